@@ -22,7 +22,7 @@ export const closing = [
   {
     clause: 'rows of bits that come back are told where something waits',
     file: bitTable,
-    from: 'if (support.watchers.length > 0) support.risen.push(row);',
+    from: 'if (support.watchers.length > 0) support.rederived.push(row);',
     to: '',
     by: bits,
   },

@@ -9,10 +9,10 @@ import { type Log, openLog } from '../log/log.ts';
 import { crashBackend, type CrashBackend } from '../testing/crash-backend.ts';
 import { factInput, refusal, startTime, testCaller } from '../testing/engine-fixtures.ts';
 import { allRecords, logOptions, logRecord } from '../testing/log-fixtures.ts';
-import { type Write, WriteLane } from './commit-pipeline.ts';
+import { type Write, CommitPipeline } from './commit-pipeline.ts';
 
 interface Bench {
-  readonly lane: WriteLane;
+  readonly lane: CommitPipeline;
   readonly state: State;
   readonly log: Log;
   readonly clock: ManualClock;
@@ -32,7 +32,7 @@ async function bench(): Promise<Bench> {
   const clock = new ManualClock(startTime);
   const applied: string[] = [];
   const pause = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-  const lane = new WriteLane(state, log, clock, pause, {
+  const lane = new CommitPipeline(state, log, clock, pause, {
     applying: () => {},
     applied: (record) => {
       const operation = record.operation as Operation;

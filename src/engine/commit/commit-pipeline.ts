@@ -27,7 +27,7 @@ export interface Write {
    * What is written; or what decides that on the state as it is, at the logical time given, which makes the write a
    * barrier. null: there is nothing to write.
    */
-  readonly operation: Operation | ((time: number) => Promise<Decided | null>);
+  readonly operation: Operation | ((time: number) => Promise<DecidedWrite | null>);
   /**
    * Refuses what the state does not allow at the logical time given, in slices where that takes long. Its presence
    * makes the write a barrier.
@@ -40,7 +40,7 @@ export interface Write {
 }
 
 /** An operation, and its JSON as UTF-8 where that was written already. */
-export interface Decided {
+export interface DecidedWrite {
   readonly operation: Operation;
   readonly encoded?: Uint8Array;
 }
@@ -56,16 +56,16 @@ const asItIs: Showing = {};
 type Steps = Generator<Slice, Report, undefined>;
 
 /** Told of every change in the turn that it is made: right before it, and right after. */
-export interface LaneWatcher {
+export interface CommitObserver {
   applying(record: LogRecord): void;
   applied(record: LogRecord, report: Report): void;
 }
 
-export class WriteLane {
+export class CommitPipeline {
   readonly #state: State;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #watcher: LaneWatcher;
+  readonly #watcher: CommitObserver;
   readonly #slices: Slices;
   /** Durable writes that wait for one before them to be applied. */
   #behind = 0;
@@ -79,7 +79,7 @@ export class WriteLane {
   #stamp: number;
   isClosed = false;
 
-  constructor(state: State, log: Log, clock: Clock, pause: () => Promise<void>, watcher: LaneWatcher) {
+  constructor(state: State, log: Log, clock: Clock, pause: () => Promise<void>, watcher: CommitObserver) {
     this.#state = state;
     this.#slices = new Slices(pause);
     this.#log = log;
@@ -166,7 +166,7 @@ export class WriteLane {
     while (this.#underWay > 0) await this.#change();
   }
 
-  async #commit(write: Write, time: number, { operation, encoded }: Decided): Promise<Report> {
+  async #commit(write: Write, time: number, { operation, encoded }: DecidedWrite): Promise<Report> {
     const mark = markOf(write.caller);
     const record: LogRecord = {
       sequence: this.#log.nextSequence,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EngineError } from '../base/errors.ts';
 import { Prng } from '../testing/prng.ts';
-import { type KeptRule, RuleStore } from '../store/rule-store.ts';
+import { type RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { renderRule } from '../language/print.ts';
 import { negativeCycles } from '../language/stratify.ts';
 import { checkFits } from './prepare-rules.ts';
@@ -28,7 +28,7 @@ test('a rule is refused exactly where it makes a cycle that the whole of the rul
       const rule = randomRule(prng, vocabulary, flavour);
       const about = { scope: prng.pick([null, null, 's', 't']), enabled: prng.chance(0.8) };
       const text = renderRule(rule);
-      const kept: KeptRule = {
+      const kept: RuleRecord = {
         id: `r${at}`,
         rule,
         text,

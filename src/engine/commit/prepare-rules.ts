@@ -3,7 +3,7 @@ import type { Caller } from '../base/caller.ts';
 import { EngineError, invalid } from '../base/errors.ts';
 import type { Literal, Rule } from '../contract/language.ts';
 import type { RuleInput, RuleOutcome, StoredRule } from '../contract/rules.ts';
-import type { KeptRule, RuleStore } from '../store/rule-store.ts';
+import type { RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { checkRule } from '../language/check.ts';
 import { ruleIdentity } from '../language/identity.ts';
 import { parseRule } from '../language/parse.ts';
@@ -54,7 +54,7 @@ function mustWait(literal: Literal): boolean {
 export function requireRule(
   database: { readonly name: string; readonly rules: RuleStore },
   id: string,
-): KeptRule {
+): RuleRecord {
   const kept = database.rules.get(id);
   if (kept === null)
     throw new EngineError('RuleNotFound', `there is no rule ${id} in the database ${database.name}`);
@@ -86,19 +86,19 @@ export function checkRuleOperation(
 }
 
 /** True where the rule as it is now concludes what it concluded before; null: it is no more. */
-export function countsAlike(before: KeptRule, now: KeptRule | null): boolean {
+export function countsAlike(before: RuleRecord, now: RuleRecord | null): boolean {
   return (
     now !== null && before.rule === now.rule && before.scope === now.scope && before.enabled === now.enabled
   );
 }
 
 /** The entity tag of a rule as it is, a strong validator: it names the rule and the generation that last changed it. */
-export function etagOf({ id, changedIn }: Pick<KeptRule, 'id' | 'changedIn'>): string {
+export function etagOf({ id, changedIn }: Pick<RuleRecord, 'id' | 'changedIn'>): string {
   return `"${id}-${changedIn}"`;
 }
 
 /** Refuses with PreconditionFailed where the caller wants the rule as it no longer is. */
-export function requireMatch({ ifMatch }: Caller, kept: KeptRule): void {
+export function requireMatch({ ifMatch }: Caller, kept: RuleRecord): void {
   if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(etagOf(kept))) return;
   throw new EngineError(
     'PreconditionFailed',
@@ -107,7 +107,7 @@ export function requireMatch({ ifMatch }: Caller, kept: KeptRule): void {
 }
 
 /** The rule as it is listed. `tallies` tell how often rules concluded something new. */
-export function storedRule(kept: KeptRule, tallies: Tallies): StoredRule {
+export function storedRule(kept: RuleRecord, tallies: Tallies): StoredRule {
   const { id, text, rule, scope, name, description, enabled, createdAt } = kept;
   const { head, body } = rule;
   const fired = tallies.get(id)?.fired ?? 0;

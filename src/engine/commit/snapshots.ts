@@ -4,7 +4,7 @@ import type { Tallies } from '../datalog/model/rule-tallies.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 import { pinState } from '../state/state-snapshot.ts';
 import type { Log } from '../log/log.ts';
-import type { WriteLane } from './commit-pipeline.ts';
+import type { CommitPipeline } from './commit-pipeline.ts';
 
 /**
  * When snapshots are written: every so often where something has changed, where the log has outgrown the last one,
@@ -16,7 +16,7 @@ import type { WriteLane } from './commit-pipeline.ts';
 export interface SnapshotsHost {
   readonly state: State;
   readonly log: Log;
-  readonly lane: Pick<WriteLane, 'between'>;
+  readonly lane: Pick<CommitPipeline, 'between'>;
   readonly talliesOf: (database: DatabaseState) => Tallies;
   readonly pause: () => Promise<void>;
   /** Records after this one are kept though a snapshot covers them: somebody is fetching them. */

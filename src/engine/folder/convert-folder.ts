@@ -8,7 +8,7 @@ import { openLog } from '../log/log.ts';
 import { StartupError } from '../log/startup-error.ts';
 
 /** Keys of a folder, before and after: 64 hexadecimal digits each; null: it is not encrypted. */
-export interface KeyChange {
+export interface FolderKeyChange {
   readonly from: string | null;
   readonly to: string | null;
 }
@@ -19,7 +19,7 @@ export interface KeyChange {
  * What a power cut leaves is the folder under the one key or under the other: all turns with the name of one snapshot.
  * What it covers goes afterwards. Refuses with a StartupError, as a start with the key `from` does.
  */
-export async function convertFolder(task: FolderTask, { from, to }: KeyChange): Promise<Contents> {
+export async function convertFolder(task: FolderTask, { from, to }: FolderKeyChange): Promise<Contents> {
   const { backend, clock, random, onWarn } = task;
   const now = (): number => clock.now();
   const { log } = await openLog(backend, { fsync: 'always', key: keyOf(from), now, random, onWarn });
@@ -48,7 +48,10 @@ export async function convertFolder(task: FolderTask, { from, to }: KeyChange): 
  * The same for what lies beside the log. Where the power goes meanwhile, the next start reads what is not encrypted, and
  * sets aside what it cannot read.
  */
-async function convertJournals({ backend, random, onWarn }: FolderTask, change: KeyChange): Promise<void> {
+async function convertJournals(
+  { backend, random, onWarn }: FolderTask,
+  change: FolderKeyChange,
+): Promise<void> {
   const names = await backend.list();
   for (const name of journalNames) {
     // One that was set aside is of no use, and may be readable by anybody.

@@ -7,7 +7,7 @@ import { pinState, readState, type RestoredState } from '../state/state-snapshot
 import { freshHistory, putAlone } from '../log/standalone-snapshot.ts';
 import type { StorageBackend } from '../log/backend.ts';
 import type { LogRecord } from '../log/codec.ts';
-import { type Damage, examine, type Examined, recordsOf } from '../log/examine.ts';
+import { type Damage, examine, type Examined, recordsIn } from '../log/examine.ts';
 import { withFile } from '../log/recovery.ts';
 import { readSection } from '../log/snapshot-reader.ts';
 
@@ -100,7 +100,7 @@ async function foldAll(
   folding: Folding,
 ): Promise<LeftOut | null> {
   for (const frame of frames)
-    for (const record of await recordsOf(backend, frame)) {
+    for (const record of await recordsIn(backend, frame)) {
       const failure = folding.add(record);
       if (failure !== null) return failure;
     }

@@ -105,8 +105,8 @@ class Outermost implements Figure {
 /** A number as JSON has it, or its text where that would change it: an integer too large, a double that overflows. */
 function jsonOf(text: string): AggregateValue {
   const value = Number(text);
-  const isKept = isInteger(text) ? Number.isSafeInteger(value) : Number.isFinite(value);
-  if (!isKept) return text;
+  const isMaintained = isInteger(text) ? Number.isSafeInteger(value) : Number.isFinite(value);
+  if (!isMaintained) return text;
   return value === 0 ? 0 : value;
 }
 

@@ -80,7 +80,7 @@ export async function examine(backend: StorageBackend, key: FolderKey | null): P
 }
 
 /** The records of a good frame. */
-export async function recordsOf(backend: StorageBackend, frame: GoodFrame): Promise<LogRecord[]> {
+export async function recordsIn(backend: StorageBackend, frame: GoodFrame): Promise<LogRecord[]> {
   const { name, offset, header, opener } = frame;
   return withFile(backend, name, 'read', async (file) => {
     const payload = await new SegmentReader(file, await file.size(), opener).payload(offset, header);

@@ -42,7 +42,7 @@ const LOCK_FILE = 'lock.json';
 const NOBODY = { pid: null, address: null, startedAt: null };
 
 /** What this process says of itself, on its socket and in lock.json, while it holds a folder. */
-export class Holder {
+export class LockHolder {
   readonly root: string;
   readonly #onWarn: (message: string) => void;
   #owner: LockOwner;

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemErrorCode } from './backend.ts';
 import {
-  Holder,
+  LockHolder,
   parseOwner,
   readLockFile,
   temporaryName,
@@ -58,7 +58,7 @@ export async function lockFolder(folder: string, options: LockOptions): Promise<
 }
 
 async function holdBySocket(root: string, options: LockOptions): Promise<FolderLock> {
-  const holder = new Holder(root, options);
+  const holder = new LockHolder(root, options);
   try {
     return await takeIn(root, holder);
   } catch (error) {
@@ -68,7 +68,7 @@ async function holdBySocket(root: string, options: LockOptions): Promise<FolderL
 }
 
 /** Takes the lock with the sockets in this folder. */
-async function takeIn(folder: string, holder: Holder): Promise<FolderLock> {
+async function takeIn(folder: string, holder: LockHolder): Promise<FolderLock> {
   const sockets = await shortPathTo(folder);
   try {
     const { number, server } = await takeNumber(sockets, holder);
@@ -85,7 +85,7 @@ async function takeIn(folder: string, holder: Holder): Promise<FolderLock> {
 
 async function takeNumber(
   sockets: SocketFolder,
-  holder: Holder,
+  holder: LockHolder,
 ): Promise<{ number: number; server: Server }> {
   for (;;) {
     const number = await firstFreeNumber(sockets, holder.root);
@@ -109,7 +109,7 @@ async function firstFreeNumber(sockets: SocketFolder, root: string): Promise<num
 }
 
 /** Gives a listening socket the name of the number; null where another process was faster. */
-async function claim(sockets: SocketFolder, number: number, holder: Holder): Promise<Server | null> {
+async function claim(sockets: SocketFolder, number: number, holder: LockHolder): Promise<Server | null> {
   const draft = temporaryName();
   const server = await listenAt(join(sockets.shortPath, draft), () => holder.answer());
   try {
@@ -138,7 +138,7 @@ async function removeOthers(folder: string, root: string, number: number): Promi
 }
 
 async function holdByPipe(root: string, options: LockOptions): Promise<FolderLock> {
-  const holder = new Holder(root, options);
+  const holder = new LockHolder(root, options);
   const path = pipeName(root);
   for (;;) {
     try {

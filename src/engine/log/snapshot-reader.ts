@@ -64,7 +64,7 @@ export function nameOfReceived(name: string): string {
 }
 
 /** The name of a file while it is written that is to have this name. */
-export function temporaryName(name: string): string {
+export function temporarySnapshotName(name: string): string {
   return `${name}.tmp`;
 }
 

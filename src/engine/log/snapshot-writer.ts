@@ -16,7 +16,7 @@ import {
   snapshotSections,
   type SnapshotHeader,
 } from './snapshot-codec.ts';
-import { snapshotName, temporaryName } from './snapshot-reader.ts';
+import { snapshotName, temporarySnapshotName } from './snapshot-reader.ts';
 
 /** Some bytes of a section. All of `state` come before those of `observed`. */
 export interface SnapshotPart {
@@ -52,7 +52,7 @@ export async function writeSnapshot(
   onWarn: (message: string) => void,
   name = snapshotName(header.sequence),
 ): Promise<WrittenSnapshot> {
-  const temporary = temporaryName(name);
+  const temporary = temporarySnapshotName(name);
   if ((await backend.list()).includes(temporary)) await backend.remove(temporary);
   let isInstalled = false;
   const discard = async (): Promise<void> => {

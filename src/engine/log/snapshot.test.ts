@@ -16,7 +16,7 @@ import { type Log, openLog } from './log.ts';
 import { memoryBackend, type MemoryBackend } from './memory-backend.ts';
 import { segmentName } from './recovery.ts';
 import { SNAPSHOT_VERSION } from './snapshot-codec.ts';
-import { snapshotName, temporaryName } from './snapshot-reader.ts';
+import { snapshotName, temporarySnapshotName } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
 import { StartupError } from './startup-error.ts';
 
@@ -201,7 +201,7 @@ describe('a start', () => {
   it('removes what an unfinished or an older snapshot left behind, and segments that are covered', async () => {
     const backend = await folder(3, 1);
     const names = await backend.list();
-    backend.put(temporaryName(snapshotName(4)), Uint8Array.of(1, 2, 3));
+    backend.put(temporarySnapshotName(snapshotName(4)), Uint8Array.of(1, 2, 3));
     backend.put(snapshotName(2), Uint8Array.of(1));
     backend.put(segmentName(1), Uint8Array.of(2));
     backend.put('notes.txt', Uint8Array.of(3));

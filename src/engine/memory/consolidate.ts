@@ -1,8 +1,8 @@
-import { inBarrier, unhurried } from '../session/barrier.ts';
+import { inExclusiveCommit, unlimited } from '../session/barrier.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import {
   type Consolidated,
   type ConsolidateInput,
@@ -13,14 +13,14 @@ import { encodedOperation } from '../commit/encode-operation.ts';
 import type { FactIdentity } from '../store/fact-store.ts';
 import { type PlannedSummary, planConsolidation, type Skipped } from './consolidation.ts';
 import { predicatesRead } from './episode.ts';
-import { numberOf } from './patterns.ts';
+import { numberOfTerm } from './patterns.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Consolidate, SummaryToStore } from '../state/operation.ts';
 import { outcomeAs } from '../state/outcome.ts';
 import type { Writer } from '../session/barrier.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
-import type { Decided } from '../commit/commit-pipeline.ts';
+import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 
 /**
  * Consolidation: one summary in the place of many facts that differ in one argument only. `memory/patterns.ts` says
@@ -41,14 +41,14 @@ export async function consolidate(
 ): Promise<Consolidated> {
   const { live } = writer;
   if (input.dryRun)
-    return live.reading(caller, unhurried, async (context) => {
+    return live.reading(caller, unlimited, async (context) => {
       const { generation, time } = context.reader;
       const told = await planned(context, input, time);
       return { ...(await answerOf(context, told)), generation, dryRun: true };
     });
   const decided: { answer: Answer | null } = { answer: null };
-  const operation = (logical: number): Promise<Decided | null> =>
-    inBarrier(writer, caller, async (context) => {
+  const operation = (logical: number): Promise<DecidedWrite | null> =>
+    inExclusiveCommit(writer, caller, async (context) => {
       const told = await planned(context, input, Math.max(logical, context.reader.time));
       const answer = await answerOf(context, told);
       decided.answer = answer;
@@ -61,7 +61,7 @@ export async function consolidate(
   return { ...present(answer, 'what was decided has an answer'), generation };
 }
 
-async function planned(context: BrowseContext, input: ConsolidateInput, time: number): Promise<Told> {
+async function planned(context: ReadContext, input: ConsolidateInput, time: number): Promise<Told> {
   const { database, tenant, reader, pacer } = context;
   const { facts } = tenant;
   const { generation } = reader;
@@ -92,7 +92,7 @@ async function inOrder<Item extends { readonly identity: FactIdentity }>(
   return Array.from(await sortedOrder(items.length, compare, pacer), (at) => items[at] as Item);
 }
 
-async function answerOf({ tenant, pacer }: BrowseContext, { summaries, skipped }: Told): Promise<Answer> {
+async function answerOf({ tenant, pacer }: ReadContext, { summaries, skipped }: Told): Promise<Answer> {
   const told: Consolidated['summaries'] = [];
   let replacedCount = 0;
   for (const summary of summaries) {
@@ -137,11 +137,11 @@ async function writeOf(
   { summaries }: Told,
   answer: Answer | null,
   pacer: Pacer,
-): Promise<Decided> {
+): Promise<DecidedWrite> {
   const retract: number[] = [];
   for (const { former, replaced } of summaries) {
-    if (former !== null) retract.push(numberOf(former));
-    for (const fact of replaced) retract.push(numberOf(fact));
+    if (former !== null) retract.push(numberOfTerm(former));
+    for (const fact of replaced) retract.push(numberOfTerm(fact));
     await pacer.breathe();
   }
   const operation: Consolidate = {

@@ -1,4 +1,4 @@
-import { type BrowseContext, storedFact } from '../session/read-context.ts';
+import { type ReadContext, storedFact } from '../session/read-context.ts';
 import type { StoredFact } from '../contract/facts.ts';
 import type { Category, ContextEntry } from '../contract/memory.ts';
 import type { FactRow } from '../store/fact-store.ts';
@@ -10,7 +10,7 @@ import { renderAtom } from '../language/print.ts';
 const recentMs = 5 * 60_000;
 
 /** The stored fact, as what it is by itself; what goals make of it the caller says. */
-export function entryOf(context: BrowseContext, fact: FactRow, category?: Category): ContextEntry {
+export function entryOf(context: ReadContext, fact: FactRow, category?: Category): ContextEntry {
   return entryOfStored(storedFact(context, fact), context.reader.time, category);
 }
 

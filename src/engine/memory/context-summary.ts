@@ -1,6 +1,6 @@
 /** POST /context/summary: what the knowledge of a view is made of, in figures. One walk over the visible facts. */
 import { compareText } from '../base/text-order.ts';
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { entryOf } from './context-entry.ts';
 import type { ContextSummary, SummaryInput } from '../contract/context.ts';
 import type { ContextEntry } from '../contract/memory.ts';
@@ -17,7 +17,7 @@ const rowsBetweenBreaths = 0x3ff;
  * value together, a fact of several scopes in each of them. The most frequent come first, ties by code point.
  * `totalCharCount` is the length of all rendered atoms.
  */
-export async function summarize(context: BrowseContext, input: SummaryInput): Promise<ContextSummary> {
+export async function summarize(context: ReadContext, input: SummaryInput): Promise<ContextSummary> {
   const { tenant, reader, pacer } = context;
   const view = scopeChoice(input);
   const isVisible = visibleIn(context, view);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { compareText } from '../base/text-order.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { contradictions, countContradictions } from './contradictions.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { FactWorld } from '../testing/fact-world.ts';
@@ -10,14 +10,14 @@ import { visibleIn } from '../session/visible-rows.ts';
 
 /** Contradictions against all facts held beside all facts, for readers of now and of before. */
 
-function shown({ tenant }: BrowseContext, atom: string, facts: readonly FactRow[]): string {
+function shown({ tenant }: ReadContext, atom: string, facts: readonly FactRow[]): string {
   return `${atom} ${facts
     .map((fact) => `${tenant.facts.idOf(fact)}.${fact.row}`)
     .sort()
     .join(' ')}`;
 }
 
-function plainly(context: BrowseContext, view: ScopeChoice): string[] {
+function plainly(context: ReadContext, view: ScopeChoice): string[] {
   const { facts } = context.tenant;
   const isVisible = visibleIn(context, view);
   const atoms = new Map<string, { positive: FactRow[]; negative: FactRow[] }>();
@@ -38,7 +38,7 @@ function plainly(context: BrowseContext, view: ScopeChoice): string[] {
     .sort(compareText);
 }
 
-async function found(context: BrowseContext, view: ScopeChoice): Promise<string[]> {
+async function found(context: ReadContext, view: ScopeChoice): Promise<string[]> {
   const { facts } = context.tenant;
   const lines: string[] = [];
   for await (const { positive, negative } of contradictions(context, view)) {
@@ -53,7 +53,7 @@ test('the contradictions of every view are found, in every state that a reader k
   overSeeds({ name: 'contradictions', few: 40, many: 4000 }, async (seed) => {
     const prng = new Prng(seed);
     const world = new FactWorld(prng);
-    let readers: BrowseContext[] = [];
+    let readers: ReadContext[] = [];
     for (let step = 0; step < 120; step++) {
       world.step(readers.length > 0);
       if (prng.chance(0.1)) readers.push(world.context());

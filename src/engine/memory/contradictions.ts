@@ -6,14 +6,14 @@
  * scopes, or changed after the reader was pinned, it is gathered and found by one walk over the larger relation. No
  * index is made that would stay.
  */
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { Tuples } from '../store/tuples.ts';
 import { type IsVisible, scopeNumberOf, visibleIn } from '../session/visible-rows.ts';
 
 /** An atom that is true and false: the facts that say so, one of each scope, at least one on either side. */
-export interface Contradicted {
+export interface OpposedFacts {
   readonly positive: readonly FactRow[];
   readonly negative: readonly FactRow[];
 }
@@ -23,10 +23,10 @@ export interface Contradicted {
  * of different scopes contradict one another too. `isWanted` tells by its positive relation what is looked at.
  */
 export async function* contradictions(
-  context: BrowseContext,
+  context: ReadContext,
   view: ScopeChoice,
   isWanted: (relation: StoredRelation) => boolean = () => true,
-): AsyncGenerator<Contradicted> {
+): AsyncGenerator<OpposedFacts> {
   const { facts } = context.tenant;
   for (const negative of facts.relations.values()) {
     if (!negative.negated) continue;
@@ -37,7 +37,7 @@ export async function* contradictions(
 }
 
 /** How many atoms `contradictions` gives. */
-export async function countContradictions(context: BrowseContext, view: ScopeChoice): Promise<number> {
+export async function countContradictions(context: ReadContext, view: ScopeChoice): Promise<number> {
   const found = contradictions(context, view);
   let count = 0;
   while ((await found.next()).done !== true) count++;
@@ -47,15 +47,15 @@ export async function countContradictions(context: BrowseContext, view: ScopeCho
 const rowsBetweenBreaths = 0x3ff;
 
 async function* contradictedIn(
-  context: BrowseContext,
+  context: ReadContext,
   view: ScopeChoice,
   positive: StoredRelation,
   negative: StoredRelation,
-): AsyncGenerator<Contradicted> {
+): AsyncGenerator<OpposedFacts> {
   const { tenant, reader, pacer } = context;
   const isVisible = visibleIn(context, view);
   const [small, large] = positive.count <= negative.count ? [positive, negative] : [negative, positive];
-  const asPair = (few: readonly FactRow[], others: readonly FactRow[]): Contradicted =>
+  const asPair = (few: readonly FactRow[], others: readonly FactRow[]): OpposedFacts =>
     small === positive ? { positive: few, negative: others } : { positive: others, negative: few };
   const scope = onlyScope(scopeNumberOf(tenant.facts, view), small, large);
   const identity = new Int32Array(small.arity + 1);
@@ -119,11 +119,7 @@ class Gathered {
   }
 
   /** Finds the gathered atoms among the visible rows of another relation. */
-  async match(
-    { reader, pacer }: BrowseContext,
-    relation: StoredRelation,
-    isVisible: IsVisible,
-  ): Promise<void> {
+  async match({ reader, pacer }: ReadContext, relation: StoredRelation, isVisible: IsVisible): Promise<void> {
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {
       if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();

@@ -1,20 +1,20 @@
-import { inBarrier, unhurried } from '../session/barrier.ts';
+import { inExclusiveCommit, unlimited } from '../session/barrier.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { Decayed, DecayInput } from '../contract/memory.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { type Fate, fateOf } from './fate.ts';
-import { numberOf } from './patterns.ts';
+import { numberOfTerm } from './patterns.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Decay } from '../state/operation.ts';
 import { outcomeAs } from '../state/outcome.ts';
 import type { Writer } from '../session/barrier.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { TenantState } from '../state/state.ts';
-import type { Decided } from '../commit/commit-pipeline.ts';
+import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 
 /**
  * Decay: what has ended and what has faded is evicted.
@@ -56,18 +56,18 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
   const wanted = { view: scopeChoice(input), threshold: input.threshold };
   const { live } = writer;
   if (input.dryRun)
-    return live.reading(caller, unhurried, async (context) => {
+    return live.reading(caller, unlimited, async (context) => {
       const { generation, time } = context.reader;
       const doomed = await inOrder(context, await doomedIn(context, wanted));
       return { ...(await answerOf(context, wanted, doomed, time)), generation, dryRun: true };
     });
-  const found = await live.reading(caller, unhurried, async (context) => {
+  const found = await live.reading(caller, unlimited, async (context) => {
     const doomed = await doomedIn(context, wanted);
-    return { tenant: context.tenant, facts: doomed.map(({ fact }) => numberOf(fact)) };
+    return { tenant: context.tenant, facts: doomed.map(({ fact }) => numberOfTerm(fact)) };
   });
   const decided: { answer: Answer | null } = { answer: null };
-  const operation = (logical: number): Promise<Decided | null> =>
-    inBarrier(writer, caller, async (context) => {
+  const operation = (logical: number): Promise<DecidedWrite | null> =>
+    inExclusiveCommit(writer, caller, async (context) => {
       const { answer, write } = await decide(context, caller, wanted, found, logical);
       decided.answer = answer;
       return write;
@@ -80,12 +80,12 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
 
 /** What is written, null where that is nothing, in the barrier, at the logical time. */
 async function decide(
-  context: BrowseContext,
+  context: ReadContext,
   caller: Caller,
   wanted: Wanted,
   found: Found,
   logical: number,
-): Promise<{ answer: Answer; write: Decided | null }> {
+): Promise<{ answer: Answer; write: DecidedWrite | null }> {
   const { tenant, pacer } = context;
   const time = Math.max(logical, context.reader.time);
   const again = (facts: readonly number[]): Promise<Doomed[]> => stillDoomed(context, wanted, facts, time);
@@ -95,15 +95,16 @@ async function decide(
     const { version } = tenant.uses;
     doomed = await inOrder(context, doomed);
     const answer = await answerOf(context, wanted, doomed, time);
-    const isKept = caller.idempotency !== null;
-    if (doomed.length === 0 && !tenant.facts.hasEnds(wanted.view) && !isKept) return { answer, write: null };
-    const facts = doomed.map(({ fact }) => numberOf(fact));
+    const isMaintained = caller.idempotency !== null;
+    if (doomed.length === 0 && !tenant.facts.hasEnds(wanted.view) && !isMaintained)
+      return { answer, write: null };
+    const facts = doomed.map(({ fact }) => numberOfTerm(fact));
     const operation: Decay = {
       kind: 'decay',
       tenant: caller.tenant,
       scope: wanted.view,
       facts,
-      answer: isKept ? answer : null,
+      answer: isMaintained ? answer : null,
     };
     const encoded = await encodedOperation(operation, pacer);
     if (tenant.uses.version === version || looks === mostLooks)
@@ -113,7 +114,7 @@ async function decide(
 }
 
 /** What is evicted of the view as the reader sees it. */
-async function doomedIn(context: BrowseContext, { view, threshold }: Wanted): Promise<Doomed[]> {
+async function doomedIn(context: ReadContext, { view, threshold }: Wanted): Promise<Doomed[]> {
   const { tenant, reader, pacer } = context;
   const scope = scopeNumberOf(context, view);
   const doomed: Doomed[] = [];
@@ -132,7 +133,7 @@ async function doomedIn(context: BrowseContext, { view, threshold }: Wanted): Pr
 
 /** Of these facts, those that are still evicted. */
 async function stillDoomed(
-  context: BrowseContext,
+  context: ReadContext,
   { threshold }: Wanted,
   facts: readonly number[],
   time: number,
@@ -149,7 +150,7 @@ async function stillDoomed(
 }
 
 function doom(
-  { database, tenant: { facts, uses } }: BrowseContext,
+  { database, tenant: { facts, uses } }: ReadContext,
   fact: FactRow,
   threshold: number,
   time: number,
@@ -163,7 +164,7 @@ function doom(
 }
 
 /** The expired first, each by salience, by rendered atom, and by scope, that without scope first. */
-async function inOrder({ tenant, pacer }: BrowseContext, doomed: readonly Doomed[]): Promise<Doomed[]> {
+async function inOrder({ tenant, pacer }: ReadContext, doomed: readonly Doomed[]): Promise<Doomed[]> {
   const at = (index: number): Doomed => doomed[index] as Doomed;
   const scopeOf = ({ fact }: Doomed): string => tenant.facts.scopeOf(fact) ?? '';
   const compare = (one: number, other: number): number => {
@@ -179,7 +180,7 @@ async function inOrder({ tenant, pacer }: BrowseContext, doomed: readonly Doomed
 }
 
 async function answerOf(
-  context: BrowseContext,
+  context: ReadContext,
   { view }: Wanted,
   doomed: readonly Doomed[],
   time: number,
@@ -197,7 +198,7 @@ async function answerOf(
   };
 }
 
-async function countStored(context: BrowseContext, view: ScopeChoice, time: number): Promise<number> {
+async function countStored(context: ReadContext, view: ScopeChoice, time: number): Promise<number> {
   const { tenant, reader, pacer } = context;
   const scope = scopeNumberOf(context, view);
   let stored = 0;
@@ -213,7 +214,7 @@ async function countStored(context: BrowseContext, view: ScopeChoice, time: numb
 }
 
 /** null: every scope; -1: one that no fact was ever in. */
-function scopeNumberOf({ tenant: { facts } }: BrowseContext, view: ScopeChoice): number | null {
+function scopeNumberOf({ tenant: { facts } }: ReadContext, view: ScopeChoice): number | null {
   if (view.kind === 'all') return null;
   return facts.scopeNumber(view.kind === 'unscoped' ? null : view.scope);
 }

@@ -2,7 +2,7 @@
  * GET /memory/stats: how salient the facts of a view are, which expire and which fade. One walk over the visible facts,
  * in slices.
  */
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { entryOf } from './context-entry.ts';
 import type { RenderedOrder } from '../store/rendered-order.ts';
 import { Saliences } from './saliences.ts';
@@ -23,7 +23,7 @@ const rowsBetweenBreaths = 0x3ff;
  * `derived` counts the conclusions of the view that are not stored, as far as they are known: where `derivedComplete` is
  * false there may be more.
  */
-export async function memoryStats(context: BrowseContext, query: MemoryStatsQuery): Promise<MemoryStats> {
+export async function memoryStats(context: ReadContext, query: MemoryStatsQuery): Promise<MemoryStats> {
   const { database, tenant, reader, reasoner, pacer } = context;
   const view = scopeChoice(query);
   const isVisible = visibleIn(context, view);

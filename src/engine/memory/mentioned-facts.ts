@@ -4,7 +4,7 @@
  * Facts with a mentioned constant come before those of a mentioned predicate, within both the highest salience first.
  * Being found is no use of a fact.
  */
-import type { BrowseContext, ViewFields } from '../session/read-context.ts';
+import type { ReadContext, ViewFields } from '../session/read-context.ts';
 import { compareText } from '../base/text-order.ts';
 import { entryOf } from './context-entry.ts';
 import { canonicalName, spellingsOf, wordRuns } from './mentions.ts';
@@ -25,7 +25,7 @@ interface Named {
 }
 
 /** The constants in facts of the tenant that the text mentions, by code point. */
-export async function mentionedConstants(context: BrowseContext, text: string): Promise<string[]> {
+export async function mentionedConstants(context: ReadContext, text: string): Promise<string[]> {
   const { dictionary } = context.tenant.facts;
   const { constants } = await namedIn(context, text);
   return Array.from(constants, (id) => dictionary.text(id)).sort(compareText);
@@ -33,7 +33,7 @@ export async function mentionedConstants(context: BrowseContext, text: string): 
 
 /** Stored facts of the view that the text is about, `most` of them at most. */
 export async function mentionedFacts(
-  context: BrowseContext,
+  context: ReadContext,
   view: ScopeChoice,
   text: string,
   most: number,
@@ -56,7 +56,7 @@ export async function mentionedFacts(
   return best.entries();
 }
 
-async function namedIn({ tenant, pacer }: BrowseContext, text: string): Promise<Named> {
+async function namedIn({ tenant, pacer }: ReadContext, text: string): Promise<Named> {
   const { dictionary } = tenant.facts;
   const constants = new Set<number>();
   const names = new Set<string>();
@@ -93,11 +93,11 @@ interface Offered {
 
 /** The best of many facts: those of the higher rank, then of higher salience, ties by atom and scope by code point. */
 class Best {
-  readonly #context: BrowseContext;
+  readonly #context: ReadContext;
   readonly #most: number;
   #offered: Offered[] = [];
 
-  constructor(context: BrowseContext, most: number) {
+  constructor(context: ReadContext, most: number) {
     this.#context = context;
     this.#most = most;
   }

@@ -111,7 +111,8 @@ async function standing(
     }
     if (own.size > 0) rows.set(relation, own);
   }
-  for (const list of found.values()) list.sort((left, right) => numberOf(left.fact) - numberOf(right.fact));
+  for (const list of found.values())
+    list.sort((left, right) => numberOfTerm(left.fact) - numberOfTerm(right.fact));
   return { of: found, rows };
 }
 
@@ -295,6 +296,6 @@ export function valueAt(facts: FactStore, { relation, row }: FactRow, position: 
 }
 
 /** The number of the fact, by which it is logged. */
-export function numberOf({ relation, row }: FactRow): number {
+export function numberOfTerm({ relation, row }: FactRow): number {
   return relation.number[row] as number;
 }

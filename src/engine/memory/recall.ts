@@ -5,7 +5,7 @@
  * them in the same order. Recalling is no use of what is recalled.
  */
 import { compareText } from '../base/text-order.ts';
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { entryOf, entryOfStored } from './context-entry.ts';
 import type { StoredFact } from '../contract/facts.ts';
 import type { ContextEntry, Recalled, RecallInput } from '../contract/memory.ts';
@@ -22,7 +22,7 @@ import { countVisible } from '../session/visible-rows.ts';
  * `totalFacts`: the visible stored facts of the view, whatever their predicate and salience, and the conclusions that
  * were looked at.
  */
-export async function recall(context: BrowseContext, input: RecallInput): Promise<Recalled> {
+export async function recall(context: ReadContext, input: RecallInput): Promise<Recalled> {
   const { reader, pacer } = context;
   const view = scopeChoice(input);
   const stored = await countVisible(context, view);
@@ -57,14 +57,14 @@ async function firstOf(streamed: AsyncGenerator<SalientFact>): Promise<SalientFa
   return done === true ? null : value;
 }
 
-function isBefore(context: BrowseContext, stored: SalientFact, conclusion: StoredFact): boolean {
+function isBefore(context: ReadContext, stored: SalientFact, conclusion: StoredFact): boolean {
   const difference = stored.salience - conclusion.salience;
   if (difference !== 0) return difference > 0;
   const order = compareText(atomOfRow(context, stored.fact), atomOf(conclusion));
   return order !== 0 ? order < 0 : true;
 }
 
-function atomOfRow({ tenant }: BrowseContext, fact: FactRow): string {
+function atomOfRow({ tenant }: ReadContext, fact: FactRow): string {
   const { predicate, negated } = fact.relation;
   return renderAtom({ predicate, args: tenant.facts.argsOf(fact), negated });
 }
@@ -90,7 +90,7 @@ interface Candidate {
  * The derivable conclusions, that are not stored, of the predicates that are asked for; of all where none are. Their
  * saliences take the proof of each, but only those that are recalled are shown with it.
  */
-async function conclusions(context: BrowseContext, input: RecallInput): Promise<Conclusions> {
+async function conclusions(context: ReadContext, input: RecallInput): Promise<Conclusions> {
   const { reader } = context;
   const view = scopeChoice(input);
   const predicates = input.predicates === null ? null : new Set(input.predicates);
@@ -121,7 +121,7 @@ async function conclusions(context: BrowseContext, input: RecallInput): Promise<
 async function mostSalient(
   candidates: readonly Candidate[],
   most: number,
-  pacer: BrowseContext['pacer'],
+  pacer: ReadContext['pacer'],
 ): Promise<Candidate[]> {
   const atoms: string[] = [];
   for (const { matches, row } of candidates) {

@@ -1,19 +1,19 @@
-import { inBarrier } from '../session/barrier.ts';
+import { inExclusiveCommit } from '../session/barrier.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { invalid } from '../base/errors.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { ConsolidatedValue, Restored, RestoreInput } from '../contract/memory.ts';
 import { requireFact } from '../read/describe.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
 import type { FactIdentity, FactRow } from '../store/fact-store.ts';
-import { numberOf } from './patterns.ts';
+import { numberOfTerm } from './patterns.ts';
 import { consolidationOf, constantsOf, memberArgs } from './summary.ts';
 import { renderAtom } from '../language/print.ts';
 import type { FactToRestore, Restore } from '../state/operation.ts';
 import { outcomeAs } from '../state/outcome.ts';
 import type { Writer } from '../session/barrier.ts';
-import type { Decided } from '../commit/commit-pipeline.ts';
+import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 
 /**
  * Restoring: the facts that a summary stands for return as they were, and the summary goes. One that is stored again
@@ -23,8 +23,8 @@ type Answer = Omit<Restored, 'generation'>;
 
 export async function restore(writer: Writer, caller: Caller, { id }: RestoreInput): Promise<Restored> {
   const decided: { answer: Answer | null } = { answer: null };
-  const operation = (logical: number): Promise<Decided> =>
-    inBarrier(writer, caller, async (context) => {
+  const operation = (logical: number): Promise<DecidedWrite> =>
+    inExclusiveCommit(writer, caller, async (context) => {
       const time = Math.max(logical, context.reader.time);
       const summary = requireFact(context, id);
       const facts = await factsOf(context, summary, time);
@@ -33,7 +33,7 @@ export async function restore(writer: Writer, caller: Caller, { id }: RestoreInp
       const write: Restore = {
         kind: 'restore',
         tenant: caller.tenant,
-        summary: numberOf(summary),
+        summary: numberOfTerm(summary),
         facts,
         answer: caller.idempotency === null ? null : answer,
       };
@@ -49,7 +49,7 @@ const factsInSlice = 256;
 
 /** The facts that return. Refused where the fact is no summary. */
 async function factsOf(
-  { tenant: { facts }, pacer }: BrowseContext,
+  { tenant: { facts }, pacer }: ReadContext,
   summary: FactRow,
   time: number,
 ): Promise<FactToRestore[]> {

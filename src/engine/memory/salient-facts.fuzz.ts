@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { compareText } from '../base/text-order.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { renderAtom } from '../language/print.ts';
@@ -14,14 +14,14 @@ import { visibleIn } from '../session/visible-rows.ts';
 
 type IsWanted = (relation: StoredRelation) => boolean;
 
-function shown({ tenant, reader }: BrowseContext, { relation, row }: FactRow, salience: number): string {
+function shown({ tenant, reader }: ReadContext, { relation, row }: FactRow, salience: number): string {
   const { predicate, negated } = relation;
   const { facts } = tenant;
   const atom = renderAtom({ predicate, args: facts.argsOf({ relation, row }), negated });
   return `${salience} ${atom} ${facts.scopeOf({ relation, row })} ${row} ${reader.generation}`;
 }
 
-function sorted(context: BrowseContext, view: ScopeChoice, isWanted: IsWanted): string[] {
+function sorted(context: ReadContext, view: ScopeChoice, isWanted: IsWanted): string[] {
   const { tenant, reader, database } = context;
   const isVisible = visibleIn(context, view);
   const found: { salience: number; atom: string; scope: string; line: string }[] = [];
@@ -42,7 +42,7 @@ function sorted(context: BrowseContext, view: ScopeChoice, isWanted: IsWanted): 
   return found.map(({ line }) => line);
 }
 
-async function taken(context: BrowseContext, facts: ReturnType<typeof salientFacts>, most: number) {
+async function taken(context: ReadContext, facts: ReturnType<typeof salientFacts>, most: number) {
   const lines: string[] = [];
   for await (const { fact, salience } of facts) {
     lines.push(shown(context, fact, salience));
@@ -59,7 +59,7 @@ test(
       const prng = new Prng(seed);
       const world = new FactWorld(prng);
       if (prng.chance(0.7)) world.load(200 + prng.below(5000));
-      let readers: BrowseContext[] = [];
+      let readers: ReadContext[] = [];
       const steps = prng.pick([60, 200]);
       for (let step = 0; step < steps; step++) {
         world.step(readers.length > 0);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import { salientFacts } from './salient-facts.ts';
 import { FactWorld } from '../testing/fact-world.ts';
@@ -35,7 +35,7 @@ function use(world: FactWorld, name: string, time = world.time): void {
   world.uses.note(found, world.database.timeOf(world.facts.assertedIn(found)), time);
 }
 
-async function names(context: BrowseContext, most: number): Promise<string[]> {
+async function names(context: ReadContext, most: number): Promise<string[]> {
   const found: string[] = [];
   for await (const each of salientFacts(context, { kind: 'all' }, () => true, most)) {
     found.push(context.tenant.facts.argsOf(each.fact)[0] ?? '');

@@ -9,7 +9,7 @@
 import type { RelationBounds } from '../store/salience-bounds.ts';
 import { compareRelationTexts, type RenderedOrder } from '../store/rendered-order.ts';
 import { Saliences } from './saliences.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { blockBits, type StoredRelation } from '../store/stored-relation.ts';
 import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
@@ -32,7 +32,7 @@ const growth = 4;
  * had. Uses that are noted while he takes them count for what has not been given yet.
  */
 export async function* salientFacts(
-  context: BrowseContext,
+  context: ReadContext,
   view: ScopeChoice,
   isWanted: (relation: StoredRelation) => boolean,
   expected: number = firstChosen,
@@ -76,7 +76,7 @@ const rowsTakenIn = 8192;
 
 /** The most salient facts of a view, so many of them. */
 class Choice {
-  readonly #context: BrowseContext;
+  readonly #context: ReadContext;
   readonly #isOfAll: boolean;
   readonly #wanted: number;
   readonly #isVisible: IsVisible;
@@ -91,7 +91,7 @@ class Choice {
   /** Where the last of the wanted ones stands: what comes after it is not wanted. -1: there are too few yet. */
   #last = -1;
 
-  constructor(context: BrowseContext, view: ScopeChoice, wanted: number) {
+  constructor(context: ReadContext, view: ScopeChoice, wanted: number) {
     const { tenant, reader, database } = context;
     this.#context = context;
     this.#isOfAll = view.kind === 'all';

@@ -77,7 +77,7 @@ import type { Caller } from '../base/caller.ts';
 import type { ImportUndone } from '../contract/transfer.ts';
 import type { ExportTaker } from '../read/export-knowledge.ts';
 import type { ExportChoice } from '../read/export-knowledge.ts';
-import type { KeptImport } from '../write/importing.ts';
+import type { StoredImport } from '../write/importing.ts';
 import type { Import } from '../write/importing.ts';
 import type { AboutInput } from '../memory/mentioned-facts.ts';
 import type { ViewFields } from '../session/read-context.ts';
@@ -163,7 +163,7 @@ export interface Engine {
   import(caller: Caller, dryRun: boolean): Import;
   undoImport(caller: Caller, id: string): Promise<ImportUndone>;
   /** What the caller's first request with this idempotency key came to, in the last 24 hours; null: there was none. */
-  keptImport(caller: Caller, key: string): KeptImport | null;
+  keptImport(caller: Caller, key: string): StoredImport | null;
   /** Hands what is stored over, piece by piece: see `exportKnowledge`. */
   export(caller: Caller, choice: ExportChoice, taker: ExportTaker): Promise<void>;
   databases(caller: Caller): Promise<DatabaseList>;

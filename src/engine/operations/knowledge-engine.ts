@@ -1,12 +1,12 @@
 import { aggregateFacts } from '../read/aggregate-facts.ts';
-import { ask, askFew, bodyOf } from '../read/ask.ts';
-import { hearingNothing, unhurried } from '../session/barrier.ts';
+import { ask, askByPointLookup, bodyOf } from '../read/ask.ts';
+import { withoutCancellation, unlimited } from '../session/barrier.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { EngineError, notLeader } from '../base/errors.ts';
 import type { FactPattern } from '../store/fact-store.ts';
 import { Slices, workedOff } from '../base/slices.ts';
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type {
   Cleared,
   CreatedDatabase,
@@ -89,10 +89,10 @@ import { Keys } from '../write/keys.ts';
 import { memoryStats } from '../memory/memory-stats.ts';
 import { recall } from '../memory/recall.ts';
 import { summarize } from '../memory/context-summary.ts';
-import { beginImport, supposeImport, undoImport } from '../write/importing.ts';
+import { beginImport, supposeImport, revertImport } from '../write/importing.ts';
 import type { ExportTaker } from '../read/export-knowledge.ts';
 import type { ExportChoice } from '../read/export-knowledge.ts';
-import type { KeptImport } from '../write/importing.ts';
+import type { StoredImport } from '../write/importing.ts';
 import type { Import } from '../write/importing.ts';
 import { learn, learnedOf, ruleRefusals } from '../write/learn.ts';
 import type { AboutInput } from '../memory/mentioned-facts.ts';
@@ -119,7 +119,7 @@ import {
   storedRule,
 } from '../commit/prepare-rules.ts';
 import { mentionedConstants, mentionedFacts } from '../memory/mentioned-facts.ts';
-import { queryFacts, queryFew } from '../read/query.ts';
+import { queryFacts, queryByPointLookup } from '../read/query.ts';
 import { restore } from '../memory/restore.ts';
 import { retract, tryRetract } from '../write/retract.ts';
 import { type Writer } from '../session/barrier.ts';
@@ -144,7 +144,7 @@ import { Transactions } from '../write/transactions.ts';
 import { factOutcome, factsOutcome, factsWrite, factWrite } from '../write/tell.ts';
 import { vocabularyOf } from '../read/vocabulary.ts';
 import { Windows } from '../window/windows.ts';
-import { type Write, WriteLane } from '../commit/commit-pipeline.ts';
+import { type Write, CommitPipeline } from '../commit/commit-pipeline.ts';
 
 /**
  * The engine: a state folded from the log, a reasoner for each tenant that was asked, and a feed of changes.
@@ -184,7 +184,7 @@ const lastSnapshotMs = 8000;
 export class KnowledgeEngine implements Engine {
   readonly #parts: EngineParts;
   readonly #live: LiveState;
-  readonly #lane: WriteLane;
+  readonly #lane: CommitPipeline;
   readonly #writer: Writer;
   readonly #transactions: Transactions;
   readonly #databases: Databases;
@@ -208,7 +208,7 @@ export class KnowledgeEngine implements Engine {
     this.#transactions = new Transactions({ writer: this.#writer, clock, pause, newId });
     this.#windows = new Windows(this.#live, newId);
     this.#live.rememberedSince = (database, tenant) => this.#transactions.rememberedSince(database, tenant);
-    this.#lane = new WriteLane(state, log, clock, pause, {
+    this.#lane = new CommitPipeline(state, log, clock, pause, {
       applying: (record) => this.#live.applying(record),
       applied: (record, report) => {
         this.#transactions.applied(record, report);
@@ -317,13 +317,13 @@ export class KnowledgeEngine implements Engine {
   }
 
   async query(caller: Caller, input: facts.QueryInput): Promise<facts.QueryResult> {
-    const queried = async (context: BrowseContext, plain = context): Promise<facts.QueryResult> => {
+    const queried = async (context: ReadContext, plain = context): Promise<facts.QueryResult> => {
       const { result, facts: used } = await queryFacts(context, input);
       await this.#live.noteUses(plain, used);
       return result;
     };
     if (caller.transaction !== null) return this.#transactions.reading(caller, defaultLimits, queried);
-    const few = this.#live.look(caller, (context) => queryFew(context, input));
+    const few = this.#live.look(caller, (context) => queryByPointLookup(context, input));
     return few ?? this.#live.reading(caller, defaultLimits, (context) => queried(context));
   }
 
@@ -333,12 +333,12 @@ export class KnowledgeEngine implements Engine {
   }
 
   async fact(caller: Caller, id: string): Promise<facts.FactDetail> {
-    const read = (context: BrowseContext) => factDetail(context, requireFact(context, id));
+    const read = (context: ReadContext) => factDetail(context, requireFact(context, id));
     return this.#live.reading(caller, defaultLimits, read, null);
   }
 
   async predicates(caller: Caller): Promise<facts.PredicateList> {
-    const read = async (context: BrowseContext): Promise<facts.PredicateList> => {
+    const read = async (context: ReadContext): Promise<facts.PredicateList> => {
       const list = await listPredicates(context);
       if (list.predicates.some(({ derivedComplete }) => !derivedComplete))
         this.#live.countWhenQuiet(context, caller);
@@ -402,7 +402,7 @@ export class KnowledgeEngine implements Engine {
       );
       const found = await consequencesOf(
         { before: context, after, relations: [relationOf(head)], views: [viewOfWrites(scope)] },
-        { ...defaultLimits, timeoutMs: consequencesTimeoutMs, signal: hearingNothing(caller).signal },
+        { ...defaultLimits, timeoutMs: consequencesTimeoutMs, signal: withoutCancellation(caller).signal },
       );
       // Where not all is worked out, what is known of other views may be more.
       const isComplete = found.notWorkedOut.length === 0;
@@ -439,14 +439,14 @@ export class KnowledgeEngine implements Engine {
     const again = caller.transaction === null ? this.#live.answerAgain(caller, key) : null;
     if (again !== null) return again;
     const body = bodyOf(input);
-    const answered = async (context: BrowseContext, plain = context): Promise<Answer> => {
+    const answered = async (context: ReadContext, plain = context): Promise<Answer> => {
       const { answer, used } = await ask(context, input, body);
       await this.#live.noteUses(plain, used);
       this.#live.keepAnswer(context, key, answer, used);
       return answer;
     };
     if (caller.transaction !== null) return this.#transactions.reading(caller, input, answered);
-    const few = this.#live.look(caller, (context) => askFew(context, input, body));
+    const few = this.#live.look(caller, (context) => askByPointLookup(context, input, body));
     if (few !== null) return few;
     const isBound = body.some((each) => isPositiveAtom(each) && !each.args.every(isVariable));
     const limits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;
@@ -550,7 +550,7 @@ export class KnowledgeEngine implements Engine {
   }
 
   decay(caller: Caller, input: DecayInput): Promise<Decayed> {
-    return decay(this.#writer, input.dryRun ? caller : hearingNothing(caller), input);
+    return decay(this.#writer, input.dryRun ? caller : withoutCancellation(caller), input);
   }
 
   async optimizeContext(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
@@ -605,10 +605,10 @@ export class KnowledgeEngine implements Engine {
   }
 
   async undoImport(caller: Caller, id: string): Promise<ImportUndone> {
-    return undoImport(this.#writer, caller, id);
+    return revertImport(this.#writer, caller, id);
   }
 
-  keptImport(caller: Caller, key: string): KeptImport | null {
+  keptImport(caller: Caller, key: string): StoredImport | null {
     const { idempotency } = this.#parts.state;
     const kept = idempotency.under(caller.credential, spaceOf(caller), key, this.#live.showTime());
     if (kept === null) return null;
@@ -617,7 +617,7 @@ export class KnowledgeEngine implements Engine {
   }
 
   async export(caller: Caller, choice: ExportChoice, taker: ExportTaker): Promise<void> {
-    return this.#live.reading(caller, unhurried, (context) => exportKnowledge(context, choice, taker));
+    return this.#live.reading(caller, unlimited, (context) => exportKnowledge(context, choice, taker));
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {
@@ -767,9 +767,9 @@ export class KnowledgeEngine implements Engine {
   }
 
   async #hintsOfRetraction(caller: Caller, pattern: FactPattern): Promise<string[]> {
-    const hints = (context: BrowseContext): Promise<string[]> => hintsOfRetraction(context, pattern);
+    const hints = (context: ReadContext): Promise<string[]> => hintsOfRetraction(context, pattern);
     try {
-      return await this.#live.reading(hearingNothing(caller), limitsOfHint, hints);
+      return await this.#live.reading(withoutCancellation(caller), limitsOfHint, hints);
     } catch (error) {
       // The retraction was made, and is answered: what went or closed since then is not its failure.
       if (error instanceof EngineError) return [];

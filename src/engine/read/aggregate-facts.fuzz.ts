@@ -104,8 +104,8 @@ function figureOf({ operation, variable, argIndex, distinct }: Asked, rows: read
   const figure = aggregate(operation.toLowerCase() as AggregateName, values);
   if (figure === null) return null;
   const areNumbers = operation === 'COUNT' || values.every(isNumber);
-  const isKept = !isInteger(figure) || Number.isSafeInteger(Number(figure));
-  return areNumbers && isKept ? Number(figure) : figure;
+  const isMaintained = !isInteger(figure) || Number.isSafeInteger(Number(figure));
+  return areNumbers && isMaintained ? Number(figure) : figure;
 }
 
 /** The answer as the contract words it, or the constant that is to be named in the refusal. */

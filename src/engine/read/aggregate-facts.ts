@@ -1,5 +1,5 @@
 import { invalid } from '../base/errors.ts';
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { AggregateInput, AggregateResult, AggregateValue } from '../contract/aggregation.ts';
 import { isVariable } from '../contract/language.ts';
 import type { FactRow } from '../store/fact-store.ts';
@@ -16,10 +16,7 @@ import { rowsByText } from '../datalog/tables/sorted.ts';
  * come one by one in no order that matters, and are not kept: what is held are the groups and, where each value is to
  * count once, the values. What the numbers mean is `language/figure`'s business.
  */
-export async function aggregateFacts(
-  context: BrowseContext,
-  input: AggregateInput,
-): Promise<AggregateResult> {
+export async function aggregateFacts(context: ReadContext, input: AggregateInput): Promise<AggregateResult> {
   context.pacer.look();
   const patterns = patternsOf(context, input);
   const tallies = new Tallies(context, input, patterns.length > 1);
@@ -33,7 +30,7 @@ export async function aggregateFacts(
 }
 
 /** The patterns to match: what was given, or for every arity of the predicate one that matches anything. */
-function patternsOf({ tenant, reader }: BrowseContext, input: AggregateInput): string[][] {
+function patternsOf({ tenant, reader }: ReadContext, input: AggregateInput): string[][] {
   const { predicate, args, argIndex, infer } = input;
   if (args !== null) return [args];
   const arities = new Set<number>();
@@ -57,7 +54,7 @@ type Visit = (ids: Int32Array, constants: Constants) => number;
 const workBetweenBreaths = 1024;
 
 /** Lets others run after so many atoms, or sooner where the atoms are long. */
-function breather({ pacer }: BrowseContext): (characters: number) => Promise<void> | null {
+function breather({ pacer }: ReadContext): (characters: number) => Promise<void> | null {
   let work = 0;
   return (characters) => {
     work += 1 + characters / 64;
@@ -68,7 +65,7 @@ function breather({ pacer }: BrowseContext): (characters: number) => Promise<voi
 }
 
 async function eachStored(
-  context: BrowseContext,
+  context: ReadContext,
   input: AggregateInput,
   args: readonly string[],
   visit: Visit,
@@ -96,7 +93,7 @@ function copyArguments({ relation, row }: FactRow, ids: Int32Array): void {
 }
 
 async function eachDerivable(
-  context: BrowseContext,
+  context: ReadContext,
   input: AggregateInput,
   args: readonly string[],
   visit: Visit,
@@ -128,7 +125,7 @@ interface Tally {
 
 /** The tally of everything and, by number, of each group. */
 class Tallies {
-  readonly #context: BrowseContext;
+  readonly #context: ReadContext;
   readonly #input: AggregateInput;
   readonly #refused: Refused;
   readonly #variables: readonly string[];
@@ -145,7 +142,7 @@ class Tallies {
   /** Where atoms of several relations meet: one number for one text. */
   readonly #shared: Constants | null;
 
-  constructor(context: BrowseContext, input: AggregateInput, areSeveral: boolean) {
+  constructor(context: ReadContext, input: AggregateInput, areSeveral: boolean) {
     this.#context = context;
     this.#input = input;
     this.#refused = (message) => invalid(input.variable === null ? 'argIndex' : 'variable', message);

@@ -1,9 +1,9 @@
 import { present } from '../base/assert.ts';
 import type { Answer, AskedForms, AskInput, Proof } from '../contract/inference.ts';
 import { isVariable, type Literal } from '../contract/language.ts';
-import { type BrowseContext, type LookContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, type LookupContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
-import { fewAtoms } from './point-lookup.ts';
+import { pointLookup } from './point-lookup.ts';
 import { hintsOfNothing, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
 import { checkBody } from '../language/check.ts';
@@ -31,7 +31,7 @@ function patternOf(input: AskedForms): Literal[] {
 
 /** The answer, and the stored facts that it used: those among the results of the page, and the proof's premises. */
 export async function ask(
-  context: BrowseContext,
+  context: ReadContext,
   input: AskInput,
   body: readonly Literal[],
 ): Promise<{ answer: Answer; used: Set<FactRow> }> {
@@ -64,8 +64,8 @@ export async function ask(
  * As `ask`, at once: where the question is one atom that no rule concludes, and an index finds the few facts that are stored
  * of it; else null. Their proofs are steps without premises. Not for a reader with an overlay.
  */
-export function askFew(
-  context: LookContext,
+export function askByPointLookup(
+  context: LookupContext,
   input: AskInput,
   [literal, ...others]: readonly Literal[],
 ): { result: Answer; facts: FactRow[] } | null {
@@ -75,7 +75,7 @@ export function askFew(
   const scope = scopeChoice(input);
   if (reader.program.rulesFor(scope, relationOf(literal)).length > 0) return null;
   const { predicate, args, negated } = literal;
-  const found = fewAtoms(reader, { predicate, args, truthVal: !negated, scope }, input);
+  const found = pointLookup(reader, { predicate, args, truthVal: !negated, scope }, input);
   if (found === null) return null;
   const results: string[] = [];
   const bindings: Record<string, string>[] = [];
@@ -113,7 +113,7 @@ export function askFew(
 
 /** What was probably meant by a question that has no answer. A page past the last answer tells nothing of that. */
 function hintsOf(
-  context: LookContext,
+  context: LookupContext,
   { offset }: AskInput,
   body: readonly Literal[],
   results: readonly string[],
@@ -144,7 +144,7 @@ function noteFact(used: UsedFacts, fact: FactRow): void {
 }
 
 async function written(
-  context: BrowseContext,
+  context: ReadContext,
   page: AnswerPage,
   view: ScopeChoice,
   used: UsedFacts,
@@ -182,7 +182,7 @@ async function written(
 }
 
 /** Notes the stored facts that are this very answer, in every scope of the view. Returns how many it looked at. */
-function noteUsed(context: BrowseContext, view: ScopeChoice, literal: Literal, used: UsedFacts): number {
+function noteUsed(context: ReadContext, view: ScopeChoice, literal: Literal, used: UsedFacts): number {
   if (!isPositiveAtom(literal)) return 0;
   const { reader, tenant } = context;
   const { predicate, args, negated } = literal;

@@ -1,9 +1,9 @@
 import { compareText } from '../base/text-order.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { WhyNot } from '../contract/explanation.ts';
 import { type Atom, type AtomLiteral, isVariable } from '../contract/language.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
-import type { KeptRule } from '../store/rule-store.ts';
+import type { RuleRecord } from '../store/rule-store.ts';
 import { renderAtom } from '../language/print.ts';
 import { isAbsence, isAggregate, relationOf } from '../language/terms.ts';
 import { apart } from '../datalog/model/fact-overlay.ts';
@@ -29,11 +29,11 @@ export interface Lacking {
 type Block = WhyNot['blockedBy'][number];
 
 export class Blocks {
-  readonly #context: BrowseContext;
+  readonly #context: ReadContext;
   readonly #set: TableSet;
-  readonly #rules: readonly KeptRule[];
+  readonly #rules: readonly RuleRecord[];
   /** By the relation they conclude. */
-  readonly #disabledRules = new Map<string, KeptRule[]>();
+  readonly #disabledRules = new Map<string, RuleRecord[]>();
   /** Without scope, then every scope of a fact or rule by code point. */
   readonly #views: readonly ScopeChoice[];
   /** False where everything that holds in some scope holds in the view of everything too. */
@@ -41,7 +41,7 @@ export class Blocks {
   readonly #found = new Map<string, Block>();
 
   /** `rules` are all rules of the reader's state, disabled ones too. The set is the caller's. */
-  constructor(context: BrowseContext, set: TableSet, rules: readonly KeptRule[]) {
+  constructor(context: ReadContext, set: TableSet, rules: readonly RuleRecord[]) {
     this.#context = context;
     this.#set = set;
     this.#rules = rules;
@@ -163,7 +163,7 @@ export class Blocks {
    * What the rule would conclude of the atom if it were enabled, null where nothing. Its body stands as it is: what
    * lies under `not` or an aggregate in it never rests on its head. Only what recurs with the head can need more.
    */
-  async #concluded(kept: KeptRule, bodyView: ScopeChoice, { view, atom }: Lacking): Promise<string | null> {
+  async #concluded(kept: RuleRecord, bodyView: ScopeChoice, { view, atom }: Lacking): Promise<string | null> {
     const { reasoner, reader, pacer } = this.#context;
     const { rule } = kept;
     const found = await furthest(rule, atom, new LiteralReader(this.#set, reader, pacer, bodyView));
@@ -209,7 +209,7 @@ class BestPerScope<Found> {
   }
 }
 
-function viewsOf({ tenant }: BrowseContext, rules: readonly KeptRule[]): ScopeChoice[] {
+function viewsOf({ tenant }: ReadContext, rules: readonly RuleRecord[]): ScopeChoice[] {
   const scopes = new Set<string>();
   for (const name of tenant.facts.scopeNames) if (name !== null) scopes.add(name);
   for (const { scope } of rules) if (scope !== null) scopes.add(scope);
@@ -218,7 +218,7 @@ function viewsOf({ tenant }: BrowseContext, rules: readonly KeptRule[]): ScopeCh
 }
 
 /** The view that the rule's body is read in where it concludes in the view; null where it does not conclude there. */
-function viewOfBody({ scope }: KeptRule, view: ScopeChoice): ScopeChoice | null {
+function viewOfBody({ scope }: RuleRecord, view: ScopeChoice): ScopeChoice | null {
   if (scope === null) return view;
   if (view.kind === 'all') return { kind: 'scope', scope };
   return view.kind === 'scope' && view.scope === scope ? view : null;

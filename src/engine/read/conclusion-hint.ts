@@ -1,5 +1,5 @@
 import { EngineError } from '../base/errors.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { AtomLiteral } from '../contract/language.ts';
 import type { FactPattern } from '../store/fact-store.ts';
 import { hintsOfNothing, listed, mostHints } from './hints.ts';
@@ -26,7 +26,7 @@ const msOfTrying = 20;
 const mostPremises = 5;
 
 /** What was probably meant by a retraction that found nothing. */
-export async function hintsOfRetraction(context: BrowseContext, pattern: FactPattern): Promise<string[]> {
+export async function hintsOfRetraction(context: ReadContext, pattern: FactPattern): Promise<string[]> {
   const { predicate, args, truthVal } = pattern;
   const concluded = await conclusionHint(context, pattern);
   const asked = { predicate, args: [...args], negated: truthVal === false, naf: false };
@@ -35,7 +35,7 @@ export async function hintsOfRetraction(context: BrowseContext, pattern: FactPat
 }
 
 /** null where no rule concludes what the pattern matches. */
-async function conclusionHint(context: BrowseContext, pattern: FactPattern): Promise<string | null> {
+async function conclusionHint(context: ReadContext, pattern: FactPattern): Promise<string | null> {
   const { program } = context.reader;
   const { predicate, args, truthVal, scope } = pattern;
   for (const negated of truthVal === null ? [false, true] : [!truthVal]) {
@@ -64,7 +64,7 @@ interface Conclusion {
 }
 
 async function hintFor(
-  context: BrowseContext,
+  context: ReadContext,
   pattern: FactPattern,
   literal: AtomLiteral,
 ): Promise<string | null> {
@@ -90,7 +90,7 @@ async function hintFor(
 
 /** The first answer to the question, with what its proof rests on. */
 async function proved(
-  { reasoner, pacer }: BrowseContext,
+  { reasoner, pacer }: ReadContext,
   reader: PinnedReader,
   { scope }: FactPattern,
   literal: AtomLiteral,
@@ -107,7 +107,7 @@ async function proved(
 
 /** Facts each of which ends it, or else facts that end it together; null where there are too many. */
 async function waysToEnd(
-  context: BrowseContext,
+  context: ReadContext,
   pattern: FactPattern,
   conclusion: Conclusion,
 ): Promise<{ readonly premises: readonly string[]; readonly together: boolean } | null> {

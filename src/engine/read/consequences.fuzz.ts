@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { ask } from './ask.ts';
 import { Prng } from '../testing/prng.ts';
 import { compareText } from '../base/text-order.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { consequencesOf } from '../session/consequences.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { askInputSchema } from '../contract/inference.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
-import { KeptListings } from '../session/listing-cache.ts';
+import { ListingCache } from '../session/listing-cache.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationOf } from '../language/terms.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
@@ -89,14 +89,14 @@ class Written {
   }
 
   /** Of the state as it is, or as it was in a generation. */
-  context(generation = this.#generation): BrowseContext {
+  context(generation = this.#generation): ReadContext {
     return {
       database: this.#database,
       tenant: { facts: this.#store, uses: new FactUses(this.#store) },
       reasoner: this.#reasoner,
       reader: this.#reasoner.reader(generation, 0),
       pacer: this.#reasoner.pacer(limits),
-      listings: new KeptListings(0),
+      listings: new ListingCache(0),
     };
   }
 

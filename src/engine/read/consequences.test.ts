@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { ask, bodyOf } from './ask.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { consequencesOf } from '../session/consequences.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
-import { KeptListings } from '../session/listing-cache.ts';
+import { ListingCache } from '../session/listing-cache.ts';
 import { parseAtom, parseRule } from '../language/parse.ts';
-import type { Limits } from '../datalog/tables/evaluation.ts';
+import type { EvaluationLimits } from '../datalog/tables/evaluation.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
@@ -45,7 +45,7 @@ async function asked(
   facts: readonly string[],
   rules: readonly string[],
   questions: readonly string[],
-): Promise<BrowseContext> {
+): Promise<ReadContext> {
   const database = new DatabaseState('default', 0);
   const generation = database.advance(0, 'request');
   const store = new FactStore(0);
@@ -68,7 +68,7 @@ async function asked(
     reasoner,
     reader: reasoner.reader(generation, 0),
     pacer: reasoner.pacer(limitsOf({})),
-    listings: new KeptListings(0),
+    listings: new ListingCache(0),
   };
   for (const text of questions) {
     const input = askInput(text);
@@ -77,12 +77,12 @@ async function asked(
   return context;
 }
 
-function limitsOf(changes: Partial<Limits>): Omit<Limits, 'memory'> {
+function limitsOf(changes: Partial<EvaluationLimits>): Omit<EvaluationLimits, 'memory'> {
   return { timeoutMs: 60_000, maxDerivations: 1e9, signal: new AbortController().signal, ...changes };
 }
 
 async function consequences(
-  before: BrowseContext,
+  before: ReadContext,
   operations: readonly SupposedOperation[],
   limits = limitsOf({}),
 ) {
@@ -97,7 +97,7 @@ async function consequences(
   return consequencesOf(states, limits);
 }
 
-async function changes(before: BrowseContext, ...operations: SupposedOperation[]) {
+async function changes(before: ReadContext, ...operations: SupposedOperation[]) {
   const { gained, lost, notWorkedOut } = await consequences(before, operations);
   expect(notWorkedOut).toEqual([]);
   return { gained, lost };

@@ -1,7 +1,7 @@
 import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
 import type { FactDetail, PredicateList } from '../contract/facts.ts';
-import { type BrowseContext, storedFact } from '../session/read-context.ts';
+import { type ReadContext, storedFact } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { renderAtom } from '../language/print.ts';
@@ -11,7 +11,7 @@ import { type Reader, sees } from '../datalog/model/reader.ts';
 /** One fact in full, and the vocabulary of a tenant. */
 
 /** The stored fact with this id. Refused where the tenant has none: never had, or has no longer. */
-export function requireFact(context: BrowseContext, id: string): FactRow {
+export function requireFact(context: ReadContext, id: string): FactRow {
   const { tenant, reader } = context;
   const newest = tenant.facts.byId(id);
   const fact = newest === null ? null : tenant.facts.heldAt(newest, reader.generation, reader.time);
@@ -28,7 +28,7 @@ export function noSuchFact(id: string): EngineError {
 
 const longestHistory = 10;
 
-export async function factDetail(context: BrowseContext, fact: FactRow): Promise<FactDetail> {
+export async function factDetail(context: ReadContext, fact: FactRow): Promise<FactDetail> {
   const { database, tenant, reader } = context;
   const stored = storedFact(context, fact);
   const asserted = tenant.facts.assertedIn(fact);
@@ -51,7 +51,7 @@ export async function factDetail(context: BrowseContext, fact: FactRow): Promise
 }
 
 /** Known conclusions whose proof uses the fact: those that hold, and would not by the proof they have, without it. */
-async function dependentsOf(context: BrowseContext, fact: FactRow): Promise<string[]> {
+async function dependentsOf(context: ReadContext, fact: FactRow): Promise<string[]> {
   const { reasoner, reader, pacer } = context;
   return reasoner.provedWith(fact, reader, pacer);
 }
@@ -67,7 +67,7 @@ interface Row {
   example: string | null;
 }
 
-export async function listPredicates(context: BrowseContext): Promise<PredicateList> {
+export async function listPredicates(context: ReadContext): Promise<PredicateList> {
   const { database, tenant, reader, reasoner, pacer } = context;
   const rows = new Map<string, Row>();
   const rowOf = (name: string, arity: number): Row => {
@@ -123,7 +123,7 @@ function wholeCount(relation: StoredRelation, reader: Reader): number | null {
   return relation.liveIn(reader.generation);
 }
 
-function exampleOf(relation: StoredRelation, row: number, { tenant }: BrowseContext): string {
+function exampleOf(relation: StoredRelation, row: number, { tenant }: ReadContext): string {
   const { predicate, negated } = relation;
   return renderAtom({ predicate, args: tenant.facts.argsOf({ relation, row }), negated });
 }

@@ -1,6 +1,6 @@
 import { invalid } from '../base/errors.ts';
 import { type Lacking, Blocks } from './blocked-by.ts';
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { ExplainInput, Explanation, WhyNot } from '../contract/explanation.ts';
 import { type AtomLiteral, isVariable } from '../contract/language.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
@@ -15,7 +15,7 @@ import { furthest } from '../datalog/explain/why-not.ts';
  * the way. Both are of the one state that the reader is pinned to.
  */
 export async function explain(
-  context: BrowseContext,
+  context: ReadContext,
   input: ExplainInput,
 ): Promise<{ explanation: Explanation; used: readonly FactRow[] }> {
   const { predicate, args, negated, mode } = input;
@@ -33,7 +33,7 @@ export async function explain(
 
 /** The proof of the atom, of one with variables that of every answer; the stored facts that it rests on were used. */
 async function why(
-  { reasoner, reader, pacer }: BrowseContext,
+  { reasoner, reader, pacer }: ReadContext,
   view: ScopeChoice,
   atom: AtomLiteral,
 ): Promise<{ explanation: Explanation; used: readonly FactRow[] }> {
@@ -51,7 +51,7 @@ async function why(
   return { explanation, used: proof?.facts ?? [] };
 }
 
-async function whyNot(context: BrowseContext, view: ScopeChoice, atom: AtomLiteral): Promise<WhyNot> {
+async function whyNot(context: ReadContext, view: ScopeChoice, atom: AtomLiteral): Promise<WhyNot> {
   const { database, reasoner, reader, pacer } = context;
   // Taken in the turn in which the reader was pinned: rules may change while the search waits.
   const rules = database.rules.all();
@@ -61,14 +61,14 @@ async function whyNot(context: BrowseContext, view: ScopeChoice, atom: AtomLiter
       return { atom: rendered, holds: true, attempts: [], blockedBy: [] };
     const attempts: WhyNot['attempts'] = [];
     const lacking: Lacking[] = [{ view, atom }];
-    for (const { kept, bodyView } of reader.program.rulesFor(view, relationOf(atom))) {
+    for (const { record, bodyView } of reader.program.rulesFor(view, relationOf(atom))) {
       await pacer.breathe();
-      const found = await furthest(kept.rule, atom, new LiteralReader(set, reader, pacer, bodyView));
+      const found = await furthest(record.rule, atom, new LiteralReader(set, reader, pacer, bodyView));
       if (found === null) continue;
       const { bindings, satisfied, missing, missingAtoms } = found;
       attempts.push({
-        rule: kept.text,
-        ruleId: kept.id,
+        rule: record.text,
+        ruleId: record.id,
         bindings,
         satisfied: [...satisfied],
         missing: [...missing],

@@ -6,9 +6,9 @@
  * made when the one before was taken.
  */
 import { compareText } from '../base/text-order.ts';
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
-import type { KeptRule } from '../store/rule-store.ts';
+import type { RuleRecord } from '../store/rule-store.ts';
 import { scopeNumberOf } from '../session/visible-rows.ts';
 import type { Metadata } from '../contract/facts.ts';
 
@@ -16,7 +16,7 @@ const itemsInPiece = 256;
 const rowsBetweenBreaths = 0x3ff;
 
 export async function exportKnowledge(
-  context: BrowseContext,
+  context: ReadContext,
   choice: ExportChoice,
   taker: ExportTaker,
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function exportKnowledge(
 }
 
 async function exportRelation(
-  context: BrowseContext,
+  context: ReadContext,
   relation: StoredRelation,
   choice: ExportChoice,
   taker: ExportTaker,
@@ -64,7 +64,7 @@ async function exportRelation(
   if (piece.length > 0) await taker.facts(piece);
 }
 
-function isWanted({ rule, scope }: KeptRule, choice: ExportChoice): boolean {
+function isWanted({ rule, scope }: RuleRecord, choice: ExportChoice): boolean {
   if (choice.predicate !== null && rule.head.predicate !== choice.predicate) return false;
   if (choice.unscoped) return scope === null;
   return choice.scope === null || scope === choice.scope;
@@ -80,7 +80,7 @@ export interface ExportedFact {
   readonly validUntil: number | null;
   readonly metadata: Metadata | null;
 }
-export type ExportedRule = Pick<KeptRule, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
+export type ExportedRule = Pick<RuleRecord, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
 
 /** What is taken; `scope` and `unscoped` both absent: every scope. */
 export interface ExportChoice {

@@ -1,4 +1,4 @@
-import type { LookContext } from '../session/read-context.ts';
+import type { LookupContext } from '../session/read-context.ts';
 import type { Atom } from '../contract/language.ts';
 import { compareText } from '../base/text-order.ts';
 import { Dictionary } from '../store/dictionary.ts';
@@ -45,7 +45,7 @@ export class KnownNames {
   }
 
   /** What the context's reader can mean; with an overlay, what that adds too. */
-  static of({ database, reader }: LookContext): KnownNames {
+  static of({ database, reader }: LookupContext): KnownNames {
     const { facts, generation, time, overlay, program } = reader;
     const rules = [database.rules.names];
     const ruled = program.constants;

@@ -1,5 +1,5 @@
 import { invalid } from '../base/errors.ts';
-import { type BrowseContext, storedFact } from '../session/read-context.ts';
+import { type ReadContext, storedFact } from '../session/read-context.ts';
 import { type FactList, isTextSort, type ListFactsQuery, type StoredFact } from '../contract/facts.ts';
 import { hintsOfFilter, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
@@ -13,7 +13,7 @@ import {
   type ConclusionName,
   factAt,
   listingOf,
-  type Place,
+  type ListingPosition,
   placeAt,
 } from './listing.ts';
 
@@ -25,7 +25,7 @@ import {
  * list as a cursor saw it where one is given. Descending is ascending read backwards, ties included, so that a
  * reader can page from either end.
  */
-export async function listFacts(context: BrowseContext, query: ListFactsQuery): Promise<FactList> {
+export async function listFacts(context: ReadContext, query: ListFactsQuery): Promise<FactList> {
   const after = query.cursor === null ? null : readCursor(query.cursor, query.sort);
   const listed: Listed = { context, query, time: after?.time ?? context.reader.time };
   const listing = await listingOf(listed);
@@ -53,7 +53,7 @@ export async function listFacts(context: BrowseContext, query: ListFactsQuery): 
 }
 
 /** Where the entries after this place begin, in the direction of the query. */
-function firstAfter(listed: Listed, listing: Listing, place: Place): number {
+function firstAfter(listed: Listed, listing: Listing, place: ListingPosition): number {
   const isAscending = listed.query.order === 'asc';
   let start = 0;
   let end = listing.rows.length;
@@ -104,7 +104,7 @@ interface Cursor {
 }
 
 function writeCursor(
-  { sort, number, conclusion }: Place,
+  { sort, number, conclusion }: ListingPosition,
   { query, time }: Listed,
   { relations }: Listing,
 ): string {
@@ -114,7 +114,7 @@ function writeCursor(
   return JSON.stringify([query.sort, value, number, name, time]);
 }
 
-function placeOf({ value, number, conclusion }: Cursor, relations: readonly RelationName[]): Place {
+function placeOf({ value, number, conclusion }: Cursor, relations: readonly RelationName[]): ListingPosition {
   if (value === null || typeof value !== 'object') return { sort: value, number, conclusion };
   const at = relations.findIndex((relation) => compareRelations(relation, value) >= 0);
   if (at < 0) return { sort: relations.length, number, conclusion };

@@ -1,4 +1,4 @@
-import { type BrowseContext, storedFact } from '../session/read-context.ts';
+import { type ReadContext, storedFact } from '../session/read-context.ts';
 import { present } from '../base/assert.ts';
 import type { AtomLiteral } from '../contract/language.ts';
 import type { StoredFact } from '../contract/facts.ts';
@@ -23,7 +23,7 @@ import { rowsByText } from '../datalog/tables/sorted.ts';
  * point. `part`: only those that have it in their rendered atom, in lower case.
  */
 export async function conclusionsOf(
-  context: BrowseContext,
+  context: ReadContext,
   view: ScopeChoice,
   relation: RelationShape,
   part: string | null = null,
@@ -47,7 +47,7 @@ export async function conclusionsOf(
 
 /** Tells of which rows the view has a stored fact that the reader sees. */
 function storedAmong(
-  { tenant, reader }: BrowseContext,
+  { tenant, reader }: ReadContext,
   view: ScopeChoice,
   { predicate, arity, negated }: RelationShape,
   { question: asked, columns, constants }: Matches,
@@ -73,7 +73,7 @@ function storedAmong(
 
 /** The rows of conclusions as they are shown, in the order in which they are given: proved together. */
 export async function shownConclusions(
-  context: BrowseContext,
+  context: ReadContext,
   matches: Matches,
   rows: readonly number[],
   time: number,
@@ -87,7 +87,7 @@ export async function shownConclusions(
 
 /** What each of the conclusions takes from the stored premises of its proof, relation by relation. All are proved. */
 export async function supportsOf(
-  context: BrowseContext,
+  context: ReadContext,
   relations: readonly Matches[],
   time: number,
 ): Promise<Concluding[][]> {
@@ -105,7 +105,7 @@ export async function supportsOf(
 }
 
 async function proving<Result>(
-  context: BrowseContext,
+  context: ReadContext,
   time: number,
   work: (builder: ProofBuilder, conclusions: Conclusions) => Promise<Result>,
 ): Promise<Result> {
@@ -118,7 +118,7 @@ async function proving<Result>(
 
 /** All atoms of the relation that the view has, stored and concluded, in no order. */
 export async function everyAtom(
-  { reasoner, reader, pacer }: BrowseContext,
+  { reasoner, reader, pacer }: ReadContext,
   view: ScopeChoice,
   { predicate, arity, negated }: RelationShape,
 ): Promise<Matches> {
@@ -139,7 +139,7 @@ export function answerAt({ question: asked, columns, constants }: Matches, row: 
 }
 
 /** What a conclusion takes from the stored premises of its proof; of no premises the neutral values. */
-export interface Support {
+export interface ProofSupport {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly from: number;
@@ -148,11 +148,11 @@ export interface Support {
 }
 
 /** With the scope of the rule that concludes it, null of one without scope. */
-export interface Concluding extends Support {
+export interface Concluding extends ProofSupport {
   readonly scope: string | null;
 }
 
-const noSupport: Support = {
+const noSupport: ProofSupport = {
   createdAt: 0,
   updatedAt: 0,
   from: Number.NEGATIVE_INFINITY,
@@ -162,7 +162,7 @@ const noSupport: Support = {
 
 const stepsBetweenBreaths = 256;
 
-function both(left: Support, right: Support): Support {
+function both(left: ProofSupport, right: ProofSupport): ProofSupport {
   return {
     createdAt: Math.max(left.createdAt, right.createdAt),
     updatedAt: Math.max(left.updatedAt, right.updatedAt),
@@ -177,16 +177,16 @@ function both(left: Support, right: Support): Support {
  * many at once are better taken in before, in slices.
  */
 export class Conclusions {
-  readonly #context: BrowseContext;
+  readonly #context: ReadContext;
   readonly #builder: ProofBuilder;
   readonly #time: number;
   /** Of every step, each from those before it. */
-  readonly #support: Support[] = [];
+  readonly #support: ProofSupport[] = [];
   /** Facts of the builder that were taken in. */
   #facts = 0;
 
   /** `time`: the one that saliences are as of. */
-  constructor(context: BrowseContext, builder: ProofBuilder, time: number) {
+  constructor(context: ReadContext, builder: ProofBuilder, time: number) {
     this.#context = context;
     this.#builder = builder;
     this.#time = time;
@@ -237,7 +237,7 @@ export class Conclusions {
   }
 
   /** What the step's proof takes from its stored premises. */
-  supportOf(step: number): Support {
+  supportOf(step: number): ProofSupport {
     const { steps, facts } = this.#builder;
     for (let next = this.#support.length; next <= step; next++) {
       const { kind, premises } = present(steps[next], 'the step is there');
@@ -248,9 +248,9 @@ export class Conclusions {
         const from = fact.validFrom ?? Number.NEGATIVE_INFINITY;
         own = { ...fact, from, until: fact.validUntil ?? Number.POSITIVE_INFINITY };
       }
-      for (const premise of premises) own = both(own, this.#support[premise] as Support);
+      for (const premise of premises) own = both(own, this.#support[premise] as ProofSupport);
       this.#support.push(own);
     }
-    return this.#support[step] as Support;
+    return this.#support[step] as ProofSupport;
   }
 }

@@ -1,5 +1,5 @@
 import { argumentRanks } from './argument-order.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { isTextSort, type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
@@ -9,7 +9,7 @@ import { sortedOrder } from '../datalog/tables/sorted.ts';
 
 /** What is listed, for whom. */
 export interface Listed {
-  readonly context: BrowseContext;
+  readonly context: ReadContext;
   readonly query: ListFactsQuery;
   /** Saliences are those of the first page, or facts would change places between pages as time goes by. */
   readonly time: number;
@@ -53,7 +53,7 @@ export async function inOrder(
   const entries: Entries = { listed, ofPlace, conclusions, places, rows };
   const numbers = new Int32Array(storedCount);
   for (let entry = 0; entry < storedCount; entry++) {
-    numbers[entry] = numberOf(storedAt(entries, entry));
+    numbers[entry] = numericValue(storedAt(entries, entry));
     if ((entry & 0xfff) === 0xfff) await pacer.breathe();
   }
   const sorts = await sortsOf(entries);
@@ -182,6 +182,6 @@ function argumentOf(
   return context.tenant.facts.dictionary.text((relation.columns[position] as Int32Array)[row] as number);
 }
 
-export function numberOf(fact: FactRow): number {
+export function numericValue(fact: FactRow): number {
   return fact.relation.number[fact.row] as number;
 }

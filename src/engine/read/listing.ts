@@ -1,6 +1,6 @@
 import { AtomPart } from './atom-part.ts';
 import { compareArguments } from './argument-order.ts';
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { EngineError } from '../base/errors.ts';
 import { compareText, compareTexts } from '../base/text-order.ts';
 import { type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
@@ -8,7 +8,14 @@ import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Concluded, Listing, ListingState, RelationName } from '../session/listing-cache.ts';
 import { answerAt, conclusionsOf, type Concluding, supportsOf } from './listed-conclusions.ts';
-import { inOrder, type Listed, numberOf, type SortValue, type StoredRows, valueOf } from './listing-order.ts';
+import {
+  inOrder,
+  type Listed,
+  numericValue,
+  type SortValue,
+  type StoredRows,
+  valueOf,
+} from './listing-order.ts';
 import { relationKey } from '../language/terms.ts';
 
 /**
@@ -20,7 +27,7 @@ import { relationKey } from '../language/terms.ts';
  */
 
 /** Where an entry stands in the order: compared from the first field to the last. */
-export interface Place {
+export interface ListingPosition {
   readonly sort: SortValue;
   /** Number of a stored fact; null: a conclusion, which comes after all of those. */
   readonly number: number | null;
@@ -33,7 +40,7 @@ export interface ConclusionName {
   readonly args: readonly string[];
 }
 
-export function comparePlaces(left: Place, right: Place): number {
+export function comparePlaces(left: ListingPosition, right: ListingPosition): number {
   return (
     compareSorts(left.sort, right.sort) ||
     (left.number ?? Number.POSITIVE_INFINITY) - (right.number ?? Number.POSITIVE_INFINITY) ||
@@ -97,11 +104,11 @@ function stateOf({ context, query, time }: Listed): ListingState {
 }
 
 /** Where the entry at this place of the listing stands. */
-export function placeAt(listed: Listed, listing: Listing, at: number): Place {
+export function placeAt(listed: Listed, listing: Listing, at: number): ListingPosition {
   const fact = factAt(listed.context, listing, at);
   if (fact !== null) {
     const sort = valueOf(listed, fact, listing.places[at] as number);
-    return { sort, number: numberOf(fact), conclusion: null };
+    return { sort, number: numericValue(fact), conclusion: null };
   }
   const { relation, row } = conclusionAt(listing, at);
   const { matches, values } = listing.conclusions[relation] as Concluded;
@@ -113,7 +120,7 @@ export function placeAt(listed: Listed, listing: Listing, at: number): Place {
 }
 
 /** The stored fact at this place of the listing, or null where a conclusion stands there. */
-export function factAt({ tenant }: BrowseContext, listing: Listing, at: number): FactRow | null {
+export function factAt({ tenant }: ReadContext, listing: Listing, at: number): FactRow | null {
   const place = listing.places[at] as number;
   if (place < 0) return null;
   const { predicate, arity, negated } = listing.relations[place] as RelationName;
@@ -143,7 +150,7 @@ const rowsBetweenBreaths = 4096;
 
 /** What gathers stored rows: `scope` by number, 0 for the facts without one; null: of all. */
 interface Gathering {
-  readonly context: BrowseContext;
+  readonly context: ReadContext;
   readonly scope: number | null;
   readonly found: GrowingPairs;
 }
@@ -212,7 +219,7 @@ function takeMatching(
 }
 
 /** Alive in the reader's generation, and its validity has not ended. */
-function isListed(relation: StoredRelation, row: number, reader: BrowseContext['reader']): boolean {
+function isListed(relation: StoredRelation, row: number, reader: ReadContext['reader']): boolean {
   const death = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
   const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
   return death > reader.generation && until > reader.time;

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { changeRules } from '../state/apply-rules.ts';
-import { ask, askFew, bodyOf } from './ask.ts';
+import { ask, askByPointLookup, bodyOf } from './ask.ts';
 import { Prng } from '../testing/prng.ts';
 import { compareText } from '../base/text-order.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { type FactPattern, FactStore, type FactToStore, type ScopeChoice } from '../store/fact-store.ts';
-import { fewAtoms } from './point-lookup.ts';
-import { KeptListings } from '../session/listing-cache.ts';
+import { pointLookup } from './point-lookup.ts';
+import { ListingCache } from '../session/listing-cache.ts';
 import { parseRule } from '../language/parse.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
@@ -122,7 +122,7 @@ test('atoms found at once are those of a walk over all rows', async () => {
       const time = prng.below(20);
       const part = { offset: prng.below(3), limit: prng.pick([null, 0, 1, 2, 9]) };
       const reader = { facts: store, generation, time, overlay: null };
-      const few = fewAtoms(reader, pattern, part);
+      const few = pointLookup(reader, pattern, part);
       const isBound = pattern.args.some((term) => !term.startsWith('?'));
       if (few === null) {
         expect(isBound && store.scopeNames.length < 3, 'an index finds what has a constant').toBe(false);
@@ -199,8 +199,8 @@ test('what is answered at once is what tables answer, with its proofs, to the la
       const reasoner = new Reasoner(store, program, new Map(), () => Promise.resolve(), memory);
       const reader = reasoner.reader(generations + prng.below(2), prng.below(20));
       const body = bodyOf(input);
-      const few = askFew({ database, tenant, reader }, input, body);
-      const listings = new KeptListings(0);
+      const few = askByPointLookup({ database, tenant, reader }, input, body);
+      const listings = new ListingCache(0);
       const pacer = reasoner.pacer(limits);
       const whole = await ask({ database, tenant, reasoner, reader, pacer, listings }, input, body);
       const kinds = whole.answer.proof?.steps.map(({ kind }) => kind) ?? [];

@@ -13,7 +13,7 @@ export interface StoredAtom {
 }
 
 /** A page of them; `isTruncated`: others come after it; `total`: of all pages. */
-export interface FewAtoms {
+export interface PointLookup {
   readonly atoms: readonly StoredAtom[];
   readonly isTruncated: boolean;
   readonly total: number;
@@ -26,11 +26,11 @@ const few = 32;
  * The atoms that match and the reader sees, each once, ordered by their arguments, the true one before the false one. null
  * where no index finds them among few others, or there are many. Not for a reader with an overlay.
  */
-export function fewAtoms(
+export function pointLookup(
   reader: Reader,
   pattern: FactPattern,
   { offset, limit }: { readonly offset: number; readonly limit: number | null },
-): FewAtoms | null {
+): PointLookup | null {
   const { facts, generation, time } = reader;
   const found = facts.fewMatches(pattern, generation, time, few);
   if (found === null) return null;

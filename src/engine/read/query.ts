@@ -1,7 +1,7 @@
 import type { QueryInput, QueryResult } from '../contract/facts.ts';
-import { type BrowseContext, type LookContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, type LookupContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
-import { fewAtoms } from './point-lookup.ts';
+import { pointLookup } from './point-lookup.ts';
 import { Tuples } from '../store/tuples.ts';
 import { Constants } from '../datalog/model/constants.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
@@ -15,9 +15,9 @@ export interface Queried {
 }
 
 /** As `queryFacts`, at once: where an index finds few facts; else null. Not for a reader with an overlay. */
-export function queryFew({ reader }: LookContext, input: QueryInput): Queried | null {
+export function queryByPointLookup({ reader }: LookupContext, input: QueryInput): Queried | null {
   const { predicate, args, truthVal } = input;
-  const found = fewAtoms(reader, { predicate, args, truthVal, scope: scopeChoice(input) }, input);
+  const found = pointLookup(reader, { predicate, args, truthVal, scope: scopeChoice(input) }, input);
   if (found === null) return null;
   const result: QueryResult = [];
   const facts: FactRow[] = [];
@@ -32,7 +32,7 @@ export function queryFew({ reader }: LookContext, input: QueryInput): Queried | 
  * Stored visible facts that match a pattern, each atom once, without inference: ordered by their arguments, the true
  * one before the false one. Beside the result the stored facts behind it; what an overlay adds is none.
  */
-export async function queryFacts(context: BrowseContext, input: QueryInput): Promise<Queried> {
+export async function queryFacts(context: ReadContext, input: QueryInput): Promise<Queried> {
   const { tenant, reader, pacer } = context;
   const constants = reader.overlay?.constants ?? new Constants(tenant.facts.dictionary);
   const { predicate, args, truthVal } = input;

@@ -2,14 +2,14 @@ import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { expect, test, vi } from 'vitest';
 import { ask } from './ask.ts';
 import { Prng } from '../testing/prng.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { queryInputSchema } from '../contract/facts.ts';
 import { askInputSchema } from '../contract/inference.ts';
 import type { FactPattern, FactToStore } from '../store/fact-store.ts';
 import { ruleIdentity } from '../language/identity.ts';
 import { renderAtom } from '../language/print.ts';
 import { queryFacts } from './query.ts';
-import { KeptListings } from '../session/listing-cache.ts';
+import { ListingCache } from '../session/listing-cache.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
 import { apply } from '../state/apply.ts';
@@ -155,7 +155,7 @@ class Live {
     if (passed.size > 0) this.reasoner.passed([...passed], this.known.current.time);
   }
 
-  read(): BrowseContext {
+  read(): ReadContext {
     const { signal } = new AbortController();
     const limits = { timeoutMs: 1e9, maxDerivations: Number.POSITIVE_INFINITY, signal };
     return {
@@ -164,7 +164,7 @@ class Live {
       reasoner: this.reasoner,
       reader: this.reasoner.reader(this.#database.generation, this.known.current.time),
       pacer: this.reasoner.pacer(limits),
-      listings: new KeptListings(0),
+      listings: new ListingCache(0),
     };
   }
 
@@ -188,7 +188,7 @@ function randomOperations(
   live: Live,
   vocabulary: Vocabulary,
   flavour: Flavour,
-  context: BrowseContext,
+  context: ReadContext,
 ): { operations: SupposedOperation[]; known: Known } {
   const known = new Known(live.known.current, live.known.ids);
   const operations: SupposedOperation[] = [];
@@ -232,7 +232,7 @@ function randomPattern(prng: Prng, known: Known): SupposedOperation {
 /** Asks with proof and compares with the model. What counts as used are facts that are stored. */
 async function askAndCompare(
   prng: Prng,
-  context: BrowseContext,
+  context: ReadContext,
   knowledge: Knowledge,
   vocabulary: Vocabulary,
   flavour: Flavour,
@@ -253,7 +253,7 @@ async function askAndCompare(
 
 async function queryAndCompare(
   prng: Prng,
-  context: BrowseContext,
+  context: ReadContext,
   { facts, time }: Knowledge,
   vocabulary: Vocabulary,
   flavour: Flavour,

@@ -1,12 +1,12 @@
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { expect, test } from 'vitest';
 import { ask, bodyOf } from './ask.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import type { Answer } from '../contract/inference.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { parseAtom, parseRule } from '../language/parse.ts';
-import { KeptListings } from '../session/listing-cache.ts';
+import { ListingCache } from '../session/listing-cache.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
 import { changeRules } from '../state/apply-rules.ts';
@@ -37,7 +37,7 @@ function ruleOf(text: string) {
 }
 
 /** A state of these facts and rules; the rules have the ids r1, r2 and so on. */
-function contextOf(facts: readonly FactToStore[], rules: readonly string[] = []): BrowseContext {
+function contextOf(facts: readonly FactToStore[], rules: readonly string[] = []): ReadContext {
   const database = new DatabaseState('default', 0);
   const generation = database.advance(0, 'request');
   const store = new FactStore(0);
@@ -57,11 +57,11 @@ function contextOf(facts: readonly FactToStore[], rules: readonly string[] = [])
     reasoner,
     reader: reasoner.reader(generation, 0),
     pacer: reasoner.pacer(limits),
-    listings: new KeptListings(0),
+    listings: new ListingCache(0),
   };
 }
 
-async function answered(context: BrowseContext, text: string): Promise<Answer> {
+async function answered(context: ReadContext, text: string): Promise<Answer> {
   const input = askInput(text, { withProof: true });
   return (await ask(context, input, bodyOf(input))).answer;
 }

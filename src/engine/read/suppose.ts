@@ -1,4 +1,4 @@
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { present } from '../base/assert.ts';
 import { noSuchFact } from './describe.ts';
 import type { Rule } from '../contract/language.ts';
@@ -26,7 +26,7 @@ export type SupposedOperation =
 
 export interface Supposed {
   /** Reads the state as it would be. It holds as long as the one it was made of. */
-  readonly context: BrowseContext;
+  readonly context: ReadContext;
   /** By key the relations whose facts or rules the operations are about, whether or not they change anything. */
   readonly touched: ReadonlyMap<string, RelationShape>;
 }
@@ -34,7 +34,7 @@ export interface Supposed {
 /** Operations supposed one by one, and at the end the state that they make. */
 export class Supposition {
   readonly #touched = new Map<string, RelationShape>();
-  readonly #context: BrowseContext;
+  readonly #context: ReadContext;
   readonly #facts: FactOverlay;
   /** A copy, null where no operation is about rules. */
   readonly #rules: RuleStore | null;
@@ -44,7 +44,7 @@ export class Supposition {
    * To be made in the turn in which the context was pinned, while the rules are those it was pinned with. `withRules`
    * says whether some of the operations will be about rules.
    */
-  constructor(context: BrowseContext, withRules: boolean) {
+  constructor(context: ReadContext, withRules: boolean) {
     this.#context = context;
     this.#rules = withRules ? context.database.rules.copy() : null;
     this.#facts = new FactOverlay(context.reader);

@@ -1,4 +1,4 @@
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { scopeChoice } from '../session/read-context.ts';
 import type { Trace, TraceInput } from '../contract/explanation.ts';
 import type { Literal } from '../contract/language.ts';
@@ -12,7 +12,7 @@ import { Tracer } from '../datalog/explain/tracer.ts';
  * goal. It counts as no use of a fact and as no firing of a rule.
  */
 export async function trace(
-  { reasoner, reader, pacer }: BrowseContext,
+  { reasoner, reader, pacer }: ReadContext,
   input: TraceInput,
   body: readonly Literal[],
 ): Promise<Trace> {
@@ -22,7 +22,7 @@ export async function trace(
   const set = new TableSet(
     reasoner.facts,
     reader.program,
-    { withHeights: false, isKept: false, observer: tracer },
+    { withHeights: false, isMaintained: false, observer: tracer },
     new Map(),
   );
   const { count } = await matchesOf(asked, set, reader, pacer);

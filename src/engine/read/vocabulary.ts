@@ -1,4 +1,4 @@
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { compareText } from '../base/text-order.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import { renderAtom } from '../language/print.ts';
@@ -11,7 +11,7 @@ type Entry = { -readonly [Key in keyof VocabularyEntry]: VocabularyEntry[Key] };
  * The relations that the view has facts or conclusions of, most facts first, then most rules, then by name, arity and
  * truth value: what can be said and asked here.
  */
-export async function vocabularyOf(context: BrowseContext, view: ScopeChoice): Promise<VocabularyEntry[]> {
+export async function vocabularyOf(context: ReadContext, view: ScopeChoice): Promise<VocabularyEntry[]> {
   const { database, tenant, reader, pacer } = context;
   const isVisible = visibleIn(context, view);
   const entries = new Map<string, Entry>();

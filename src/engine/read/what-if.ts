@@ -1,4 +1,4 @@
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { present } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
 import type { WhatIfInput, WhatIfResult } from '../contract/explanation.ts';
@@ -26,7 +26,7 @@ import { type Supposed, type SupposedOperation, Supposition } from './suppose.ts
 interface Goal {
   readonly atom: AtomLiteral;
   /** Told of even where nothing matches before and after. */
-  readonly isKept: boolean;
+  readonly isMaintained: boolean;
 }
 
 type GoalResult = WhatIfResult['goals'][number];
@@ -34,7 +34,7 @@ type GoalResult = WhatIfResult['goals'][number];
 /** About what a rendered answer takes beside its characters. */
 const bytesOfText = 32;
 
-export async function whatIf(context: BrowseContext, input: WhatIfInput): Promise<WhatIfResult> {
+export async function whatIf(context: ReadContext, input: WhatIfInput): Promise<WhatIfResult> {
   const supposition = new Supposition(context, input.rules.length + input.withoutRules.length > 0);
   for (const operation of operationsOf(input, context))
     await supposition.add(operation, (index) => `assert.${index}.`);
@@ -43,7 +43,7 @@ export async function whatIf(context: BrowseContext, input: WhatIfInput): Promis
   const goals =
     input.goals === null
       ? goalsAbout(reached, context, supposed)
-      : input.goals.map((goal) => ({ atom: { ...goal, naf: false }, isKept: true }));
+      : input.goals.map((goal) => ({ atom: { ...goal, naf: false }, isMaintained: true }));
   const answers = new Answers(scopeChoice(input), context.pacer);
   const atoms = goals.map(({ atom }) => atom);
   const before = await answers.now(context, atoms);
@@ -52,16 +52,16 @@ export async function whatIf(context: BrowseContext, input: WhatIfInput): Promis
   const after = await answers.supposed(supposed.context, changing);
   const results: GoalResult[] = [];
   const isSupposed = supposedIn(supposed.context, input);
-  for (const { atom, isKept } of goals) {
+  for (const { atom, isMaintained } of goals) {
     const was = present(before.get(atom), 'every goal was answered');
     const result = await compared(atom, was, after.get(atom) ?? was, isSupposed, context.pacer);
-    if (isKept || result.before.length > 0 || result.after.length > 0) results.push(result);
+    if (isMaintained || result.before.length > 0 || result.after.length > 0) results.push(result);
   }
   return { goals: results };
 }
 
 /** The operations of the change, each made when it is its turn: reading many rules takes its time. */
-function* operationsOf(input: WhatIfInput, { reader }: BrowseContext): Generator<SupposedOperation> {
+function* operationsOf(input: WhatIfInput, { reader }: ReadContext): Generator<SupposedOperation> {
   // Whose facts they are is the context's to say.
   const tenant = '';
   for (const fact of input.retract) {
@@ -75,7 +75,7 @@ function* operationsOf(input: WhatIfInput, { reader }: BrowseContext): Generator
 }
 
 /** The relations in which the change can be noticed, by the rules as they are or as they would be. */
-function reachOf({ reader }: BrowseContext, { context, touched }: Supposed): Set<string> {
+function reachOf({ reader }: ReadContext, { context, touched }: Supposed): Set<string> {
   const reached = reader.program.reachedFrom(touched.keys());
   for (const relation of context.reader.program.reachedFrom(touched.keys())) reached.add(relation);
   return reached;
@@ -84,15 +84,15 @@ function reachOf({ reader }: BrowseContext, { context, touched }: Supposed): Set
 /** A goal for every relation that is reached, by code point. What no rule concludes is left out where nothing is stored. */
 function goalsAbout(
   reached: ReadonlySet<string>,
-  { reader }: BrowseContext,
+  { reader }: ReadContext,
   { context, touched }: Supposed,
 ): Goal[] {
   const goals = new Map<string, Goal & { readonly text: string }>();
-  const add = (shape: RelationShape, isKept: boolean): void => {
+  const add = (shape: RelationShape, isMaintained: boolean): void => {
     const key = relationKey(shape.predicate, shape.arity, shape.negated);
     if (goals.has(key)) return;
     const atom = anyOf(shape);
-    goals.set(key, { atom, isKept, text: renderAtom(atom) });
+    goals.set(key, { atom, isMaintained, text: renderAtom(atom) });
   };
   for (const { program } of [reader, context.reader])
     for (const shape of program.conclusionsAmong(reached)) add(shape, true);
@@ -117,7 +117,7 @@ class Answers {
   }
 
   /** In the state as it is: from the shared tables where those have them, else without leaving a trace there. */
-  async now(context: BrowseContext, goals: readonly AtomLiteral[]): Promise<Map<AtomLiteral, string[]>> {
+  async now(context: ReadContext, goals: readonly AtomLiteral[]): Promise<Map<AtomLiteral, string[]>> {
     const { reasoner, reader } = context;
     const found = new Map<AtomLiteral, string[]>();
     for (const goal of goals) {
@@ -133,7 +133,7 @@ class Answers {
 
   /** In a state that is read through an overlay. */
   async supposed(
-    { reasoner, reader }: BrowseContext,
+    { reasoner, reader }: ReadContext,
     goals: readonly AtomLiteral[],
   ): Promise<Map<AtomLiteral, string[]>> {
     const found = new Map<AtomLiteral, string[]>();
@@ -182,7 +182,7 @@ class Answers {
  * True for atoms that are stored in the view since they were supposed. Those are not gained: what is both stored and
  * concluded counts as stored.
  */
-function supposedIn({ reader }: BrowseContext, input: WhatIfInput): (text: string) => boolean {
+function supposedIn({ reader }: ReadContext, input: WhatIfInput): (text: string) => boolean {
   const scope = scopeChoice(input);
   const patterns = new Map<string, FactPattern>();
   for (const { predicate, args, truthVal } of input.assert)

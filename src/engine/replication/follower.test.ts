@@ -11,7 +11,7 @@ import {
 import { loggedTold } from '../testing/told-state.ts';
 import type { LeaderConnection } from './follower.ts';
 import { ReplicationError } from './replication-error.ts';
-import { type Head, type Part, PartWriter, readParts } from './wire.ts';
+import { type Head, type WirePart, PartWriter, readParts } from './wire.ts';
 
 /** What a follower makes of what its leader answers, or does not: docs/replication.md. */
 
@@ -44,11 +44,11 @@ function failing(kind: ReplicationError['kind']): LeaderConnection {
 /** The answers of this leader, changed. */
 function changed(
   way: LeaderConnection,
-  change: (parts: Part[]) => readonly Part[],
+  change: (parts: WirePart[]) => readonly WirePart[],
   which: 'both' | 'records' | 'snapshot' = 'both',
 ): LeaderConnection {
   const through = async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const parts: Part[] = [];
+    const parts: WirePart[] = [];
     for await (const part of readParts(chunks)) parts.push(part);
     const writer = new PartWriter();
     for (const part of change(parts)) yield writer.write(part);
@@ -59,7 +59,7 @@ function changed(
   };
 }
 
-function withHead(parts: readonly Part[], change: (head: Head) => Partial<Head>): Part[] {
+function withHead(parts: readonly WirePart[], change: (head: Head) => Partial<Head>): WirePart[] {
   return parts.map((part) =>
     part.kind === 'head' ? { kind: 'head', head: { ...part.head, ...change(part.head) } } : part,
   );
@@ -252,9 +252,9 @@ describe('an answer that is not as it must be', () => {
       const two = await behind();
       const wrong = changed(two.real, (parts) => {
         const records = parts.filter(({ kind }) => kind === 'records');
-        const rest = order.map((at) => records[at] as Part & { bytes: Uint8Array });
+        const rest = order.map((at) => records[at] as WirePart & { bytes: Uint8Array });
         const bytes = Buffer.concat(rest.map((part) => part.bytes));
-        return [parts[0] as Part, { kind: 'records', bytes }, { kind: 'end' }];
+        return [parts[0] as WirePart, { kind: 'records', bytes }, { kind: 'end' }];
       });
       await expectNotTaken(two, wrong, /other records than those after 6/);
     }
@@ -263,7 +263,7 @@ describe('an answer that is not as it must be', () => {
   it('is taken up to where it is whole, where records come twice or the end is missing', async () => {
     const two = await behind();
     const { followed, way, real, leading } = two;
-    way.now = changed(real, ([head, first, second]) => [head, first, first, second] as Part[], 'records');
+    way.now = changed(real, ([head, first, second]) => [head, first, first, second] as WirePart[], 'records');
     expect(await followed.follower.step()).toBe(250);
     expect(followed.follower.status()).toMatchObject({
       position: 8,
@@ -297,8 +297,8 @@ describe('an answer that is not as it must be', () => {
     const cut = changed(two.real, (parts) => parts.slice(0, -1), 'snapshot');
     await expectNotTaken(two, cut, /broke off/, 'connecting');
     for (const wrong of [
-      (parts: Part[]) => withHead(parts, () => ({ snapshot: null })),
-      (parts: Part[]) => withHead(parts, () => ({ after: 0 })),
+      (parts: WirePart[]) => withHead(parts, () => ({ snapshot: null })),
+      (parts: WirePart[]) => withHead(parts, () => ({ after: 0 })),
     ]) {
       const other = await pair();
       await expectNotTaken(other, changed(other.real, wrong, 'snapshot'), /leader/, 'connecting');

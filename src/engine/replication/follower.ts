@@ -11,7 +11,7 @@ import { EngineError } from '../base/errors.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { LogPosition } from '../log/log.ts';
 import { ReplicationError } from './replication-error.ts';
-import { type Head, type Part, readParts, recordsOf } from './wire.ts';
+import { type Head, type WirePart, readParts, recordsOf } from './wire.ts';
 
 /** What a follower keeps: a log of its own, and the state that it amounts to. */
 export interface Replica {
@@ -149,7 +149,7 @@ export class Follower {
     return 'records';
   }
 
-  async #headOf(parts: AsyncIterator<Part>, asked: number | null): Promise<Head> {
+  async #headOf(parts: AsyncIterator<WirePart>, asked: number | null): Promise<Head> {
     const first = await parts.next();
     if (first.done === true || first.value.kind !== 'head')
       throw new ReplicationError('broken', 'the answer of the leader does not begin as one');
@@ -250,6 +250,6 @@ export class Follower {
 }
 
 /** The pieces of a snapshot, to its end. */
-async function* statesOf(parts: AsyncIterable<Part>): AsyncGenerator<Uint8Array, void, undefined> {
+async function* statesOf(parts: AsyncIterable<WirePart>): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const part of parts) if (part.kind === 'state') yield part.bytes;
 }

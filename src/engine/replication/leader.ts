@@ -9,7 +9,7 @@
  */
 import { present } from '../base/assert.ts';
 import type { Log } from '../log/log.ts';
-import { type Head, type Part, PartWriter, wireVersion } from './wire.ts';
+import { type Head, type WirePart, PartWriter, wireVersion } from './wire.ts';
 
 export interface LeaderHost {
   readonly log: Log;
@@ -148,8 +148,8 @@ export class Leader {
   }
 
   /** Frames with records above `after`. */
-  async #batch(after: number): Promise<Part[]> {
-    const parts: Part[] = [];
+  async #batch(after: number): Promise<WirePart[]> {
+    const parts: WirePart[] = [];
     let held = 0;
     for await (const { lines } of this.#host.log.readStored(after)) {
       parts.push({ kind: 'records', bytes: lines.slice() });

@@ -11,7 +11,7 @@ import type { LogRecord } from '../log/codec.ts';
 import type { Log, LogPosition, ReceivedSnapshot } from '../log/log.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
-import type { WriteLane } from '../commit/commit-pipeline.ts';
+import type { CommitPipeline } from '../commit/commit-pipeline.ts';
 
 /**
  * What a follower keeps: the engine's own log and state, fed by a leader in place of callers.
@@ -22,7 +22,7 @@ import type { WriteLane } from '../commit/commit-pipeline.ts';
 export interface ReplicaParts {
   readonly state: State;
   readonly log: Log;
-  readonly lane: WriteLane;
+  readonly lane: CommitPipeline;
   readonly live: LiveState;
   readonly snapshots: Snapshots;
   readonly pause: () => Promise<void>;

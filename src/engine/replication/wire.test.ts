@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { continueChecksum } from '../log/codec.ts';
 import { ReplicationError } from './replication-error.ts';
-import { type Head, type Part, PartWriter, readParts, recordsOf } from './wire.ts';
+import { type Head, type WirePart, PartWriter, readParts, recordsOf } from './wire.ts';
 
 /** What leader and follower send each other: docs/replication.md. */
 
@@ -18,7 +18,7 @@ const head: Head = {
   snapshot: null,
 };
 const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, (_, index) => index % 251);
-const parts: readonly Part[] = [
+const parts: readonly WirePart[] = [
   { kind: 'head', head },
   { kind: 'records', bytes: bytes(300) },
   { kind: 'state', bytes: bytes(0) },
@@ -26,7 +26,7 @@ const parts: readonly Part[] = [
   { kind: 'end' },
 ];
 
-function written(those: readonly Part[] = parts): Uint8Array[] {
+function written(those: readonly WirePart[] = parts): Uint8Array[] {
   const writer = new PartWriter();
   return those.map((part) => writer.write(part));
 }
@@ -40,8 +40,8 @@ async function* inPieces(whole: Uint8Array, prng: Prng, longest = 60): AsyncGene
   }
 }
 
-async function read(whole: Uint8Array, seed = 1): Promise<Part[]> {
-  const found: Part[] = [];
+async function read(whole: Uint8Array, seed = 1): Promise<WirePart[]> {
+  const found: WirePart[] = [];
   for await (const part of readParts(inPieces(whole, new Prng(seed)))) found.push(part);
   return found;
 }

@@ -32,14 +32,14 @@ export interface Head {
 }
 
 /** `records` are lines of the log, whole ones; `state` a piece of the section of that name of a snapshot. */
-export type Part =
+export type WirePart =
   | { readonly kind: 'head'; readonly head: Head }
   | { readonly kind: 'records' | 'state'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' };
 
 const numberOf = { head: 1, records: 2, state: 3, end: 4 } as const;
-const kinds = new Map<number, Part['kind']>(
-  Object.entries(numberOf).map(([kind, number]) => [number, kind as Part['kind']]),
+const kinds = new Map<number, WirePart['kind']>(
+  Object.entries(numberOf).map(([kind, number]) => [number, kind as WirePart['kind']]),
 );
 
 /** Kind and length before the bytes of a part, the checksum after them. */
@@ -56,7 +56,7 @@ export class PartWriter {
   #checksum = 0;
 
   /** The bytes of the next part. */
-  write(part: Part): Uint8Array {
+  write(part: WirePart): Uint8Array {
     const content =
       part.kind === 'head'
         ? encoder.encode(JSON.stringify(part.head))
@@ -79,7 +79,9 @@ export class PartWriter {
  * The parts of an answer that comes in pieces of any size, up to the end. Throws a ReplicationError where they do not
  * verify or where the end is missing, and what the pieces throw.
  */
-export async function* readParts(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Part, void, undefined> {
+export async function* readParts(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<WirePart, void, undefined> {
   const source = new Pieces(chunks);
   let checksum = 0;
   for (;;) {
@@ -107,7 +109,7 @@ export function recordsOf(lines: Uint8Array): LogRecord[] {
   }
 }
 
-function partOf(kind: Part['kind'], bytes: Uint8Array): Part {
+function partOf(kind: WirePart['kind'], bytes: Uint8Array): WirePart {
   if (kind === 'end') return { kind };
   if (kind !== 'head') return { kind, bytes };
   const head = headIn(bytes);

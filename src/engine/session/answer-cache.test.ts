@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FactStore } from '../store/fact-store.ts';
-import { askedKey, KeptAnswers, type WrittenAnswer } from './answer-cache.ts';
+import { askedKey, AnswerCache, type WrittenAnswer } from './answer-cache.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
@@ -24,7 +24,7 @@ function answerOf(rows: number): WrittenAnswer {
 const unused = new Set<never>();
 
 test('an answer is found for the state it was made in, and not after a change', () => {
-  const kept = new KeptAnswers(1e6);
+  const kept = new AnswerCache(1e6);
   const reasoner = reasonerOfNothing();
   const answer = answerOf(2);
   kept.keep(reasoner, reasoner.reader(1, 1), 'k', answer, unused);
@@ -36,7 +36,7 @@ test('an answer is found for the state it was made in, and not after a change', 
 });
 
 test('of a state that has passed nothing is kept, nor anything long', () => {
-  const kept = new KeptAnswers(1e6);
+  const kept = new AnswerCache(1e6);
   const reasoner = reasonerOfNothing();
   const before = reasoner.reader(1, 1);
   reasoner.touched([], 2);
@@ -46,7 +46,7 @@ test('of a state that has passed nothing is kept, nor anything long', () => {
 });
 
 test('answers take no more than they may: those used longest ago go, and all of a version that is no more', () => {
-  const kept = new KeptAnswers(20_000);
+  const kept = new AnswerCache(20_000);
   const [one, other] = [reasonerOfNothing(), reasonerOfNothing()];
   const keep = (reasoner: Reasoner, key: string): void =>
     kept.keep(reasoner, reasoner.reader(1, 1), key, answerOf(1), unused);

@@ -52,7 +52,7 @@ const answerBytes = 600;
 const rowBytes = 200;
 const stepBytes = 400;
 
-export class KeptAnswers {
+export class AnswerCache {
   readonly #mostBytes: number;
   readonly #tenants = new WeakMap<Reasoner, OfTenant>();
   /** All of them, the one used last comes last; an answer of a tenant or a version that is no more goes in its turn. */

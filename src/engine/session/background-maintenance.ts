@@ -37,7 +37,7 @@ const limits = { timeoutMs: 10_000, maxDerivations: 10_000_000 };
 const leastRestMs = 1;
 const longestRestMs = 1000;
 
-export class BackgroundUpkeep {
+export class BackgroundMaintenance {
   readonly #reasoner: Reasoner;
   readonly #host: BackgroundHost;
   readonly #ending = new AbortController();

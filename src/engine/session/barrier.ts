@@ -1,5 +1,5 @@
 import type { Caller } from '../base/caller.ts';
-import type { BrowseContext } from './read-context.ts';
+import type { ReadContext } from './read-context.ts';
 import type { LiveState } from './live-state.ts';
 import type { Report } from '../state/report.ts';
 import type { Write } from '../commit/commit-pipeline.ts';
@@ -7,22 +7,22 @@ import type { Write } from '../commit/commit-pipeline.ts';
 /** How writes look at the state in the barrier: nothing is under way, and nothing is sealed until they have ended. */
 
 /** What goes over everything there is takes as long as it takes. */
-export const unhurried = {
+export const unlimited = {
   timeoutMs: Number.POSITIVE_INFINITY,
   maxDerivations: Number.POSITIVE_INFINITY,
 };
 
 /** Looks, in slices, with the state held as it is. The client's going away ends no write. */
-export function inBarrier<Result>(
+export function inExclusiveCommit<Result>(
   { live }: Writer,
   caller: Caller,
-  look: (context: BrowseContext) => Promise<Result>,
+  look: (context: ReadContext) => Promise<Result>,
 ): Promise<Result> {
-  return live.reading(hearingNothing(caller), unhurried, look);
+  return live.reading(withoutCancellation(caller), unlimited, look);
 }
 
 /** The caller, whose going away nobody hears. */
-export function hearingNothing(caller: Caller): Caller {
+export function withoutCancellation(caller: Caller): Caller {
   return { ...caller, signal: new AbortController().signal };
 }
 

@@ -1,11 +1,11 @@
 import { compareText } from '../base/text-order.ts';
 import { EngineError } from '../base/errors.ts';
-import type { BrowseContext } from './read-context.ts';
+import type { ReadContext } from './read-context.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import { Tuples } from '../store/tuples.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
-import { demand, type Limits, type Pacer, settle } from '../datalog/tables/evaluation.ts';
+import { demand, type EvaluationLimits, type Pacer, settle } from '../datalog/tables/evaluation.ts';
 import { apart } from '../datalog/model/fact-overlay.ts';
 import { tupleAt } from '../datalog/model/known-conclusions.ts';
 import type { Program, RelationShape } from '../datalog/model/program.ts';
@@ -39,15 +39,15 @@ export const noConsequences: Consequences = { gained: 0, lost: 0, lostAtoms: [],
 
 /** Two states of one tenant. A conclusion of several views counts once, where one of them gains or loses it. */
 export interface ComparedStates {
-  readonly before: BrowseContext;
-  readonly after: BrowseContext;
+  readonly before: ReadContext;
+  readonly after: ReadContext;
   /** Keys of the relations whose facts or rules differ. */
   readonly relations: Iterable<string>;
   readonly views: readonly ScopeChoice[];
   readonly listsLost?: boolean;
 }
 
-export type ConsequenceLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations' | 'signal'>;
+export type ConsequenceLimits = Pick<EvaluationLimits, 'timeoutMs' | 'maxDerivations' | 'signal'>;
 
 /** How long consequences are worked out unless the caller says, in milliseconds. */
 export const consequencesTimeoutMs = 2000;

@@ -1,6 +1,6 @@
 import { EngineError } from '../base/errors.ts';
 import type { RetractInput, RetractPatternOutcome } from '../contract/facts.ts';
-import { type BrowseContext, scopeChoice } from './read-context.ts';
+import { type ReadContext, scopeChoice } from './read-context.ts';
 import { type ConsequenceLimits, consequencesOf, completenessPart } from './consequences.ts';
 import { withdrawnBy } from './dependents.ts';
 import type { FactPattern, FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
@@ -67,7 +67,7 @@ export function dependentsPart({
 }
 
 /** What was known right before a change, and what is watched since. */
-export interface Known {
+export interface KnownBefore {
   /** What may have been withdrawn. */
   readonly candidates: readonly Candidates[];
   /** What the shared tables lose, null where `candidates` holds all that stands in them. */
@@ -75,7 +75,7 @@ export interface Known {
 }
 
 /** What is known of these relations, in the turn of a change of facts, before it. `losses` is to be ended. */
-export function knownBefore(reasoner: Reasoner, relations: ReadonlySet<string>): Known {
+export function knownBefore(reasoner: Reasoner, relations: ReadonlySet<string>): KnownBefore {
   return { candidates: reasoner.known.take(relations), losses: reasoner.watchLosses() };
 }
 
@@ -88,9 +88,9 @@ const mostMsOfWaiting = 1000;
  * `dependentsComplete` is false.
  */
 export async function dependentsAmong(
-  after: BrowseContext,
-  before: BrowseContext,
-  { candidates, losses }: Known,
+  after: ReadContext,
+  before: ReadContext,
+  { candidates, losses }: KnownBefore,
   retracted: readonly FactRow[],
   now: () => PinnedReader = () => after.reader,
 ): Promise<Dependents> {
@@ -138,8 +138,8 @@ async function keptUp(
  * it; as far as the limits go. Makes nothing known.
  */
 export async function everyDependent(
-  after: BrowseContext,
-  before: BrowseContext,
+  after: ReadContext,
+  before: ReadContext,
   retracted: readonly FactRow[],
   limits: ConsequenceLimits,
 ): Promise<Dependents> {
@@ -169,7 +169,7 @@ async function withinLimits(search: () => Promise<Dependents>): Promise<Dependen
 }
 
 /** The views in which the facts were seen. */
-function viewsOf({ tenant }: BrowseContext, retracted: readonly FactRow[]): ScopeChoice[] {
+function viewsOf({ tenant }: ReadContext, retracted: readonly FactRow[]): ScopeChoice[] {
   const views: ScopeChoice[] = [{ kind: 'all' }];
   const scopes = new Set(retracted.map((fact) => tenant.facts.scopeOf(fact)));
   for (const scope of scopes) views.push(scope === null ? { kind: 'unscoped' } : { kind: 'scope', scope });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FactStore } from '../store/fact-store.ts';
-import { KeptListings, type Listing, type ListingState, mostListings } from './listing-cache.ts';
+import { ListingCache, type Listing, type ListingState, mostListings } from './listing-cache.ts';
 import { Program } from '../datalog/model/program.ts';
 
 const facts = new FactStore(0);
@@ -16,7 +16,7 @@ function listing(count: number): Listing {
 }
 
 test('a listing is found again in the state it was made in, until a validity begins or ends', () => {
-  const kept = new KeptListings(1000);
+  const kept = new ListingCache(1000);
   const made = listing(1);
   kept.keep(state(), made);
   expect(kept.find(state())).toBe(made);
@@ -30,7 +30,7 @@ test.each<[string, Partial<ListingState>]>([
   ['a validity began or ended', { time: 20, until: 30 }],
   ['it is wanted for an earlier time', { time: 9 }],
 ])('a listing is let go where %s', (_why, changes) => {
-  const kept = new KeptListings(1000);
+  const kept = new ListingCache(1000);
   kept.keep(state(), listing(1));
   expect(kept.find(state(changes))).toBeNull();
   expect([kept.count, kept.bytes]).toEqual([0, 0]);
@@ -40,7 +40,7 @@ test.each<[string, Partial<ListingState>]>([
   ['query', { key: 'other' }],
   ['tenant', { facts: new FactStore(0) }],
 ])('a listing is not found for another %s, and stays', (_what, changes) => {
-  const kept = new KeptListings(1000);
+  const kept = new ListingCache(1000);
   const made = listing(1);
   kept.keep(state(), made);
   expect(kept.find(state(changes))).toBeNull();
@@ -48,7 +48,7 @@ test.each<[string, Partial<ListingState>]>([
 });
 
 test('those used longest ago go first, by number and by bytes', () => {
-  const kept = new KeptListings(1_000_000);
+  const kept = new ListingCache(1_000_000);
   for (let index = 0; index < mostListings; index++) kept.keep(state({ key: `${index}` }), listing(1));
   expect(kept.find(state({ key: '0' }))).not.toBeNull();
   kept.keep(state({ key: 'one more' }), listing(1));
@@ -61,7 +61,7 @@ test('those used longest ago go first, by number and by bytes', () => {
 });
 
 test('a listing larger than all that may be kept is not kept, and drives nothing out', () => {
-  const kept = new KeptListings(1000);
+  const kept = new ListingCache(1000);
   kept.keep(state({ key: 'small' }), listing(1));
   kept.keep(state({ key: 'large' }), listing(1000));
   expect(kept.find(state({ key: 'large' }))).toBeNull();

@@ -62,7 +62,7 @@ interface Kept {
 
 export const mostListings = 64;
 
-export class KeptListings {
+export class ListingCache {
   readonly #mostBytes: number;
   /** The one used last comes last. */
   readonly #kept: Kept[] = [];

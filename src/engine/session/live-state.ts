@@ -1,18 +1,18 @@
 import { boundsPassed } from './validity-changes.ts';
 import { BackgroundCounts } from './background-counts.ts';
-import { BackgroundUpkeep } from './background-maintenance.ts';
+import { BackgroundMaintenance } from './background-maintenance.ts';
 import { present } from '../base/assert.ts';
 import { type Caller, signalOf } from '../base/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
-import type { BrowseContext, LookContext } from './read-context.ts';
+import type { ReadContext, LookupContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Change } from './change-feed.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
-import type { Dependents, Known } from './forget.ts';
-import { KeptAnswers } from './answer-cache.ts';
-import { KeptListings } from './listing-cache.ts';
+import type { Dependents, KnownBefore } from './forget.ts';
+import { AnswerCache } from './answer-cache.ts';
+import { ListingCache } from './listing-cache.ts';
 import { relationOf } from '../language/terms.ts';
 import { countsAlike } from '../commit/prepare-rules.ts';
 import {
@@ -24,18 +24,18 @@ import {
   toolCallOf,
   withdrawalsOf,
 } from './publish-changes.ts';
-import { type Limits, type Pause, refuseGone } from '../datalog/tables/evaluation.ts';
+import { type EvaluationLimits, type Pause, refuseGone } from '../datalog/tables/evaluation.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
 import { type PinnedReader, Reasoner, waitFor } from '../datalog/maintain/reasoner.ts';
 import type { Claim, Hold } from '../datalog/maintain/withdrawals.ts';
 import type { Tallies } from '../datalog/model/rule-tallies.ts';
 import type { Operation } from '../state/operation.ts';
-import type { Cleared, Report } from '../state/report.ts';
+import type { ClearedTenants, Report } from '../state/report.ts';
 import { type DatabaseState, newTenant, type State, type TenantState } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { ValidityTimer } from './validity-timer.ts';
-import type { LaneWatcher } from '../commit/commit-pipeline.ts';
+import type { CommitObserver } from '../commit/commit-pipeline.ts';
 
 /**
  * The state as it is worked with: a program for the rules of each database, a reasoner for each tenant that was asked,
@@ -56,7 +56,7 @@ export interface LiveParts {
   readonly onBug: (error: unknown) => void;
 }
 
-export type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'> & {
+export type ReadLimits = Pick<EvaluationLimits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'> & {
   /** True for a look at what is worked out in the background, which goes on meanwhile. */
   readonly isAside?: boolean;
 };
@@ -67,7 +67,7 @@ export const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIV
 export interface Watch {
   /** To be called in the turn of the write, before it. */
   readonly before: () => void;
-  readonly seen: () => { readonly context: BrowseContext; readonly known: Known; readonly hold: Hold };
+  readonly seen: () => { readonly context: ReadContext; readonly known: KnownBefore; readonly hold: Hold };
   /** What was found has been told: it is told by nobody else. */
   readonly told: (found: Dependents) => void;
   readonly end: () => void;
@@ -83,14 +83,14 @@ type LiveCounters = Exclude<
 const partOfListings = 8;
 const partOfAnswers = 64;
 
-export class LiveState implements LaneWatcher {
+export class LiveState implements CommitObserver {
   readonly #parts: LiveParts;
   readonly #feed = new ChangeFeed();
   readonly #memory: MemoryBudget;
-  readonly #listings: KeptListings;
-  readonly #answers: KeptAnswers;
+  readonly #listings: ListingCache;
+  readonly #answers: AnswerCache;
   readonly #reasoners = new Map<TenantState, Reasoner>();
-  readonly #upkeep = new Map<TenantState, BackgroundUpkeep>();
+  readonly #upkeep = new Map<TenantState, BackgroundMaintenance>();
   /** Upkeep of tenants that have gone, until it has ended. */
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: ValidityTimer;
@@ -116,8 +116,8 @@ export class LiveState implements LaneWatcher {
     this.#parts = parts;
     this.#tallies = new Map(parts.tallies);
     this.#memory = new MemoryBudget(parts.memoryBytes);
-    this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
-    this.#answers = new KeptAnswers(parts.memoryBytes / partOfAnswers);
+    this.#listings = new ListingCache(parts.memoryBytes / partOfListings);
+    this.#answers = new AnswerCache(parts.memoryBytes / partOfAnswers);
     const { clock, pause, onBug } = parts;
     this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
     // What ended or began before the start is told to nobody.
@@ -152,7 +152,7 @@ export class LiveState implements LaneWatcher {
   async reading<Result>(
     caller: Caller,
     limits: ReadLimits,
-    read: (context: BrowseContext) => Promise<Result>,
+    read: (context: ReadContext) => Promise<Result>,
     about: readonly string[] | null = [],
   ): Promise<Result> {
     const context = await this.#whenTrue(caller, limits, about);
@@ -172,7 +172,7 @@ export class LiveState implements LaneWatcher {
    */
   look<Result>(
     caller: Caller,
-    read: (context: LookContext) => { readonly result: Result; readonly facts: readonly FactRow[] } | null,
+    read: (context: LookupContext) => { readonly result: Result; readonly facts: readonly FactRow[] } | null,
   ): Result | null {
     this.refuseClosed();
     refuseGone(caller.signal);
@@ -207,7 +207,7 @@ export class LiveState implements LaneWatcher {
   }
 
   /** Keeps what was answered, and which stored facts it used, for `answerAgain`. */
-  keepAnswer({ reasoner, reader }: BrowseContext, key: string, answer: Answer, used: Set<FactRow>): void {
+  keepAnswer({ reasoner, reader }: ReadContext, key: string, answer: Answer, used: Set<FactRow>): void {
     const { generation: _now, elapsedMs: _then, ...written } = answer;
     this.#answers.keep(reasoner, reader, key, written, used);
   }
@@ -216,8 +216,8 @@ export class LiveState implements LaneWatcher {
    * Looks at the state in the turn of a write, right before it: what was known then is compared with what holds
    * after. The state is kept until `end`.
    */
-  watch(caller: Caller, limits: ReadLimits, look: (context: BrowseContext) => Known): Watch {
-    let seen: { context: BrowseContext; known: Known; hold: Hold } | null = null;
+  watch(caller: Caller, limits: ReadLimits, look: (context: ReadContext) => KnownBefore): Watch {
+    let seen: { context: ReadContext; known: KnownBefore; hold: Hold } | null = null;
     let claim: Omit<Claim, 'version'> | null = null;
     return {
       before: () => {
@@ -245,19 +245,19 @@ export class LiveState implements LaneWatcher {
    * The context after a write: its generation and these rules, at the time of the one before. `version` is the one
    * that a change of facts made.
    */
-  after(before: BrowseContext, generation: number, program: Program, version?: number): BrowseContext {
+  after(before: ReadContext, generation: number, program: Program, version?: number): ReadContext {
     const { reasoner, reader } = before;
     const after = reasoner.reader(generation, reader.time, program);
     return { ...before, reader: version === undefined ? after : { ...after, version } };
   }
 
   /** Has the conclusions of the context's tenant counted that are not, when nobody asks. */
-  countWhenQuiet({ database, tenant, reasoner }: BrowseContext, { tenant: name }: Caller): void {
+  countWhenQuiet({ database, tenant, reasoner }: ReadContext, { tenant: name }: Caller): void {
     if (this.#isClosed || database.tenants.get(name) !== tenant) return;
     this.#counts.wanted(reasoner, () => this.#readerOf(database, tenant, name));
   }
 
-  pin(caller: Caller, limits: ReadLimits): BrowseContext {
+  pin(caller: Caller, limits: ReadLimits): ReadContext {
     if (limits.isAside !== true) this.#counts.disturbed();
     const database = this.database(caller);
     const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
@@ -274,7 +274,7 @@ export class LiveState implements LaneWatcher {
   }
 
   /** A reader of the present state; of the last one that it had where the tenant has gone since the context was made. */
-  latest(caller: Caller, { reasoner, reader }: BrowseContext): PinnedReader {
+  latest(caller: Caller, { reasoner, reader }: ReadContext): PinnedReader {
     return reasoner.isRetired ? reasoner.lastReader(reader) : this.pin(caller, defaultLimits).reader;
   }
 
@@ -308,7 +308,7 @@ export class LiveState implements LaneWatcher {
   }
 
   /** A question counts once for every fact it used. Uses by questions are no writes. */
-  async noteUses(context: BrowseContext, used: Iterable<FactRow>): Promise<void> {
+  async noteUses(context: ReadContext, used: Iterable<FactRow>): Promise<void> {
     let noted = 0;
     for (const fact of used) {
       this.noteUse(context, fact);
@@ -316,7 +316,7 @@ export class LiveState implements LaneWatcher {
     }
   }
 
-  noteUse({ database, tenant, reader }: LookContext, fact: FactRow): void {
+  noteUse({ database, tenant, reader }: LookupContext, fact: FactRow): void {
     tenant.uses.note(fact, database.createdAtOf(tenant.facts, fact), reader.time);
   }
 
@@ -444,7 +444,7 @@ export class LiveState implements LaneWatcher {
   }
 
   /** Keeps nothing more for what was cleared: who still reads it goes on with what they hold. */
-  #letGo(database: DatabaseState, { tenants, facts, rules, isDatabaseGone }: Cleared): void {
+  #letGo(database: DatabaseState, { tenants, facts, rules, isDatabaseGone }: ClearedTenants): void {
     this.#counters.factsRetracted += facts;
     for (const tenant of tenants.values()) {
       this.#reasoners.get(tenant)?.retire();
@@ -510,11 +510,7 @@ export class LiveState implements LaneWatcher {
   }
 
   /** Pins a reader for the caller when no upkeep is under way that conclusions of these relations wait for. */
-  async #whenTrue(
-    caller: Caller,
-    limits: ReadLimits,
-    about: readonly string[] | null,
-  ): Promise<BrowseContext> {
+  async #whenTrue(caller: Caller, limits: ReadLimits, about: readonly string[] | null): Promise<ReadContext> {
     this.refuseClosed();
     const first = this.pin(caller, limits);
     const { pacer, reader } = first;
@@ -594,7 +590,7 @@ export class LiveState implements LaneWatcher {
     reasoner.onBug = onBug;
     if (database.tenants.get(name) !== tenant) return reasoner;
     this.#reasoners.set(tenant, reasoner);
-    const upkeep = new BackgroundUpkeep(reasoner, {
+    const upkeep = new BackgroundMaintenance(reasoner, {
       pin: () => this.#readerOf(database, tenant, name),
       tell: (atoms, origin) => {
         for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);

@@ -1,26 +1,26 @@
 import type { StoredFact } from '../contract/facts.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
-import type { KeptListings } from './listing-cache.ts';
+import type { ListingCache } from './listing-cache.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';
 
 /** What every read works with: one tenant of one database as a pinned reader sees it. */
-export interface BrowseContext {
+export interface ReadContext {
   readonly database: DatabaseState;
   readonly tenant: TenantState;
   readonly reasoner: Reasoner;
   readonly reader: PinnedReader;
   readonly pacer: Pacer;
-  readonly listings: KeptListings;
+  readonly listings: ListingCache;
 }
 
 /** What a read needs that ends in the turn that it begins in. */
-export type LookContext = Pick<BrowseContext, 'database' | 'tenant' | 'reader'>;
+export type LookupContext = Pick<ReadContext, 'database' | 'tenant' | 'reader'>;
 
 /** The stored fact as it is shown, its salience as of `time`. */
 export function storedFact(
-  context: BrowseContext,
+  context: ReadContext,
   fact: FactRow,
   time: number = context.reader.time,
 ): StoredFact {

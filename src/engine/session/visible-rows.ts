@@ -1,4 +1,4 @@
-import type { BrowseContext } from './read-context.ts';
+import type { ReadContext } from './read-context.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { sees } from '../datalog/model/reader.ts';
@@ -7,7 +7,7 @@ import { sees } from '../datalog/model/reader.ts';
 export type IsVisible = (relation: StoredRelation, row: number) => boolean;
 
 /** Tells which rows the context's reader sees in the view: stored, valid at its time, of a scope of the view. */
-export function visibleIn({ tenant, reader }: BrowseContext, view: ScopeChoice): IsVisible {
+export function visibleIn({ tenant, reader }: ReadContext, view: ScopeChoice): IsVisible {
   const scope = scopeNumberOf(tenant.facts, view);
   if (scope === null) return (relation, row) => sees(reader, relation, row);
   return (relation, row) =>
@@ -15,7 +15,7 @@ export function visibleIn({ tenant, reader }: BrowseContext, view: ScopeChoice):
 }
 
 /** The number of the one scope that the view is of, -1 where no fact was ever in it; null: the view is of all. */
-export function scopeNumberOf(facts: BrowseContext['tenant']['facts'], view: ScopeChoice): number | null {
+export function scopeNumberOf(facts: ReadContext['tenant']['facts'], view: ScopeChoice): number | null {
   if (view.kind === 'all') return null;
   return view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
 }
@@ -23,7 +23,7 @@ export function scopeNumberOf(facts: BrowseContext['tenant']['facts'], view: Sco
 const rowsBetweenBreaths = 0xfff;
 
 /** How many stored facts the context's reader sees in the view. */
-export async function countVisible(context: BrowseContext, view: ScopeChoice): Promise<number> {
+export async function countVisible(context: ReadContext, view: ScopeChoice): Promise<number> {
   const { tenant, reader, pacer } = context;
   const isVisible = visibleIn(context, view);
   let count = 0;

@@ -78,7 +78,7 @@ export function* retractAll(
  * Retracts what an import asserted and nobody else changed since, and shows that in the next generation where there is
  * anything. What somebody changed is kept, and told in the order of assertion.
  */
-export function* undoImport(
+export function* applyImportUndo(
   database: DatabaseState,
   operation: Extract<Operation, { kind: 'undoImport' }>,
   record: LogRecord,

@@ -1,5 +1,5 @@
 import { assert, present } from '../base/assert.ts';
-import type { KeptKey, KeyStore } from './key-store.ts';
+import type { KeyRecord, KeyStore } from './key-store.ts';
 import type { KeyOperation, Operation } from './operation.ts';
 
 /** What operations on keys do. They move no generation: what a database knows is the same. */
@@ -16,7 +16,7 @@ export function isKeyOperation(operation: Operation): operation is KeyOperation 
 }
 
 /** The keys that were made or changed, as they are then; those that were revoked, as they were. */
-export function applyToKeys(keys: KeyStore, operation: KeyOperation, time: number): KeptKey[] {
+export function applyToKeys(keys: KeyStore, operation: KeyOperation, time: number): KeyRecord[] {
   switch (operation.kind) {
     case 'createKey': {
       const key = { ...operation.key, createdAt: time };
@@ -42,6 +42,6 @@ export function applyToKeys(keys: KeyStore, operation: KeyOperation, time: numbe
   }
 }
 
-function keyOf(keys: KeyStore, id: string): KeptKey {
+function keyOf(keys: KeyStore, id: string): KeyRecord {
   return present(keys.get(id), 'the key was there when it was checked');
 }

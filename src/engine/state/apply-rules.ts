@@ -1,5 +1,5 @@
 import { present } from '../base/assert.ts';
-import { type KeptRule, type RuleStore } from '../store/rule-store.ts';
+import { type RuleRecord, type RuleStore } from '../store/rule-store.ts';
 import { ruleIdentity } from '../language/identity.ts';
 import { renderRule } from '../language/print.ts';
 import type { RuleOperation, RuleToKeep } from './operation.ts';
@@ -57,7 +57,7 @@ function teach(rules: RuleStore, wanted: RuleToKeep, { id, time, generation }: R
     rules.put(kept);
     return { kept, before: same, status: 'updated', isChange: true };
   }
-  const kept: KeptRule = {
+  const kept: RuleRecord = {
     id,
     rule,
     text: renderRule(rule),
@@ -86,8 +86,8 @@ function update(
 }
 
 /** The rule with what is given in place of what was, or null where that is no change. */
-export function changedRule(kept: KeptRule, wanted: RuleToKeep, generation: number): KeptRule | null {
-  const next: KeptRule = {
+export function changedRule(kept: RuleRecord, wanted: RuleToKeep, generation: number): RuleRecord | null {
+  const next: RuleRecord = {
     ...kept,
     name: wanted.name ?? kept.name,
     description: wanted.description ?? kept.description,

@@ -1,5 +1,5 @@
 import type { FactRow, FactStore, FactVersion } from '../store/fact-store.ts';
-import type { KeptRule, RuleStore } from '../store/rule-store.ts';
+import type { RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { type Prepared, rowsInSlice } from './apply-slices.ts';
 import { baseOfMerge, emptyPlan, type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
@@ -18,7 +18,7 @@ import type { LogRecord } from '../log/codec.ts';
  */
 
 /** Copies facts with validity and metadata, and those rules that target does not have. */
-export function* forkScope(
+export function* applyFork(
   database: DatabaseState,
   operation: ForkScope,
   record: LogRecord,
@@ -57,7 +57,7 @@ export function* forkScope(
 }
 
 /** Does what the plan of the merge says, which is made of the state as it is right before. */
-export function* mergeScopes(
+export function* applyMerge(
   database: DatabaseState,
   operation: MergeScopes,
   record: LogRecord,
@@ -93,7 +93,7 @@ export function* mergeScopes(
 }
 
 /** Retracts the tenant's facts of the scope, and takes its rules away where no other tenant has facts there. */
-export function* deleteScope(
+export function* applyScopeDeletion(
   database: DatabaseState,
   operation: Extract<Operation, { kind: 'deleteScope' }>,
   record: LogRecord,
@@ -125,7 +125,7 @@ export function* deleteScope(
 }
 
 /** The rules of exactly this scope, the first created first. */
-export function rulesOfScope(rules: RuleStore, scope: string | null): KeptRule[] {
+export function rulesOfScope(rules: RuleStore, scope: string | null): RuleRecord[] {
   return rules.all().filter((kept) => kept.scope === scope);
 }
 
@@ -135,7 +135,7 @@ export function copiedRules(
   source: string | null,
   target: string | null,
   time: number,
-): KeptRule[] {
+): RuleRecord[] {
   // A rule without scope holds in every scope already.
   if (source === null) return [];
   const changedIn = generation + 1;

@@ -2,8 +2,8 @@ import { assert } from '../base/assert.ts';
 import { applyCommit } from './apply-commit.ts';
 import { applyConsolidation, applyDecay, applyRestoring } from './apply-memory.ts';
 import { applyRule } from './apply-rules.ts';
-import { deleteScope, forkScope, mergeScopes } from './apply-scopes.ts';
-import { retractAll, storeFacts, undoImport } from './apply-facts.ts';
+import { applyScopeDeletion, applyFork, applyMerge } from './apply-scopes.ts';
+import { retractAll, storeFacts, applyImportUndo } from './apply-facts.ts';
 import type { Prepared, Slice } from './apply-slices.ts';
 import { createTenant, deleteDatabase, deleteTenant, nukeDatabase, nukeTenant } from './apply-tenants.ts';
 import { applyToKeys, isKeyOperation } from './apply-keys.ts';
@@ -90,7 +90,7 @@ function* preparedIn(
     case 'assert':
       return yield* storeFacts(database, operation, record, draft);
     case 'undoImport':
-      return yield* undoImport(database, operation, record, draft);
+      return yield* applyImportUndo(database, operation, record, draft);
     case 'retract':
       return yield* retractAll(database, operation.tenant, record, draft, (facts) =>
         facts.match(operation.pattern, database.generation, record.time, true),
@@ -107,11 +107,11 @@ function* preparedIn(
     case 'commit':
       return yield* applyCommit(database, operation, record, draft);
     case 'forkScope':
-      return yield* forkScope(database, operation, record, draft);
+      return yield* applyFork(database, operation, record, draft);
     case 'mergeScopes':
-      return yield* mergeScopes(database, operation, record, draft);
+      return yield* applyMerge(database, operation, record, draft);
     case 'deleteScope':
-      return yield* deleteScope(database, operation, record, draft);
+      return yield* applyScopeDeletion(database, operation, record, draft);
     case 'decay':
       return yield* applyDecay(database, operation, record, draft);
     case 'consolidate':

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Caller } from '../base/caller.ts';
-import { KeptOutcomes, keyRememberedFor, markOf } from './idempotency.ts';
+import { StoredOutcomes, keyRememberedFor, markOf } from './idempotency.ts';
 import {
   day,
   factInput,
@@ -89,7 +89,7 @@ test('a write of many facts is told by its counts', async () => {
 
 describe('outcomes that are kept', () => {
   const mark = (key: string) => ({ key, fingerprint: 'f', space: '' });
-  const keep = (kept: KeptOutcomes, key: string, time: number): void =>
+  const keep = (kept: StoredOutcomes, key: string, time: number): void =>
     kept.keep({
       actor: null,
       mark: mark(key),
@@ -98,7 +98,7 @@ describe('outcomes that are kept', () => {
     });
 
   test('are let go of some at a time when they are a day old', () => {
-    const kept = new KeptOutcomes();
+    const kept = new StoredOutcomes();
     for (let at = 0; at < 100; at++) keep(kept, `old ${at}`, at);
     expect(kept.size).toBe(100);
     keep(kept, 'new', keyRememberedFor + 100);
@@ -109,14 +109,14 @@ describe('outcomes that are kept', () => {
   });
 
   test('are the same state again when they are put in again in their order', () => {
-    const kept = new KeptOutcomes();
+    const kept = new StoredOutcomes();
     for (const [key, time] of [
       ['a', 1],
       ['b', 2],
       ['a', 3],
     ] as const)
       keep(kept, key, time);
-    const again = new KeptOutcomes();
+    const again = new StoredOutcomes();
     for (const each of kept.all()) again.keep(each);
     expect([...again.all()]).toEqual([...kept.all()]);
     expect([...kept.all()].map(({ mark: { key } }) => key)).toEqual(['b', 'a']);

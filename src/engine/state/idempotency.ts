@@ -37,7 +37,7 @@ export function spaceOf({ credential, database, tenant }: Caller): string {
 }
 
 /** What is kept of one write. `outcome` is an `Outcome` as JSON. */
-export interface KeptOutcome {
+export interface StoredOutcome {
   readonly actor: string | null;
   readonly mark: IdempotencyMark;
   /** Epoch milliseconds: the stamp of its record. */
@@ -45,12 +45,12 @@ export interface KeptOutcome {
   readonly outcome: string;
 }
 
-export class KeptOutcomes {
+export class StoredOutcomes {
   /** The oldest first. */
-  readonly #kept = new Map<string, KeptOutcome>();
+  readonly #kept = new Map<string, StoredOutcome>();
 
   /** All that are kept, the oldest first: put in again in this order they make the same state. */
-  all(): IterableIterator<KeptOutcome> {
+  all(): IterableIterator<StoredOutcome> {
     return this.#kept.values();
   }
 
@@ -59,7 +59,7 @@ export class KeptOutcomes {
   }
 
   /** Keeps the outcome, in the place of an older one with its key. Times never go back. */
-  keep(kept: KeptOutcome): void {
+  keep(kept: StoredOutcome): void {
     let left = forgottenAtOnce;
     for (const [place, { time }] of this.#kept) {
       if (left-- === 0 || time > kept.time - keyRememberedFor) break;
@@ -82,7 +82,7 @@ export class KeptOutcomes {
   }
 
   /** What is kept of the first write with this key, whatever its request; null where there was none in that day. */
-  under(actor: string | null, space: string, key: string, time: number): KeptOutcome | null {
+  under(actor: string | null, space: string, key: string, time: number): StoredOutcome | null {
     const kept = this.#kept.get(placeOf(actor, { space, key }));
     return kept === undefined || kept.time <= time - keyRememberedFor ? null : kept;
   }

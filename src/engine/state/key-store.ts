@@ -7,7 +7,7 @@ import type { KeyToKeep } from './operation.ts';
  * A key that was revoked is gone; its id is never given again. When a key was last used is observed: it is noted here,
  * to the minute, and no operation reads it.
  */
-export interface KeptKey extends KeyToKeep {
+export interface KeyRecord extends KeyToKeep {
   /** Epoch milliseconds. */
   readonly createdAt: number;
 }
@@ -17,7 +17,7 @@ const useEvery = 60_000;
 
 export class KeyStore {
   /** By id, the first made first. */
-  readonly #keys = new Map<string, KeptKey>();
+  readonly #keys = new Map<string, KeyRecord>();
   readonly #byPrefix = new Map<string, Set<string>>();
   readonly #lastUsed = new Map<string, number>();
   #admins = 0;
@@ -34,21 +34,21 @@ export class KeyStore {
   }
 
   /** The first made first. */
-  all(): IterableIterator<KeptKey> {
+  all(): IterableIterator<KeyRecord> {
     return this.#keys.values();
   }
 
-  get(id: string): KeptKey | undefined {
+  get(id: string): KeyRecord | undefined {
     return this.#keys.get(id);
   }
 
   /** Those that begin so. */
-  withPrefix(prefix: string): KeptKey[] {
+  withPrefix(prefix: string): KeyRecord[] {
     return Array.from(this.#byPrefix.get(prefix) ?? []).flatMap((id) => this.#keys.get(id) ?? []);
   }
 
   /** Adds a key, or puts it in the place of the one with its id. */
-  put(key: KeptKey): void {
+  put(key: KeyRecord): void {
     const before = this.#keys.get(key.id);
     if (before === undefined && key.role === 'admin') this.#admins++;
     this.#keys.set(key.id, key);
@@ -57,7 +57,7 @@ export class KeyStore {
     else alike.add(key.id);
   }
 
-  delete({ id, prefix, role }: KeptKey): void {
+  delete({ id, prefix, role }: KeyRecord): void {
     if (!this.#keys.delete(id)) return;
     if (role === 'admin') this.#admins--;
     const alike = this.#byPrefix.get(prefix);
@@ -85,7 +85,7 @@ export class KeyStore {
 }
 
 /** What may be told of a key. */
-export function outcomeKey(key: KeptKey): OutcomeKey {
+export function outcomeKey(key: KeyRecord): OutcomeKey {
   const { id, prefix, role, databases, tenants, description, createdAt, expiresAt } = key;
   return {
     id,

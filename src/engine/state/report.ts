@@ -1,23 +1,23 @@
 import { FactChanges } from './fact-changes.ts';
 import type { FactRow } from '../store/fact-store.ts';
-import type { KeptRule } from '../store/rule-store.ts';
-import type { KeptKey } from './key-store.ts';
+import type { RuleRecord } from '../store/rule-store.ts';
+import type { KeyRecord } from './key-store.ts';
 import type { MergePlan } from './merge-plan.ts';
 import type { Outcome } from './outcome.ts';
 import { DatabaseState, type TenantState } from './state.ts';
 
 /** What the write of one rule became. */
 export interface RuleChange {
-  readonly kept: KeptRule;
+  readonly kept: RuleRecord;
   /** The rule as it was, null where there was none. */
-  readonly before: KeptRule | null;
+  readonly before: RuleRecord | null;
   readonly status: 'asserted' | 'updated' | 'unchanged' | 'retracted';
   /** A rule taught again is `unchanged`, and may have been enabled or named all the same. */
   readonly isChange: boolean;
 }
 
 /** What went as a whole: the facts of tenants, and with them perhaps the rules of the database and the database itself. */
-export interface Cleared {
+export interface ClearedTenants {
   /** The tenants by name, as they were. Nothing changes these any more. */
   readonly tenants: ReadonlyMap<string, TenantState>;
   readonly facts: number;
@@ -39,11 +39,11 @@ export interface Report {
   readonly fact: FactRow | null;
   readonly rules: readonly RuleChange[];
   /** null: nothing went as a whole. */
-  readonly cleared: Cleared | null;
+  readonly cleared: ClearedTenants | null;
   /** What became of a whole scope; null: the write was about none. */
   readonly scope: ScopeChange | null;
   /** The keys that were made or changed, as they are, or revoked, as they were. */
-  readonly keys: readonly KeptKey[];
+  readonly keys: readonly KeyRecord[];
   /** What its answer is made of. */
   readonly outcome: Outcome;
   /** True: the request was answered before. Nothing was changed now, and nothing but `outcome` tells of what was then. */
@@ -65,7 +65,7 @@ export interface ScopeChange {
 /** A report while it is made. */
 export type Draft = { -readonly [Key in keyof Omit<Report, 'outcome'>]: Report[Key] } & {
   rules: RuleChange[];
-  keys: KeptKey[];
+  keys: KeyRecord[];
   /** null: as it follows from the rest. */
   outcome: Outcome | null;
 };

@@ -5,9 +5,9 @@ import { Slices } from '../base/slices.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import type { PinnedFacts } from '../store/fact-store.ts';
 import type { Imports, KnownImport } from '../store/imports.ts';
-import type { KeptRule } from '../store/rule-store.ts';
-import type { KeptOutcome, KeptOutcomes } from './idempotency.ts';
-import type { KeptKey } from './key-store.ts';
+import type { RuleRecord } from '../store/rule-store.ts';
+import type { StoredOutcome, StoredOutcomes } from './idempotency.ts';
+import type { KeyRecord } from './key-store.ts';
 import { ColumnReader, ColumnWriter } from './columns/columns.ts';
 import { readFacts, writeFacts } from './columns/facts-in-columns.ts';
 import { NeededGenerations, readGenerations } from './columns/generations-in-columns.ts';
@@ -86,7 +86,7 @@ interface PinnedDatabase {
   readonly generation: number;
   readonly generations: NeededGenerations;
   readonly imports: readonly KnownImport[];
-  readonly rules: readonly KeptRule[];
+  readonly rules: readonly RuleRecord[];
   readonly tenants: readonly PinnedTenant[];
 }
 
@@ -143,7 +143,7 @@ export async function readState(
   for (const [name, generation] of head.gone) state.goneDatabases.set(name, generation);
   await readOutcomes(columns, state.idempotency);
   if (head.version >= versionWithKeys)
-    await columns.texts((text) => state.keys.put(JSON.parse(decoder.decode(text)) as KeptKey));
+    await columns.texts((text) => state.keys.put(JSON.parse(decoder.decode(text)) as KeyRecord));
   for (let count = 0; count < head.databases; count++) {
     const database = await readDatabase(columns, head, slices);
     state.databases.set(database.name, database);
@@ -185,8 +185,8 @@ async function* writeState(
     keys,
   }: {
     readonly databases: readonly PinnedDatabase[];
-    readonly outcomes: readonly KeptOutcome[];
-    readonly keys: readonly KeptKey[];
+    readonly outcomes: readonly StoredOutcome[];
+    readonly keys: readonly KeyRecord[];
   },
   slices: Slices,
 ): AsyncGenerator<Uint8Array> {
@@ -206,12 +206,12 @@ async function* writeState(
 }
 
 /** Each as JSON. */
-function* utf8Of(all: readonly (KeptOutcome | KeptKey | KnownImport)[]): Generator<Uint8Array> {
+function* utf8Of(all: readonly (StoredOutcome | KeyRecord | KnownImport)[]): Generator<Uint8Array> {
   for (const kept of all) yield encoder.encode(JSON.stringify(kept));
 }
 
-function readOutcomes(columns: ColumnReader, outcomes: KeptOutcomes): Promise<void> {
-  return columns.texts((text) => outcomes.keep(JSON.parse(decoder.decode(text)) as KeptOutcome));
+function readOutcomes(columns: ColumnReader, outcomes: StoredOutcomes): Promise<void> {
+  return columns.texts((text) => outcomes.keep(JSON.parse(decoder.decode(text)) as StoredOutcome));
 }
 
 function readImports(columns: ColumnReader, imports: Imports): Promise<void> {

@@ -4,7 +4,7 @@ import { type FactRow, FactStore } from '../store/fact-store.ts';
 import { Generations } from '../store/generations.ts';
 import { Imports } from '../store/imports.ts';
 import { RuleStore } from '../store/rule-store.ts';
-import { KeptOutcomes } from './idempotency.ts';
+import { StoredOutcomes } from './idempotency.ts';
 import { KeyStore } from './key-store.ts';
 
 /**
@@ -90,7 +90,7 @@ export class State {
   readonly databases = new Map<string, DatabaseState>();
   /** The last generation of databases that were deleted, by name. */
   readonly goneDatabases = new Map<string, number>();
-  idempotency = new KeptOutcomes();
+  idempotency = new StoredOutcomes();
   keys = new KeyStore();
   sequence = 0;
   /** Logical time: the stamp of the last record. */

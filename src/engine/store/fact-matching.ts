@@ -149,7 +149,7 @@ function rowsFound(
  * As `matchFacts` for the rows that a reader of this generation and time sees, where an index finds them among few others and
  * there are at most so many; else null.
  */
-export function fewFacts(
+export function lookUpFew(
   store: MatchedStore,
   pattern: FactPattern,
   generation: number,

@@ -8,7 +8,7 @@ import { type EndedFact, EndedFacts, endRememberedFor, type PinnedEnds } from '.
 import {
   type FactPattern,
   type FactRow,
-  fewFacts,
+  lookUpFew,
   matchFacts,
   matchRemembered,
   rowsOfAtom,
@@ -69,7 +69,7 @@ export interface PinnedFacts {
 }
 
 /** What a store of facts is restored from. */
-export interface KeptFacts {
+export interface RestoredFacts {
   readonly createdAt: number;
   readonly dictionary: Dictionary;
   readonly forgottenThrough: number;
@@ -124,7 +124,7 @@ export class FactStore {
    * A store of facts that were kept apart, ready to be read and written. `time` is the logical time they were kept at:
    * instants at which a validity begins or ends after it are to come.
    */
-  static async restored(kept: KeptFacts, time: number, slices: Slices): Promise<FactStore> {
+  static async restored(kept: RestoredFacts, time: number, slices: Slices): Promise<FactStore> {
     const store = new FactStore(kept.createdAt, kept.dictionary, new FactNumbers(kept.numbers));
     store.forgottenThrough = kept.forgottenThrough;
     for (const scope of kept.scopes) store.#scopeNames.intern(scope);
@@ -597,7 +597,7 @@ export class FactStore {
 
   /** As `match` where an index finds them and there are at most so many; else null. */
   fewMatches(pattern: FactPattern, generation: number, time: number, most: number): FactRow[] | null {
-    return fewFacts(this, pattern, generation, time, most);
+    return lookUpFew(this, pattern, generation, time, most);
   }
 
   /** The facts that match and were stored in this generation, but are valid only after this time. */

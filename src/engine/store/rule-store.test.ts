@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { parseRule } from '../language/parse.ts';
 import { relationOf } from '../language/terms.ts';
 import { dependenciesOf } from '../language/stratify.ts';
-import { type KeptRule, RuleStore } from './rule-store.ts';
+import { type RuleRecord, RuleStore } from './rule-store.ts';
 
 const rule = { head: { predicate: 'p', args: ['?x'], negated: false }, body: [] };
 
-function kept(id: string, changes: Partial<KeptRule> = {}): KeptRule {
+function kept(id: string, changes: Partial<RuleRecord> = {}): RuleRecord {
   return {
     id,
     rule,
@@ -54,7 +54,7 @@ test('a rule that became another is no longer found as what it was', () => {
 test('the version moves with what evaluation can notice, and with nothing else', () => {
   const store = new RuleStore();
   const versions: number[] = [];
-  const put = (changes: Partial<KeptRule>): void => {
+  const put = (changes: Partial<RuleRecord>): void => {
     store.put(kept('a', changes));
     versions.push(store.version);
   };

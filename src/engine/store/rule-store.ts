@@ -10,7 +10,7 @@ import { RuleGraph } from './rule-graph.ts';
  * `version` moves with every change that evaluation can notice, so that whatever was compiled from the rules knows
  * when it is out of date. A rule object is replaced, never changed.
  */
-export interface KeptRule {
+export interface RuleRecord {
   readonly id: string;
   readonly rule: Rule;
   /** The rule as text, as answers and proofs show it. */
@@ -28,11 +28,11 @@ export interface KeptRule {
 
 export class RuleStore {
   version = 0;
-  readonly #byId = new Map<string, KeptRule>();
+  readonly #byId = new Map<string, RuleRecord>();
   readonly #byIdentity = new Map<string, string>();
   /** Rules by the relation they conclude, and by the relations they read; of every scope, disabled ones too. */
-  readonly #concluding = new Map<string, Set<KeptRule>>();
-  readonly #reading = new Map<string, Set<KeptRule>>();
+  readonly #concluding = new Map<string, Set<RuleRecord>>();
+  readonly #reading = new Map<string, Set<RuleRecord>>();
   /** Made when it is first asked; rules that have gone since may still be in it. */
   #graph: RuleGraph | null = null;
   #hasGone = false;
@@ -44,7 +44,7 @@ export class RuleStore {
   }
 
   /** All rules, the first created first. */
-  all(): KeptRule[] {
+  all(): RuleRecord[] {
     return [...this.#byId.values()];
   }
 
@@ -58,7 +58,7 @@ export class RuleStore {
     return this.#names;
   }
 
-  get(id: string): KeptRule | null {
+  get(id: string): RuleRecord | null {
     return this.#byId.get(id) ?? null;
   }
 
@@ -74,13 +74,13 @@ export class RuleStore {
   }
 
   /** The rule that is the same as this one: same head, body and scope. */
-  same(identity: string, scope: string | null): KeptRule | null {
+  same(identity: string, scope: string | null): RuleRecord | null {
     const id = this.#byIdentity.get(identityInScope(identity, scope));
     return id === undefined ? null : this.get(id);
   }
 
   /** Adds a rule, or puts it in the place of the one with its id. */
-  put(rule: KeptRule): void {
+  put(rule: RuleRecord): void {
     const old = this.#byId.get(rule.id);
     if (old !== undefined) {
       this.#byIdentity.delete(identityInScope(old.identity, old.scope));
@@ -98,7 +98,7 @@ export class RuleStore {
       this.version++;
   }
 
-  remove(rule: KeptRule): void {
+  remove(rule: RuleRecord): void {
     const kept = this.#byId.get(rule.id);
     if (kept !== undefined) this.#unlist(kept);
     this.#byId.delete(rule.id);
@@ -126,11 +126,11 @@ export class RuleStore {
    * The rules that stand on a cycle with a rule that concludes `head` from the relations `read`: they conclude what
    * those rest on and what rests on `head`. None where that rule makes no cycle.
    */
-  around(head: string, read: readonly string[]): KeptRule[] {
+  around(head: string, read: readonly string[]): RuleRecord[] {
     if (!this.#restOn(read, head)) return [];
     const below = reachable(read, (relation) => this.#premisesOf(relation));
     const above = reachable([head], (relation) => this.#conclusionsFrom(relation));
-    const found: KeptRule[] = [];
+    const found: RuleRecord[] = [];
     for (const relation of above)
       if (below.has(relation)) for (const rule of this.#concluding.get(relation) ?? []) found.push(rule);
     return found;
@@ -166,7 +166,7 @@ export class RuleStore {
     for (const { rule } of this.#reading.get(relation) ?? []) yield relationOf(rule.head);
   }
 
-  #list(rule: KeptRule): void {
+  #list(rule: RuleRecord): void {
     const read = dependenciesOf(rule.rule.body);
     listed(this.#concluding, relationOf(rule.rule.head)).add(rule);
     for (const { relation } of read) listed(this.#reading, relation).add(rule);
@@ -175,7 +175,7 @@ export class RuleStore {
       for (const { predicate, args } of atomsOf(rule.rule)) this.#names.add(predicate, args.length);
   }
 
-  #unlist(rule: KeptRule): void {
+  #unlist(rule: RuleRecord): void {
     this.#hasGone = true;
     this.#concluding.get(relationOf(rule.rule.head))?.delete(rule);
     for (const { relation } of dependenciesOf(rule.rule.body)) this.#reading.get(relation)?.delete(rule);
@@ -184,7 +184,7 @@ export class RuleStore {
   }
 }
 
-function listed(rules: Map<string, Set<KeptRule>>, relation: string): Set<KeptRule> {
+function listed(rules: Map<string, Set<RuleRecord>>, relation: string): Set<RuleRecord> {
   let found = rules.get(relation);
   if (found === undefined) rules.set(relation, (found = new Set()));
   return found;

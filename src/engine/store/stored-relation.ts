@@ -64,7 +64,7 @@ export class StoredRelation {
    * A relation of these rows, ready to be read. The columns become its own; rows that are dead must be the newest
    * version of their fact.
    */
-  static async restored(kept: KeptRows, slices: Slices): Promise<StoredRelation> {
+  static async restored(kept: RestoredRows, slices: Slices): Promise<StoredRelation> {
     const relation = new StoredRelation(kept.predicate, kept.arity, kept.negated);
     await relation.#restore(kept, slices);
     return relation;
@@ -293,7 +293,7 @@ export class StoredRelation {
     return fresh;
   }
 
-  async #restore(kept: KeptRows, slices: Slices): Promise<void> {
+  async #restore(kept: RestoredRows, slices: Slices): Promise<void> {
     const { count } = kept;
     this.#slots = new HashSlots(count + 1);
     if (count > this.#capacity) {
@@ -431,7 +431,7 @@ function enlarged<Column extends Int32Array | Float64Array>(from: Column, to: Co
 }
 
 /** Rows of a relation as columns: of each fact the newest version, dead or alive, in the order of birth. */
-export interface KeptRows {
+export interface RestoredRows {
   readonly predicate: string;
   readonly arity: number;
   readonly negated: boolean;

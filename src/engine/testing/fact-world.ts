@@ -3,11 +3,11 @@
  * compaction, time; and readers that stay at the generation and time at which they began.
  */
 import type { Prng } from './prng.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { type FactRow, FactStore, type FactToStore, type ScopeChoice } from '../store/fact-store.ts';
-import { KeptListings } from '../session/listing-cache.ts';
+import { ListingCache } from '../session/listing-cache.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
@@ -62,14 +62,14 @@ export class FactWorld {
   }
 
   /** The state as it is now, for a reader who keeps to it. */
-  context(time = this.time): BrowseContext {
+  context(time = this.time): ReadContext {
     return {
       database: this.database,
       tenant: { facts: this.facts, uses: this.uses },
       reasoner: this.#reasoner,
       reader: this.#reasoner.reader(this.database.generation, time),
       pacer: this.#reasoner.pacer(limits),
-      listings: new KeptListings(0),
+      listings: new ListingCache(0),
     };
   }
 

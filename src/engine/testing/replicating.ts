@@ -11,12 +11,12 @@ import { Snapshots } from '../commit/snapshots.ts';
 import type { State } from '../state/state.ts';
 import type { StorageBackend } from '../log/backend.ts';
 import type { FsyncMode, Log } from '../log/log.ts';
-import { WriteLane } from '../commit/commit-pipeline.ts';
+import { CommitPipeline } from '../commit/commit-pipeline.ts';
 
 export interface Replicating {
   readonly log: Log;
   readonly state: State;
-  readonly lane: WriteLane;
+  readonly lane: CommitPipeline;
   readonly snapshots: Snapshots;
   readonly leader: Leader;
   readonly replica: EngineReplica;
@@ -50,7 +50,7 @@ export async function openReplicating(
     throw error;
   };
   const live = new LiveState({ state, clock, memoryBytes: 1e8, pause, tallies, onBug });
-  const lane = new WriteLane(state, log, clock, pause, {
+  const lane = new CommitPipeline(state, log, clock, pause, {
     applying: (record) => live.applying(record),
     applied: (record, report) => {
       live.applied(record, report);

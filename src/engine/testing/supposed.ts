@@ -1,9 +1,9 @@
 /** A state with operations supposed over it, all at once. To be called in the turn in which the context was pinned. */
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { type Supposed, type SupposedOperation, Supposition } from '../read/suppose.ts';
 
 export async function suppose(
-  context: BrowseContext,
+  context: ReadContext,
   operations: readonly SupposedOperation[],
 ): Promise<Supposed> {
   const withRules = operations.some(({ kind }) => ['teach', 'updateRule', 'forgetRule'].includes(kind));

@@ -36,7 +36,12 @@ const silent: Observer = {
  */
 export async function expectTruth(set: TableSet, reader: Reader, pacer: Pacer): Promise<void> {
   const { facts, program, withHeights } = set;
-  const fresh = new TableSet(facts, program, { withHeights, isKept: false, observer: silent }, new Map());
+  const fresh = new TableSet(
+    facts,
+    program,
+    { withHeights, isMaintained: false, observer: silent },
+    new Map(),
+  );
   const compared: { table: Table; twin: Table; demanded: Set<string> }[] = [];
   for (const table of set.tables.values()) {
     const twin = fresh.table(table, table.boundPositions);
@@ -100,20 +105,20 @@ function textsAt(set: TableSet, columns: readonly Int32Array[], row: number): st
 export function expectOrder(set: TableSet, reader: Reader, numbers: Iterable<number>): void {
   expect(set.work.isEmpty, 'no work is left').toBe(true);
   for (const key of reader.facts.relations.keys())
-    for (const news of set.newsOf(key)) expect(news.rows, `news of ${key}`).toEqual([]);
+    for (const news of set.deltasOf(key)) expect(news.rows, `news of ${key}`).toEqual([]);
   for (const support of set.justifications.supports) expectRest(support);
   expectReasons(set);
   expectFactsSeen(set, reader, numbers);
 }
 
 /** Nothing of the relation waits, and its counters are true. */
-function expectRest({ derived, killed, doubtful, fallen, risen }: Support): void {
+function expectRest({ derived, overdeleted, toRederive, deleted, rederived }: Support): void {
   const { rows, name, again, done, claimed, queued } = derived;
-  expect({ killed, doubtful, fallen, risen, again, queued }, `queues of ${name}`).toEqual({
-    killed: [],
-    doubtful: [],
-    fallen: [],
-    risen: [],
+  expect({ overdeleted, toRederive, deleted, rederived, again, queued }, `queues of ${name}`).toEqual({
+    overdeleted: [],
+    toRederive: [],
+    deleted: [],
+    rederived: [],
     again: [],
     queued: 0,
   });

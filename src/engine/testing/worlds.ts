@@ -238,11 +238,11 @@ export class Worlds {
       ...callerAt(place),
       idempotency: { key: key ?? '', fingerprint: `${call.what} ${JSON.stringify(place)}` },
     };
-    const isKept = remembers(this.#sides[1].engine, caller) === true;
+    const isMaintained = remembers(this.#sides[1].engine, caller) === true;
     // A transaction that ended before a restart is not known any more.
-    if (!isKept && call.what.startsWith('commit')) return;
+    if (!isMaintained && call.what.startsWith('commit')) return;
     const again = await this.#both(request);
-    if (isKept) same(again, answer, `${call.what}, again`);
+    if (isMaintained) same(again, answer, `${call.what}, again`);
   }
 
   async #take(): Promise<void> {

@@ -1,6 +1,6 @@
 import { present } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { entryOf, entryOfStored } from '../memory/context-entry.ts';
 import { type BudgetLimits, type Sized, WindowBudget } from './window-budget.ts';
 import type { OmissionReason } from '../contract/context.ts';
@@ -74,7 +74,7 @@ export class OpenWindow {
     this.resolves = limits.autoResolveContradictions;
   }
 
-  get context(): BrowseContext {
+  get context(): ReadContext {
     return this.seen.context;
   }
 
@@ -128,7 +128,7 @@ export class OpenWindow {
       await pacer.breathe();
       this.entries.set(renderAtom(each.literal), await this.#entryOfProof(each));
     }
-    for (const { by } of proof) if (by !== null) this.rules.set(by.rule.order, by.rule.kept.text);
+    for (const { by } of proof) if (by !== null) this.rules.set(by.rule.order, by.rule.record.text);
     return null;
   }
 
@@ -166,7 +166,7 @@ export class OpenWindow {
 
 /** The conclusion with another proof than the canonical one. */
 function concludedBy(fact: StoredFact, { rule, premises }: Application): StoredFact {
-  const { scope, text } = rule.kept;
+  const { scope, text } = rule.record;
   return { ...fact, scope, provenance: { rule: text, premises: [...premises] } };
 }
 

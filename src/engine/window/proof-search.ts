@@ -17,10 +17,10 @@ export interface ProofNode {
    * Each part is to be proved in one of its ways, which are lists of numbers of nodes; none: nothing is needed. null:
    * it cannot be used.
    */
-  readonly parts: readonly Part[] | null;
+  readonly parts: readonly ProofGoal[] | null;
 }
 
-export type Part = readonly (readonly number[])[];
+export type ProofGoal = readonly (readonly number[])[];
 
 /** The window that the proof is to be put in. */
 export interface Trial {
@@ -41,7 +41,7 @@ export interface SearchLimits {
 const choicesBetweenBreaths = 64;
 
 /** The way of each part of a node, by their places, and its height: one more than its premises' where it is an atom. */
-export interface Proved {
+export interface FoundProof {
   readonly ways: readonly number[];
   readonly height: number;
 }
@@ -54,8 +54,8 @@ export async function provable(
   nodes: readonly ProofNode[],
   isAllowed: (node: number) => boolean,
   breathe: () => Promise<void>,
-): Promise<Map<number, Proved>> {
-  const proved = new Map<number, Proved>();
+): Promise<Map<number, FoundProof>> {
+  const proved = new Map<number, FoundProof>();
   const waits = new Waits();
   let ready: number[] = [];
   for (const [node, { parts }] of nodes.entries()) {
@@ -85,7 +85,7 @@ export async function provable(
 }
 
 /** For each part of the node its first way whose premises are all proved. */
-function waysProved(node: ProofNode | undefined, proved: ReadonlyMap<number, Proved>): number[] {
+function waysProved(node: ProofNode | undefined, proved: ReadonlyMap<number, FoundProof>): number[] {
   return (node?.parts ?? []).map((part) =>
     part.findIndex((way) => way.every((premise) => proved.has(premise))),
   );
@@ -97,7 +97,7 @@ class Waits {
   readonly #parts = new Map<number, Set<object>>();
 
   /** Takes in a node. True where it waits for nothing. */
-  enter(node: number, parts: readonly Part[]): boolean {
+  enter(node: number, parts: readonly ProofGoal[]): boolean {
     const open = new Set<object>(parts);
     this.#parts.set(node, open);
     for (const part of parts)
@@ -173,7 +173,7 @@ interface Found {
 class Search {
   best: Found | null = null;
   readonly #nodes: readonly ProofNode[];
-  readonly #proved: ReadonlyMap<number, Proved>;
+  readonly #proved: ReadonlyMap<number, FoundProof>;
   readonly #trial: Trial;
   readonly #frames: Frame[] = [];
   /** The nodes of the proof as it is, with the way that was chosen for each part, -1 where none is yet. */
@@ -183,7 +183,7 @@ class Search {
   #chars = 0;
   #rootAdded: readonly number[] = [];
 
-  constructor(nodes: readonly ProofNode[], proved: ReadonlyMap<number, Proved>, trial: Trial) {
+  constructor(nodes: readonly ProofNode[], proved: ReadonlyMap<number, FoundProof>, trial: Trial) {
     this.#nodes = nodes;
     this.#proved = proved;
     this.#trial = trial;
@@ -260,7 +260,7 @@ class Search {
     return atom !== null && !this.#held.has(atom) && !this.#trial.has(atom);
   }
 
-  #part({ node, part }: Item): Part {
+  #part({ node, part }: Item): ProofGoal {
     return this.#nodes[node]?.parts?.[part] ?? [];
   }
 

@@ -1,4 +1,4 @@
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { present } from '../base/assert.ts';
 import { provable, type ProofNode } from './proof-search.ts';
 import type { AtomLiteral } from '../contract/language.ts';
@@ -57,7 +57,7 @@ export async function proveInferred(
  * concluded without it, null where they are not. The others stay as they are.
  */
 export async function withoutWeaker(
-  context: BrowseContext,
+  context: ReadContext,
   builder: ProofBuilder,
   inferred: ReadonlyMap<string, number>,
   weaker: ReadonlySet<string>,

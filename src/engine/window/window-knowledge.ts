@@ -1,4 +1,4 @@
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { present } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
 import type { Contradiction } from '../contract/context.ts';
@@ -21,14 +21,14 @@ import { visibleIn } from '../session/visible-rows.ts';
  * scope or else of the scope whose name comes first. A conclusion that is stored too counts as stored.
  */
 export class SeenFacts {
-  readonly context: BrowseContext;
+  readonly context: ReadContext;
   readonly view: ScopeChoice;
   /** Conclusions that were found and are not stored: by atom, the step that proves them. */
   readonly concluded = new Map<string, number>();
   /** Of the builder that the steps are of; null where nothing derived was asked for. */
   readonly conclusions: Conclusions | null;
 
-  constructor(context: BrowseContext, view: ScopeChoice, conclusions: Conclusions | null) {
+  constructor(context: ReadContext, view: ScopeChoice, conclusions: Conclusions | null) {
     this.context = context;
     this.view = view;
     this.conclusions = conclusions;
@@ -95,9 +95,9 @@ export class SeenFacts {
   }
 
   /** All atoms that are true and false in what is seen, with the weaker side of each, in the order of the atoms. */
-  async contradicted(): Promise<Contradicted[]> {
+  async contradicted(): Promise<WindowContradiction[]> {
     const { pacer } = this.context;
-    const found = new Map<string, Contradicted>();
+    const found = new Map<string, WindowContradiction>();
     for await (const { positive } of contradictions(this.context, this.view)) {
       const [fact] = positive;
       if (fact === undefined) continue;
@@ -114,7 +114,7 @@ export class SeenFacts {
     return [...found].sort(([left], [right]) => compareText(left, right)).map(([, each]) => each);
   }
 
-  #oppose(found: Map<string, Contradicted>, positive: Atom): void {
+  #oppose(found: Map<string, WindowContradiction>, positive: Atom): void {
     const atom = renderAtom(positive);
     if (found.has(atom)) return;
     const sides = [this.#side(positive), this.#side(opposite(positive))] as const;
@@ -173,7 +173,7 @@ export class SeenFacts {
 
 const rowsBetweenBreaths = 4096;
 
-export interface Contradicted {
+export interface WindowContradiction {
   readonly shown: Contradiction;
   /** The atom that is left out where contradictions are resolved. */
   readonly weaker: string;

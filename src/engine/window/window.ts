@@ -1,4 +1,4 @@
-import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { ContextWindow, Goal, OmissionReason, OptimizeInput } from '../contract/context.ts';
 import type { Atom, Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
@@ -22,7 +22,7 @@ import { omittedFrom, reasonsOfRefused } from './window-omitted.ts';
  * pinned state, a window is no use of a fact, and the same knowledge gives the same window.
  */
 export async function contextWindow(
-  context: BrowseContext,
+  context: ReadContext,
   input: OptimizeInput,
   newId: () => string,
 ): Promise<ContextWindow> {
@@ -39,7 +39,7 @@ export async function contextWindow(
 }
 
 async function answersTo(
-  { reasoner, reader, pacer }: BrowseContext,
+  { reasoner, reader, pacer }: ReadContext,
   view: ScopeChoice,
   { predicate, args, negated }: Goal,
 ): Promise<Matches> {
@@ -59,14 +59,14 @@ interface Asked {
 }
 
 /** The relations whose conclusions a window may hold: those of the predicates that are wanted, or of all. */
-function relationsConcerned({ reader }: BrowseContext, input: OptimizeInput): RelationShape[] {
+function relationsConcerned({ reader }: ReadContext, input: OptimizeInput): RelationShape[] {
   if (!input.includeInferred) return [];
   const wanted = input.predicates === null ? null : new Set(input.predicates);
   return reader.program.conclusions().filter(({ predicate }) => wanted?.has(predicate) !== false);
 }
 
 async function filled(
-  context: BrowseContext,
+  context: ReadContext,
   asked: Asked,
   builder: ProofBuilder | null,
 ): Promise<ContextWindow> {

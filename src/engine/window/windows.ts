@@ -1,4 +1,4 @@
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { WindowSessions, type WindowSnapshot } from './window-sessions.ts';
@@ -71,7 +71,7 @@ export class Windows {
   #reading<Result>(
     caller: Caller,
     { goals, includeInferred, timeoutMs }: OptimizeInput,
-    read: (context: BrowseContext) => Promise<Result>,
+    read: (context: ReadContext) => Promise<Result>,
   ): Promise<Result> {
     const limits = { timeoutMs, maxDerivations: Number.POSITIVE_INFINITY };
     const isDerived = includeInferred || (goals !== null && goals.length > 0);
@@ -80,7 +80,7 @@ export class Windows {
 
   async #keep(
     caller: Caller,
-    { reasoner, pacer }: BrowseContext,
+    { reasoner, pacer }: ReadContext,
     sessionId: string,
     parameters: OptimizeInput,
     { windowId, entries }: ContextWindow,

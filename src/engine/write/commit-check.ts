@@ -13,7 +13,7 @@ import { checkValidity } from '../commit/prepare-facts.ts';
 import { checkRuleOperation } from '../commit/prepare-rules.ts';
 
 /** What a commit is checked against: knowledge as it is when it is its turn. */
-export interface Committed {
+export interface CommittedKnowledge {
   readonly name: string;
   /** null: the tenant has no facts. */
   readonly facts: FactStore | null;
@@ -37,7 +37,7 @@ const betweenBreaths = 256;
  */
 export async function checkCommit(
   { writes, generation }: ToCommit,
-  committed: Committed,
+  committed: CommittedKnowledge,
   time: number,
   slices: Slices,
 ): Promise<void> {
@@ -91,7 +91,7 @@ function refuseChangedFact(
 function refuseChangedRule(
   operation: RuleOperation,
   begun: number,
-  { rules, ruleChangedAt }: Committed,
+  { rules, ruleChangedAt }: CommittedKnowledge,
 ): void {
   if (operation.kind !== 'teach') {
     const changedAt = Math.max(ruleChangedAt(operation.id), rules.get(operation.id)?.changedIn ?? 0);

@@ -9,7 +9,7 @@ import type { Caller, Idempotency } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import { hearingNothing, unhurried } from '../session/barrier.ts';
+import { withoutCancellation, unlimited } from '../session/barrier.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import type { ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
@@ -26,7 +26,7 @@ import {
 } from '../commit/prepare-facts.ts';
 import { checkRuleOperation, ruleToKeep } from '../commit/prepare-rules.ts';
 import type { Writer } from '../session/barrier.ts';
-import type { Decided, Write } from '../commit/commit-pipeline.ts';
+import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
 
 type Batch = { -readonly [Key in keyof ImportedBatch]: ImportedBatch[Key] } & {
   refused: { index: number; message: string }[];
@@ -39,7 +39,7 @@ const newBatch = (): Batch => ({ asserted: 0, updated: 0, unchanged: 0, refused:
 /** An import that writes. */
 export function beginImport(writer: Writer, wanting: Caller, id: string, slices: Slices): Import {
   // A key is of the whole import, and kept at its end; one that has begun a write ends it.
-  return new WritingImport(writer, { ...hearingNothing(wanting), idempotency: null }, id, slices);
+  return new WritingImport(writer, { ...withoutCancellation(wanting), idempotency: null }, id, slices);
 }
 
 class WritingImport implements Import {
@@ -122,7 +122,7 @@ class WritingImport implements Import {
     return outcome;
   }
 
-  async #decided(facts: readonly FactToStore[]): Promise<Decided> {
+  async #decided(facts: readonly FactToStore[]): Promise<DecidedWrite> {
     const operation: Operation = { kind: 'assert', tenant: this.#caller.tenant, importId: this.id, facts };
     const encoded = await encodedOperation(operation, this.#slices);
     return encoded === null ? { operation } : { operation, encoded };
@@ -180,7 +180,7 @@ export function supposeImport({ live }: Writer, caller: Caller, id: string, slic
   return {
     id,
     assert: (facts) =>
-      live.reading(caller, unhurried, async ({ database, tenant, reader }) => {
+      live.reading(caller, unlimited, async ({ database, tenant, reader }) => {
         const batch = newBatch();
         const exists = database.tenants.get(caller.tenant) === tenant;
         const store = live.storeOf(caller)();
@@ -259,7 +259,7 @@ class SupposedFacts {
 }
 
 /** Retracts what the import asserted. Refused with NotFound where the tenant never had it. */
-export async function undoImport(
+export async function revertImport(
   { live, write }: Writer,
   caller: Caller,
   importId: string,
@@ -296,7 +296,7 @@ export interface Import {
 }
 
 /** What is kept of an import, or of another write, under an idempotency key. */
-export interface KeptImport {
+export interface StoredImport {
   readonly fingerprint: string;
   /** null: the write was no import. */
   readonly answer: string | null;

@@ -2,7 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from '../contract/authentication.ts';
-import { type KeptKey, outcomeKey } from '../state/key-store.ts';
+import { type KeyRecord, outcomeKey } from '../state/key-store.ts';
 import type { KeyChange, KeyToKeep, Operation } from '../state/operation.ts';
 import { outcomeAs, type OutcomeKey } from '../state/outcome.ts';
 import type { Report } from '../state/report.ts';
@@ -33,16 +33,16 @@ export class Keys {
   }
 
   /** The key of this id as it is now; null: it was revoked, or there never was one. */
-  find(id: string): KeptKey | null {
+  find(id: string): KeyRecord | null {
     return this.#state.keys.get(id) ?? null;
   }
 
   /** The keys that begin so, expired ones too. */
-  withPrefix(prefix: string): readonly KeptKey[] {
+  withPrefix(prefix: string): readonly KeyRecord[] {
     return this.#state.keys.withPrefix(prefix);
   }
 
-  hasExpired({ expiresAt }: KeptKey): boolean {
+  hasExpired({ expiresAt }: KeyRecord): boolean {
     return expiresAt !== null && this.#now() >= expiresAt;
   }
 
@@ -124,7 +124,7 @@ export class Keys {
   }
 
   /** The key, where the caller may touch it. Refuses with NotFound or Forbidden. */
-  #covered(caller: Caller, id: string): KeptKey {
+  #covered(caller: Caller, id: string): KeyRecord {
     const key = this.find(id);
     if (key === null)
       throw new EngineError('NotFound', 'there is no key of this id: GET /auth/keys lists them');

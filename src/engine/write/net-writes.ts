@@ -78,7 +78,7 @@ export class NetWrites {
       this.#put({ identity: identityOf(change.identity), isRetracted: true, asserted: null });
     else {
       this.#rules.push(change);
-      this.bytes += bytesOf(change);
+      this.bytes += writeBytes(change);
     }
   }
 
@@ -118,7 +118,7 @@ export class NetWrites {
   #put(fact: Omit<NetFact, 'bytes'>): void {
     const { identity, isRetracted, asserted } = fact;
     const key = keyOf(identity);
-    const bytes = (isRetracted ? bytesOf(identity) : 0) + (asserted === null ? 0 : bytesOf(asserted));
+    const bytes = (isRetracted ? writeBytes(identity) : 0) + (asserted === null ? 0 : writeBytes(asserted));
     this.bytes += bytes - (this.#facts.get(key)?.bytes ?? 0);
     this.#facts.set(key, { ...fact, bytes });
     const relation = relationKey(identity.predicate, identity.args.length, !identity.truthVal);
@@ -136,7 +136,7 @@ export class NetWrites {
 const utf8 = new TextEncoder();
 
 /** How many bytes the value takes as JSON. */
-export function bytesOf(value: unknown): number {
+export function writeBytes(value: unknown): number {
   return utf8.encode(JSON.stringify(value)).length;
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../base/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
-import type { KeptRule } from '../store/rule-store.ts';
+import type { RuleRecord } from '../store/rule-store.ts';
 import { NetWrites, type WriteChange } from './net-writes.ts';
 import type { Operation } from '../state/operation.ts';
 import type { Report } from '../state/report.ts';
@@ -18,7 +18,7 @@ import { ValidityTimer } from '../session/validity-timer.ts';
  */
 export interface OpenTransaction {
   readonly id: string;
-  readonly place: Place;
+  readonly place: TransactionSpace;
   /** The generation of the database when it began. */
   readonly generation: number;
   expiresAt: number;
@@ -39,10 +39,10 @@ export interface OpenTransaction {
 }
 
 /** Database, tenant and credential that a transaction is bound to. */
-export type Place = Pick<Caller, 'database' | 'tenant' | 'credential'>;
+export type TransactionSpace = Pick<Caller, 'database' | 'tenant' | 'credential'>;
 
 interface Ended {
-  readonly place: Place;
+  readonly place: TransactionSpace;
   readonly how: 'committed' | 'rolled_back';
 }
 
@@ -175,7 +175,7 @@ export class OpenTransactions {
   }
 
   /** Refuses so many bytes more where the tenant's open transactions, or all of them together, have no room for them. */
-  refuseMore({ database, tenant }: Pick<Place, 'database' | 'tenant'>, bytes: number): void {
+  refuseMore({ database, tenant }: Pick<TransactionSpace, 'database' | 'tenant'>, bytes: number): void {
     const held = this.#databases.get(database)?.tenants.get(tenant)?.bytes ?? 0;
     if (held + bytes > this.#limits.bytesOfTenant)
       throw tooMany('the open transactions of the tenant hold as much as they may: end some of them');
@@ -272,7 +272,7 @@ export class OpenTransactions {
   }
 
   /** So many bytes more are held; fewer where it is negative. */
-  #take({ database, tenant }: Place, bytes: number): void {
+  #take({ database, tenant }: TransactionSpace, bytes: number): void {
     this.#bytes += bytes;
     const siblings = this.#databases.get(database)?.tenants.get(tenant);
     if (siblings !== undefined) siblings.bytes += bytes;
@@ -318,7 +318,7 @@ export class OpenTransactions {
 }
 
 /** What makes two rules the same one. */
-export type RuleKey = Pick<KeptRule, 'identity' | 'scope'>;
+export type RuleKey = Pick<RuleRecord, 'identity' | 'scope'>;
 
 function noteOf(rule: string | RuleKey): string {
   return typeof rule === 'string' ? `#${rule}` : JSON.stringify([rule.scope, rule.identity]);
@@ -336,7 +336,7 @@ function prune(openIn: OpenIn): void {
   openIn.rulesBeforePruning = Math.max(fewRules, openIn.rules.size * 2);
 }
 
-function isAt(place: Place, caller: Place): boolean {
+function isAt(place: TransactionSpace, caller: TransactionSpace): boolean {
   return (
     place.database === caller.database &&
     place.tenant === caller.tenant &&

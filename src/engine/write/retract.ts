@@ -1,5 +1,5 @@
 import type { Caller } from '../base/caller.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { RetractInput, RetractPatternOutcome } from '../contract/facts.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import {
@@ -7,7 +7,7 @@ import {
   dependentsAmong,
   dependentsPart,
   everyDependent,
-  type Known,
+  type KnownBefore,
   knownBefore,
   noDependents,
   patternOf,
@@ -103,9 +103,9 @@ export async function tryRetract(
 
 async function dependentsOf(
   live: LiveState,
-  before: BrowseContext,
-  after: BrowseContext,
-  known: Known,
+  before: ReadContext,
+  after: ReadContext,
+  known: KnownBefore,
   retracted: readonly FactRow[],
   { dependents, timeoutMs }: { readonly dependents: 'known' | 'all'; readonly timeoutMs: number },
   caller: Caller,

@@ -2,9 +2,9 @@ import { EngineError, invalid } from '../base/errors.ts';
 import { workedOff } from '../base/slices.ts';
 import { compareText } from '../base/text-order.ts';
 import { copiedRules, rulesOfScope } from '../state/apply-scopes.ts';
-import { hearingNothing, inBarrier, unhurried } from '../session/barrier.ts';
+import { withoutCancellation, inExclusiveCommit, unlimited } from '../session/barrier.ts';
 import type { Caller } from '../base/caller.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import {
   completenessPart,
   type Consequences,
@@ -38,7 +38,7 @@ import { checkFits } from '../commit/prepare-rules.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
 import type { ScopeChange } from '../state/report.ts';
 import type { Writer } from '../session/barrier.ts';
-import type { Decided } from '../commit/commit-pipeline.ts';
+import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 import { conflictsOf, diffOf } from './scope-diff.ts';
 import { scopeFact } from '../state/scope-join.ts';
 import { factsOfScope, joinScopes } from '../state/scope-join.ts';
@@ -55,7 +55,7 @@ import { present } from '../base/assert.ts';
  */
 
 export async function listScopes({ live }: Writer, caller: Caller): Promise<ScopeList> {
-  return live.reading(caller, unhurried, async ({ database, tenant, reader, pacer }) => {
+  return live.reading(caller, unlimited, async ({ database, tenant, reader, pacer }) => {
     const { facts } = tenant;
     const found = new Map<string, ScopeList['scopes'][number]>();
     const entry = (name: string, createdAt: number): ScopeList['scopes'][number] => {
@@ -110,7 +110,7 @@ export async function forkScope(writer: Writer, caller: Caller, input: ForkInput
   const { tenant } = caller;
   const operation: ForkScope = { kind: 'forkScope', tenant, source, target, withRules, hasBase: true };
   const check = (time: number): Promise<void> =>
-    inBarrier(writer, caller, async (context) => {
+    inExclusiveCommit(writer, caller, async (context) => {
       await requireScope(context, time, source);
       if (source === target)
         throw new EngineError(
@@ -133,7 +133,7 @@ export async function diffScopes({ live }: Writer, caller: Caller, input: DiffIn
   const { source, target, limit, asMerge } = input;
   if ((input.base ?? null) !== null && !asMerge)
     throw invalid('base', 'a base says how to merge: give asMerge: true with it, or leave it out');
-  return live.reading(caller, unhurried, async (context) => {
+  return live.reading(caller, unlimited, async (context) => {
     const { reader, pacer, tenant } = context;
     const { facts } = tenant;
     const { found, ...asked } = await askedBase(
@@ -157,13 +157,16 @@ export async function diffScopes({ live }: Writer, caller: Caller, input: DiffIn
 export async function mergeScopes(writer: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
   if (input.dryRun) return tryMerge(writer, caller, input);
   const { live } = writer;
-  const operation = (time: number): Promise<Decided> =>
-    inBarrier(writer, caller, async (context) => {
+  const operation = (time: number): Promise<DecidedWrite> =>
+    inExclusiveCommit(writer, caller, async (context) => {
       const asked = await askedMerge(context, caller, input, time);
       await checkedPlan(context, asked, time);
       return asked;
     });
-  const watch = live.watch(hearingNothing(caller), defaultLimits, () => ({ candidates: [], losses: null }));
+  const watch = live.watch(withoutCancellation(caller), defaultLimits, () => ({
+    candidates: [],
+    losses: null,
+  }));
   try {
     const { before } = watch;
     const report = await writer.write({ caller, database: caller.database, operation, before });
@@ -174,8 +177,15 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     const after = live.after(context, generation, context.reader.program, hold.version);
     // The write is done: whoever hears no more of it ends nothing.
     const { timeoutMs } = input;
-    const found = await mergeConsequences(input, plan, context, after, timeoutMs, hearingNothing(caller));
-    const answered = { ...context, pacer: pacerOf(context, hearingNothing(caller), unhurried) };
+    const found = await mergeConsequences(
+      input,
+      plan,
+      context,
+      after,
+      timeoutMs,
+      withoutCancellation(caller),
+    );
+    const answered = { ...context, pacer: pacerOf(context, withoutCancellation(caller), unlimited) };
     const { base = null } = outcomeAs(report.outcome, 'merged');
     return await mergedAnswer({ strategy: input.strategy, base }, plan, answered, found, generation);
   } finally {
@@ -187,8 +197,8 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
 async function mergeConsequences(
   { target }: Pick<MergeScopes, 'target'>,
   { retracted, stored }: MergePlan,
-  before: BrowseContext,
-  after: BrowseContext,
+  before: ReadContext,
+  after: ReadContext,
   timeoutMs: number,
   { signal }: Caller,
 ): Promise<Consequences> {
@@ -202,7 +212,7 @@ async function mergeConsequences(
 async function tryMerge({ live }: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
   return live.reading(
     caller,
-    unhurried,
+    unlimited,
     async (context) => {
       const { reader, tenant, pacer } = context;
       const { facts } = tenant;
@@ -251,18 +261,18 @@ export async function deleteScope(writer: Writer, caller: Caller, name: string):
   const withRules = caller.tenants.length === 0;
   const operation: Operation = { kind: 'deleteScope', tenant: caller.tenant, scope: name, withRules };
   const check = (time: number): Promise<void> =>
-    inBarrier(writer, caller, (context) => requireScope(context, time, name));
+    inExclusiveCommit(writer, caller, (context) => requireScope(context, time, name));
   const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
   const { facts, rules, generation } = outcomeAs(outcome, 'scope');
   return { scope: name, facts, rules, generation };
 }
 
-function pacerOf({ reasoner }: BrowseContext, { signal }: Caller, limits: typeof unhurried): Pacer {
+function pacerOf({ reasoner }: ReadContext, { signal }: Caller, limits: typeof unlimited): Pacer {
   return reasoner.pacer({ ...limits, signal });
 }
 
 /** Refuses where there is no such scope at this time. */
-async function requireScope(context: BrowseContext, time: number, scope: string | null): Promise<void> {
+async function requireScope(context: ReadContext, time: number, scope: string | null): Promise<void> {
   const { database, tenant } = context;
   if (scope === null || rulesOfScope(database.rules, scope).length > 0) return;
   if (tenant.facts.scopes.get(tenant.facts.scopeNumber(scope))?.isForked === true) return;
@@ -274,7 +284,7 @@ async function requireScope(context: BrowseContext, time: number, scope: string 
 }
 
 async function hasFacts(
-  { tenant, reader, pacer }: BrowseContext,
+  { tenant, reader, pacer }: ReadContext,
   scope: string | null,
   time: number,
 ): Promise<boolean> {
@@ -288,7 +298,7 @@ async function hasFacts(
 }
 
 /** Refuses to copy rules that do not fit together with those of target. */
-function checkRulesFit({ database }: BrowseContext, { source, target }: ForkScope, time: number): void {
+function checkRulesFit({ database }: ReadContext, { source, target }: ForkScope, time: number): void {
   const copies = copiedRules(database, source, target, time);
   // By themselves they fit together, under whatever name.
   if (target !== null && rulesOfScope(database.rules, target).length === 0) return;
@@ -307,7 +317,7 @@ interface AskedMerge {
 
 /** The merge that is asked for. Refused where a scope or the base is not there. */
 async function askedMerge(
-  context: BrowseContext,
+  context: ReadContext,
   { tenant }: Caller,
   input: MergeInput,
   time: number,
@@ -324,7 +334,7 @@ async function askedMerge(
 
 /** The base that is asked for, looked up at once: later the reader's state may be another. Refused where it is not there. */
 async function askedBase(
-  context: BrowseContext,
+  context: ReadContext,
   { source, target, base: asked }: Pick<MergeInput, 'source' | 'target' | 'base'>,
   time: number,
 ): Promise<Pick<MergeScopes, 'base'> & { readonly found: FoundBase | null }> {
@@ -347,7 +357,7 @@ async function askedBase(
 
 /** The plan of the merge. Refused where it cannot be done. */
 async function checkedPlan(
-  context: BrowseContext,
+  context: ReadContext,
   { operation, base }: AskedMerge,
   time: number,
 ): Promise<MergePlan> {
@@ -406,7 +416,7 @@ function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void 
 async function mergedAnswer(
   asked: Pick<Merged, 'strategy' | 'base'>,
   plan: MergePlan,
-  { tenant, pacer }: BrowseContext,
+  { tenant, pacer }: ReadContext,
   found: Consequences,
   generation: number,
 ): Promise<Merged> {

@@ -1,5 +1,5 @@
 import { present } from '../base/assert.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import type { FactIdentity, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
@@ -21,7 +21,7 @@ import { programOver } from '../read/suppose.ts';
 export class TransactionView {
   /** Questions that read it now: meanwhile it is not to be changed. */
   readers = 0;
-  readonly #context: BrowseContext;
+  readonly #context: ReadContext;
   readonly #isUnborn: boolean;
   readonly #facts: FactOverlay;
   readonly #version: number;
@@ -32,7 +32,7 @@ export class TransactionView {
   #program: Program | null = null;
   #taught = 0;
 
-  private constructor(context: BrowseContext, isUnborn: boolean, withRules: boolean) {
+  private constructor(context: ReadContext, isUnborn: boolean, withRules: boolean) {
     const { facts } = context.tenant;
     this.#context = context;
     this.#isUnborn = isUnborn;
@@ -46,14 +46,14 @@ export class TransactionView {
    * A view of these writes, to be asked for in the turn in which the context was pinned; nothing may be written to the
    * transaction until it is made. `isUnborn`: the tenant does not exist.
    */
-  static async over(context: BrowseContext, isUnborn: boolean, writes: NetWrites): Promise<TransactionView> {
+  static async over(context: ReadContext, isUnborn: boolean, writes: NetWrites): Promise<TransactionView> {
     const view = new TransactionView(context, isUnborn, writes.rules.length > 0);
     await view.add(changesOf(writes), context);
     return view;
   }
 
   /** True where it shows what the context's reader is to see. */
-  holdsFor({ tenant, reader }: BrowseContext, isUnborn: boolean): boolean {
+  holdsFor({ tenant, reader }: ReadContext, isUnborn: boolean): boolean {
     const facts: FactStore = this.#context.tenant.facts;
     const isSame = this.#isUnborn
       ? isUnborn
@@ -72,7 +72,7 @@ export class TransactionView {
   }
 
   /** Where it is refused half way, the view is of no use any more. */
-  async add(changes: Iterable<WriteChange>, { pacer }: BrowseContext): Promise<void> {
+  async add(changes: Iterable<WriteChange>, { pacer }: ReadContext): Promise<void> {
     let added = 0;
     for (const change of changes) {
       if ((++added & 0xff) === 0) await pacer.breathe();
@@ -83,7 +83,7 @@ export class TransactionView {
   }
 
   /** The context, its reader over the view. */
-  contextFor({ pacer, reader }: BrowseContext): BrowseContext {
+  contextFor({ pacer, reader }: ReadContext): ReadContext {
     const { generation, time } = reader;
     const base = this.#context.reader;
     const program = this.#rules === null ? base.program : this.#programOf(this.#rules);

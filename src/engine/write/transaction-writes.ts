@@ -1,5 +1,5 @@
 import type { Caller } from '../base/caller.ts';
-import type { BrowseContext } from '../session/read-context.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { noSuchFact } from '../read/describe.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import { renderedFact } from './commit-check.ts';
@@ -33,7 +33,7 @@ export interface Writing {
   /** When the write was asked for, epoch milliseconds: a `ttl` runs from then. */
   readonly now: number;
   /** Committed knowledge, kept while the write lasts. */
-  readonly context: BrowseContext;
+  readonly context: ReadContext;
   readonly writes: NetWrites;
   /** The committed rules with the transaction's own over them: a copy that is changed with what is put. */
   readonly rules: () => RuleStore;

@@ -3,8 +3,8 @@ import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { present } from '../base/assert.ts';
 import { Slices } from '../base/slices.ts';
-import type { BrowseContext } from '../session/read-context.ts';
-import { checkCommit, type Committed as CommittedState } from './commit-check.ts';
+import type { ReadContext } from '../session/read-context.ts';
+import { checkCommit, type CommittedKnowledge as CommittedState } from './commit-check.ts';
 import { completenessPart, consequencesOf, viewsOfWrites } from '../session/consequences.ts';
 import type { FactInput, RetractInput } from '../contract/facts.ts';
 import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
@@ -14,11 +14,11 @@ import type { ReadLimits } from '../session/live-state.ts';
 import { relationOf } from '../language/terms.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import { hearingNothing } from '../session/barrier.ts';
+import { withoutCancellation } from '../session/barrier.ts';
 import { hintsOfRetraction, limitsOfHint } from '../read/conclusion-hint.ts';
 import { patternOf } from '../session/forget.ts';
 import { hintsPart } from '../read/hints.ts';
-import { bytesOf, type NetWrites, type WriteChange } from './net-writes.ts';
+import { writeBytes, type NetWrites, type WriteChange } from './net-writes.ts';
 import { hasEnded, OpenTransactions, type OpenTransaction } from './open-transactions.ts';
 import type { Commit } from '../state/operation.ts';
 import { asRolledBack, rollsBack } from './rolled-back.ts';
@@ -115,7 +115,7 @@ export class Transactions {
 
   async #hintsOfRetraction(caller: Caller, input: RetractInput): Promise<string[]> {
     try {
-      return await this.reading(hearingNothing(caller), limitsOfHint, (context) =>
+      return await this.reading(withoutCancellation(caller), limitsOfHint, (context) =>
         hintsOfRetraction(context, patternOf(input)),
       );
     } catch (error) {
@@ -136,7 +136,7 @@ export class Transactions {
   async reading<Result>(
     caller: Caller,
     limits: ReadLimits,
-    read: (context: BrowseContext, plain: BrowseContext) => Promise<Result>,
+    read: (context: ReadContext, plain: ReadContext) => Promise<Result>,
   ): Promise<Result> {
     this.#writer.live.refuseClosed();
     const transaction = this.#open.require(caller, idOf(caller));
@@ -282,14 +282,14 @@ export class Transactions {
   /** Takes changes in. Where there is no room beside other transactions nothing is taken in. */
   async #put(
     transaction: OpenTransaction,
-    { reader, pacer }: BrowseContext,
+    { reader, pacer }: ReadContext,
     changes: readonly WriteChange[],
     check: (at: number) => void = () => {},
   ): Promise<void> {
     const { writes } = transaction;
     let bytes = 0;
     for (const [at, change] of changes.entries()) {
-      bytes += bytesOf(change);
+      bytes += writeBytes(change);
       if ((at & 0xff) === 0xff) await pacer.breathe();
     }
     this.#open.refuseMore(transaction.place, bytes);
@@ -307,7 +307,7 @@ export class Transactions {
     transaction: OpenTransaction,
     caller: Caller,
     limits: ReadLimits,
-  ): Promise<{ readonly context: BrowseContext; readonly view: TransactionView }> {
+  ): Promise<{ readonly context: ReadContext; readonly view: TransactionView }> {
     for (;;) {
       const context = this.#writer.live.pin(caller, limits);
       context.reasoner.readers++;
@@ -329,7 +329,7 @@ export class Transactions {
   /** The view that is kept, brought up to date, or a new one; null where the kept one turned out to be of no use. */
   async #viewOver(
     transaction: OpenTransaction,
-    context: BrowseContext,
+    context: ReadContext,
     tenant: string,
   ): Promise<TransactionView | null> {
     const isUnborn = context.database.tenants.get(tenant) !== context.tenant;

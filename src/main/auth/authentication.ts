@@ -20,7 +20,7 @@ import type {
   UpdateKeyInput,
   WhoAmI,
 } from '../../engine/contract/authentication.ts';
-import { type Caller, type Engine, EngineError, type KeptKey } from '../../engine/index.ts';
+import { type Caller, type Engine, EngineError, type KeyRecord } from '../../engine/index.ts';
 import { type Config, defaultAdminPassword } from '../base/config.ts';
 import { anonymous, type Identity } from '../base/identity.ts';
 import { formOf, hashOf, newKeyText, prefixOf } from './key-text.ts';
@@ -167,7 +167,7 @@ export class Authentication {
 
   async #create(
     caller: Caller,
-    input: Pick<KeptKey, 'role' | 'databases' | 'tenants' | 'description'>,
+    input: Pick<KeyRecord, 'role' | 'databases' | 'tenants' | 'description'>,
     expiresInDays: number | 'never' | null,
     isFirst: boolean,
   ): Promise<CreatedKey> {
@@ -179,7 +179,7 @@ export class Authentication {
   }
 
   /** null: the credential is none of the keys. */
-  #keyOf(credential: string | null): KeptKey | 'revoked' | null {
+  #keyOf(credential: string | null): KeyRecord | 'revoked' | null {
     // Who is anonymous has none, and is let in where authentication is off.
     if (credential === null || credential === apiKeyAdmin.credential) return null;
     return this.#keys().find(credential) ?? 'revoked';

@@ -6,7 +6,7 @@
  */
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Caller, KeptImport } from '../../engine/index.ts';
+import type { Caller, StoredImport } from '../../engine/index.ts';
 import type { Dispatcher } from '../base/dispatch.ts';
 import type { Identity } from '../base/identity.ts';
 
@@ -49,7 +49,7 @@ export interface HttpHost {
   /** As `Engine.remembers`. */
   remembers(caller: Caller): boolean;
   /** As `Engine.keptImport`. */
-  keptImport(caller: Caller, key: string): KeptImport | null;
+  keptImport(caller: Caller, key: string): StoredImport | null;
   /** Rolls back the transaction that the caller names; false where there is none to roll back. */
   abandon(caller: Caller): boolean;
   /** Refuses with Unauthenticated. */

@@ -8,7 +8,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Hash } from 'node:crypto';
-import { type Caller, type KeptImport, keyReused, present } from '../../engine/index.ts';
+import { type Caller, type StoredImport, keyReused, present } from '../../engine/index.ts';
 import type { Upload } from '../base/streams.ts';
 import type { Place } from './caller.ts';
 import { type Answer, digestOf, fingerprintOf, type KeptAnswers } from './idempotency.ts';
@@ -28,7 +28,7 @@ export interface UploadOnce {
 /** Notes that a request with the key is running. Refuses with Conflict where the first one still is. */
 export function uploadOnce(
   answers: KeptAnswers,
-  keptImport: (caller: Caller, key: string) => KeptImport | null,
+  keptImport: (caller: Caller, key: string) => StoredImport | null,
   caller: Caller,
   key: string,
   request: FastifyRequest,
@@ -70,7 +70,7 @@ async function* digested(chunks: AsyncIterable<Uint8Array>, digest: Hash): Async
   }
 }
 
-function answerOf(kept: KeptImport | null): { fingerprint: string; answer: Answer | null } | null {
+function answerOf(kept: StoredImport | null): { fingerprint: string; answer: Answer | null } | null {
   if (kept === null) return null;
   const { fingerprint, answer } = kept;
   return { fingerprint, answer: answer === null ? null : lineAnswer(answer) };

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 
-const keystores = join(import.meta.dirname, 'tls', 'testing', 'keystores');
+const keystores = join(import.meta.dirname, '..', 'tls', 'testing', 'keystores');
 const password = 'changeit';
 let folder: string;
 let keystore: string;

@@ -1,4 +1,13 @@
-import { BitRows, bytesToTry, type Course, Edges, noWords, or, set, type Words } from './bitset-relation.ts';
+import {
+  BitsetRelation,
+  bytesToTry,
+  type Course,
+  Edges,
+  noWords,
+  or,
+  set,
+  type Words,
+} from './bitset-relation.ts';
 import type { Derived } from '../model/derived.ts';
 
 /**
@@ -11,7 +20,7 @@ import type { Derived } from '../model/derived.ts';
  */
 
 /** Before the base: to what leads there. Behind it: to what it leads to. */
-export type Side = 'before' | 'behind';
+export type ClosureDirection = 'before' | 'behind';
 
 /** So many sources are looked at to see how many targets one has. */
 const samples = 32;
@@ -27,16 +36,16 @@ interface Components {
   readonly rows: readonly Words[];
 }
 
-export class BitClosure extends BitRows {
+export class BitsetClosure extends BitsetRelation {
   protected readonly edges: readonly Edges[];
-  readonly #side: Side;
+  readonly #side: ClosureDirection;
   readonly #base: Edges;
   readonly #step: Edges;
   /** Where rows lead behind the base: kept while the step does not change. */
   #components: Components | null = null;
 
   /** Both relations have two arguments and outlive this; their rows are never renumbered. */
-  constructor(side: Side, base: Derived, step: Derived) {
+  constructor(side: ClosureDirection, base: Derived, step: Derived) {
     super();
     this.#side = side;
     const nodes = side === 'behind' ? this.targets : this.sources;

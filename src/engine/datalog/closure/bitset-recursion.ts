@@ -1,5 +1,5 @@
 import {
-  BitRows,
+  BitsetRelation,
   bitOf,
   bytesToTry,
   type Course,
@@ -20,7 +20,7 @@ import type { Derived } from '../model/derived.ts';
  * gone on from once, however many ways lead to it. Sources are gone over in topological order, again and again where there
  * are cycles.
  */
-export class BitRecursion extends BitRows {
+export class BitsetRecursion extends BitsetRelation {
   protected readonly edges: readonly Edges[];
   readonly #base: Edges;
   readonly #before: Edges;

@@ -158,7 +158,7 @@ export class Edges {
   }
 }
 
-export abstract class BitRows {
+export abstract class BitsetRelation {
   /** By the number of a source: its targets. A row, or a word, that is not there has none. */
   rows: readonly Words[] = [];
   protected readonly sources = new Numbering();

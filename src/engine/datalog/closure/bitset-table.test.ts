@@ -9,7 +9,7 @@ import { Program } from '../model/program.ts';
 import { type Matches, matchesOf, question } from '../tables/question.ts';
 import { TableSet } from '../tables/table-set.ts';
 import { type Tallies } from '../model/rule-tallies.ts';
-import { keepTrue } from '../maintain/maintain-tables.ts';
+import { maintainTables } from '../maintain/maintain-tables.ts';
 import type { Reader } from '../model/reader.ts';
 
 /** Which tables are held as rows of bits, and what those hold, against a walk along the edges. */
@@ -36,7 +36,7 @@ class Graph {
     this.set = new TableSet(
       this.facts,
       new Program(kept),
-      { withHeights: false, isKept: true },
+      { withHeights: false, isMaintained: true },
       this.tallies,
     );
   }
@@ -147,7 +147,7 @@ for (const [name, rules] of Object.entries({ left, right, double }))
         // Now and then a node comes that was never seen.
         graph.change(prng.below(40), prng.below(round % 5 === 0 ? 80 : 40)),
       );
-      await keepTrue(graph.set, changed, graph.reader, graph.pacer());
+      await maintainTables(graph.set, changed, graph.reader, graph.pacer());
       expect(pairsOf(await graph.ask('tc(?x, ?y)'))).toEqual(graph.closure());
     }
     expect(graph.bits).toBe(true);
@@ -167,7 +167,7 @@ test('sources share rows of bits, and a change of the base alone is put into the
       graph.change(100 + prng.below(110), prng.below(round % 7 === 0 ? 35 : 30)),
     );
     if (round % 10 === 9) changed.push(graph.change(prng.below(30), prng.below(30), 'road'));
-    await keepTrue(graph.set, changed, graph.reader, graph.pacer());
+    await maintainTables(graph.set, changed, graph.reader, graph.pacer());
   }
   expect(graph.bits).toBe(true);
 });
@@ -185,7 +185,7 @@ test('recursion at both ends is held as rows of bits, and kept true edge by edge
     const changed = Array.from({ length: 1 + prng.below(3) }, () =>
       graph.change(prng.below(30), prng.below(round % 5 === 0 ? 60 : 30)),
     );
-    await keepTrue(graph.set, changed, graph.reader, graph.pacer());
+    await maintainTables(graph.set, changed, graph.reader, graph.pacer());
     expect(pairsOf(await graph.ask('sg(?x, ?y)'))).toEqual(graph.sameGeneration());
   }
   expect(graph.bits).toBe(true);
@@ -224,7 +224,7 @@ test('a sparse closure over what is concluded is derived by its rules once that 
   for (const { derived } of graph.set.justifications.supports)
     expect(derived.done, derived.name).toBe(derived.rows.count);
   const changed = [graph.change(3, 4), graph.change(0, 1)];
-  await keepTrue(graph.set, changed, graph.reader, graph.pacer());
+  await maintainTables(graph.set, changed, graph.reader, graph.pacer());
   expect(pairsOf(await graph.ask('tc(?x, ?y)'))).toEqual(graph.closure());
 });
 

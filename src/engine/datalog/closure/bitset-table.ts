@@ -1,7 +1,7 @@
 import { assert, present } from '../../base/assert.ts';
 import { Tuples } from '../../store/tuples.ts';
-import { type BitRows, bitOf, type Course, noWords, type Words } from './bitset-relation.ts';
-import { type Consumer, type Derived, kill, phases, type Work } from '../model/derived.ts';
+import { type BitsetRelation, bitOf, type Course, noWords, type Words } from './bitset-relation.ts';
+import { type Consumer, type Derived, overdelete, phases, type Work } from '../model/derived.ts';
 import type { Tally } from '../model/rule-tallies.ts';
 
 /**
@@ -12,9 +12,9 @@ import type { Tally } from '../model/rule-tallies.ts';
  * of the table as they are. Later what the bits gained and lost is put in and killed row by row, so that all that reads
  * the table hears of exactly that. No row has a justification: it is there where its bit is.
  */
-export interface BitTableParts {
+export interface BitsetTableParts {
   /** What works the rows out, made where there are none. */
-  readonly make: () => BitRows;
+  readonly make: () => BitsetRelation;
   readonly base: Derived;
   /** The rows of the table. */
   readonly target: Derived;
@@ -29,14 +29,14 @@ export interface BitTableParts {
 const bytesOfPair = 8;
 const fewBytes = 1_000_000;
 
-export class BitTable implements Consumer {
+export class BitsetTable implements Consumer {
   readonly isIdle = false;
   matches = 0;
-  readonly #parts: BitTableParts;
-  #closure: BitRows | null = null;
+  readonly #parts: BitsetTableParts;
+  #closure: BitsetRelation | null = null;
   #course: Course<void> | null = null;
 
-  constructor(parts: BitTableParts) {
+  constructor(parts: BitsetTableParts) {
     this.#parts = parts;
   }
 
@@ -88,12 +88,12 @@ export class BitTable implements Consumer {
   }
 
   /** Works the rows out. Returns where the pairs of each source begin. */
-  *#rows(closure: BitRows): Course<Int32Array> {
+  *#rows(closure: BitsetRelation): Course<Int32Array> {
     closure.take(yield* closure.derive());
     return yield* closure.starts();
   }
 
-  *#change(closure: BitRows): Course<void> {
+  *#change(closure: BitsetRelation): Course<void> {
     yield* closure.takeIn();
     const { rows } = closure;
     const next = yield* closure.derive();
@@ -116,7 +116,7 @@ export class BitTable implements Consumer {
     return true;
   }
 
-  *#changeRow(closure: BitRows, source: number, words: Words, old: Words): Course<void> {
+  *#changeRow(closure: BitsetRelation, source: number, words: Words, old: Words): Course<void> {
     const pair = new Int32Array(2);
     for (let word = 0; word < Math.max(words.length, old.length); word++) {
       const bits = words[word] ?? 0;
@@ -135,7 +135,7 @@ export class BitTable implements Consumer {
     const { target, work } = this.#parts;
     const row = target.rows.find(pair);
     assert(row >= 0, 'a pair whose bit was set is a row');
-    kill(work, present(target.support, 'what changes is kept true'), row);
+    overdelete(work, present(target.support, 'what changes is kept true'), row);
   }
 
   #add(pair: Int32Array): void {
@@ -153,8 +153,8 @@ export class BitTable implements Consumer {
     const { target, work } = this.#parts;
     const support = present(target.support, 'what changes is kept true');
     if (hasRisen) {
-      support.cameBack(row);
-      if (support.watchers.length > 0) support.risen.push(row);
+      support.noteRederived(row);
+      if (support.watchers.length > 0) support.rederived.push(row);
     }
     if (row >= target.claimed) return;
     target.again.push(row);

@@ -49,8 +49,8 @@ export function isClearlySparse({ before, behind, base }: ClosureShape, facts: F
 /** About how many pairs the base has, as far as single stored relations tell. */
 function storedRows(base: readonly ViewRule[], facts: FactStore): number {
   let rows = 0;
-  for (const { kept } of base) {
-    const [atom, ...others] = kept.rule.body.filter(isPositiveAtom);
+  for (const { record } of base) {
+    const [atom, ...others] = record.rule.body.filter(isPositiveAtom);
     if (atom === undefined || others.length > 0) continue;
     rows += facts.relation(atom.predicate, atom.args.length, atom.negated)?.live ?? 0;
   }

@@ -62,7 +62,7 @@ function linearShape(
   rule: ViewRule,
   { kind, recursive }: { readonly kind: 'left' | 'right'; readonly recursive: AtomLiteral },
 ): ClosureShape | null {
-  const { head, body } = rule.kept.rule;
+  const { head, body } = rule.record.rule;
   const literals = body.filter((literal) => literal !== recursive);
   const [first, second] = kind === 'left' ? [recursive, head] : [head, recursive];
   const at = kind === 'left' ? 1 : 0;
@@ -92,7 +92,7 @@ function bothShape(
   rule: ViewRule,
   program: Program,
 ): ClosureShape | null {
-  const { head, body } = rule.kept.rule;
+  const { head, body } = rule.record.rule;
   const component = program.component(view, relation);
   const recurring = relationsRead(body).filter((each) => program.component(view, each) === component);
   const recursive = body.find(
@@ -127,13 +127,18 @@ function connected(literals: readonly Literal[], terms: readonly string[]): Lite
 }
 
 /** The filters of a step; which of them bind was decided by the whole rule. */
-export function stepFilters({ kept }: ViewRule, literals: readonly Literal[]): ReturnType<typeof filtersOf> {
-  return filtersOf(kept.rule.body, planRule(kept.rule)).filter(({ literal }) => literals.includes(literal));
+export function stepFilters(
+  { record }: ViewRule,
+  literals: readonly Literal[],
+): ReturnType<typeof filtersOf> {
+  return filtersOf(record.rule.body, planRule(record.rule)).filter(({ literal }) =>
+    literals.includes(literal),
+  );
 }
 
 /** `r(x, z) :- r(x, y), r(y, z)`, in either order, and nothing else. */
 function doubleShape({ relation }: { readonly relation: string }, rule: ViewRule): ClosureShape | null {
-  const { head, body } = rule.kept.rule;
+  const { head, body } = rule.record.rule;
   const atoms = body.filter(isPositiveAtom).filter((atom) => relationOf(atom) === relation);
   if (body.length !== 2 || atoms.length !== 2) return null;
   const [x, z] = head.args as [string, string];

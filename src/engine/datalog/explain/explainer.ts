@@ -61,8 +61,8 @@ export class Explainer {
   readonly #instances: Derived;
   readonly #machine: Machine;
 
-  /** `rise` is what the head's height has over that of its premises. */
-  constructor(set: TableSet, body: BuiltBody, headTerms: readonly string[], rise: number) {
+  /** `heightIncrement` is what the head's height has over that of its premises. */
+  constructor(set: TableSet, body: BuiltBody, headTerms: readonly string[], heightIncrement: number) {
     this.#set = set;
     this.#body = body;
     this.#literals = withoutWildcards(body.literals);
@@ -86,7 +86,7 @@ export class Explainer {
       {
         target: this.#instances,
         headTerms: this.#variables,
-        rise,
+        heightIncrement,
         tally: null,
         demand: this.#heads,
         demandTerms: headTerms,

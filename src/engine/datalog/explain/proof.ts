@@ -180,7 +180,7 @@ export class ProofBuilder {
     const conclusion = {
       target,
       headTerms: asked.variables,
-      rise: 0,
+      heightIncrement: 0,
       tally: null,
       demand: start,
       demandTerms: [],
@@ -295,10 +295,10 @@ export class ProofBuilder {
       {
         atom: premise.rendered,
         kind: rule === null ? 'aggregate' : 'rule',
-        rule: rule === null ? null : rule.kept.text,
-        ruleId: rule === null ? null : rule.kept.id,
+        rule: rule === null ? null : rule.record.text,
+        ruleId: rule === null ? null : rule.record.id,
         premises: premises.map((each) => this.#stepOf.get(each.key) as number),
-        scope: rule === null ? null : rule.kept.scope,
+        scope: rule === null ? null : rule.record.scope,
       },
     );
   }
@@ -372,7 +372,7 @@ export class ProofBuilder {
   #explainer(rule: BuiltRule): Explainer {
     let explainer = this.#byRule.get(rule);
     if (explainer === undefined) {
-      explainer = new Explainer(this.#set, rule.body, rule.kept.rule.head.args, 1);
+      explainer = new Explainer(this.#set, rule.body, rule.record.rule.head.args, 1);
       this.#byRule.set(rule, explainer);
     }
     return explainer;
@@ -394,7 +394,7 @@ export class ProofBuilder {
           if (proved === null) return;
           premises.push(proved);
         }
-        alternatives.push({ rule: rule.kept.text, ruleId: rule.kept.id, premises });
+        alternatives.push({ rule: rule.record.text, ruleId: rule.record.id, premises });
       }
       (this.steps[step] as ProofStep).alternatives = alternatives;
     }

@@ -64,7 +64,7 @@ export class Tracer implements Observer {
       this.#rule = null;
       return;
     }
-    const { id, text } = rule.kept;
+    const { id, text } = rule.record;
     let count = this.#rules.get(id);
     if (count === undefined)
       this.#rules.set(

@@ -19,7 +19,7 @@ import {
   atomWaitedFor,
   type CompilerContext,
   compileRule,
-  UpkeepRule,
+  MaintainedRule,
 } from './compile-rule.ts';
 import { type Barrier } from '../model/table.ts';
 import { type GroupSource } from '../model/table.ts';
@@ -51,7 +51,7 @@ export interface Body {
 /** Where the conclusions go, and for which demand. */
 export type Conclusion = Pick<
   AdornedRule,
-  'target' | 'headTerms' | 'rise' | 'tally' | 'demand' | 'demandTerms'
+  'target' | 'headTerms' | 'heightIncrement' | 'tally' | 'demand' | 'demandTerms'
 >;
 
 /** A rule of a table while the order of its atoms is chosen. */
@@ -73,7 +73,7 @@ export class BodyCompiler {
   readonly #extra: Derived[];
   readonly #isQuestion: boolean;
   /** True for a rule whose conclusions are kept beyond this question. */
-  readonly #isKept: boolean;
+  readonly #isMaintained: boolean;
   readonly #stops: (() => void)[] = [];
   readonly #removals: (() => void)[] = [];
 
@@ -82,7 +82,7 @@ export class BodyCompiler {
     this.#table = table;
     this.#extra = extra;
     this.#isQuestion = isQuestion;
-    this.#isKept = set.isKept && !isQuestion;
+    this.#isMaintained = set.isMaintained && !isQuestion;
   }
 
   /** Ends every join that was compiled so far. What they concluded is looked after still. */
@@ -126,7 +126,7 @@ export class BodyCompiler {
         ...stage,
         target: waits,
         headTerms: variables,
-        rise: 0,
+        heightIncrement: 0,
         tally: null,
         view: body.view,
         filters: [...inHand, ...nowDone],
@@ -134,7 +134,7 @@ export class BodyCompiler {
         announced: ready.flatMap((filter) => announcements(filter, built.barriers.get(filter.literal))),
       };
       this.#rule(first, ends);
-      if (this.#isKept) for (const filter of ready) this.#watch(filter, built, waits, variables);
+      if (this.#isMaintained) for (const filter of ready) this.#watch(filter, built, waits, variables);
       done = [...done, ...nowDone];
       stage = { demand: waits, demandTerms: variables, atoms: [] };
       inHand = ready;
@@ -153,12 +153,13 @@ export class BodyCompiler {
     const context = this.#set.context(rule.view, this.#isQuestion);
     ends.push(compileRule(rule, context));
     const { support } = rule.target;
-    if (support !== null) this.#removals.push(this.#set.keepRule(support, new UpkeepRule(rule, context)));
+    if (support !== null)
+      this.#removals.push(this.#set.maintainRule(support, new MaintainedRule(rule, context)));
   }
 
   #relation(name: string, arity: number, level: number, withHeights: boolean): Derived {
     const derived = newDerived({ name, arity, level, withHeights });
-    if (this.#isKept) this.#set.justifications.keep(derived, null);
+    if (this.#isMaintained) this.#set.justifications.keep(derived, null);
     this.#extra.push(derived);
     return derived;
   }
@@ -166,7 +167,7 @@ export class BodyCompiler {
   /** What is kept waits at every absence: so it is known which rows a stored fact that comes or goes concerns. */
   #mustWait(view: ScopeChoice, { literal }: Filter): boolean {
     if (isAggregate(literal)) return true;
-    return isAbsence(literal) && (this.#isKept || this.#set.isDerived(view, relationOf(literal)));
+    return isAbsence(literal) && (this.#isMaintained || this.#set.isDerived(view, relationOf(literal)));
   }
 
   /** `all`: the atoms whose every match asks for what the filter waits for; none where anything else chooses among them. */
@@ -236,7 +237,14 @@ export class BodyCompiler {
       filters: filtersOf(literal.body, present(filter.inner, 'of braces')),
     };
     const headTerms = [...shared, ...literal.over];
-    const conclusion = { target: rows, headTerms, rise: 0, tally: null, demand, demandTerms: shared };
+    const conclusion = {
+      target: rows,
+      headTerms,
+      heightIncrement: 0,
+      tally: null,
+      demand,
+      demandTerms: shared,
+    };
     const source: GroupSource = { kind: 'group', rows, demand, shared };
     // Who keeps what was concluded from the group true has to have all of it, whether or not the rule goes on.
     return { source, headTerms, body: this.#compile(inner, conclusion, null, this.#removals) };
@@ -408,10 +416,10 @@ export interface TableSpace {
   /** True where rules need not be followed as they were taught: neither heights nor an observer count their steps. */
   readonly mayRewrite: boolean;
   /** True where what is derived is kept true when facts change. */
-  readonly isKept: boolean;
+  readonly isMaintained: boolean;
   readonly justifications: Justifications;
   /** Has the rule look after the rows that it concludes. Returns how to end that. */
-  keepRule(support: Support, rule: UpkeepRule): () => void;
+  maintainRule(support: Support, rule: MaintainedRule): () => void;
   /** Has the watcher told of stored facts of the relation that come and go. Returns how to end that. */
   watchStored(relation: string, watcher: Watcher): () => void;
   isDerived(view: ScopeChoice, relation: string): boolean;

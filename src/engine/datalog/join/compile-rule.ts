@@ -18,7 +18,7 @@ import {
 import { assert, present } from '../../base/assert.ts';
 import { absentStep, aggregateStep } from './negation-and-aggregate-steps.ts';
 import type { Constants } from '../model/constants.ts';
-import type { Consumer, Derived, StoredNews, Work } from '../model/derived.ts';
+import type { Consumer, Derived, StoredDelta, Work } from '../model/derived.ts';
 import { put } from './tuple-sink.ts';
 import { type Tally } from '../model/rule-tallies.ts';
 import { cheapest, type Estimate } from '../plan/join-order.ts';
@@ -26,11 +26,11 @@ import { type Filter } from '../../language/order.ts';
 import {
   deltaStep,
   derivedStep,
-  doubtfulStep,
+  rederivationStep,
   type Guard,
   KeyedStep,
   Machine,
-  type Shape,
+  type AtomShape,
   type Step,
   type Window,
 } from './machine.ts';
@@ -53,7 +53,7 @@ import type { Barrier, BodyAtom, DerivedSource } from '../model/table.ts';
 export interface AdornedRule {
   readonly target: Derived;
   readonly headTerms: readonly string[];
-  readonly rise: number;
+  readonly heightIncrement: number;
   readonly tally: Tally | null;
   readonly demand: Derived;
   readonly demandTerms: readonly string[];
@@ -136,12 +136,12 @@ function gateOf({ demand, demandTerms }: AdornedRule): Derived | null {
 }
 
 /** A rule whose conclusions are kept true: the joins that only a change of facts needs, made when one comes. */
-export class UpkeepRule {
+export class MaintainedRule {
   readonly #rule: AdornedRule;
   readonly #context: CompilerContext;
   #check: Machine | null = null;
   /** News of its stored atoms, by the key of their relation. */
-  readonly stored: readonly { readonly relation: string; readonly news: StoredNews }[];
+  readonly stored: readonly { readonly relation: string; readonly news: StoredDelta }[];
 
   constructor(rule: AdornedRule, context: CompilerContext) {
     this.#rule = rule;
@@ -157,7 +157,7 @@ export class UpkeepRule {
     return this.#check;
   }
 
-  #newsOf(at: number): StoredNews {
+  #newsOf(at: number): StoredDelta {
     let machine: Machine | null = null;
     const { target } = this.#rule;
     return {
@@ -270,7 +270,7 @@ class MachineBuilder {
   /** Starts at the head. Its demand is there already; where that is a relation of premises, it is one. */
   checking(): Machine {
     const { target, headTerms, atoms, demand } = this.#rule;
-    this.#push(headTerms, (shape) => doubtfulStep(target, shape));
+    this.#push(headTerms, (shape) => rederivationStep(target, shape));
     this.#joinCheapestFirst(atoms, demand.support !== null, null);
     return this.#machine(null, target.rows.heights === null);
   }
@@ -354,7 +354,7 @@ class MachineBuilder {
   }
 
   /** A literal that all is bound of is tested by the step before it. */
-  #pushRows(terms: readonly string[], make: (shape: Shape) => KeyedStep): void {
+  #pushRows(terms: readonly string[], make: (shape: AtomShape) => KeyedStep): void {
     const candidate = this.#candidate;
     this.#push(terms, (shape) => {
       const rows = make(shape);
@@ -378,7 +378,7 @@ class MachineBuilder {
       rows.groupedBy = bindPositions[at] as number;
   }
 
-  #push(terms: readonly string[], make: (shape: Shape) => Step): void {
+  #push(terms: readonly string[], make: (shape: AtomShape) => Step): void {
     const shape = this.#shape(terms);
     this.#add(make(shape));
     this.#candidate = shape.binds === null ? null : shape.binds.register;
@@ -419,7 +419,7 @@ class MachineBuilder {
     this.#steps.push(step);
   }
 
-  #shape(terms: readonly string[]): Shape {
+  #shape(terms: readonly string[]): AtomShape {
     const shape = {
       keyPositions: [] as number[],
       keyRegisters: [] as number[],
@@ -533,7 +533,7 @@ class MachineBuilder {
   }
 
   /** The step of all that the filter says something of: what is at its barrier, or stored facts. */
-  #reading(literal: Literal, shape: Shape): Step {
+  #reading(literal: Literal, shape: AtomShape): Step {
     const barrier = this.#rule.barriers.get(literal);
     if (barrier !== undefined) return derivedStep(barrier.rows, shape, 'done');
     const { predicate, args, negated } = atomWaitedFor(literal);
@@ -543,12 +543,12 @@ class MachineBuilder {
   }
 
   #machine(gate: Derived | null = null, once = false): Machine {
-    const { target, headTerms, rise, tally, announced } = this.#rule;
+    const { target, headTerms, heightIncrement, tally, announced } = this.#rule;
     for (const { demand, terms } of announced) this.#announce(demand, terms, null);
     const registers = headTerms.map((term) => this.#registers.of(term));
     const { work, justifications, batch, observer } = this.#context;
     const seen = observer?.concludes(this.#source(), target) ?? null;
-    const emission = { target, registers, rise, tally, seen };
+    const emission = { target, registers, heightIncrement, tally, seen };
     return new Machine(this.#steps, {
       emission,
       registers: this.#values,

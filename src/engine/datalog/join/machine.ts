@@ -1,7 +1,7 @@
 import type { ChainIndex } from '../../store/chain-index.ts';
 import type { Tuples } from '../../store/tuples.ts';
 import type { Consumer, Derived } from '../model/derived.ts';
-import { Emitter, type EmitterParts, type Premises } from './tuple-sink.ts';
+import { TupleSink, type TupleSinkParts, type Premises } from './tuple-sink.ts';
 import type { Reader } from '../model/reader.ts';
 import type { SeenBindings } from './seen-bindings.ts';
 
@@ -15,7 +15,7 @@ import type { SeenBindings } from './seen-bindings.ts';
  */
 
 /** How the columns of a literal meet the registers. */
-export interface Shape {
+export interface AtomShape {
   /** Columns whose value is known before the literal is reached, and the registers that hold it. */
   readonly keyPositions: readonly number[];
   readonly keyRegisters: readonly number[];
@@ -79,7 +79,7 @@ export const unsureRow = -2;
 
 /** A step whose rows can also be looked up one by one, without a pass; all that is between two calls of `begin`. */
 export abstract class KeyedStep extends Step {
-  abstract readonly shape: Shape;
+  abstract readonly shape: AtomShape;
   /** Where all rows are gone over: the position by whose values they are grouped, -1 for none. */
   groupedBy = -1;
 
@@ -105,7 +105,7 @@ export abstract class KeyedStep extends Step {
 export function bindRow(
   columns: readonly Int32Array[],
   row: number,
-  shape: Shape,
+  shape: AtomShape,
   registers: Int32Array,
 ): boolean {
   const { bindPositions, bindRegisters, samePositions, sameRegisters } = shape;
@@ -124,12 +124,12 @@ export function bindRow(
 
 /** What starts a machine: some rows, from `from` to `to`, of the relation or of the list. */
 export abstract class DeltaStep extends Step {
-  readonly shape: Shape;
+  readonly shape: AtomShape;
   from = 0;
   to = 0;
   list: readonly number[] | null = null;
 
-  constructor(shape: Shape) {
+  constructor(shape: AtomShape) {
     super();
     this.shape = shape;
   }
@@ -159,7 +159,7 @@ export abstract class DeltaStep extends Step {
 class DerivedDelta extends DeltaStep {
   readonly source: Derived;
 
-  constructor(source: Derived, shape: Shape) {
+  constructor(source: Derived, shape: AtomShape) {
     super(shape);
     this.source = source;
   }
@@ -197,7 +197,7 @@ class DerivedDelta extends DeltaStep {
 class DoubtfulStep extends DeltaStep {
   readonly #source: Derived;
 
-  constructor(source: Derived, shape: Shape) {
+  constructor(source: Derived, shape: AtomShape) {
     super(shape);
     this.#source = source;
   }
@@ -220,7 +220,7 @@ class DoubtfulStep extends DeltaStep {
 /** A literal over a derived relation: an index chain, or every row where nothing is bound. */
 class DerivedStep extends KeyedStep {
   readonly source: Derived;
-  readonly shape: Shape;
+  readonly shape: AtomShape;
   readonly window: Window;
   readonly #key: Int32Array;
   readonly #whole: boolean;
@@ -232,7 +232,7 @@ class DerivedStep extends KeyedStep {
   #seen = 0;
   #chains: ChainIndex | null = null;
 
-  constructor(source: Derived, shape: Shape, window: Window) {
+  constructor(source: Derived, shape: AtomShape, window: Window) {
     super();
     this.source = source;
     this.shape = shape;
@@ -348,21 +348,21 @@ class DerivedStep extends KeyedStep {
   }
 }
 
-export function deltaStep(source: Derived, shape: Shape): Step {
+export function deltaStep(source: Derived, shape: AtomShape): Step {
   return new DerivedDelta(source, shape);
 }
 
 /** Dead rows of the relation that a rule concludes: those that it may conclude for another reason. */
-export function doubtfulStep(source: Derived, shape: Shape): Step {
+export function rederivationStep(source: Derived, shape: AtomShape): Step {
   return new DoubtfulStep(source, shape);
 }
 
-export function derivedStep(source: Derived, shape: Shape, window: Window): KeyedStep {
+export function derivedStep(source: Derived, shape: AtomShape, window: Window): KeyedStep {
   return new DerivedStep(source, shape, window);
 }
 
 /** What a machine works for. */
-export interface MachineParts extends Omit<EmitterParts, 'steps'> {
+export interface MachineParts extends Omit<TupleSinkParts, 'steps'> {
   /** Holds the constants already, and has a place for the row of every step. */
   readonly registers: Int32Array;
   /** A demand without arguments that is no step of the join: until it is met, the machine has nothing to do. */
@@ -396,7 +396,7 @@ export class Machine implements Consumer {
   readonly #once: boolean;
   readonly #seen: readonly SeenBindings[];
   readonly #tests: readonly Test[];
-  readonly #emitter: Emitter;
+  readonly #emitter: TupleSink;
   #level = -1;
   #boundTo: Reader | null = null;
 
@@ -409,7 +409,7 @@ export class Machine implements Consumer {
     this.#seen = parts.seen;
     this.#tests = parts.tests;
     this.registers = parts.registers;
-    this.#emitter = new Emitter({ ...parts, steps });
+    this.#emitter = new TupleSink({ ...parts, steps });
     (steps[steps.length - 1] as Step).collects = !parts.once;
   }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../../testing/prng.ts';
 import { newDerived } from '../model/derived.ts';
-import { derivedStep, noRow, type Machine, type Shape, unsureRow } from './machine.ts';
+import { derivedStep, noRow, type Machine, type AtomShape, unsureRow } from './machine.ts';
 import { MarkedRows } from './marked-rows.ts';
 
 const [candidate, rest] = [0, 1];
-const shape: Shape = {
+const shape: AtomShape = {
   keyPositions: [0, 1],
   keyRegisters: [candidate, rest],
   bindPositions: [],

@@ -12,7 +12,7 @@ import {
   type Machine,
   noRow,
   rowsAtOnce,
-  type Shape,
+  type AtomShape,
   type Step,
   unsureRow,
 } from './machine.ts';
@@ -31,12 +31,12 @@ const noKey = new Int32Array(0);
 type FindRelation = (reader: Reader) => StoredRelation | null;
 
 /** Stored rows that have come. */
-export function storedDeltaStep(find: FindRelation, view: ScopeChoice, shape: Shape): Step {
+export function storedDeltaStep(find: FindRelation, view: ScopeChoice, shape: AtomShape): Step {
   return new StoredDelta(find, view, shape);
 }
 
 /** Stored rows that match what is bound. */
-export function storedStep(find: FindRelation, view: ScopeChoice, shape: Shape): KeyedStep {
+export function storedStep(find: FindRelation, view: ScopeChoice, shape: AtomShape): KeyedStep {
   return new StoredStep(find, view, shape);
 }
 
@@ -53,7 +53,7 @@ class StoredDelta extends DeltaStep {
   #met: Tuples | null = null;
   #atom = new Int32Array(0);
 
-  constructor(find: FindRelation, view: ScopeChoice, shape: Shape) {
+  constructor(find: FindRelation, view: ScopeChoice, shape: AtomShape) {
     super(shape);
     this.#find = find;
     this.#view = view;
@@ -107,7 +107,7 @@ class StoredDelta extends DeltaStep {
 class StoredStep extends KeyedStep {
   readonly #find: FindRelation;
   readonly #view: ScopeChoice;
-  readonly shape: Shape;
+  readonly shape: AtomShape;
   #reader: Reader | null = null;
   #relation: StoredRelation | null = null;
   #scope = 0;
@@ -133,7 +133,7 @@ class StoredStep extends KeyedStep {
   #identity = noKey;
   #groups: GroupedRows | null = null;
 
-  constructor(find: FindRelation, view: ScopeChoice, shape: Shape) {
+  constructor(find: FindRelation, view: ScopeChoice, shape: AtomShape) {
     super();
     this.#find = find;
     this.#view = view;

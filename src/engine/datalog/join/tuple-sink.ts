@@ -16,7 +16,7 @@ export interface Emission {
   readonly target: Derived;
   readonly registers: readonly number[];
   /** Added to the greatest height of the premises: 1 for a rule, 0 for a step that proofs do not show. */
-  readonly rise: number;
+  readonly heightIncrement: number;
   /** Counts the tuples that were new; null where nobody asks. */
   readonly tally: Tally | null;
   /** Told of every match, where an observer watches. */
@@ -35,7 +35,7 @@ interface PremiseStep {
   readonly premises: Premises | null;
 }
 
-export interface EmitterParts {
+export interface TupleSinkParts {
   readonly steps: readonly PremiseStep[];
   readonly emission: Emission;
   readonly work: Work;
@@ -54,8 +54,8 @@ export function put(target: Derived, tuple: Int32Array, height: number, work: Wo
   return row >= 0;
 }
 
-export class Emitter {
-  readonly #parts: EmitterParts;
+export class TupleSink {
+  readonly #parts: TupleSinkParts;
   readonly #batch: TupleBatch;
   readonly #tuple: Int32Array;
   readonly #isGathering: boolean;
@@ -63,7 +63,7 @@ export class Emitter {
   #from: Int32Array;
   #premises: Premises[] = [];
 
-  constructor(parts: EmitterParts) {
+  constructor(parts: TupleSinkParts) {
     const { target, registers, seen } = parts.emission;
     this.#parts = parts;
     this.#batch = parts.batch;
@@ -133,7 +133,7 @@ export class Emitter {
 
   #putNow(registers: Int32Array): void {
     const { emission, work, steps } = this.#parts;
-    const { target, rise, tally, seen } = emission;
+    const { target, heightIncrement, tally, seen } = emission;
     const { rows, support } = target;
     const batch = this.#batch;
     batch.take(registers, this.#from);
@@ -144,7 +144,7 @@ export class Emitter {
     if (rows.heights !== null) {
       for (let index = 0; index < steps.length; index++)
         height = Math.max(height, (steps[index] as PremiseStep).height);
-      height += rise;
+      height += heightIncrement;
     }
     const row = rows.insert(tuple, height);
     if (row >= 0) {
@@ -163,10 +163,11 @@ export class Emitter {
     const { work } = this.#parts;
     const { rows, support } = target;
     if (support !== null) {
-      if (rows.hasRisen) support.cameBack(row);
+      if (rows.hasRisen) support.noteRederived(row);
       this.#justify(support, row, values, premises);
       // The height of an aggregate is that of its rows: watchers are told when those change too.
-      if (support.watchers.length > 0 && (rows.hasRisen || rows.heights !== null)) support.risen.push(row);
+      if (support.watchers.length > 0 && (rows.hasRisen || rows.heights !== null))
+        support.rederived.push(row);
       this.#tell(support);
     }
     if (row >= target.claimed) return;

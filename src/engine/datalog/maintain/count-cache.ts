@@ -5,7 +5,7 @@ import type { ConclusionCount } from './derived-counts.ts';
  *
  * A count is begun, and noted at its end: unless it was forgotten in between, since what it counted is no more.
  */
-export class RememberedCounts {
+export class CountCache {
   readonly #entries = new Map<string, ConclusionCount | 'begun' | 'too much'>();
 
   get isEmpty(): boolean {

@@ -5,8 +5,8 @@ import type { Pacer } from '../tables/evaluation.ts';
 import { isCandidate, tupleAt } from '../model/known-conclusions.ts';
 import type { GroundAtom } from '../explain/proof.ts';
 import { type Reader, sees } from '../model/reader.ts';
-import { listed } from '../model/program.ts';
-import type { HeldTable } from './table-cache.ts';
+import { listOf } from '../model/program.ts';
+import type { CachedTable } from './table-cache.ts';
 import type { Table } from '../model/table.ts';
 
 /**
@@ -24,12 +24,12 @@ export interface ConclusionCount {
 
 /** Distinct conclusions that are not stored, by the key of their relation, whatever the view. */
 export async function countByRelation(
-  held: readonly HeldTable[],
+  held: readonly CachedTable[],
   reader: Reader,
   pacer: Pacer,
 ): Promise<Map<string, ConclusionCount>> {
-  const byRelation = new Map<string, HeldTable[]>();
-  for (const each of held) listed(byRelation, each.table.relation).push(each);
+  const byRelation = new Map<string, CachedTable[]>();
+  for (const each of held) listOf(byRelation, each.table.relation).push(each);
   const found = new Map<string, ConclusionCount>();
   const { dictionary } = reader.facts;
   for (const [relation, tables] of byRelation)
@@ -39,7 +39,7 @@ export async function countByRelation(
 
 /** The same of the tables of one relation; `textOf` says what an id in them means. */
 export async function countRows(
-  tables: readonly HeldTable[],
+  tables: readonly CachedTable[],
   textOf: (id: number) => string,
   reader: Reader,
   pacer: Pacer,
@@ -72,7 +72,7 @@ const goalsAtOnce = 256;
  * finds. `dependentsOf` tells it of a few of them.
  */
 export async function provedBy(
-  held: readonly HeldTable[],
+  held: readonly CachedTable[],
   { facts }: Reader,
   pacer: Pacer,
   dependentsOf: (goals: GroundAtom[]) => Promise<Iterable<string>>,
@@ -88,7 +88,7 @@ export async function provedBy(
 
 /** The rows from `start` to `end` of a table as atoms. */
 function goalsOf(
-  { table, rows, dead }: HeldTable,
+  { table, rows, dead }: CachedTable,
   facts: FactStore,
   start: number,
   end: number,

@@ -32,7 +32,7 @@ const mostRows = 100;
 /** Texts that an evaluation made for itself are kept with a page: so many bytes of them at most. */
 const mostOwnBytes = 0x1_0000;
 
-export class KeptPages {
+export class PageCache {
   readonly #pages = new Map<string, OrderedPage>();
   #version = -1;
   #program: Program | null = null;

@@ -3,14 +3,14 @@ import type { FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts'
 import { Tuples } from '../../store/tuples.ts';
 import { compareText } from '../../base/text-order.ts';
 import { relationKey, relationOf } from '../../language/terms.ts';
-import { type Limits, Pacer, type Pause, sliceMs } from '../tables/evaluation.ts';
+import { type EvaluationLimits, Pacer, type Pause, sliceMs } from '../tables/evaluation.ts';
 import { type ConclusionCount, countByRelation, provedBy } from './derived-counts.ts';
 import { type Candidates, KnownConclusions, plainRows, tupleAt } from '../model/known-conclusions.ts';
-import { KeptPages, type OrderedPage } from './page-cache.ts';
+import { PageCache, type OrderedPage } from './page-cache.ts';
 import { Losses } from '../model/delta.ts';
 import type { MemoryBudget } from '../model/memory-budget.ts';
 import { type Program, type RelationShape, relationsRead } from '../model/program.ts';
-import { RememberedCounts } from './count-cache.ts';
+import { CountCache } from './count-cache.ts';
 import { ProofBuilder } from '../explain/proof.ts';
 import {
   answersOf,
@@ -21,7 +21,13 @@ import {
   settledTableFor,
   storedMatches,
 } from '../tables/question.ts';
-import { type HeldTable, type Keeper, type PinnedReader, SharedTables, type Upkeep } from './table-cache.ts';
+import {
+  type CachedTable,
+  type TableCacheHost,
+  type PinnedReader,
+  TableCache,
+  type MaintenanceRun,
+} from './table-cache.ts';
 import { type Overlay, viewKey } from '../model/reader.ts';
 import { rowsByText } from '../tables/sorted.ts';
 import { TableSet } from '../tables/table-set.ts';
@@ -59,14 +65,14 @@ export interface RelationCount extends ConclusionCount {
   readonly isComplete: boolean;
 }
 
-export class Reasoner implements Keeper {
+export class Reasoner implements TableCacheHost {
   readonly facts: FactStore;
   readonly tallies: Tallies;
   readonly memory: MemoryBudget;
   readonly known = new KnownConclusions();
   readonly withdrawals = new Withdrawals();
   /** Conclusions that were counted in the view of everything, in tables that are no more. */
-  readonly counts = new RememberedCounts();
+  readonly counts = new CountCache();
   /** Moves with every change that an answer can notice. */
   version = 0;
   /** Who reads now and must not lose what died since: `FactStore.compact` waits for them. */
@@ -82,12 +88,12 @@ export class Reasoner implements Keeper {
   /** True where a table may be no known one; see `Table.isKnown`. */
   #hasUnknown = false;
   readonly #losses = new Set<Losses>();
-  readonly #pages = new KeptPages();
+  readonly #pages = new PageCache();
   readonly #lastChange = { generation: 0, time: Number.NEGATIVE_INFINITY };
   #program: Program;
-  readonly #answers: SharedTables;
-  readonly #proofs: SharedTables;
-  readonly #both: readonly SharedTables[];
+  readonly #answers: TableCache;
+  readonly #proofs: TableCache;
+  readonly #both: readonly TableCache[];
   readonly #pause: Pause;
 
   constructor(facts: FactStore, program: Program, tallies: Tallies, pause: Pause, memory: MemoryBudget) {
@@ -96,8 +102,8 @@ export class Reasoner implements Keeper {
     this.memory = memory;
     this.#program = program;
     this.#pause = pause;
-    this.#answers = new SharedTables(this, false);
-    this.#proofs = new SharedTables(this, true);
+    this.#answers = new TableCache(this, false);
+    this.#proofs = new TableCache(this, true);
     this.#both = [this.#answers, this.#proofs];
     this.#internConstants();
   }
@@ -165,7 +171,7 @@ export class Reasoner implements Keeper {
     return { facts: this.facts, generation, time, overlay: null, program, version };
   }
 
-  pacer(limits: Omit<Limits, 'memory'>): Pacer {
+  pacer(limits: Omit<EvaluationLimits, 'memory'>): Pacer {
     return new Pacer({ ...limits, memory: this.memory }, this.#pause);
   }
 
@@ -230,7 +236,7 @@ export class Reasoner implements Keeper {
   }
 
   /** The upkeep under way that a question about these relations has to wait for; null: about anything. */
-  upkeepOf(relations: readonly string[] | null): Upkeep | null {
+  upkeepOf(relations: readonly string[] | null): MaintenanceRun | null {
     const all = relations === null ? this.#both : [this.#answers];
     for (const { upkeep } of all)
       if (upkeep !== null && (relations === null || relations.some((each) => upkeep.reached.has(each))))
@@ -300,7 +306,7 @@ export class Reasoner implements Keeper {
     { program, overlay }: PinnedReader & { readonly overlay: Overlay },
     withHeights = false,
   ): TableSet {
-    return new TableSet(this.facts, program, { withHeights, isKept: false, overlay }, new Map());
+    return new TableSet(this.facts, program, { withHeights, isMaintained: false, overlay }, new Map());
   }
 
   /** In tables of its own, for a reader who cannot use the shared ones. */
@@ -309,7 +315,7 @@ export class Reasoner implements Keeper {
     withHeights: boolean,
     work: (set: TableSet) => Promise<Result>,
   ): Promise<Result> {
-    const own = new TableSet(this.facts, reader.program, { withHeights, isKept: false }, this.tallies);
+    const own = new TableSet(this.facts, reader.program, { withHeights, isMaintained: false }, this.tallies);
     own.holder = own;
     this.memory.use(own);
     try {
@@ -428,11 +434,11 @@ export class Reasoner implements Keeper {
     view: ScopeChoice = { kind: 'all' },
   ): Promise<RelationCount[]> {
     await this.keepUp(reader, pacer);
-    const whole = new Map<string, HeldTable>();
+    const whole = new Map<string, CachedTable>();
     for (const shared of this.#both)
       for (const each of shared.whole(reader, view)) whole.set(each.table.relation, each);
     // What holds of the facts of one scope holds of all, unless it rests on an absence.
-    const isOfView = ({ table }: HeldTable): boolean =>
+    const isOfView = ({ table }: CachedTable): boolean =>
       viewKey(table.view) === viewKey(view) ||
       (view.kind === 'all' && reader.program.isMonotone(table.relation));
     const partly = this.#held(reader).filter((each) => !whole.has(each.table.relation) && isOfView(each));
@@ -465,7 +471,7 @@ export class Reasoner implements Keeper {
   }
 
   /** Known tables whose rows hold for the reader. */
-  #held(reader: PinnedReader): HeldTable[] {
+  #held(reader: PinnedReader): CachedTable[] {
     return this.#both.flatMap((shared) => shared.held(reader));
   }
 

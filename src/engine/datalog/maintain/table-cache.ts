@@ -2,17 +2,17 @@ import { EngineError } from '../../base/errors.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import type { Tuples } from '../../store/tuples.ts';
 import { relationKey } from '../../language/terms.ts';
-import { type Limits, type Pacer, waitFor } from '../tables/evaluation.ts';
-import { keepTrue } from './maintain-tables.ts';
+import { type EvaluationLimits, type Pacer, waitFor } from '../tables/evaluation.ts';
+import { maintainTables } from './maintain-tables.ts';
 import { type Candidates, type KnownConclusions, plainRows } from '../model/known-conclusions.ts';
 import { Losses } from '../model/delta.ts';
-import type { Holder, MemoryBudget } from '../model/memory-budget.ts';
+import type { MemoryHolder, MemoryBudget } from '../model/memory-budget.ts';
 import type { Program } from '../model/program.ts';
 import { type Reader, viewKey } from '../model/reader.ts';
 import { TableSet } from '../tables/table-set.ts';
 import { type Tallies } from '../model/rule-tallies.ts';
 import type { Relation, Table } from '../model/table.ts';
-import { abandon } from '../tables/delete-rederive.ts';
+import { abandonMaintenance } from '../tables/delete-rederive.ts';
 import type { Withdrawals } from './withdrawals.ts';
 
 /**
@@ -32,7 +32,7 @@ export interface PinnedReader extends Reader {
 }
 
 /** What shared tables need of the reasoner that they belong to. */
-export interface Keeper {
+export interface TableCacheHost {
   readonly facts: FactStore;
   readonly program: Program;
   readonly version: number;
@@ -50,12 +50,12 @@ export interface Keeper {
   readers: number;
   readonly onLeft: () => void;
   readonly onBug: (error: unknown) => void;
-  pacer(limits: Omit<Limits, 'memory'>): Pacer;
+  pacer(limits: Omit<EvaluationLimits, 'memory'>): Pacer;
   reached(relations: Iterable<string>): Set<string>;
   reachedBy(facts: readonly number[]): Set<string>;
 }
 
-export interface Upkeep {
+export interface MaintenanceRun {
   /** The state that it makes the set true to. */
   readonly reader: PinnedReader;
   /** The relations whose rows it can change. */
@@ -66,7 +66,7 @@ export interface Upkeep {
 }
 
 /** A table whose rows hold, with those rows. */
-export type HeldTable = { readonly table: Table } & Pick<Candidates, 'rows' | 'count' | 'dead'>;
+export type CachedTable = { readonly table: Table } & Pick<Candidates, 'rows' | 'count' | 'dead'>;
 
 /**
  * Upkeep is bounded as a question is that names no limits, and has more time: what goes on for longer, since a fact
@@ -77,17 +77,17 @@ const upkeepLimits = { timeoutMs: 60_000, maxDerivations: 10_000_000 };
 /** So many changes are taken in one by one, whatever the tables hold. */
 const fewChanges = 10_000;
 
-export class SharedTables implements Holder {
+export class TableCache implements MemoryHolder {
   set: TableSet;
   /** The version that the set is true to. */
   trueTo: number;
   /** While it is made true again: then the rows that this reaches are not to be read. */
-  upkeep: Upkeep | null = null;
+  upkeep: MaintenanceRun | null = null;
   /** Numbers of the stored facts that changed since then. */
   #changed: number[] = [];
-  readonly #keeper: Keeper;
+  readonly #keeper: TableCacheHost;
 
-  constructor(keeper: Keeper, withHeights: boolean) {
+  constructor(keeper: TableCacheHost, withHeights: boolean) {
     this.#keeper = keeper;
     this.set = this.#newSet(withHeights);
     this.trueTo = keeper.version;
@@ -219,7 +219,7 @@ export class SharedTables implements Holder {
     if (present !== null || changed.length === 0 || set.owner !== null) return;
     const ending = new AbortController();
     const reached = this.doubtful();
-    const upkeep: Upkeep = { reader, reached, ending, done: Promise.resolve() };
+    const upkeep: MaintenanceRun = { reader, reached, ending, done: Promise.resolve() };
     this.#changed = [];
     this.upkeep = upkeep;
     set.owner = upkeep;
@@ -227,7 +227,7 @@ export class SharedTables implements Holder {
     upkeep.done = this.#keepTrue(upkeep, changed).catch(this.#keeper.onBug);
   }
 
-  async #keepTrue({ reader, reached, ending }: Upkeep, changed: readonly number[]): Promise<void> {
+  async #keepTrue({ reader, reached, ending }: MaintenanceRun, changed: readonly number[]): Promise<void> {
     const keeper = this.#keeper;
     const { set, trueTo: from } = this;
     const to = reader.version;
@@ -245,11 +245,11 @@ export class SharedTables implements Holder {
     keeper.readers++;
     try {
       const pacer = keeper.pacer({ ...upkeepLimits, signal: ending.signal });
-      if (await keepTrue(set, changed, reader, pacer)) {
+      if (await maintainTables(set, changed, reader, pacer)) {
         this.#dropWorn();
         isTold = true;
       } else {
-        abandon(set);
+        abandonMaintenance(set);
         // Some of these rows have gone: subscribers are told to read again, and retractions find out.
         this.#drop(reached, false);
       }
@@ -309,7 +309,7 @@ export class SharedTables implements Holder {
 
   #newSet(withHeights: boolean): TableSet {
     const { facts, program, tallies } = this.#keeper;
-    const set = new TableSet(facts, program, { withHeights, isKept: true }, tallies);
+    const set = new TableSet(facts, program, { withHeights, isMaintained: true }, tallies);
     set.holder = this;
     return set;
   }
@@ -394,10 +394,10 @@ export class SharedTables implements Holder {
   }
 
   /** Known tables whose rows hold for the reader, with those rows. */
-  held(reader: PinnedReader): HeldTable[] {
+  held(reader: PinnedReader): CachedTable[] {
     const { set } = this;
     const holds = this.holdsFor(reader);
-    const found: HeldTable[] = [];
+    const found: CachedTable[] = [];
     for (const table of set.tables.values())
       if (table.isKnown && table.rows.rows.live > 0 && holds(table.relation))
         found.push({ table, ...plainRows(table.rows.rows, set.constants) });
@@ -405,10 +405,10 @@ export class SharedTables implements Holder {
   }
 
   /** Tables of the view that have every row of their relation, with those rows as they hold for the reader. */
-  whole(reader: PinnedReader, view: ScopeChoice): HeldTable[] {
+  whole(reader: PinnedReader, view: ScopeChoice): CachedTable[] {
     const { set } = this;
     const holds = this.holdsFor(reader);
-    const found: HeldTable[] = [];
+    const found: CachedTable[] = [];
     for (const table of set.tables.values()) {
       const isWhole = table.boundPositions.length === 0 && table.demand.settled > 0;
       if (isWhole && viewKey(table.view) === viewKey(view) && holds(table.relation))

@@ -44,7 +44,7 @@ export interface Derived extends Queued {
 }
 
 /** Stored rows that have come, for one atom of one rule. */
-export interface StoredNews extends Readonly<Pick<Queued, 'level'>>, Pick<Queued, 'queued'> {
+export interface StoredDelta extends Readonly<Pick<Queued, 'level'>>, Pick<Queued, 'queued'> {
   rows: number[];
   /** The join that they start. */
   readonly machine: () => Consumer;
@@ -73,15 +73,15 @@ export class Support {
   /** Places taken by justifications of rows of this relation. */
   places = 0;
   /** Rows whose dependents have not been followed. */
-  killed: number[] = [];
+  overdeleted: number[] = [];
   /** Rows to look for another reason for. */
-  doubtful: number[] = [];
+  toRederive: number[] = [];
   /** Rows that died since the levels above were told, with the heights that they had. */
-  fallen: { readonly row: number; readonly height: number }[] = [];
+  deleted: { readonly row: number; readonly height: number }[] = [];
   /** Rows long gone that came back since then. */
-  risen: number[] = [];
+  rederived: number[] = [];
   /** Rows up to here are no news to watchers. */
-  told = 0;
+  propagatedCount = 0;
   /** Rows up to here, without those that came back since, were held when the upkeep in hand began. */
   #held = 0;
   readonly #back = new Set<number>();
@@ -101,22 +101,22 @@ export class Support {
     this.since = new Int32Array(0);
     this.heads = new Int32Array(0);
     this.places = 0;
-    this.killed = [];
-    this.doubtful = [];
-    this.fallen = [];
-    this.risen = [];
-    this.told = 0;
-    this.noteHeld();
+    this.overdeleted = [];
+    this.toRederive = [];
+    this.deleted = [];
+    this.rederived = [];
+    this.propagatedCount = 0;
+    this.markBaseline();
   }
 
   /** What is alive now counts as held from here on. */
-  noteHeld(): void {
+  markBaseline(): void {
     this.#held = this.derived.rows.count;
     if (this.#back.size > 0) this.#back.clear();
   }
 
   /** Notes that a row long gone is alive again. */
-  cameBack(row: number): void {
+  noteRederived(row: number): void {
     if (row < this.#held) this.#back.add(row);
   }
 
@@ -124,7 +124,7 @@ export class Support {
    * Whether a row that died was held when the upkeep began. Joins of a level meet rows above that have not heard yet of
    * what died: what they conclude from those dies again, and never held.
    */
-  wasHeld(row: number): boolean {
+  wasInBaseline(row: number): boolean {
     return row < this.#held && !this.#back.has(row);
   }
 }
@@ -255,15 +255,15 @@ export class WorkList<Item extends Readonly<Pick<Queued, 'level'>> & Pick<Queued
   }
 }
 
-export type Work = WorkList<Derived | StoredNews>;
+export type Work = WorkList<Derived | StoredDelta>;
 
 /** Kills a row that is alive; what it was a premise of is to be followed. */
-export function kill(work: Work, target: Support, row: number): void {
+export function overdelete(work: Work, target: Support, row: number): void {
   const { derived } = target;
   const { heights } = derived.rows;
   derived.rows.kill(row);
-  target.killed.push(row);
-  target.fallen.push({ row, height: heights === null ? 0 : (heights.of[row] as number) });
+  target.overdeleted.push(row);
+  target.deleted.push({ row, height: heights === null ? 0 : (heights.of[row] as number) });
   work.add(derived, phases.kill);
   work.add(derived, phases.tell);
 }

@@ -38,7 +38,7 @@ test('more than any block of places holds is found, and found again without what
   const left = Array.from({ length: rowCount }, (_, row) => row).filter((row) => row % 3 === 2);
   expect(dependents()).toEqual(left);
   const before = justifications.bytes;
-  await justifications.tidy(() => Promise.resolve());
+  await justifications.compact(() => Promise.resolve());
   expect(dependents()).toEqual(left);
   expect(justifications.count).toBe(left.length * 2 + rowCount / 3);
   expect(justifications.bytes).toBeLessThan(before);

@@ -28,7 +28,7 @@ export class Justifications {
    * Places that may be no part of a justification any more: taken by upkeep, which comes again and again for the same
    * rows, or for rows that were dropped.
    */
-  litter = 0;
+  garbage = 0;
   #places = new Places();
   /** By the number of a stored fact: 1 + the newest place where it is a premise. */
   #facts = new Int32Array(0);
@@ -85,15 +85,15 @@ export class Justifications {
   }
 
   /** True where `tidy` is worth its while: in all it costs in proportion to the places that were taken. */
-  get isLittered(): boolean {
-    return this.litter > Math.max(fewPlaces, this.count / 2, this.#facts.length / 8);
+  get needsCompaction(): boolean {
+    return this.garbage > Math.max(fewPlaces, this.count / 2, this.#facts.length / 8);
   }
 
   /**
    * Lets go of the places on which no row alive stands. The set must be at rest, and nobody at it but the caller; where
    * this ends early, by a limit, the set is not to be used again.
    */
-  async tidy(breathe: Breathe): Promise<void> {
+  async compact(breathe: Breathe): Promise<void> {
     const { moved, kept } = await this.#movedPlaces(breathe);
     const places = new Places();
     for (let place = 0; place < kept; place++) {
@@ -105,7 +105,7 @@ export class Justifications {
     for (const support of this.supports) await this.#moveRows(support, moved, breathe);
     this.#places = places;
     this.count = kept;
-    this.litter = 0;
+    this.garbage = 0;
   }
 
   /** By place: 1 + the place that it becomes, 0 for those to be let go. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Holder, MemoryBudget } from './memory-budget.ts';
+import { type MemoryHolder, MemoryBudget } from './memory-budget.ts';
 
-interface Kept extends Holder {
+interface Kept extends MemoryHolder {
   isThere: boolean;
 }
 

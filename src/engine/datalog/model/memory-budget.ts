@@ -4,7 +4,7 @@
  * Whoever keeps something beyond one question holds it here; what was used longest ago is let go first when a question
  * needs the room. A holder that is being worked with is never asked to let go.
  */
-export interface Holder {
+export interface MemoryHolder {
   readonly bytes: number;
   /** Lets go of what it holds. False where somebody is at it. */
   evict(): boolean;
@@ -13,7 +13,7 @@ export interface Holder {
 export class MemoryBudget {
   readonly limit: number;
   /** What each took when it was last measured, those used longest ago first. */
-  readonly #held = new Map<Holder, number>();
+  readonly #held = new Map<MemoryHolder, number>();
 
   constructor(limit: number) {
     this.limit = limit;
@@ -27,13 +27,13 @@ export class MemoryBudget {
   }
 
   /** Notes that the holder was used, and what it takes now. */
-  use(holder: Holder): void {
+  use(holder: MemoryHolder): void {
     this.#held.delete(holder);
     this.#held.set(holder, holder.bytes);
   }
 
   /** Forgets a holder that is no more. */
-  forget(holder: Holder): void {
+  forget(holder: MemoryHolder): void {
     this.#held.delete(holder);
   }
 
@@ -41,7 +41,7 @@ export class MemoryBudget {
    * True where `bytes` fit in beside what the others hold (`own` does not count against itself), once those have let
    * go of what is in the way.
    */
-  fits(bytes: number, own: Holder | null): boolean {
+  fits(bytes: number, own: MemoryHolder | null): boolean {
     if (own !== null && this.#held.has(own)) this.#held.set(own, bytes);
     let total = bytes;
     for (const [holder, held] of this.#held) if (holder !== own) total += held;

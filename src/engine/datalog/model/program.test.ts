@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ScopeChoice } from '../../store/fact-store.ts';
-import type { KeptRule } from '../../store/rule-store.ts';
+import type { RuleRecord } from '../../store/rule-store.ts';
 import { parseRule } from '../../language/parse.ts';
 import { Program, relationsRead } from './program.ts';
 
-function kept(text: string, at: number, changes: Partial<KeptRule> = {}): KeptRule {
+function kept(text: string, at: number, changes: Partial<RuleRecord> = {}): RuleRecord {
   const about = { scope: null, name: null, description: null, enabled: true, createdAt: 0, changedIn: 0 };
   return { id: `r${at}`, rule: parseRule(text), text, identity: text, ...about, ...changes };
 }
@@ -21,7 +21,7 @@ const scopeT: ScopeChoice = { kind: 'scope', scope: 't' };
 test('a view has the rules without scope and those of its scope; everything has what scoped rules conclude', () => {
   const all = new Program([kept('p(?x) :- a(?x)', 0), kept('p(?x) :- b(?x)', 1, { scope: 's' })]);
   const seen = (view: ScopeChoice): unknown[] =>
-    all.rulesFor(view, 'p/1').map(({ kept: { id }, bodyView }) => [id, bodyView]);
+    all.rulesFor(view, 'p/1').map(({ record: { id }, bodyView }) => [id, bodyView]);
   expect(seen(unscoped)).toEqual([['r0', unscoped]]);
   expect(seen(scopeT)).toEqual([['r0', scopeT]]);
   expect(seen(scopeS)).toEqual([

@@ -1,5 +1,5 @@
 import type { ScopeChoice } from '../../store/fact-store.ts';
-import type { KeptRule } from '../../store/rule-store.ts';
+import type { RuleRecord } from '../../store/rule-store.ts';
 import { isAggregate, isArithmetic, relationOf } from '../../language/terms.ts';
 import { isBuiltinName, isVariable, type Literal } from '../../contract/language.ts';
 import { viewKey } from './reader.ts';
@@ -13,7 +13,7 @@ import { viewKey } from './reader.ts';
  * read there, which `bodyView` says.
  */
 export interface ViewRule {
-  readonly kept: KeptRule;
+  readonly record: RuleRecord;
   /** Place in the order of creation. */
   readonly order: number;
   readonly bodyView: ScopeChoice;
@@ -50,7 +50,7 @@ interface RuleGraph {
 
 export class Program {
   readonly #unscoped = new Map<string, ViewRule[]>();
-  readonly #scoped = new Map<string, { kept: KeptRule; order: number }[]>();
+  readonly #scoped = new Map<string, { record: RuleRecord; order: number }[]>();
   #graph: RuleGraph | null = null;
   readonly #reached = new Map<string, ReadonlySet<string>>();
   readonly #components = new Map<string, Components>();
@@ -60,14 +60,14 @@ export class Program {
   #fromAbsence: ReadonlySet<string> | null = null;
 
   /** The enabled rules, the first created first. */
-  readonly rules: readonly KeptRule[];
+  readonly rules: readonly RuleRecord[];
   /** Every constant that a rule names. */
   readonly constants: ReadonlySet<string>;
   /** True where some rule can conclude constants that nobody wrote: by arithmetic or an aggregate. */
   readonly makesConstants: boolean;
 
   /** Looks at every rule once, and no further: what takes more is worked out for the relations that someone asks for. */
-  constructor(rules: readonly KeptRule[]) {
+  constructor(rules: readonly RuleRecord[]) {
     const constants = new Set<string>();
     this.rules = rules.filter(({ enabled }) => enabled);
     this.constants = constants;
@@ -75,13 +75,13 @@ export class Program {
       rule.body.some((each) => isAggregate(each) || isArithmetic(each)),
     );
     for (let order = 0; order < rules.length; order++) {
-      const kept = rules[order] as KeptRule;
-      if (!kept.enabled) continue;
-      noteConstants(kept.rule.head.args, constants);
-      noteConstantsOf(kept.rule.body, constants);
-      const head = relationOf(kept.rule.head);
-      if (kept.scope === null) listed(this.#unscoped, head).push({ kept, order, bodyView: everything });
-      else listed(this.#scoped, head).push({ kept, order });
+      const record = rules[order] as RuleRecord;
+      if (!record.enabled) continue;
+      noteConstants(record.rule.head.args, constants);
+      noteConstantsOf(record.rule.body, constants);
+      const head = relationOf(record.rule.head);
+      if (record.scope === null) listOf(this.#unscoped, head).push({ record, order, bodyView: everything });
+      else listOf(this.#scoped, head).push({ record, order });
     }
   }
 
@@ -112,7 +112,7 @@ export class Program {
   conclusionsAmong(relations: ReadonlySet<string>): RelationShape[] {
     const found: RelationShape[] = [];
     for (const relation of relations) {
-      const head = (this.#unscoped.get(relation)?.[0] ?? this.#scoped.get(relation)?.[0])?.kept.rule.head;
+      const head = (this.#unscoped.get(relation)?.[0] ?? this.#scoped.get(relation)?.[0])?.record.rule.head;
       if (head !== undefined)
         found.push({ predicate: head.predicate, arity: head.args.length, negated: head.negated });
     }
@@ -143,11 +143,11 @@ export class Program {
   #collect(view: ScopeChoice, relation: string): readonly ViewRule[] {
     const unscoped = this.#unscoped.get(relation) ?? noRules;
     const found: ViewRule[] = unscoped.map((rule) => ({ ...rule, bodyView: view }));
-    for (const { kept, order } of this.#scoped.get(relation) ?? []) {
+    for (const { record, order } of this.#scoped.get(relation) ?? []) {
       if (view.kind === 'all')
-        found.push({ kept, order, bodyView: { kind: 'scope', scope: kept.scope as string } });
-      else if (view.kind === 'scope' && view.scope === kept.scope)
-        found.push({ kept, order, bodyView: view });
+        found.push({ record, order, bodyView: { kind: 'scope', scope: record.scope as string } });
+      else if (view.kind === 'scope' && view.scope === record.scope)
+        found.push({ record, order, bodyView: view });
     }
     return found.length === 0 ? noRules : found.sort((left, right) => left.order - right.order);
   }
@@ -224,9 +224,9 @@ export class Program {
   isRecursive(view: ScopeChoice, relation: string): boolean {
     const component = this.component(view, relation);
     return this.rulesFor(view, relation).some(
-      ({ kept, bodyView }) =>
+      ({ record, bodyView }) =>
         viewKey(bodyView) === viewKey(view) &&
-        relationsRead(kept.rule.body).some((read) => this.component(view, read) === component),
+        relationsRead(record.rule.body).some((read) => this.component(view, read) === component),
     );
   }
 
@@ -243,8 +243,8 @@ export class Program {
     const isHead = this.#unscoped.has(relation) || (view.kind === 'scope' && this.#scoped.has(relation));
     if (!isHead) return null;
     const read: string[] = [];
-    for (const { kept, bodyView } of this.rulesFor(view, relation))
-      if (viewKey(bodyView) === key) read.push(...relationsRead(kept.rule.body));
+    for (const { record, bodyView } of this.rulesFor(view, relation))
+      if (viewKey(bodyView) === key) read.push(...relationsRead(record.rule.body));
     return read;
   }
 }
@@ -271,7 +271,7 @@ function linked(edges: Map<string, Set<string>>, from: string): Set<string> {
 }
 
 /** The list of the key, made where there is none. */
-export function listed<Item>(map: Map<string, Item[]>, key: string): Item[] {
+export function listOf<Item>(map: Map<string, Item[]>, key: string): Item[] {
   let list = map.get(key);
   if (list === undefined) map.set(key, (list = []));
   return list;

@@ -145,8 +145,8 @@ function leastValues({ relation, view, position }: Argument, known: Known, depth
   const isSeen = stored !== null && view.kind === 'all';
   let most = isSeen ? Math.min(stored.live, known.values.of([{ stored, position }])) : 0;
   if (depth === deepest) return most;
-  for (const { kept, bodyView } of known.program.rulesFor(view, relationKey(predicate, arity, negated))) {
-    const { head, body } = kept.rule;
+  for (const { record, bodyView } of known.program.rulesFor(view, relationKey(predicate, arity, negated))) {
+    const { head, body } = record.rule;
     const [atom] = body;
     if (body.length !== 1 || atom === undefined || !isPositiveAtom(atom)) continue;
     const at = atom.args.indexOf(head.args[position] as string);
@@ -175,7 +175,7 @@ function hasMoreValues(asked: Argument, most: number, known: Known): boolean {
     if (stored !== null) columns.set(nameOf({ stored, position }), { stored, position });
     others += known.overlay?.added.facts.relation(predicate, arity, negated)?.count ?? 0;
     for (const rule of known.program.rulesFor(view, relationKey(predicate, arity, negated))) {
-      const term = rule.kept.rule.head.args[position] as string;
+      const term = rule.record.rule.head.args[position] as string;
       const source = isVariable(term) ? sourceOf(term, rule, known, seen) : argument;
       if (source === null) return true;
       if (!isVariable(term)) others++;
@@ -196,13 +196,13 @@ function keyOf({ relation: { predicate, arity, negated }, view, position }: Argu
  */
 function sourceOf(
   variable: string,
-  { kept, bodyView }: ViewRule,
+  { record, bodyView }: ViewRule,
   { facts, program }: Known,
   seen: ReadonlySet<string>,
 ): Argument | null {
   let best: Argument | null = null;
   let least = Number.POSITIVE_INFINITY;
-  for (const atom of kept.rule.body.filter(isPositiveAtom)) {
+  for (const atom of record.rule.body.filter(isPositiveAtom)) {
     const position = atom.args.indexOf(variable);
     if (position < 0) continue;
     const relation = { predicate: atom.predicate, arity: atom.args.length, negated: atom.negated };

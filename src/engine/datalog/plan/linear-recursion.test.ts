@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import { FactStore } from '../../store/fact-store.ts';
-import type { KeptRule } from '../../store/rule-store.ts';
+import type { RuleRecord } from '../../store/rule-store.ts';
 import { parseRule } from '../../language/parse.ts';
 import { renderBody } from '../../language/print.ts';
 import type { FactoredPart } from './linear-recursion.ts';
 import { Program } from '../model/program.ts';
 import { TableSet } from '../tables/table-set.ts';
 
-function kept(text: string, at: number, scope: string | null): KeptRule {
+function kept(text: string, at: number, scope: string | null): RuleRecord {
   const about = { name: null, description: null, enabled: true, createdAt: 0, changedIn: 0 };
   return { id: `r${at}`, rule: parseRule(text), text, identity: text, scope, ...about };
 }
@@ -22,7 +22,7 @@ function factored(
   { arity = 2, scopes = [], view = everything }: Options = {},
 ): FactoredPart[] | null {
   const program = new Program(rules.map((text, at) => kept(text, at, scopes[at] ?? null)));
-  const set = new TableSet(new FactStore(0), program, { withHeights: false, isKept: false }, new Map());
+  const set = new TableSet(new FactStore(0), program, { withHeights: false, isMaintained: false }, new Map());
   return set.factored(set.table({ view, predicate: 't', arity, negated: false }, boundPositions));
 }
 

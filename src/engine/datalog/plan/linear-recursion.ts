@@ -108,8 +108,8 @@ function storedFacts(table: Table): FactoredPart {
 }
 
 function partOf(table: Table, rule: ViewRule, kind: Recursion): FactoredPart {
-  const { head, body } = rule.kept.rule;
-  const common = { ruleId: rule.kept.id, view: rule.bodyView, rule: rule.kept.rule };
+  const { head, body } = rule.record.rule;
+  const common = { ruleId: rule.record.id, view: rule.bodyView, rule: rule.record.rule };
   if (kind.kind === 'exit') {
     const headTerms = seededHead(table, head.args);
     return {
@@ -143,7 +143,7 @@ function partOf(table: Table, rule: ViewRule, kind: Recursion): FactoredPart {
 
 /** How the rule recurs, or null where it does in a way that cannot be factored. */
 export function recursionOf(table: Asked, rule: ViewRule, program: Program): Recursion | null {
-  const { body, head } = rule.kept.rule;
+  const { body, head } = rule.record.rule;
   if (viewKey(rule.bodyView) !== viewKey(table.view)) return { kind: 'exit' };
   const component = program.component(table.view, table.relation);
   const recurring = relationsRead(body).filter(
@@ -157,7 +157,7 @@ export function recursionOf(table: Asked, rule: ViewRule, program: Program): Rec
   if (recursive === undefined) return null;
   const rest = body.filter((literal) => literal !== recursive);
   if (passesOn(table.freePositions, table.boundPositions, head.args, recursive.args, rest)) {
-    const bound = boundBy(table, rule.kept.rule, rest);
+    const bound = boundBy(table, rule.record.rule, rest);
     const isBound = table.boundPositions.every((position) => {
       const term = recursive.args[position] as string;
       return !isVariable(term) || bound.has(term);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../../testing/prng.ts';
 import { StoredRelation } from '../../store/stored-relation.ts';
-import { FanOuts } from './selectivity.ts';
+import { Selectivity } from './selectivity.ts';
 
 test.each([
   ['a key each', 20_000, 20_000],
@@ -22,11 +22,11 @@ test.each([
       Number.POSITIVE_INFINITY,
       null,
     );
-  const ratio = new FanOuts().of(relation, 1) / (rows / values);
+  const ratio = new Selectivity().of(relation, 1) / (rows / values);
   expect(ratio).toBeGreaterThan(2 / 3);
   expect(ratio).toBeLessThan(3 / 2);
 });
 
 test('an empty relation has no rows for a value', () => {
-  expect(new FanOuts().of(new StoredRelation('p', 1, false), 0)).toBe(0);
+  expect(new Selectivity().of(new StoredRelation('p', 1, false), 0)).toBe(0);
 });

@@ -10,7 +10,7 @@ const grownPart = 1.5;
 /** Halvings after which the number of values is near enough. */
 const halvings = 24;
 
-export class FanOuts {
+export class Selectivity {
   readonly #values = new WeakMap<
     StoredRelation,
     Map<number, { readonly rows: number; readonly values: number }>

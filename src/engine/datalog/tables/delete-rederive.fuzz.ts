@@ -245,7 +245,7 @@ async function lookAt(
         );
         await settle(set, reader, pacer);
       }
-      if (set.isKept) {
+      if (set.isMaintained) {
         expectOrder(set, reader, kept.numbers);
         await expectTruth(set, reader, unlimited());
       }
@@ -347,7 +347,7 @@ async function withdrawn(kept: KeptCase, atoms: ReadonlyMap<string, GroundAtom>)
 }
 
 function freshSet(kept: KeptCase): TableSet {
-  return new TableSet(kept.facts, kept.program, { withHeights: false, isKept: false }, new Map());
+  return new TableSet(kept.facts, kept.program, { withHeights: false, isMaintained: false }, new Map());
 }
 
 async function changeAndLook(

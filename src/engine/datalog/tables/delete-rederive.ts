@@ -1,4 +1,4 @@
-import { kill, phases, type Support, type Watcher } from '../model/derived.ts';
+import { overdelete, phases, type Support, type Watcher } from '../model/derived.ts';
 import type { TableSet } from './table-set.ts';
 
 /**
@@ -16,63 +16,68 @@ const fewKilled = 20_000;
 const largestPart = 4;
 
 /** Gives up what was begun: what is not settled stays alive, to be dropped by whoever called. */
-export function abandon(set: TableSet): void {
+export function abandonMaintenance(set: TableSet): void {
   set.work.clear();
-  set.forgetNews();
+  set.clearDeltas();
   for (const support of set.justifications.supports) {
-    for (const { row } of support.fallen) support.derived.rows.spare(row);
-    support.killed = [];
-    support.doubtful = [];
-    support.fallen = [];
-    support.risen = [];
+    for (const { row } of support.deleted) support.derived.rows.spare(row);
+    support.overdeleted = [];
+    support.toRederive = [];
+    support.deleted = [];
+    support.rederived = [];
     support.derived.again = [];
   }
 }
 
 /** Kills what the dead rows were premises of, in their own level. False where too much has died. */
-export function followKilled(set: TableSet, support: Support): boolean {
-  const { killed, derived } = support;
-  support.killed = [];
-  for (const row of killed)
+export function propagateDeletions(set: TableSet, support: Support): boolean {
+  const { overdeleted, derived } = support;
+  support.overdeleted = [];
+  for (const row of overdeleted)
     set.justifications.dependents(support, row, (target, at) => {
-      if (target.derived.level === derived.level) kill(set.work, target, at);
+      if (target.derived.level === derived.level) overdelete(set.work, target, at);
     });
-  for (const row of killed) support.doubtful.push(row);
+  for (const row of overdeleted) support.toRederive.push(row);
   set.work.add(derived, phases.check);
-  return support.fallen.length <= Math.max(fewKilled, derived.rows.count / largestPart);
+  return support.deleted.length <= Math.max(fewKilled, derived.rows.count / largestPart);
 }
 
 /** Tells the levels above what has gone from this one, and those that wait what has changed at all. */
-export function tellAbove(set: TableSet, support: Support): void {
-  const { derived, fallen, risen, watchers } = support;
+export function notifyHigherLevels(set: TableSet, support: Support): void {
+  const { derived, deleted, rederived, watchers } = support;
   const { rows, level } = derived;
-  support.fallen = [];
-  support.risen = [];
-  for (const { row, height } of fallen) {
+  support.deleted = [];
+  support.rederived = [];
+  for (const { row, height } of deleted) {
     const isDead = rows.isDead(row);
     // Where heights count, a row that came back higher is no longer what others took it for.
     if (!isDead && (rows.heights === null || (rows.heights.of[row] as number) <= height)) continue;
     if (isDead) rows.bury(row);
     set.justifications.dependents(support, row, (target, at) => {
-      if (target.derived.level > level) kill(set.work, target, at);
+      if (target.derived.level > level) overdelete(set.work, target, at);
     });
-    for (const watcher of watchers) concern(set, watcher, rows.columns, row);
-    if (isDead && support.wasHeld(row)) support.lost?.(row);
+    for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);
+    if (isDead && support.wasInBaseline(row)) support.lost?.(row);
   }
   if (!watchers.some(({ waits }) => waits.claimed > 0)) {
-    support.told = rows.count;
+    support.propagatedCount = rows.count;
     return;
   }
   const tell = (row: number): void => {
-    for (const watcher of watchers) concern(set, watcher, rows.columns, row);
+    for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);
   };
-  for (const row of risen) tell(row);
-  for (let row = support.told; row < rows.count; row++) if (!rows.isDead(row)) tell(row);
-  support.told = rows.count;
+  for (const row of rederived) tell(row);
+  for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) tell(row);
+  support.propagatedCount = rows.count;
 }
 
 /** Has the waiting rows that the changed row concerns tested again; what they concluded dies until then. */
-export function concern(set: TableSet, watcher: Watcher, columns: readonly Int32Array[], row: number): void {
+export function retestWaiting(
+  set: TableSet,
+  watcher: Watcher,
+  columns: readonly Int32Array[],
+  row: number,
+): void {
   const { waits, constants, equal, from, to } = watcher;
   if (waits.claimed === 0) return;
   const value = (position: number): number => (columns[position] as Int32Array)[row] as number;
@@ -91,7 +96,7 @@ export function concern(set: TableSet, watcher: Watcher, columns: readonly Int32
 function testAgain(set: TableSet, { waits }: Watcher, row: number): void {
   const { support } = waits;
   if (support === null || row >= waits.claimed || waits.rows.isDead(row)) return;
-  set.justifications.dependents(support, row, (target, at) => kill(set.work, target, at));
+  set.justifications.dependents(support, row, (target, at) => overdelete(set.work, target, at));
   waits.again.push(row);
   set.work.add(waits, phases.join);
 }

@@ -4,15 +4,15 @@ import {
   type Derived,
   type Phase,
   phases,
-  type StoredNews,
+  type StoredDelta,
   type Support,
 } from '../model/derived.ts';
 import { put } from '../join/tuple-sink.ts';
-import type { Holder, MemoryBudget } from '../model/memory-budget.ts';
+import type { MemoryHolder, MemoryBudget } from '../model/memory-budget.ts';
 import type { Reader } from '../model/reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { Table } from '../model/table.ts';
-import { followKilled, tellAbove } from './delete-rederive.ts';
+import { propagateDeletions, notifyHigherLevels } from './delete-rederive.ts';
 
 /**
  * One evaluation: a set of tables brought to its fixpoint for one pinned reader, in slices.
@@ -21,7 +21,7 @@ import { followKilled, tellAbove } from './delete-rederive.ts';
  * A limit or a cancelled signal ends it with an error; what the set holds then is not complete, and whoever owns
  * the set drops it.
  */
-export interface Limits {
+export interface EvaluationLimits {
   readonly timeoutMs: number;
   readonly maxDerivations: number;
   /** Bytes that the set may come to hold. */
@@ -56,7 +56,7 @@ export function toMicroseconds(milliseconds: number): number {
 
 /** Keeps track of slices and limits for everything that one question does. */
 export class Pacer {
-  readonly limits: Limits;
+  readonly limits: EvaluationLimits;
   readonly #pause: Pause;
   readonly startedAt = performance.now();
   derivations = 0;
@@ -67,7 +67,7 @@ export class Pacer {
   /** Derivations by the last measurement. */
   #measuredDerivations = 0;
 
-  constructor(limits: Limits, pause: Pause) {
+  constructor(limits: EvaluationLimits, pause: Pause) {
     this.limits = limits;
     this.#pause = pause;
   }
@@ -106,7 +106,7 @@ export class Pacer {
   }
 
   /** Refuses what takes too much memory. Measured now and then: over thousands of tables that takes its time. */
-  lookAtMemory(measured: { readonly bytes: number; readonly holder?: Holder | null }): void {
+  lookAtMemory(measured: { readonly bytes: number; readonly holder?: MemoryHolder | null }): void {
     const start = performance.now();
     if (start < this.#nextMeasureAt && !this.hasDerivedMuch) return;
     this.#measuredDerivations = this.derivations;
@@ -193,7 +193,7 @@ export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promi
 
 async function process(
   set: TableSet,
-  item: Derived | StoredNews,
+  item: Derived | StoredDelta,
   phase: Phase,
   reader: Reader,
   pacer: Pacer,
@@ -212,9 +212,9 @@ async function process(
   }
   const { support } = item;
   if (support === null) return true;
-  if (phase === phases.kill) return followKilled(set, support);
+  if (phase === phases.kill) return propagateDeletions(set, support);
   if (phase === phases.check) await lookForOtherReasons(set, support, reader, pacer);
-  else tellAbove(set, support);
+  else notifyHigherLevels(set, support);
   return true;
 }
 
@@ -239,8 +239,8 @@ async function lookForOtherReasons(
   reader: Reader,
   pacer: Pacer,
 ): Promise<void> {
-  const list = support.doubtful;
-  support.doubtful = [];
+  const list = support.toRederive;
+  support.toRederive = [];
   const { done } = support.derived;
   for (const rule of support.rules)
     await join(set, rule.check(), { reader, pacer, from: 0, to: 0, list, done });

@@ -4,7 +4,7 @@ import { FactStore } from '../../store/fact-store.ts';
 import { ruleIdentity } from '../../language/identity.ts';
 import { parseAtom, parseRule } from '../../language/parse.ts';
 import { Pacer } from './evaluation.ts';
-import { keepTrue } from '../maintain/maintain-tables.ts';
+import { maintainTables } from '../maintain/maintain-tables.ts';
 import { MemoryBudget } from '../model/memory-budget.ts';
 import { Program } from '../model/program.ts';
 import { type Matches, matchesOf, question } from './question.ts';
@@ -27,7 +27,7 @@ class Paths {
       const rule = parseRule(text);
       return { ...about, id: `r${at}`, rule, text, identity: ruleIdentity(rule) };
     });
-    const kind = { withHeights: false, isKept: true };
+    const kind = { withHeights: false, isMaintained: true };
     this.set = new TableSet(this.facts, new Program(kept), kind, new Map());
   }
 
@@ -49,8 +49,8 @@ class Paths {
 
   /** Brings the tables to what the facts with these numbers have come to. */
   async take(...changed: number[]): Promise<void> {
-    const isKept = await keepTrue(this.set, changed, this.#reader, pacer());
-    assert(isKept, 'so few changes drop no table');
+    const isMaintained = await maintainTables(this.set, changed, this.#reader, pacer());
+    assert(isMaintained, 'so few changes drop no table');
   }
 
   ask(atom: string): Promise<Matches> {

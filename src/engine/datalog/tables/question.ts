@@ -129,14 +129,14 @@ function isAmong(columns: readonly Int32Array[], row: number): boolean {
 }
 
 /** A table and what is asked of it: the positions of the atom's constants (ascending), and the constants. */
-export interface Place {
+export interface TableKey {
   readonly table: Table;
   readonly positions: readonly number[];
   readonly key: Int32Array;
 }
 
 /** The positions of the atom's constants and their ids; null where a constant is none that a table can hold. */
-function keyOf(atom: AtomLiteral, set: TableSet): Omit<Place, 'table'> | null {
+function keyOf(atom: AtomLiteral, set: TableSet): Omit<TableKey, 'table'> | null {
   const positions: number[] = [];
   const key: number[] = [];
   for (const [position, term] of atom.args.entries()) {
@@ -149,7 +149,7 @@ function keyOf(atom: AtomLiteral, set: TableSet): Omit<Place, 'table'> | null {
 }
 
 /** The table that answers the atom, to be demanded for the key; null where a constant is none that it can hold. */
-export function tableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): Place | null {
+export function tableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): TableKey | null {
   const asked = keyOf(atom, set);
   if (asked === null) return null;
   const relation = { view, predicate: atom.predicate, arity: atom.args.length, negated: atom.negated };
@@ -157,7 +157,7 @@ export function tableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): P
 }
 
 /** A table that has all answers to the atom already, for those arguments or for fewer; null where there is none. */
-export function settledTableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): Place | null {
+export function settledTableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): TableKey | null {
   const asked = keyOf(atom, set);
   if (asked === null) return null;
   const { positions, key } = asked;
@@ -196,7 +196,7 @@ export async function matchesOf(
 export function answersOf(
   asked: Question,
   atom: AtomLiteral,
-  { table, positions: keyPositions, key }: Place,
+  { table, positions: keyPositions, key }: TableKey,
   set: TableSet,
 ): Matches {
   const rows = table.rows.rows;
@@ -241,7 +241,14 @@ async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: 
   const extra: Derived[] = [];
   const compiler = new BodyCompiler(set, null, extra, true);
   const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
-  const conclusion = { target, headTerms: asked.variables, rise: 0, tally: null, demand, demandTerms: [] };
+  const conclusion = {
+    target,
+    headTerms: asked.variables,
+    heightIncrement: 0,
+    tally: null,
+    demand,
+    demandTerms: [],
+  };
   set.observer?.question(demand, target);
   try {
     compiler.compile({ view: asked.view, literals: asked.body, filters }, conclusion);

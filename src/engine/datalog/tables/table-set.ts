@@ -3,13 +3,13 @@ import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import { TupleBatch } from '../../store/tuple-batch.ts';
 import { planRule } from '../../language/order.ts';
 import { isPositiveAtom, relationKey, relationOf } from '../../language/terms.ts';
-import { BitClosure } from '../closure/bitset-closure.ts';
-import { BitRecursion } from '../closure/bitset-recursion.ts';
-import { BitTable } from '../closure/bitset-table.ts';
+import { BitsetClosure } from '../closure/bitset-closure.ts';
+import { BitsetRecursion } from '../closure/bitset-recursion.ts';
+import { BitsetTable } from '../closure/bitset-table.ts';
 import { type Body, BodyCompiler, type Conclusion } from '../join/body-compiler.ts';
 import { isClearlySparse } from '../closure/closure-density.ts';
 import { closureShape, type ClosureShape, stepFilters, type StepShape } from '../closure/closure-shape.ts';
-import { type AdornedRule, compileRule, type CompilerContext, UpkeepRule } from '../join/compile-rule.ts';
+import { type AdornedRule, compileRule, type CompilerContext, MaintainedRule } from '../join/compile-rule.ts';
 import { type BodyAtom } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
 import {
@@ -17,20 +17,20 @@ import {
   type Derived,
   newDerived,
   phases,
-  type StoredNews,
+  type StoredDelta,
   type Support,
   type Watcher,
   type Work,
   WorkList,
 } from '../model/derived.ts';
-import { FanOuts } from '../plan/selectivity.ts';
+import { Selectivity } from '../plan/selectivity.ts';
 import { boundArguments, filtersOf } from '../plan/join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from '../plan/linear-recursion.ts';
 import type { Tallies, Tally } from '../model/rule-tallies.ts';
-import type { Holder } from '../model/memory-budget.ts';
+import type { MemoryHolder } from '../model/memory-budget.ts';
 import type { Observer } from '../model/observer.ts';
 import { ColumnValues, coversMost, fewKeys, positionsToBind } from '../plan/generalized-demand.ts';
-import { listed, type Program, type ViewRule } from '../model/program.ts';
+import { listOf, type Program, type ViewRule } from '../model/program.ts';
 import { type Overlay, type Reader, viewKey } from '../model/reader.ts';
 import { Justifications } from '../model/justifications.ts';
 import type { Argument, BuiltBody, Relation, Table } from '../model/table.ts';
@@ -39,7 +39,7 @@ import type { TableSpace } from '../join/body-compiler.ts';
 export interface TableSetKind {
   readonly withHeights: boolean;
   /** True where it is kept true when facts change. */
-  readonly isKept: boolean;
+  readonly isMaintained: boolean;
   /** Then no recursion is rewritten either: what is told is of the rules as they were taught. */
   readonly observer?: Observer;
   /** Then the set is for readers with that overlay only. */
@@ -65,12 +65,12 @@ export class TableSet implements TableSpace {
   readonly facts: FactStore;
   program: Program;
   readonly withHeights: boolean;
-  readonly isKept: boolean;
+  readonly isMaintained: boolean;
   readonly constants: Constants;
   readonly justifications = new Justifications();
   readonly #batch = new TupleBatch();
   readonly work: Work = new WorkList();
-  readonly #storedNews = new Map<string, StoredNews[]>();
+  readonly #storedNews = new Map<string, StoredDelta[]>();
   readonly #storedWatchers = new Map<string, Watcher[]>();
   readonly tables = new Map<string, Table>();
   /** Relations that a question or a proof has made for itself: they count like tables while they are there. */
@@ -78,7 +78,7 @@ export class TableSet implements TableSpace {
   readonly #byRelation = new Map<string, Table[]>();
   #keyCosts = new WeakMap<AtomLiteral, { readonly view: ScopeChoice; readonly cost: number }>();
   /** Who keeps the set beyond one question. */
-  holder: Holder | null = null;
+  holder: MemoryHolder | null = null;
   /** The evaluation that is filling the set now, if any. */
   owner: object | null = null;
   /** Called for every row of a table that a change of facts took away. */
@@ -88,14 +88,14 @@ export class TableSet implements TableSpace {
   readonly observer: Observer | null;
   readonly #overlay: Overlay | null;
   readonly #values = new ColumnValues();
-  readonly #fanOuts = new FanOuts();
+  readonly #fanOuts = new Selectivity();
 
   constructor(facts: FactStore, program: Program, kind: TableSetKind, tallies: Tallies) {
-    const { withHeights, isKept } = kind;
+    const { withHeights, isMaintained } = kind;
     this.observer = kind.observer ?? null;
     this.#overlay = kind.overlay ?? null;
     this.#tallies = tallies;
-    this.isKept = isKept;
+    this.isMaintained = isMaintained;
     this.facts = facts;
     this.program = program;
     this.withHeights = withHeights;
@@ -104,7 +104,7 @@ export class TableSet implements TableSpace {
 
   get bytes(): number {
     let bytes = this.constants.bytes + this.justifications.bytes + (this.observer?.bytes ?? 0);
-    for (const table of this.tables.values()) bytes += bytesOf(table);
+    for (const table of this.tables.values()) bytes += tableBytes(table);
     // A few rows take next to nothing, and whoever asks for stored facts alone needs no budget.
     for (const { rows } of this.passing) if (rows.count > fewRows) bytes += rows.bytes;
     return bytes;
@@ -171,7 +171,7 @@ export class TableSet implements TableSpace {
       stops: [],
       removals: [],
     };
-    if (this.isKept) this.justifications.keep(table.rows, (row) => this.lost?.(table, row));
+    if (this.isMaintained) this.justifications.keep(table.rows, (row) => this.lost?.(table, row));
     this.tables.set(key, table);
     this.observer?.table(table);
     const siblings = this.#byRelation.get(name);
@@ -180,16 +180,16 @@ export class TableSet implements TableSpace {
     return table;
   }
 
-  keepRule(support: Support, rule: UpkeepRule): () => void {
+  maintainRule(support: Support, rule: MaintainedRule): () => void {
     support.rules.push(rule);
-    const ends = rule.stored.map(({ relation, news }) => added(listed(this.#storedNews, relation), news));
+    const ends = rule.stored.map(({ relation, news }) => added(listOf(this.#storedNews, relation), news));
     return () => {
       for (const end of ends) end();
     };
   }
 
   watchStored(relation: string, watcher: Watcher): () => void {
-    return added(listed(this.#storedWatchers, relation), watcher);
+    return added(listOf(this.#storedWatchers, relation), watcher);
   }
 
   /**
@@ -215,7 +215,7 @@ export class TableSet implements TableSpace {
   }
 
   /** What is to be told of stored facts of the relation that come. */
-  newsOf(relation: string): readonly StoredNews[] {
+  deltasOf(relation: string): readonly StoredDelta[] {
     return this.#storedNews.get(relation) ?? [];
   }
 
@@ -225,7 +225,7 @@ export class TableSet implements TableSpace {
   }
 
   /** Stored facts that came are no longer waited for. */
-  forgetNews(): void {
+  clearDeltas(): void {
     for (const list of this.#storedNews.values()) for (const news of list) news.rows = [];
   }
 
@@ -237,7 +237,8 @@ export class TableSet implements TableSpace {
   /** Forgets what the table holds. Every table that reads it must be reset in the same turn. */
   reset(table: Table): void {
     const { justifications } = this;
-    for (const derived of [table.rows, ...table.extra]) justifications.litter += derived.support?.places ?? 0;
+    for (const derived of [table.rows, ...table.extra])
+      justifications.garbage += derived.support?.places ?? 0;
     clear(table.demand);
     clear(table.rows);
     for (const extra of table.extra) clear(extra);
@@ -419,7 +420,13 @@ export class TableSet implements TableSpace {
     const step = (of: StepShape | null): Derived | null => {
       if (of === null) return null;
       const target = this.#extra(table, 'step', 2, level - 0.5);
-      const about = { headTerms: of.terms, rise: 0, tally: null, demand: table.demand, demandTerms: [] };
+      const about = {
+        headTerms: of.terms,
+        heightIncrement: 0,
+        tally: null,
+        demand: table.demand,
+        demandTerms: [],
+      };
       const filters = stepFilters(recursive, of.literals);
       this.#compile(
         table,
@@ -430,20 +437,26 @@ export class TableSet implements TableSpace {
     };
     const [before, behind] = [step(shape.before), step(shape.behind)];
     const turn = this.#extra(table, 'turn', 0, level);
-    const demanded = { headTerms: [], rise: 0, tally: null, demand: table.demand, demandTerms: [] };
+    const demanded = {
+      headTerms: [],
+      heightIncrement: 0,
+      tally: null,
+      demand: table.demand,
+      demandTerms: [],
+    };
     this.#compile(table, { view: table.view, literals: [], filters: [] }, { ...demanded, target: turn });
     const watcher = { waits: turn, constants: [], equal: [], from: [], to: [] };
     for (const read of [base, before, behind])
       if (read !== null && read.support !== null) table.removals.push(added(read.support.watchers, watcher));
-    table.bits = new BitTable({
+    table.bits = new BitsetTable({
       make: () =>
         before !== null && behind !== null
-          ? new BitRecursion(base, before, behind)
-          : new BitClosure(behind === null ? 'before' : 'behind', base, before ?? behind ?? base),
+          ? new BitsetRecursion(base, before, behind)
+          : new BitsetClosure(behind === null ? 'before' : 'behind', base, before ?? behind ?? base),
       base,
       target: table.rows,
       work: this.work,
-      tally: this.#tally(recursive.kept.id),
+      tally: this.#tally(recursive.record.id),
       onSparse: () => this.#buildInstead(table),
     });
     turn.consumers.push(table.bits);
@@ -453,7 +466,7 @@ export class TableSet implements TableSpace {
   #buildInstead(table: Table): void {
     this.#takeRules(table);
     for (const extra of table.extra.splice(0)) {
-      this.justifications.litter += extra.support?.places ?? 0;
+      this.justifications.garbage += extra.support?.places ?? 0;
       clear(extra);
     }
     table.bits = null;
@@ -465,7 +478,7 @@ export class TableSet implements TableSpace {
   /** A relation that the table's rules need beside it. */
   #extra(table: Table, name: string, arity: number, level: number): Derived {
     const extra = newDerived({ name: `${name} of ${table.relation}`, arity, level });
-    if (this.isKept) this.justifications.keep(extra, null);
+    if (this.isMaintained) this.justifications.keep(extra, null);
     table.extra.push(extra);
     return extra;
   }
@@ -474,20 +487,20 @@ export class TableSet implements TableSpace {
   #ownConclusion(table: Table, target: Derived): Conclusion {
     const all = Array.from({ length: table.arity }, (_, position) => `?${position}`);
     const demandTerms = table.boundPositions.map((position) => all[position] as string);
-    return { target, headTerms: all, rise: 0, tally: null, demand: table.demand, demandTerms };
+    return { target, headTerms: all, heightIncrement: 0, tally: null, demand: table.demand, demandTerms };
   }
 
   #addRule(table: Table, rule: ViewRule, target: Derived): BuiltBody {
-    const { head, body } = rule.kept.rule;
-    const filters = filtersOf(body, planRule(rule.kept.rule));
+    const { head, body } = rule.record.rule;
+    const filters = filtersOf(body, planRule(rule.record.rule));
     return this.#compile(
       table,
       { view: rule.bodyView, literals: body, filters },
       {
         target,
         headTerms: head.args,
-        rise: 1,
-        tally: this.#tally(rule.kept.id),
+        heightIncrement: 1,
+        tally: this.#tally(rule.record.id),
         demand: table.demand,
         demandTerms: table.boundPositions.map((position) => head.args[position] as string),
       },
@@ -507,7 +520,7 @@ export class TableSet implements TableSpace {
     const conclusion = {
       target: relations[part.target],
       headTerms: part.headTerms,
-      rise: 1,
+      heightIncrement: 1,
       tally: part.ruleId === null ? null : this.#tally(part.ruleId),
       demand: relations[part.demand],
       demandTerms: part.demandTerms,
@@ -540,7 +553,7 @@ export class TableSet implements TableSpace {
     const context = this.context(view, false);
     table.stops.push(compileRule(rule, context));
     const { support } = conclusion.target;
-    if (support !== null) table.removals.push(this.keepRule(support, new UpkeepRule(rule, context)));
+    if (support !== null) table.removals.push(this.maintainRule(support, new MaintainedRule(rule, context)));
   }
 
   /** Proofs derive again what answers derived already, so only the latter count. */
@@ -558,7 +571,7 @@ function added<Item>(list: Item[], item: Item): () => void {
   return () => void list.splice(list.indexOf(item), 1);
 }
 
-export function bytesOf(table: Table): number {
+export function tableBytes(table: Table): number {
   let bytes = table.demand.rows.bytes + table.rows.rows.bytes;
   for (const extra of table.extra) bytes += extra.rows.bytes;
   return bytes + (table.bits?.bytes ?? 0);

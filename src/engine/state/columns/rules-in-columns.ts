@@ -1,15 +1,15 @@
 import type { Rule } from '../../contract/language.ts';
-import type { KeptRule } from '../../store/rule-store.ts';
+import type { RuleRecord } from '../../store/rule-store.ts';
 import { RuleStore } from '../../store/rule-store.ts';
 import { ruleIdentity } from '../../language/identity.ts';
 import { renderRule } from '../../language/print.ts';
 import type { ColumnReader, ColumnWriter } from './columns.ts';
 
 /** What is written of a rule; its text and identity follow from it. */
-type WrittenRule = Omit<KeptRule, 'text' | 'identity'>;
+type WrittenRule = Omit<RuleRecord, 'text' | 'identity'>;
 
 /** The rules of one database in their order, in a column and back. */
-export function writeRules(rules: readonly KeptRule[], columns: ColumnWriter): AsyncGenerator<Uint8Array> {
+export function writeRules(rules: readonly RuleRecord[], columns: ColumnWriter): AsyncGenerator<Uint8Array> {
   return columns.texts(utf8Of(rules));
 }
 
@@ -24,7 +24,7 @@ export async function readRules(columns: ColumnReader): Promise<RuleStore> {
   return rules;
 }
 
-function* utf8Of(rules: readonly KeptRule[]): Generator<Uint8Array> {
+function* utf8Of(rules: readonly RuleRecord[]): Generator<Uint8Array> {
   for (const { text: _text, identity: _identity, ...written } of rules)
     yield encoder.encode(JSON.stringify(written satisfies WrittenRule));
 }
