@@ -1,7 +1,7 @@
 /** Facts that were asserted at once, as a step of the history: those that were not known before are what it takes back. */
 import { type Act, record, recordStuck } from './history.ts';
 import { noteGeneration } from './live.ts';
-import type { Session } from './session.tsx';
+import type { WorkbenchSession } from './session.tsx';
 import { runTransaction } from './transaction.ts';
 
 interface AssertedFact {
@@ -20,7 +20,7 @@ const leastTimeout = 1;
 
 /** Those of the facts that are not stored; null: they are too many to look at. Errors: those of `call`. */
 export async function unknownFacts(
-  { call }: Pick<Session, 'call'>,
+  { call }: Pick<WorkbenchSession, 'call'>,
   facts: readonly AssertedFact[],
 ): Promise<readonly AssertedFact[] | null> {
   if (facts.length > mostLookedAt) return null;
@@ -38,7 +38,7 @@ export async function unknownFacts(
 
 /** Takes up that the facts were asserted in that generation. `unknown`: what `unknownFacts` gave before. */
 export function recordAsserted(
-  session: Session,
+  session: WorkbenchSession,
   label: string,
   unknown: readonly AssertedFact[] | null,
   generation: number,
@@ -57,7 +57,7 @@ function placed({ args, scope, unscoped, ...fact }: AssertedFact) {
   };
 }
 
-function retracting(session: Session, facts: readonly AssertedFact[], since: number): Act {
+function retracting(session: WorkbenchSession, facts: readonly AssertedFact[], since: number): Act {
   return async () => {
     const { generation } = await runTransaction(
       session.endpoint,
@@ -71,7 +71,7 @@ function retracting(session: Session, facts: readonly AssertedFact[], since: num
   };
 }
 
-function asserting(session: Session, facts: readonly AssertedFact[], since: number): Act {
+function asserting(session: WorkbenchSession, facts: readonly AssertedFact[], since: number): Act {
   return async () => {
     const { generation } = await runTransaction(
       session.endpoint,

@@ -20,7 +20,7 @@ import { apiErrorOf } from './problem.ts';
 export { headersOf } from '../../../client/src/request.ts';
 
 /** Whom to call and as whom. `origin` without a slash at the end; `key` where the service wants one. */
-export type Endpoint = Connection;
+export type ServiceEndpoint = Connection;
 
 export interface CallOptions {
   signal?: AbortSignal;
@@ -38,7 +38,7 @@ export function newRequestId(): string {
 
 /** Where an operation is called. Absent and null query parameters are left out. */
 export function addressOf<Name extends OperationName>(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   name: Name,
   request: Omit<OperationRequest<Name>, 'body'>,
 ): string {
@@ -46,7 +46,7 @@ export function addressOf<Name extends OperationName>(
 }
 
 async function answerOf(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   operation: Operation,
   parts: Parts,
   options: CallOptions,
@@ -69,7 +69,7 @@ export function fetchJson(path: string, options: CallOptions = {}): Promise<unkn
 
 /** Fetches text from the service, for what is no operation of the table. Errors as those of `call`. */
 export async function fetchText(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   path: string,
   options: CallOptions = {},
 ): Promise<string> {
@@ -78,7 +78,7 @@ export async function fetchText(
 
 /** Performs an operation. Errors: ApiError; AbortError where `signal` ended it. */
 export async function call<Name extends OperationName>(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   name: Name,
   request: OperationRequest<Name>,
   options: CallOptions = {},

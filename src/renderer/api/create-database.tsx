@@ -2,7 +2,7 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import { notifyFailure } from '../ui/notify.tsx';
 import { Permitted } from './permitted.tsx';
-import { failureOf } from './problem.ts';
+import { apiFailureOf } from './problem.ts';
 import { useWrite } from './queries.ts';
 
 export function CreateDatabase({ name, ...props }: { name: string } & ButtonProps) {
@@ -13,7 +13,7 @@ export function CreateDatabase({ name, ...props }: { name: string } & ButtonProp
         {...props}
         loading={create.isPending}
         onClick={() =>
-          create.mutate({ body: { name } }, { onError: (error) => notifyFailure(failureOf(error)) })
+          create.mutate({ body: { name } }, { onError: (error) => notifyFailure(apiFailureOf(error)) })
         }
       >
         Create {name}

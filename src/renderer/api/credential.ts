@@ -10,7 +10,7 @@ import { create } from 'zustand';
 import type { SecretPlace } from '../../desktop-contract/channels.ts';
 import { notifyTrouble } from '../ui/notify.tsx';
 import { desktopShell } from './desktop.ts';
-import { ApiError, type Failure } from './problem.ts';
+import { ApiError, type ApiFailure } from './problem.ts';
 
 const keyStorage = 'corollary.key';
 
@@ -23,7 +23,7 @@ interface Credential {
   /** Counts sign-outs alone: what was on screen is not for whoever comes next. */
   readonly person: number;
   /** Why the service wants another key, or one at all; null while it does not. */
-  readonly refusal: Failure | null;
+  readonly refusal: ApiFailure | null;
   /** Whether the sign-in is open. */
   readonly isAsking: boolean;
 }
@@ -90,7 +90,7 @@ export function dismissSignIn(): void {
 }
 
 /** To be told when a call that carried `key` was answered 401. The first refusal of a key opens the sign-in. */
-export function noteRefused(key: string | null, failure: Failure): void {
+export function noteRefused(key: string | null, failure: ApiFailure): void {
   const { key: current, refusal } = useCredential.getState();
   if (key !== current) return;
   useCredential.setState(refusal === null ? { refusal: failure, isAsking: true } : { refusal: failure });

@@ -128,7 +128,11 @@ export const separators = [',', ';', '\t', '|'] as const;
 export type Separator = (typeof separators)[number];
 
 /** All records of a text. */
-export function recordsOf(text: string, separator: string, quotes: Quotes = 'strict'): DelimitedRecord[] {
+export function delimitedRecordsOf(
+  text: string,
+  separator: string,
+  quotes: Quotes = 'strict',
+): DelimitedRecord[] {
   const reader = new RecordReader(separator, quotes);
   const found = text.split('\n').map((line) => reader.take(line));
   return [...found, reader.end()].filter((record) => record !== null);
@@ -138,7 +142,7 @@ export function recordsOf(text: string, separator: string, quotes: Quotes = 'str
 export function separatorOf(text: string, usual: Separator): Separator {
   const lines = text.split('\n').slice(0, 20).join('\n');
   const scored = separators.map((separator) => {
-    const counts = recordsOf(lines, separator)
+    const counts = delimitedRecordsOf(lines, separator)
       .filter(({ problem }) => problem === null)
       .map(({ fields }) => fields.length);
     const [width = 1] = counts;
@@ -179,10 +183,10 @@ export function pastedTable(text: string): PastedTable | null {
   const first = text.split('\n').find((line) => line.trim() !== '') ?? '';
   if (looksStated.test(first)) return null;
   if (first.trimEnd().includes('\t')) {
-    const records = recordsOf(text, '\t', 'lenient');
+    const records = delimitedRecordsOf(text, '\t', 'lenient');
     return { text: writtenTable(text, records), kind: 'tsv', ...sizeOf(records) };
   }
-  const records = recordsOf(text, separatorOf(text, ','));
+  const records = delimitedRecordsOf(text, separatorOf(text, ','));
   const size = sizeOf(records);
   const isEven = records.every(({ problem, fields }) => problem === null && fields.length === size.columns);
   return isEven && records.length > 1 && size.columns > 1 ? { text, kind: 'csv', ...size } : null;

@@ -8,8 +8,8 @@ import { operations } from '../../../client/src/operations.ts';
 import { changesOf } from '../../../client/src/streams.ts';
 import type { ChangeEvent } from '../../../client/src/types.ts';
 import { changeKinds, type ChangeData, type ChangeKind } from '../../engine/contract/administration.ts';
-import { type Endpoint, newRequestId } from './client.ts';
-import { apiErrorOf, errorOfSilence, type Failure, failureOf } from './problem.ts';
+import { type ServiceEndpoint, newRequestId } from './client.ts';
+import { apiErrorOf, errorOfSilence, type ApiFailure, apiFailureOf } from './problem.ts';
 
 export interface StreamedChange extends ChangeData {
   readonly kind: ChangeKind;
@@ -21,12 +21,12 @@ export type StreamState =
   /** `retryAt`: epoch ms of the next attempt. */
   | {
       readonly kind: 'waiting';
-      readonly failure: Failure;
+      readonly failure: ApiFailure;
       readonly attempt: number;
       readonly retryAt: number;
     }
   /** The key is not taken: it is not tried again until somebody asks for it. */
-  | { readonly kind: 'refused'; readonly failure: Failure };
+  | { readonly kind: 'refused'; readonly failure: ApiFailure };
 
 export interface StreamListener {
   onChanges(changes: readonly StreamedChange[]): void;
@@ -62,7 +62,7 @@ function changeOf({ eventId: _, ...change }: ChangeEvent): StreamedChange | null
 
 /** Reads one connection to its end. Throws where it cannot be opened or breaks. */
 async function readConnection(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   lastId: string,
   signal: AbortSignal,
   onOpen: () => void,
@@ -83,7 +83,7 @@ async function readConnection(
 }
 
 /** Opens the stream of changes of the endpoint's database and tenant, until `close`. */
-export function openEventStream(endpoint: Endpoint, listener: StreamListener): EventStream {
+export function openEventStream(endpoint: ServiceEndpoint, listener: StreamListener): EventStream {
   const closing = new AbortController();
   let lastId = '';
   let connection = new AbortController();
@@ -113,7 +113,7 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
       listener.onState({ kind: 'connecting' });
       connection = new AbortController();
       const { signal } = connection;
-      let failure: Failure;
+      let failure: ApiFailure;
       let openedAt = Infinity;
       try {
         await readConnection(
@@ -131,7 +131,7 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
         if (performance.now() - openedAt >= steadyMs) continue;
         failure = errorOfSilence('the stream ended', '');
       } catch (error) {
-        failure = failureOf(error);
+        failure = apiFailureOf(error);
       }
       if (closing.signal.aborted) return;
       if (signal.aborted) continue;

@@ -7,7 +7,7 @@
  * window.
  */
 import { create, type StoreApi, type UseBoundStore } from 'zustand';
-import { ApiError, type Failure, failureOf } from './problem.ts';
+import { ApiError, type ApiFailure, apiFailureOf } from './problem.ts';
 import type { Space } from './space.ts';
 
 /**
@@ -16,7 +16,7 @@ import type { Space } from './space.ts';
  */
 export type Act = () => Promise<Act | string>;
 
-export interface Step {
+export interface HistoryStep {
   /** `staged`: of edits that are not stored yet. */
   readonly kind: 'staged' | 'stored';
   /** What was done: `deleted the rule grandparent`. */
@@ -26,19 +26,19 @@ export interface Step {
   readonly stuck: string | null;
 }
 
-export type Way = 'undo' | 'redo';
+export type HistoryDirection = 'undo' | 'redo';
 
 export interface Steps {
   /** Oldest first. */
-  readonly done: readonly Step[];
+  readonly done: readonly HistoryStep[];
   /** The next to be done again last. */
-  readonly undone: readonly Step[];
+  readonly undone: readonly HistoryStep[];
 }
 
 export interface History extends Steps {
-  readonly running: Way | null;
+  readonly running: HistoryDirection | null;
   /** Why the last step could not be taken. */
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   /** What was staged last, in words; of what is stored there is a notice. */
   readonly said: string;
 }
@@ -48,7 +48,7 @@ export const noSteps: Steps = { done: [], undone: [] };
 const mostSteps = 100;
 
 /** A step that was done now: what was undone before it is over. */
-export function withStep({ done }: Steps, step: Step): Steps {
+export function withStep({ done }: Steps, step: HistoryStep): Steps {
   return { done: [...done, step].slice(-mostSteps), undone: [] };
 }
 
@@ -58,22 +58,28 @@ export function withoutStaged({ done }: Steps): Steps {
 }
 
 /** The step that would be taken; null: there is none. */
-export function nextStep({ done, undone }: Steps, way: Way): Step | null {
+export function nextStep({ done, undone }: Steps, way: HistoryDirection): HistoryStep | null {
   return (way === 'undo' ? done : undone).findLast(({ stuck }) => stuck === null) ?? null;
 }
 
 /** The step was taken: it stands on the other side, with the act that takes it back. */
-export function withMoved({ done, undone }: Steps, way: Way, step: Step, act: Act | string): Steps {
+export function withMovedStep(
+  { done, undone }: Steps,
+  way: HistoryDirection,
+  step: HistoryStep,
+  act: Act | string,
+): Steps {
   const moved = typeof act === 'string' ? { ...step, act: null, stuck: act } : { ...step, act };
-  const without = (steps: readonly Step[]) => steps.filter((each) => each !== step);
+  const without = (steps: readonly HistoryStep[]) => steps.filter((each) => each !== step);
   return way === 'undo'
     ? { done: without(done), undone: [...undone, moved] }
     : { done: [...done, moved], undone: without(undone) };
 }
 
 /** The step can never be taken any more. */
-export function withStuck({ done, undone }: Steps, step: Step, stuck: string): Steps {
-  const marked = (steps: readonly Step[]) => steps.map((each) => (each === step ? { ...each, stuck } : each));
+export function withStuck({ done, undone }: Steps, step: HistoryStep, stuck: string): Steps {
+  const marked = (steps: readonly HistoryStep[]) =>
+    steps.map((each) => (each === step ? { ...each, stuck } : each));
   return { done: marked(done), undone: marked(undone) };
 }
 
@@ -96,9 +102,9 @@ export function record(
   space: Pick<Space, 'database' | 'tenant'>,
   label: string,
   act: Act,
-  kind: Step['kind'] = 'stored',
-): Step {
-  const step: Step = { kind, label, act, stuck: null };
+  kind: HistoryStep['kind'] = 'stored',
+): HistoryStep {
+  const step: HistoryStep = { kind, label, act, stuck: null };
   const said = kind === 'staged' ? label : '';
   historyOf(space).setState((history) => ({ ...withStep(history, step), failure: null, said }));
   return step;
@@ -113,29 +119,37 @@ export function recordStuck(space: Pick<Space, 'database' | 'tenant'>, label: st
 const lasting = new Set(['Conflict', 'PreconditionFailed', 'FactNotFound', 'RuleNotFound', 'ScopeNotFound']);
 
 /** What was asked for last in each history. */
-const turns = new WeakMap<HistoryStore, Promise<Step | null>>();
+const turns = new WeakMap<HistoryStore, Promise<HistoryStep | null>>();
 
 /**
  * Takes one step, the next where none is given, after those that were asked for before; null where there is none. Never
  * rejects: what went wrong is in the history.
  */
-export function move(store: HistoryStore, way: Way, step?: Step | null): Promise<Step | null> {
+export function move(
+  store: HistoryStore,
+  way: HistoryDirection,
+  step?: HistoryStep | null,
+): Promise<HistoryStep | null> {
   const before = turns.get(store) ?? Promise.resolve(null);
   const turn = before.then(() => take(store, way, step ?? nextStep(store.getState(), way)));
   turns.set(store, turn);
   return turn;
 }
 
-async function take(store: HistoryStore, way: Way, step: Step | null): Promise<Step | null> {
+async function take(
+  store: HistoryStore,
+  way: HistoryDirection,
+  step: HistoryStep | null,
+): Promise<HistoryStep | null> {
   if (step === null || step.act === null) return null;
   store.setState({ running: way, failure: null });
   try {
     const act = await step.act();
     const said = step.kind === 'staged' ? `${way === 'undo' ? 'Undone' : 'Done again'}: ${step.label}` : '';
-    store.setState((history) => ({ ...withMoved(history, way, step, act), said }));
+    store.setState((history) => ({ ...withMovedStep(history, way, step, act), said }));
     return step;
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = apiFailureOf(error);
     store.setState({ failure });
     if (error instanceof ApiError && lasting.has(error.code))
       store.setState((history) => withStuck(history, step, failure.detail));

@@ -1,7 +1,7 @@
 /** Tenants that were opened in this browser, offered again where one changes tenants. */
 import { create } from 'zustand';
 import { defaultName } from './space.ts';
-import { readStored, writeStored } from '../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../ui/stored-state.ts';
 
 const storageKey = 'corollary.tenants';
 const greatestCount = 50;
@@ -11,7 +11,7 @@ function readNames(value: unknown): string[] | null {
 }
 
 const useStore = create<{ readonly names: readonly string[] }>()(() => ({
-  names: readStored(storageKey, readNames, [defaultName]),
+  names: readStoredState(storageKey, readNames, [defaultName]),
 }));
 
 function keep(names: readonly string[]): void {

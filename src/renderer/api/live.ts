@@ -8,7 +8,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { create } from 'zustand';
 import type { ChangeKind } from '../../engine/contract/administration.ts';
-import type { Endpoint } from './client.ts';
+import type { ServiceEndpoint } from './client.ts';
 import { noteRefused } from './credential.ts';
 import { type EventStream, openEventStream, type StreamedChange, type StreamState } from './event-stream.ts';
 import { ApiError } from './problem.ts';
@@ -79,16 +79,22 @@ export function noteGeneration(generation: number): void {
 }
 
 /** The first parts of a query's key: its topic and whose knowledge it is about. */
-export function keyOf(topic: Topic, endpoint: Endpoint, ...more: readonly unknown[]): readonly unknown[] {
+export function queryKeyOf(
+  topic: Topic,
+  endpoint: ServiceEndpoint,
+  ...more: readonly unknown[]
+): readonly unknown[] {
   return [topic, endpoint.database, endpoint.tenant, ...more];
 }
 
 /** Makes everything of the topics stale, so that what is on screen is fetched again. */
-export function invalidate(client: QueryClient, endpoint: Endpoint, stale: Iterable<Topic>): void {
+export function invalidate(client: QueryClient, endpoint: ServiceEndpoint, stale: Iterable<Topic>): void {
   const versions = { ...useLive.getState().versions };
   for (const topic of stale) {
     versions[topic] += 1;
-    void client.invalidateQueries({ queryKey: topic === 'databases' ? [topic] : keyOf(topic, endpoint) });
+    void client.invalidateQueries({
+      queryKey: topic === 'databases' ? [topic] : queryKeyOf(topic, endpoint),
+    });
   }
   useLive.setState({ versions });
 }
@@ -111,7 +117,7 @@ function watchForMissing(client: QueryClient, database: string, onMissing: () =>
 }
 
 /** Keeps the workbench in step with one space. Returns the way to stop. */
-export function followChanges(client: QueryClient, endpoint: Endpoint): EventStream {
+export function followChanges(client: QueryClient, endpoint: ServiceEndpoint): EventStream {
   let gathered: StreamedChange[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   let wasLost = false;

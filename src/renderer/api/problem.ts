@@ -9,7 +9,7 @@ import { problems, type ProblemCode, type ProblemDetail } from '../../engine/con
 /** `Unreachable`: no answer came. `Unreadable`: an answer that is not of this service. */
 export type FailureCode = ProblemCode | 'Unreachable' | 'Unreadable';
 
-export interface Failure {
+export interface ApiFailure {
   readonly code: FailureCode;
   readonly status: number | null;
   readonly title: string;
@@ -29,7 +29,7 @@ export interface Failure {
 /** What a question can have too much of, as InferenceLimitExceeded names it. */
 export type QuestionLimit = 'timeoutMs' | 'maxDerivations' | 'memory';
 
-export class ApiError extends Error implements Failure {
+export class ApiError extends Error implements ApiFailure {
   readonly code: FailureCode;
   readonly status: number | null;
   readonly title: string;
@@ -41,7 +41,7 @@ export class ApiError extends Error implements Failure {
   readonly limit: QuestionLimit | null;
   readonly leader: string | null;
 
-  constructor(failure: Failure, cause?: unknown) {
+  constructor(failure: ApiFailure, cause?: unknown) {
     super(failure.detail, cause === undefined ? {} : { cause });
     this.name = 'ApiError';
     this.code = failure.code;
@@ -151,7 +151,7 @@ export function apiErrorOf(error: unknown): unknown {
 }
 
 /** Any thrown value as a failure that can be shown. Something that is no ApiError is a fault of ours. */
-export function failureOf(error: unknown): Failure {
+export function apiFailureOf(error: unknown): ApiFailure {
   if (error instanceof ApiError) return error;
   return {
     code: 'Unreadable',

@@ -9,8 +9,8 @@ import {
 } from '@tanstack/react-query';
 import type { PredicateList } from '../../engine/contract/facts.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
-import { call as callEndpoint, type Endpoint, fetchText } from './client.ts';
-import { invalidate, keyOf, noteGeneration, type Topic, topics } from './live.ts';
+import { call as callEndpoint, type ServiceEndpoint, fetchText } from './client.ts';
+import { invalidate, queryKeyOf, noteGeneration, type Topic, topics } from './live.ts';
 import { asSignedIn, currentKey, noteRefused, useCredential } from './credential.ts';
 import { ApiError, isPassing } from './problem.ts';
 import { useSession } from './session.tsx';
@@ -60,7 +60,7 @@ function untilComplete(rows: PredicateList['predicates'] | undefined): number | 
 export function usePredicates() {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('predicates', endpoint),
+    queryKey: queryKeyOf('predicates', endpoint),
     queryFn: async ({ signal }) => (await call('listPredicates', {}, { signal })).predicates,
     // What is not worked out yet is, while nobody asks.
     refetchInterval: ({ state }) => untilComplete(state.data),
@@ -70,7 +70,7 @@ export function usePredicates() {
 export function useRules() {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('rules', endpoint),
+    queryKey: queryKeyOf('rules', endpoint),
     queryFn: async ({ signal }) => (await call('listRules', {}, { signal })).rules,
   });
 }
@@ -98,7 +98,7 @@ export function useTenants(database: string | null, options: { readonly everyMs?
 
 /** The scopes of a database and tenant, which need not be those of the session; null asks for none. */
 export function useScopesOf(
-  where: Pick<Endpoint, 'database' | 'tenant'> | null,
+  where: Pick<ServiceEndpoint, 'database' | 'tenant'> | null,
   options: { readonly everyMs?: number } = {},
 ) {
   const { endpoint } = useSession();
@@ -197,7 +197,7 @@ export function useReplication({ everyMs, isAllowed }: { everyMs: number; isAllo
 }
 
 /** How the parts of the service stand, which is told to everybody; nothing while it is not ready. */
-export function useReadiness({ everyMs, isWanted }: { everyMs: number; isWanted: boolean }) {
+export function useServiceReadiness({ everyMs, isWanted }: { everyMs: number; isWanted: boolean }) {
   const { call } = useSession();
   return useQuery({
     queryKey: ['service', 'readiness'],

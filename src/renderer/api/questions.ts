@@ -8,7 +8,7 @@ import {
   withAsked,
   withSaved,
 } from './known-questions.ts';
-import { readStored, writeStored } from '../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../ui/stored-state.ts';
 
 interface SpaceName {
   readonly database: string;
@@ -48,7 +48,7 @@ function readLists(value: unknown): Lists | null {
 }
 
 const useStore = create<{ readonly lists: Lists }>()(() => ({
-  lists: readStored(storageKey, readLists, {}),
+  lists: readStoredState(storageKey, readLists, {}),
 }));
 
 function nameOf({ database, tenant }: SpaceName): string {

@@ -9,7 +9,7 @@ import type { Operation } from '../../../client/src/operation.ts';
 import { operations } from '../../../client/src/operations.ts';
 import type { OperationName } from '../../engine/contract/operations.ts';
 import type { Role } from '../../engine/contract/operation-spec.ts';
-import { useReadiness, useReplication, useWhoAmI } from './queries.ts';
+import { useServiceReadiness, useReplication, useWhoAmI } from './queries.ts';
 import { useSession } from './session.tsx';
 import type { Space } from './space.ts';
 
@@ -21,7 +21,7 @@ export interface Rights {
 }
 
 /** Where something would be done; null: it is about no tenant, or about no database. */
-export interface Place {
+export interface ActionTarget {
   readonly database: string | null;
   readonly tenant: string | null;
 }
@@ -41,7 +41,7 @@ function isAmong(restriction: readonly string[], name: string): boolean {
 /** Whether a key is good for the database and the tenant. */
 export function reaches(
   { databases, tenants }: Pick<Rights, 'databases' | 'tenants'>,
-  { database, tenant }: Place,
+  { database, tenant }: ActionTarget,
 ): boolean {
   return (database === null || isAmong(databases, database)) && (tenant === null || isAmong(tenants, tenant));
 }
@@ -50,7 +50,7 @@ export function reaches(
 export function reasonAgainst(
   rights: Rights,
   name: OperationName,
-  { database, tenant }: Place,
+  { database, tenant }: ActionTarget,
 ): string | null {
   const spec: Operation = operations[name];
   if (!covers(rights.role, spec.role))
@@ -76,7 +76,7 @@ export function reasonOfFollower(leader: Followed, name: OperationName): string 
 }
 
 /** Why the operation would be refused to the one who is signed in, where the workbench is; null: it would not. */
-export function useReason(name: OperationName, place?: Place): string | null {
+export function useReason(name: OperationName, place?: ActionTarget): string | null {
   const rights = useWhoAmI().data;
   const { space } = useSession();
   const followed = useFollowed();
@@ -93,7 +93,7 @@ export function useFollowed(): Followed {
   const isKnown = useWhoAmI().data !== undefined;
   const mayAsk = useMayAskOfReplication();
   const status = useReplication({ everyMs: followedEveryMs, isAllowed: mayAsk }).data;
-  const readiness = useReadiness({ everyMs: followedEveryMs, isWanted: isKnown && !mayAsk }).data;
+  const readiness = useServiceReadiness({ everyMs: followedEveryMs, isWanted: isKnown && !mayAsk }).data;
   if (status !== undefined) return status.mode === 'FOLLOWER' ? { url: status.leader } : null;
   const state = readiness?.subsystems.replication ?? 'off';
   return state === 'off' ? null : { url: null };

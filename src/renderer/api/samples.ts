@@ -3,7 +3,7 @@ import type { Sample, SampleEntry } from '../../engine/contract/samples.ts';
 import { fetchJson } from './client.ts';
 
 /** The samples there are. */
-export async function listSamples(signal?: AbortSignal): Promise<SampleEntry[]> {
+export async function fetchSamples(signal?: AbortSignal): Promise<SampleEntry[]> {
   const options = signal === undefined ? {} : { signal };
   return (await fetchJson('/samples/index.json', options)) as SampleEntry[];
 }

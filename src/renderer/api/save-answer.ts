@@ -6,7 +6,7 @@
  * whole, up to a limit. A file that breaks off is thrown away, so that no part is taken for the whole.
  */
 import { download } from '../ui/download.ts';
-import { type Endpoint, headersOf, newRequestId } from './client.ts';
+import { type ServiceEndpoint, headersOf, newRequestId } from './client.ts';
 import { ApiError, errorOfAnswer, errorOfSilence, isCancelled } from './problem.ts';
 
 /** Where the bytes go. */
@@ -104,7 +104,7 @@ export interface SavingFailures {
  * how many (null: nobody knows). Errors: ApiError; AbortError where `signal` ended it.
  */
 export async function saveAnswer(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   { url, method }: { readonly url: string; readonly method: 'GET' | 'POST' },
   failures: SavingFailures,
   sink: Sink,

@@ -6,16 +6,16 @@
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import { operations } from '../../../client/src/operations.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
-import { call, type CallOptions, type Endpoint } from './client.ts';
+import { call, type CallOptions, type ServiceEndpoint } from './client.ts';
 import { asSignedIn, currentKey } from './credential.ts';
 import type { Space } from './space.ts';
 
 /** `isWanted`: as in `asSignedIn`. */
 export type SessionCallOptions = CallOptions & { readonly isWanted?: boolean };
 
-export interface Session {
+export interface WorkbenchSession {
   /** Its `key` is that of the moment in which it is read. */
-  readonly endpoint: Endpoint;
+  readonly endpoint: ServiceEndpoint;
   readonly space: Space;
   /**
    * Performs an operation in this session's space. A call whose key is refused is made again with the next key, once
@@ -28,11 +28,11 @@ export interface Session {
   ): Promise<OperationOutput<Name>>;
 }
 
-const SessionContext = createContext<Session | null>(null);
+const SessionContext = createContext<WorkbenchSession | null>(null);
 
 export function SessionProvider({ space, children }: { space: Space; children: ReactNode }) {
   const { database, tenant } = space;
-  const endpoint = useMemo<Endpoint>(
+  const endpoint = useMemo<ServiceEndpoint>(
     () => ({
       origin: window.location.origin,
       database,
@@ -43,7 +43,7 @@ export function SessionProvider({ space, children }: { space: Space; children: R
     }),
     [database, tenant],
   );
-  const session = useMemo<Session>(
+  const session = useMemo<WorkbenchSession>(
     () => ({
       endpoint,
       space,
@@ -59,7 +59,7 @@ export function SessionProvider({ space, children }: { space: Space; children: R
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
-export function useSession(): Session {
+export function useSession(): WorkbenchSession {
   const session = useContext(SessionContext);
   if (session === null) throw new Error('a view stands outside of its session');
   return session;

@@ -7,7 +7,7 @@
 import { databaseNameSchema, scopeNameSchema, tenantNameSchema } from '../../engine/contract/fields.ts';
 
 /** All scopes together, the facts without scope, or one scope by name. */
-export type ScopeChoice =
+export type ScopeSelection =
   | { readonly kind: 'all' }
   | { readonly kind: 'unscoped' }
   | { readonly kind: 'named'; readonly name: string };
@@ -15,7 +15,7 @@ export type ScopeChoice =
 export interface Space {
   readonly database: string;
   readonly tenant: string;
-  readonly scope: ScopeChoice;
+  readonly scope: ScopeSelection;
 }
 
 /** The space as search parameters of a route; what is absent has its default. */
@@ -27,7 +27,7 @@ export interface SpaceSearch {
 }
 
 export const defaultName = 'default';
-export const allScopes: ScopeChoice = { kind: 'all' };
+export const allScopes: ScopeSelection = { kind: 'all' };
 
 /** The parts of a route's search parameters that make the space; malformed names are dropped. */
 export function spaceSearchOf(search: Record<string, unknown>): SpaceSearch {
@@ -42,7 +42,7 @@ export function spaceSearchOf(search: Record<string, unknown>): SpaceSearch {
   return result;
 }
 
-export function spaceOf(search: SpaceSearch): Space {
+export function spaceOfSearch(search: SpaceSearch): Space {
   return {
     database: search.database ?? defaultName,
     tenant: search.tenant ?? defaultName,
@@ -66,7 +66,7 @@ export function searchOf(space: Space): SpaceSearch {
 }
 
 /** `scope` and `unscoped` as request bodies take them. All scopes: neither. */
-export function scopeFieldsOf(scope: ScopeChoice): { scope?: string; unscoped?: true } {
+export function scopeFieldsOf(scope: ScopeSelection): { scope?: string; unscoped?: true } {
   if (scope.kind === 'named') return { scope: scope.name };
   return scope.kind === 'unscoped' ? { unscoped: true } : {};
 }
@@ -77,12 +77,12 @@ export function scopeFieldsOfStored(scope: string | null): { scope?: string; uns
 }
 
 /** How a scope is called in the interface. */
-export function scopeLabel(scope: ScopeChoice): string {
+export function scopeLabel(scope: ScopeSelection): string {
   if (scope.kind === 'named') return scope.name;
   return scope.kind === 'unscoped' ? 'No scope' : 'All scopes';
 }
 
 /** A key that is equal exactly for equal choices. */
-export function scopeKey(scope: ScopeChoice): string {
+export function scopeKey(scope: ScopeSelection): string {
   return scope.kind === 'named' ? `named:${scope.name}` : scope.kind;
 }

@@ -2,8 +2,8 @@
 import type { FactList, StoredFact } from '../../engine/contract/facts.ts';
 import { renderAtom } from '../../engine/language/print.ts';
 import type { CallOptions } from './client.ts';
-import type { Session } from './session.tsx';
-import { type ScopeChoice, scopeFieldsOf } from './space.ts';
+import type { WorkbenchSession } from './session.tsx';
+import { type ScopeSelection, scopeFieldsOf } from './space.ts';
 
 /** A ground atom, true or explicitly false. */
 export interface FactAtom {
@@ -26,9 +26,9 @@ function isOf(fact: StoredFact, { predicate, args, truthVal }: FactAtom): boolea
  * as far as is needed, since it also has what only looks like the atom. Errors: those of `call`.
  */
 export async function storedFactsOf(
-  call: Session['call'],
+  call: WorkbenchSession['call'],
   atom: FactAtom,
-  scope: ScopeChoice,
+  scope: ScopeSelection,
   most: number,
   options: CallOptions = {},
 ): Promise<StoredFact[]> {

@@ -6,7 +6,7 @@
  */
 import type { OperationName, OperationRequest, Operations } from '../../engine/contract/operations.ts';
 import type { Committed } from '../../engine/contract/transactions.ts';
-import { call, type CallOptions, type Endpoint } from './client.ts';
+import { call, type CallOptions, type ServiceEndpoint } from './client.ts';
 import { asSignedIn } from './credential.ts';
 import { ApiError } from './problem.ts';
 
@@ -41,7 +41,7 @@ const endingCommit = new Set<number | null>([404, 409, 422]);
  * A transaction belongs to its key: where that is refused on the way, all is done again with the next one.
  */
 export function runTransaction(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   writes: readonly TransactionWrite[],
   options: TransactionOptions = {},
 ): Promise<Committed> {
@@ -50,7 +50,7 @@ export function runTransaction(
 }
 
 async function transact(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   writes: readonly TransactionWrite[],
   { dryRun = false, signal, onProgress }: TransactionOptions,
 ): Promise<Committed> {
@@ -80,7 +80,7 @@ async function transact(
 }
 
 /** Ends the transaction, given up or not. */
-async function rollBack(endpoint: Endpoint, id: string): Promise<void> {
+async function rollBack(endpoint: ServiceEndpoint, id: string): Promise<void> {
   try {
     await call(endpoint, 'rollbackTransaction', { params: { id } });
   } catch (error) {

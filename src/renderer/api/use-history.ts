@@ -1,16 +1,23 @@
 /** The history of the space that is shown, as views use it. */
 import { useQueryClient } from '@tanstack/react-query';
 import { notifyDone } from '../ui/notify.tsx';
-import { type Failure } from './problem.ts';
-import { type History, historyOf, move, nextStep, type Step, type Way } from './history.ts';
+import { type ApiFailure } from './problem.ts';
+import {
+  type History,
+  historyOf,
+  move,
+  nextStep,
+  type HistoryStep,
+  type HistoryDirection,
+} from './history.ts';
 import { invalidate, topics } from './live.ts';
 import { useSession } from './session.tsx';
 
 export interface HistoryActions extends History {
   /** The step that would be undone, or done again; null: there is none. */
-  readonly next: Readonly<Record<Way, Step | null>>;
+  readonly next: Readonly<Record<HistoryDirection, HistoryStep | null>>;
   /** Answers why it was refused; null: it was not. */
-  readonly take: (way: Way) => Promise<Failure | null>;
+  readonly take: (way: HistoryDirection) => Promise<ApiFailure | null>;
   readonly dismissFailure: () => void;
 }
 
@@ -23,7 +30,7 @@ export function useHistory(): HistoryActions {
   const useStore = historyOf(space);
   const history = useStore();
 
-  async function take(way: Way): Promise<Failure | null> {
+  async function take(way: HistoryDirection): Promise<ApiFailure | null> {
     const step = await move(useStore, way);
     if (step?.kind === 'stored') {
       notifyDone(`${way === 'undo' ? 'Undone' : 'Done again'}: ${step.label}`);

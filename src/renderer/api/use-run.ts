@@ -6,13 +6,13 @@
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useLive } from './live.ts';
-import { type Failure, failureOf, isCancelled } from './problem.ts';
+import { type ApiFailure, apiFailureOf, isCancelled } from './problem.ts';
 
 export interface RunState<Result> {
   /** A reading of `performance.now()`; null while nothing runs. */
   readonly runningSince: number | null;
   readonly result: Result | null;
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   /** Milliseconds after which the last work was cancelled. */
   readonly cancelledAfter: number | null;
 }
@@ -48,7 +48,7 @@ export function useRun<Result>(): Run<Result> {
         if (running.current !== mine) return;
         running.current = null;
         if (isCancelled(error)) setState({ ...idle, cancelledAfter: performance.now() - mine.since });
-        else setState({ ...idle, failure: failureOf(error) });
+        else setState({ ...idle, failure: apiFailureOf(error) });
       },
     );
   }, []);

@@ -13,7 +13,7 @@ import { restoreKey } from '../api/credential.ts';
 import { desktopShell } from '../api/desktop.ts';
 import { createQueryClient } from '../api/queries.ts';
 import { lastAddressKey, router } from './routes.tsx';
-import { readStored, readString } from '../ui/stored-state.ts';
+import { readStoredState, readString } from '../ui/stored-state.ts';
 import { notifyTrouble } from '../ui/notify.tsx';
 import { startTheme, type ThemeChoice, useTheme } from '../ui/theme-choice.ts';
 import { Themed } from '../ui/themed.tsx';
@@ -22,7 +22,7 @@ import { applyDensity } from '../ui/use-row-height.ts';
 /** A start without an address goes on where the last one ended. */
 function restoreAddress(): void {
   if (window.location.hash !== '') return;
-  const last = readStored(lastAddressKey, readString, '');
+  const last = readStoredState(lastAddressKey, readString, '');
   if (last.startsWith('/')) window.history.replaceState(null, '', `#${last}`);
 }
 

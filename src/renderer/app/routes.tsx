@@ -20,7 +20,7 @@ import { usePredicates, useRules } from '../api/queries.ts';
 import { questionSearchOf } from '../api/question-text.ts';
 import { useCredential } from '../api/credential.ts';
 import { SessionProvider, useSession } from '../api/session.tsx';
-import { searchOf, type Space, spaceOf, spaceSearchOf } from '../api/space.ts';
+import { searchOf, type Space, spaceOfSearch, spaceSearchOf } from '../api/space.ts';
 import { useCommands } from './commands.tsx';
 import { AdminFrame } from '../features/admin/admin-frame.tsx';
 import { adminSearchOf } from '../features/admin/admin-search.ts';
@@ -36,7 +36,7 @@ import { proofSearchOf } from '../features/proof/proof-search.ts';
 import { rulesSearchOf } from '../features/rules/rules-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
 import { SettingsView } from '../features/settings/settings-view.tsx';
-import { Shell } from './shell/shell.tsx';
+import { WorkbenchShell } from './shell/shell.tsx';
 import { ViewFailed } from './shell/view-failed.tsx';
 import { StartView } from './start/start-view.tsx';
 import { TourOffer } from './tour/tour-offer.tsx';
@@ -114,7 +114,10 @@ function Frame() {
   const search = rootRoute.useSearch();
   const key = JSON.stringify(spaceSearchOf(search));
   // The same space is the same object, however often one navigates.
-  const space = useMemo(() => spaceOf(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)), [key]);
+  const space = useMemo(
+    () => spaceOfSearch(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)),
+    [key],
+  );
   const person = useCredential((credential) => credential.person);
   return (
     <SessionProvider space={space}>
@@ -185,7 +188,7 @@ function Framed() {
   const commands = useCommands(goTo);
   const onImport = useImportDialog();
   return (
-    <Shell commands={commands} goTo={goTo} desktop={{ onPlace, onFile: onImport }} aside={<Tour />}>
+    <WorkbenchShell commands={commands} goTo={goTo} desktop={{ onPlace, onFile: onImport }} aside={<Tour />}>
       <DropArea onFile={onImport}>
         {/* A view of other knowledge is another view: nothing that was open or typed there is carried over. */}
         <Suspense fallback={null} key={`${database} ${tenant}`}>
@@ -193,7 +196,7 @@ function Framed() {
         </Suspense>
       </DropArea>
       <ImportUnderWay />
-    </Shell>
+    </WorkbenchShell>
   );
 }
 

@@ -7,7 +7,7 @@
 import type { Rule } from '../../engine/contract/language.ts';
 import { renderAtom, renderLiteral, renderRule } from '../../engine/language/print.ts';
 import { lexLine } from './lexer.ts';
-import { applyEdits, type ReadStatement, readText, type TextMode } from './read-text.ts';
+import { applyTextEdits, type ReadStatement, parseEditorText, type TextMode } from './read-text.ts';
 
 /** A longer rule is broken over lines. */
 const lineLength = 72;
@@ -44,7 +44,7 @@ function formatted({ kind, rule, atom }: ReadStatement): string | null {
 
 /** The text laid out; the same text where nothing is to be done. */
 export function formatText(text: string, mode: TextMode): string {
-  const { statements } = readText(text, mode);
+  const { statements } = parseEditorText(text, mode);
   if (mode === 'question') {
     const [only] = statements;
     if (only === undefined || hasComment(text) || text.trimEnd().endsWith('?')) return text;
@@ -56,7 +56,7 @@ export function formatText(text: string, mode: TextMode): string {
     const wanted = hasComment(written) ? null : formatted(statement);
     return wanted === null || wanted === written ? [] : [{ ...span, text: wanted }];
   });
-  return tidied(applyEdits(text, edits));
+  return tidied(applyTextEdits(text, edits));
 }
 
 /** Without white space at the ends of lines and runs of empty ones. A quoted argument never spans lines. */
@@ -73,7 +73,7 @@ export interface Fold {
 }
 
 /** What can be folded: statements of several lines, and runs of comment lines. */
-export function foldsOf(text: string, mode: TextMode): Fold[] {
+export function textFoldsOf(text: string, mode: TextMode): Fold[] {
   const folds: Fold[] = [];
   const lines = text.split('\n');
   const starts: number[] = [0];
@@ -88,7 +88,7 @@ export function foldsOf(text: string, mode: TextMode): Fold[] {
     }
     return low + 1;
   };
-  for (const { span } of readText(text, mode).statements) {
+  for (const { span } of parseEditorText(text, mode).statements) {
     const first = lineOf(span.start);
     const last = lineOf(Math.max(span.start, span.end - 1));
     if (last > first) folds.push({ first, last, kind: 'statement' });

@@ -12,13 +12,13 @@ import { renderRule } from '../../engine/language/print.ts';
 import type { Span } from '../../engine/language/source.ts';
 import { completionsAt, hoverAt } from './completion.ts';
 import { editorTargets } from './editor-targets.ts';
-import { foldsOf, formatText } from './format-text.ts';
+import { textFoldsOf, formatText } from './format-text.ts';
 import { currentKnowledge, type Knowledge } from './knowledge.ts';
 import { fixerOf } from './quick-fixes.ts';
 import {
-  readText,
+  parseEditorText,
   type PredicateUse,
-  type ReadText,
+  type ParsedText,
   symbolAt,
   type SymbolUse,
   type TextMode,
@@ -51,11 +51,11 @@ function rangeOf(model: Model, { start, end }: Span): Monaco.IRange {
   };
 }
 
-function read(model: Model): ReadText {
-  return readText(model.getValue(), modeOf(model));
+function read(model: Model): ParsedText {
+  return parseEditorText(model.getValue(), modeOf(model));
 }
 
-function symbolOf(model: Model, position: Monaco.IPosition): { text: ReadText; symbol: SymbolUse } | null {
+function symbolOf(model: Model, position: Monaco.IPosition): { text: ParsedText; symbol: SymbolUse } | null {
   const text = read(model);
   const symbol = symbolAt(text, model.getOffsetAt(position));
   return symbol === null ? null : { text, symbol };
@@ -128,7 +128,7 @@ function storedPlaces(
   stored: StoredModels,
   symbol: PredicateUse,
   isWanted: (use: PredicateUse) => boolean,
-  held: ReadText,
+  held: ParsedText,
 ): Monaco.languages.Location[] {
   const own = new Set(held.statements.map(({ rule }) => (rule === null ? '' : renderRule(rule))));
   const { rules, facts } = stored.texts();
@@ -187,7 +187,11 @@ function registerNavigation(monaco: Kit, language: string): void {
 }
 
 /** The name as it is written in the text, or why it cannot be the symbol's. */
-function checkedName(text: ReadText, symbol: SymbolUse, name: string): { name: string } | { reason: string } {
+function checkedName(
+  text: ParsedText,
+  symbol: SymbolUse,
+  name: string,
+): { name: string } | { reason: string } {
   if (symbol.kind === 'predicate') {
     const reason = isBuiltinName(name) ? `${name} is the name of a built-in` : predicateProblem(name);
     return reason === null ? { name } : { reason };
@@ -294,7 +298,7 @@ function registerLayout(monaco: Kit, language: string): void {
   });
   monaco.languages.registerFoldingRangeProvider(language, {
     provideFoldingRanges: (model) =>
-      foldsOf(model.getValue(), modeOf(model)).map(({ first, last, kind }) => ({
+      textFoldsOf(model.getValue(), modeOf(model)).map(({ first, last, kind }) => ({
         start: first,
         end: last,
         ...(kind === 'comment' ? { kind: monaco.languages.FoldingRangeKind.Comment } : {}),

@@ -9,8 +9,8 @@ import { ruleProblems } from '../../engine/language/check.ts';
 import type { Span } from '../../engine/language/source.ts';
 import {
   type PredicateUse,
-  type ReadText,
-  readText,
+  type ParsedText,
+  parseEditorText,
   type TextEdit,
   type TextMode,
   type VariableUse,
@@ -27,7 +27,7 @@ type Vocabulary = readonly { readonly name: string; readonly arity: number }[];
 /** What a fix is looked for with. */
 interface Case {
   readonly text: string;
-  readonly read: ReadText;
+  readonly read: ParsedText;
   readonly place: Span;
   readonly known: Vocabulary;
   readonly diagnostic: Diagnostic;
@@ -45,7 +45,7 @@ export function offsetAt(text: string, line: number, column: number): number {
 }
 
 /** How many letters must be changed to make one word of another, or swapped with the next; `most` + 1 where more. */
-export function distance(left: string, right: string, most: number): number {
+export function wordDistance(left: string, right: string, most: number): number {
   if (Math.abs(left.length - right.length) > most) return most + 1;
   let before: number[] = [];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
@@ -73,7 +73,7 @@ function likest(word: string, words: Iterable<string>, count: number): string[] 
   const most = word.length < 5 ? 1 : 2;
   const scored = [...new Set(words)]
     .filter((other) => other !== word)
-    .map((other) => ({ other, far: distance(word.toLowerCase(), other.toLowerCase(), most) }))
+    .map((other) => ({ other, far: wordDistance(word.toLowerCase(), other.toLowerCase(), most) }))
     .filter(({ far }) => far <= most);
   scored.sort((left, right) => left.far - right.far || (left.other < right.other ? -1 : 1));
   return scored.slice(0, count).map(({ other }) => other);
@@ -118,7 +118,7 @@ function ofSyntax({ diagnostic, place }: Case): Fix[] {
 }
 
 /** The variables of a statement that something binds: those of atoms that are matched. */
-function boundIn(read: ReadText, statement: number): string[] {
+function boundIn(read: ParsedText, statement: number): string[] {
   const bound = read.variables.filter(
     (use) => use.statement === statement && use.within === 'atom' && use.depth === 0 && use.name !== '?_',
   );
@@ -308,13 +308,13 @@ const fixesByCode: Record<Diagnostic['code'], (found: Case) => Fix[]> = {
  * text is read once, when the first complaint is looked at.
  */
 export function fixerOf(text: string, mode: TextMode, known: Vocabulary): (diagnostic: Diagnostic) => Fix[] {
-  let read: ReadText | null = null;
+  let read: ParsedText | null = null;
   return (diagnostic) => {
     const place = {
       start: offsetAt(text, diagnostic.startLine, diagnostic.startColumn),
       end: offsetAt(text, diagnostic.endLine, diagnostic.endColumn),
     };
-    read ??= readText(text, mode);
+    read ??= parseEditorText(text, mode);
     return fixesByCode[diagnostic.code]({ text, read, place, known, diagnostic });
   };
 }

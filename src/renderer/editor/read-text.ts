@@ -12,7 +12,7 @@ import { isAggregate, isBuiltin } from '../../engine/language/terms.ts';
 
 export type TextMode = 'program' | 'question';
 
-export type Role = 'fact' | 'head' | 'body';
+export type AtomRole = 'fact' | 'head' | 'body';
 
 /** One place where a predicate is named. */
 export interface PredicateUse {
@@ -20,7 +20,7 @@ export interface PredicateUse {
   readonly name: string;
   readonly arity: number;
   readonly negated: boolean;
-  readonly role: Role;
+  readonly role: AtomRole;
   /** Of the name alone. */
   readonly span: Span;
   /** Of the whole literal. */
@@ -54,7 +54,7 @@ export interface ReadStatement {
   readonly body: readonly LiteralSource[];
 }
 
-export interface ReadText {
+export interface ParsedText {
   readonly statements: readonly ReadStatement[];
   readonly predicates: readonly PredicateUse[];
   readonly variables: readonly VariableUse[];
@@ -86,7 +86,7 @@ class Uses {
     return { start: start - this.#shift, end: end - this.#shift };
   }
 
-  atom(atom: Atom, source: LiteralSource, role: Role, statement: number): void {
+  atom(atom: Atom, source: LiteralSource, role: AtomRole, statement: number): void {
     this.predicates.push({
       kind: 'predicate',
       name: atom.predicate,
@@ -155,15 +155,15 @@ function readStatement(statement: Statement, index: number, uses: Uses, isQuesti
   };
 }
 
-let last: { readonly text: string; readonly mode: TextMode; readonly read: ReadText } | null = null;
+let last: { readonly text: string; readonly mode: TextMode; readonly read: ParsedText } | null = null;
 
 /** Reads what can be read of a text. The last one is kept: of what is written, several ask after each key. */
-export function readText(text: string, mode: TextMode): ReadText {
+export function parseEditorText(text: string, mode: TextMode): ParsedText {
   if (last?.text !== text || last.mode !== mode) last = { text, mode, read: readAnew(text, mode) };
   return last.read;
 }
 
-function readAnew(text: string, mode: TextMode): ReadText {
+function readAnew(text: string, mode: TextMode): ParsedText {
   const isQuestion = mode === 'question';
   const shift = isQuestion ? questionHead.length : 0;
   const whole = isQuestion ? questionHead + withoutQuestionMark(text) : text;
@@ -181,7 +181,7 @@ function holds(span: Span, offset: number): boolean {
 }
 
 /** The predicate or variable that is named at an offset, its end included. */
-export function symbolAt(read: ReadText, offset: number): SymbolUse | null {
+export function symbolAt(read: ParsedText, offset: number): SymbolUse | null {
   return (
     read.predicates.find(({ span }) => holds(span, offset)) ??
     read.variables.find(({ span }) => holds(span, offset)) ??
@@ -190,7 +190,7 @@ export function symbolAt(read: ReadText, offset: number): SymbolUse | null {
 }
 
 /** Every place of the same predicate (name and arity, whatever its sign), or of the same variable of the statement. */
-export function usesOf(read: ReadText, symbol: SymbolUse): SymbolUse[] {
+export function usesOf(read: ParsedText, symbol: SymbolUse): SymbolUse[] {
   return symbol.kind === 'predicate'
     ? read.predicates.filter(({ name, arity }) => name === symbol.name && arity === symbol.arity)
     : read.variables.filter(({ name, statement }) => name === symbol.name && statement === symbol.statement);
@@ -202,7 +202,7 @@ export interface TextEdit extends Span {
 }
 
 /** The text after edits that do not overlap. */
-export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+export function applyTextEdits(text: string, edits: readonly TextEdit[]): string {
   let result = text;
   for (const { start, end, text: part } of [...edits].sort((left, right) => right.start - left.start))
     result = result.slice(0, start) + part + result.slice(end);
@@ -216,9 +216,9 @@ export function renameInText(
   from: { name: string; arity: number },
   to: string,
 ) {
-  const { predicates } = readText(text, mode);
+  const { predicates } = parseEditorText(text, mode);
   const edits = predicates
     .filter(({ name, arity }) => name === from.name && arity === from.arity)
     .map(({ span }) => ({ ...span, text: to }));
-  return applyEdits(text, edits);
+  return applyTextEdits(text, edits);
 }

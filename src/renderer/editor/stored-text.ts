@@ -6,11 +6,11 @@
  */
 import { ruleForEditor } from './format-text.ts';
 import type { Knowledge } from './knowledge.ts';
-import { readText, type ReadText } from './read-text.ts';
+import { parseEditorText, type ParsedText } from './read-text.ts';
 
 export interface StoredText {
   readonly text: string;
-  readonly read: ReadText;
+  readonly read: ParsedText;
   /** What each line, from 1, is of: the id of a rule, or the name of a predicate. */
   ownerOf(line: number): string | null;
 }
@@ -23,7 +23,7 @@ interface Part {
 function storedTextOf(parts: readonly Part[]): StoredText {
   const owners = parts.flatMap(({ text, owner }) => text.split('\n').map(() => owner));
   const text = parts.map((part) => part.text).join('\n');
-  return { text, read: readText(text, 'program'), ownerOf: (line) => owners[line - 1] ?? null };
+  return { text, read: parseEditorText(text, 'program'), ownerOf: (line) => owners[line - 1] ?? null };
 }
 
 /** Every stored rule, in the order of the service. */

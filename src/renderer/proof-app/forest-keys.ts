@@ -7,7 +7,7 @@ import {
   keyIn,
   type Unfolded,
   withFolded,
-  withShown,
+  withUnfoldedTo,
   withUnfolded,
 } from './forest.ts';
 
@@ -20,7 +20,7 @@ export interface ForestState {
 /** Folds or unfolds the line; from a reference it goes to where the step is shown whole. */
 export function afterOpening(row: ForestRow, { unfolded }: ForestState): ForestState {
   if (row.isReference && row.step !== null)
-    return { active: keyIn(row.index, row.step.id), unfolded: withShown(unfolded, row) };
+    return { active: keyIn(row.index, row.step.id), unfolded: withUnfoldedTo(unfolded, row) };
   if (!canUnfold(row)) return { active: row.key, unfolded };
   const next = isUnfolded(row, unfolded) ? withFolded(unfolded, row) : withUnfolded(unfolded, row);
   return { active: row.key, unfolded: next };
@@ -36,7 +36,7 @@ function afterMove(move: TreeMove<ForestRow>, { unfolded }: ForestState): Forest
 }
 
 /** The state after a key; null for a key that means nothing here. `page`: lines that fit into the view. */
-export function afterKey(
+export function forestAfterKey(
   key: string,
   rows: readonly ForestRow[],
   state: ForestState,

@@ -19,7 +19,7 @@ import {
 } from '../features/proof/proof-tree.ts';
 
 /** One answer; without `root` it came without its proof. */
-export interface Conclusion {
+export interface ProvedAnswer {
   readonly text: string;
   readonly root: ProofStep | null;
   /** Laid out when first called; null without a root. */
@@ -28,7 +28,7 @@ export interface Conclusion {
 
 /** One visible line. A line without `step` is that of an answer without proof. */
 export interface ForestRow extends Omit<OutlineRow, 'step'> {
-  readonly conclusion: Conclusion;
+  readonly conclusion: ProvedAnswer;
   /** Place of the answer among all, from 0. */
   readonly index: number;
   readonly step: ProofStep | null;
@@ -43,7 +43,7 @@ export const mostUnfolded = 20_000;
 const fewLines = 16;
 
 /** The answers of a page with their proofs. A root whose step is missing counts as no proof. */
-export function conclusionsOf({ results, proof }: Answer): Conclusion[] {
+export function provedAnswersOf({ results, proof }: Answer): ProvedAnswer[] {
   const steps = proof === undefined ? new Map<number, ProofStep>() : stepsById(proof);
   return results.map((text, index) => {
     const root = steps.get(proof?.roots[index] ?? Number.NaN) ?? null;
@@ -53,7 +53,7 @@ export function conclusionsOf({ results, proof }: Answer): Conclusion[] {
 }
 
 /** True where the answer's proof is more than the fact that it is. */
-export function isProved({ root }: Conclusion): boolean {
+export function isProved({ root }: ProvedAnswer): boolean {
   return root !== null && root.premises.length > 0;
 }
 
@@ -77,7 +77,7 @@ export function keyIn(index: number, id: number): string {
 }
 
 /** The lines from top to bottom. */
-export function forestRows(conclusions: readonly Conclusion[], unfolded: Unfolded): ForestRow[] {
+export function forestRows(conclusions: readonly ProvedAnswer[], unfolded: Unfolded): ForestRow[] {
   const rows: ForestRow[] = [];
   for (const [index, conclusion] of conclusions.entries()) {
     const shown = unfolded.get(index);
@@ -103,14 +103,14 @@ export function forestRows(conclusions: readonly Conclusion[], unfolded: Unfolde
   return rows;
 }
 
-function foldedLine({ root }: Conclusion, index: number) {
+function foldedLine({ root }: ProvedAnswer, index: number) {
   const key = root === null ? `${index}:` : keyIn(index, root.id);
   const line = { key, step: root, level: 1, position: index + 1, parent: null };
   return { ...line, isReference: false, isCircle: false };
 }
 
 /** What is unfolded at first: of a single answer what the workbench unfolds, of several everything or nothing. */
-export function unfoldedAtFirst(conclusions: readonly Conclusion[]): Unfolded {
+export function unfoldedAtFirst(conclusions: readonly ProvedAnswer[]): Unfolded {
   const [only] = conclusions;
   const tree = conclusions.length === 1 ? only?.tree() : null;
   if (tree !== null && tree !== undefined) return new Map([[0, initiallyUnfolded(tree)]]);
@@ -121,7 +121,7 @@ export function unfoldedAtFirst(conclusions: readonly Conclusion[]): Unfolded {
 }
 
 /** Every answer unfolded to its last step, from the first on, while there are no more than `most` steps. */
-export function unfoldedUpTo(conclusions: readonly Conclusion[], most: number): Unfolded {
+export function unfoldedUpTo(conclusions: readonly ProvedAnswer[], most: number): Unfolded {
   const unfolded = new Map<number, ReadonlySet<number>>();
   let left = most;
   for (const [index, conclusion] of conclusions.entries()) {
@@ -150,7 +150,7 @@ export function withFolded(unfolded: Unfolded, row: ForestRow): Unfolded {
 }
 
 /** With everything unfolded that hides the place where the line's step is shown whole. */
-export function withShown(unfolded: Unfolded, row: ForestRow): Unfolded {
+export function withUnfoldedTo(unfolded: Unfolded, row: ForestRow): Unfolded {
   const tree = row.conclusion.tree();
   if (row.step === null || tree === null) return unfolded;
   const above = stepsAbove(tree, row.step.id);

@@ -5,8 +5,8 @@
  * the cursor stands belong to the owner, who shows a state and is told of the one that is wanted next.
  */
 import { element } from './dom.ts';
-import { type Conclusion, canUnfold, type ForestRow, forestRows, isUnfolded } from './forest.ts';
-import { afterKey, afterOpening, type ForestState } from './forest-keys.ts';
+import { type ProvedAnswer, canUnfold, type ForestRow, forestRows, isUnfolded } from './forest.ts';
+import { forestAfterKey, afterOpening, type ForestState } from './forest-keys.ts';
 import { stepLine } from './step-line.ts';
 
 /** Pixels; as in the style sheet. */
@@ -20,7 +20,7 @@ export class Outline {
   readonly element = element('div', { role: 'tree', tabindex: 0, class: 'outline', 'aria-label': 'Proof' });
   readonly #body = element('div', { role: 'presentation', class: 'lines' });
   readonly #onState: (state: ForestState) => void;
-  #conclusions: readonly Conclusion[] = [];
+  #conclusions: readonly ProvedAnswer[] = [];
   #state: ForestState = { active: '', unfolded: new Map() };
   #rows: readonly ForestRow[] = [];
   #isDrawing = false;
@@ -40,7 +40,7 @@ export class Outline {
   }
 
   /** Shows the answers in the state, with the line under the cursor in sight. */
-  show(conclusions: readonly Conclusion[], state: ForestState): void {
+  show(conclusions: readonly ProvedAnswer[], state: ForestState): void {
     const isSame = conclusions === this.#conclusions && state.unfolded === this.#state.unfolded;
     if (!isSame) this.#rows = forestRows(conclusions, state.unfolded);
     this.#conclusions = conclusions;
@@ -111,7 +111,7 @@ export class Outline {
   #pressed(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const page = Math.max(1, Math.floor(this.element.clientHeight / rowHeight) - 1);
-    const next = afterKey(event.key, this.#rows, this.#state, page);
+    const next = forestAfterKey(event.key, this.#rows, this.#state, page);
     if (next === null) return;
     event.preventDefault();
     this.#onState(next);

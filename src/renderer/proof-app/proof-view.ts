@@ -9,8 +9,8 @@ import { formatAmount, formatCount } from '../ui/format.ts';
 import { code } from './code.ts';
 import { button, element } from './dom.ts';
 import {
-  type Conclusion,
-  conclusionsOf,
+  type ProvedAnswer,
+  provedAnswersOf,
   forestRows,
   isProved,
   mostUnfolded,
@@ -37,7 +37,7 @@ const mostOfQuestion = 600;
 const noOffers: Offers = { more: null, enlarge: null, open: null };
 const offerNames = ['more', 'enlarge', 'open'] as const;
 
-export class ProofView {
+export class ProofAppView {
   readonly #root: HTMLElement;
   readonly #outline = new Outline((state) => this.#turn(state));
   readonly #head = element('header', { class: 'head' });
@@ -47,7 +47,7 @@ export class ProofView {
   #offers: Offers = noOffers;
   #pages: readonly Answer[] = [];
   #proofs: URL | null = null;
-  #conclusions: readonly Conclusion[] = [];
+  #conclusions: readonly ProvedAnswer[] = [];
   #state: ForestState = { active: '', unfolded: new Map() };
   #isAsking = false;
   #failure: string | null = null;
@@ -94,7 +94,7 @@ export class ProofView {
     this.#proofs = result.proofs;
     this.#failure = null;
     this.#isAsking = false;
-    this.#conclusions = conclusionsOf(result.answer);
+    this.#conclusions = provedAnswersOf(result.answer);
     const unfolded = unfoldedAtFirst(this.#conclusions);
     this.#state = { active: forestRows(this.#conclusions.slice(0, 1), new Map())[0]?.key ?? '', unfolded };
     this.#drawFrame();
@@ -108,7 +108,7 @@ export class ProofView {
     if (result.kind === 'answer') {
       this.#failure = null;
       this.#pages = [...this.#pages, result.answer];
-      this.#conclusions = [...this.#conclusions, ...conclusionsOf(result.answer)];
+      this.#conclusions = [...this.#conclusions, ...provedAnswersOf(result.answer)];
     } else this.#failure = result.text;
     this.#drawFrame();
   }

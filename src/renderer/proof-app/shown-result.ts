@@ -70,7 +70,7 @@ function readProofs(given: unknown): URL | null {
 }
 
 /** The address that shows the proof of an answer to the question of `input`. */
-export function addressOf(proofs: URL, input: ToolInput | null, answer: string): string {
+export function proofAddressOf(proofs: URL, input: ToolInput | null, answer: string): string {
   const { scope, unscoped } = input ?? {};
   const address = new URL(proofs);
   const [path = '', given = ''] = address.hash.split('?');

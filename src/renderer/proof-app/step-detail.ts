@@ -1,6 +1,6 @@
 /** What there is to know of the step under the cursor: its rule in full, with what its variables stand for. */
 import type { ProofStep } from '../../engine/contract/inference.ts';
-import { type Binding, substitutionOf } from '../features/proof/step-words.ts';
+import { type VariableBinding, substitutionOf } from '../features/proof/step-words.ts';
 import { clipped, code } from './code.ts';
 import { element } from './dom.ts';
 import type { ForestRow } from './forest.ts';
@@ -62,7 +62,7 @@ function bindings(rule: string, step: ProofStep, steps: ReadonlyMap<number, Proo
   return [element('p', { class: 'dim' }, ...pairs)];
 }
 
-function readBindings(rule: string, atom: string, premises: readonly string[]): Binding[] {
+function readBindings(rule: string, atom: string, premises: readonly string[]): VariableBinding[] {
   try {
     return substitutionOf(rule, atom, premises);
   } catch {

@@ -1,7 +1,7 @@
 /** One thing that can be done by name: in the palette, by its keys, in a native menu. */
 import type { ReactNode } from 'react';
 
-export interface Command {
+export interface AppCommand {
   readonly id: string;
   readonly title: string;
   /** What it is listed under. */

@@ -34,7 +34,7 @@ import {
   clamp,
   isInRanges,
   nextPlace,
-  type Place,
+  type CellPosition,
   rangeBetween,
   type RowRange,
   type RowRanges,
@@ -225,7 +225,7 @@ function PlainBodyRow<Row>(props: BodyRowProps<Row>) {
 const BodyRow = memo(PlainBodyRow) as typeof PlainBodyRow;
 
 /** The cell of the grid that something happened in; null: in none. */
-function cellAt(target: EventTarget): Place | null {
+function cellAt(target: EventTarget): CellPosition | null {
   const cell = target instanceof Element ? target.closest('[role="gridcell"]') : null;
   const row = Number(cell?.parentElement?.getAttribute('aria-rowindex'));
   const column = Number(cell?.getAttribute('aria-colindex'));
@@ -278,7 +278,7 @@ interface BodyRowsProps<Row> extends DataGridProps<Row> {
   rowHeight: number;
   gridId: string;
   template: CSSProperties;
-  active: Place;
+  active: CellPosition;
 }
 
 /** Rows stand at fixed places in a block, no further down than so many; to scroll moves the block. */
@@ -354,7 +354,7 @@ function useCursor(
 }
 
 /** Where the cursor is among the columns and rows there are. */
-function placeOf<Row>(cursor: Cursor, columns: readonly Column<Row>[], count: number): Place {
+function placeOf<Row>(cursor: Cursor, columns: readonly Column<Row>[], count: number): CellPosition {
   const column = columns.findIndex(({ id }) => id === cursor.column);
   return { row: clamp(cursor.row, count - 1), column: clamp(column, columns.length - 1) };
 }
@@ -380,8 +380,8 @@ interface GridActs {
  * A double click is on the cell of its first click, whatever that has moved under the pointer: a pane that it opened
  * narrows the grid, or stands where the cell was. So the page is listened to, and the second click does nothing else.
  */
-function useDoubleClick(gridRef: RefObject<HTMLElement | null>, onOpen: (place: Place) => void): void {
-  const pressed = useRef<Place | null>(null);
+function useDoubleClick(gridRef: RefObject<HTMLElement | null>, onOpen: (place: CellPosition) => void): void {
+  const pressed = useRef<CellPosition | null>(null);
   const onClick = useEffectEvent((event: globalThis.MouseEvent) => {
     const { target, detail } = event;
     const isInside = target instanceof Element && gridRef.current?.contains(target) === true;
@@ -412,7 +412,7 @@ function isControl(target: Element): boolean {
 
 /** The menu that is open: of which cell, and where. */
 interface OpenMenu {
-  readonly place: Place;
+  readonly place: CellPosition;
   readonly at: MenuPoint;
 }
 
@@ -430,13 +430,13 @@ function isMenuKey({ key, shiftKey }: KeyboardEvent): boolean {
 /** The menu of the rows. `take` puts the cursor on the cell that it is for, and chooses its row. */
 function useRowMenu<Row>(
   { columns, count, menu, label, rowAt }: DataGridProps<Row>,
-  active: Place,
-  take: (place: Place) => void,
+  active: CellPosition,
+  take: (place: CellPosition) => void,
   gridRef: RefObject<HTMLElement | null>,
 ): GridMenu {
   const [open, setOpen] = useState<OpenMenu | null>(null);
 
-  function show(place: Place, at: MenuPoint): void {
+  function show(place: CellPosition, at: MenuPoint): void {
     take(place);
     setOpen({ place, at });
   }
@@ -492,7 +492,7 @@ function choiceOf(event: Pick<KeyboardEvent, 'shiftKey' | 'ctrlKey' | 'metaKey'>
 /** Chooses rows: one, or where the owner takes them several. */
 function useChoosing<Row>(
   { count, selected, ranges = none, onSelect, onRanges }: DataGridProps<Row>,
-  active: Place,
+  active: CellPosition,
 ): (row: number, choice: Choice) => void {
   /** Where a range began, and what it is now. */
   const anchor = useRef<{ readonly row: number; readonly range: RowRange } | null>(null);
@@ -526,14 +526,14 @@ function useChoosing<Row>(
 /** What keys and the pointer do. `go` puts the cursor on a place. */
 function useGridActs<Row>(
   props: DataGridProps<Row>,
-  active: Place,
+  active: CellPosition,
   virtual: VirtualRows,
-  go: (place: Place) => void,
-): GridActs & { readonly open: (place: Place) => void } {
+  go: (place: CellPosition) => void,
+): GridActs & { readonly open: (place: CellPosition) => void } {
   const { columns, count, onRanges, onOpen, onEdit, onKey } = props;
   const choose = useChoosing(props, active);
 
-  function open({ row, column }: Place): void {
+  function open({ row, column }: CellPosition): void {
     const id = columns[column]?.id;
     if (onEdit === undefined) onOpen?.(row);
     else if (id !== undefined) onEdit(row, id);
@@ -602,10 +602,10 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   const { template, minWidth } = useMemo(() => layoutOf(columns), [columns]);
   const active = placeOf(cursor, columns, count);
   useSteadyView(props.leading ?? 0, virtual.shiftBy);
-  const goTo = ({ row, column }: Place) => setCursor({ row, column: columns[column]?.id ?? null });
+  const goTo = ({ row, column }: CellPosition) => setCursor({ row, column: columns[column]?.id ?? null });
   const { open, ...acts } = useGridActs(props, active, virtual, goTo);
   useDoubleClick(scrollRef, open);
-  const takeRow = (place: Place) => {
+  const takeRow = (place: CellPosition) => {
     goTo(place);
     if (!isInRanges(ranges, place.row)) props.onSelect(place.row);
   };

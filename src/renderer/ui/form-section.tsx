@@ -27,7 +27,7 @@ export function FormSection({
 }
 
 /** What cannot be read, each once; nothing where all can. */
-export function FormProblems({ problems }: { problems: readonly string[] }) {
+export function FormProblemList({ problems }: { problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (
     <div role="status">

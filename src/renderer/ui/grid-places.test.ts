@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { isInRanges, nextPlace, rangeBetween, rowsOf, withRange, withToggled } from './grid-places.ts';
+import {
+  isInRanges,
+  nextPlace,
+  rangeBetween,
+  chosenRowCount,
+  withRange,
+  withToggled,
+} from './grid-places.ts';
 
 const size = { rows: 1_000_000, columns: 5, page: 20 };
 const press = (key: string, ctrlKey = false) => ({ key, ctrlKey, metaKey: false });
@@ -37,7 +44,7 @@ test('rows are chosen and dropped one by one, with gaps between them', () => {
     { first: 5, last: 6 },
     { first: 9, last: 10 },
   ]);
-  expect(rowsOf(rows)).toBe(2);
+  expect(chosenRowCount(rows)).toBe(2);
   expect([4, 5, 8, 9].map((row) => isInRanges(rows, row))).toEqual([false, true, false, true]);
   expect(withToggled([{ first: 2, last: 5 }], 3)).toEqual([
     { first: 2, last: 3 },

@@ -7,7 +7,7 @@ export interface RowRange {
   readonly last: number;
 }
 
-export interface Place {
+export interface CellPosition {
   row: number;
   column: number;
 }
@@ -19,9 +19,9 @@ export function clamp(value: number, greatest: number): number {
 /** Where a key leads from a place, or null where it leads nowhere. Home and End at the end of a row go on to all rows. */
 export function nextPlace(
   event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>,
-  place: Place,
+  place: CellPosition,
   size: { rows: number; columns: number; page: number },
-): Place | null {
+): CellPosition | null {
   const isWide = event.ctrlKey || event.metaKey;
   const lastRow = size.rows - 1;
   const lastColumn = size.columns - 1;
@@ -57,7 +57,7 @@ export function rangeBetween(one: number, other: number): RowRange {
 /** Rows that are chosen together: ranges from top to bottom that neither overlap nor touch. */
 export type RowRanges = readonly RowRange[];
 
-export function rowsOf(ranges: RowRanges): number {
+export function chosenRowCount(ranges: RowRanges): number {
   return ranges.reduce((sum, { first, last }) => sum + last - first, 0);
 }
 

@@ -1,6 +1,6 @@
 /** Preferences of this browser that no service knows of. */
 import { create } from 'zustand';
-import { readStored, writeStored } from './stored-state.ts';
+import { readStoredState, writeStored } from './stored-state.ts';
 
 interface Preferences {
   /** Shortcuts of one character without a modifier, like `?`. */
@@ -10,7 +10,7 @@ interface Preferences {
 const storageKey = 'corollary.single-keys';
 
 export const usePreferences = create<Preferences>()(() => ({
-  singleKeys: readStored(storageKey, (value) => (typeof value === 'boolean' ? value : null), true),
+  singleKeys: readStoredState(storageKey, (value) => (typeof value === 'boolean' ? value : null), true),
 }));
 
 export function setSingleKeys(singleKeys: boolean): void {

@@ -9,7 +9,7 @@
  * The stored value under `key`, or `fallback` where there is none that `read` accepts. `storage`: that of the window,
  * for what is to end with it.
  */
-export function readStored<Value>(
+export function readStoredState<Value>(
   key: string,
   read: (value: unknown) => Value | null,
   fallback: Value,

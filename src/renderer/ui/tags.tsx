@@ -27,7 +27,7 @@ interface KeysProps {
   look?: 'plain';
 }
 
-export function Keys({ keys, look }: KeysProps) {
+export function KeyCaps({ keys, look }: KeysProps) {
   const parts = keys === '+' ? ['+'] : keysLabel(keys).split('+');
   return (
     <span aria-hidden={look === 'plain'} className={styles.keys}>

@@ -1,6 +1,6 @@
 /** Text that is being written: kept in this browser every two seconds, and when the view or window closes. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { readStored, readString, writeStored } from './stored-state.ts';
+import { readStoredState, readString, writeStored } from './stored-state.ts';
 
 const saveMs = 2_000;
 
@@ -10,7 +10,7 @@ function keyOf(name: string): string {
 
 /** What is kept under `name` by a view that is closed; '' where nothing is. */
 export function keptDraft(name: string): string {
-  return readStored(keyOf(name), readString, '');
+  return readStoredState(keyOf(name), readString, '');
 }
 
 export function dropDraft(name: string): void {
@@ -20,14 +20,14 @@ export function dropDraft(name: string): void {
 
 /** When what is kept under `name` was written, in epoch ms; null where that is not known. */
 export function draftTime(name: string): number | null {
-  const at = readStored(`${keyOf(name)}.at`, (value) => (typeof value === 'number' ? value : null), 0);
+  const at = readStoredState(`${keyOf(name)}.at`, (value) => (typeof value === 'number' ? value : null), 0);
   return at === 0 ? null : at;
 }
 
 /** The draft under `name`; `initial` where there is none. */
 export function useDraft(name: string, initial = ''): [string, (text: string) => void] {
   const key = keyOf(name);
-  const [text, setText] = useState(() => readStored(key, readString, initial));
+  const [text, setText] = useState(() => readStoredState(key, readString, initial));
   const unsaved = useRef<string | null>(null);
 
   useEffect(() => {

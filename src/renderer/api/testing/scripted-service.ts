@@ -2,14 +2,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
-import type { Endpoint } from '../client.ts';
+import type { ServiceEndpoint } from '../client.ts';
 
 const servers: Server[] = [];
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 /** Ends with the test that began it. */
-export async function scriptedService(handler: Handler): Promise<Endpoint> {
+export async function scriptedService(handler: Handler): Promise<ServiceEndpoint> {
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));

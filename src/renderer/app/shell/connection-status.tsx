@@ -5,14 +5,14 @@ import { useEffect, useState } from 'react';
 import type { StreamState } from '../../api/event-stream.ts';
 import { useLive } from '../../api/live.ts';
 import { useHealth } from '../../api/queries.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
 import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
 import { forgetService, openService, useOtherServices } from './other-services.ts';
-import { addressProblem, originOf } from './service-address.ts';
+import { addressProblem, serviceOriginOf } from './service-address.ts';
 import styles from './shell.module.css';
 
 function stateLabel(stream: StreamState): string {
@@ -60,7 +60,7 @@ const serviceQuestion: NameQuestion = {
   action: 'Open',
   problemOf: addressProblem,
   onName: (address) => {
-    const origin = originOf(address);
+    const origin = serviceOriginOf(address);
     if (origin !== null) openService(origin);
   },
 };
@@ -119,7 +119,7 @@ export function ConnectionStatus() {
         </Popover.Dropdown>
       </Popover>
       {isAsking && (
-        <NameDialog question={serviceQuestion} failureOf={failureOf} onClose={() => setIsAsking(false)} />
+        <NameDialog question={serviceQuestion} failureOf={apiFailureOf} onClose={() => setIsAsking(false)} />
       )}
     </>
   );

@@ -1,17 +1,17 @@
 /** Undo, redo and the list of steps, as commands: each says what it is about to take back. */
 import { IconArrowBackUp, IconArrowForwardUp, IconHistory } from '@tabler/icons-react';
 import { named } from '../../../desktop-contract/commands.ts';
-import type { Way } from '../../api/history.ts';
+import type { HistoryDirection } from '../../api/history.ts';
 import { useHistory } from '../../api/use-history.ts';
-import type { Command } from '../../ui/command.ts';
+import type { AppCommand } from '../../ui/command.ts';
 import { notifyFailure, notifyHint } from '../../ui/notify.tsx';
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
 
-export function useHistoryCommands(onShow: () => void): Command[] {
+export function useHistoryCommands(onShow: () => void): AppCommand[] {
   const { next, running, take } = useHistory();
 
-  async function run(way: Way): Promise<void> {
+  async function run(way: HistoryDirection): Promise<void> {
     // While a step is under way the next one waits for it: whether there is any shows then.
     if (next[way] === null && running === null) {
       notifyHint(way === 'undo' ? 'There is nothing to undo.' : 'There is nothing to do again.');

@@ -4,7 +4,7 @@ import { IconArrowBackUp, IconArrowForwardUp } from '@tabler/icons-react';
 import { useHistory } from '../../api/use-history.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { StepList } from '../../ui/step-list.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import styles from './shell.module.css';
 
 export function HistoryDialog({ onClose }: { onClose: () => void }) {
@@ -21,7 +21,7 @@ export function HistoryDialog({ onClose }: { onClose: () => void }) {
         <Button
           variant="default"
           leftSection={<IconArrowForwardUp size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Y" look="plain" />}
+          rightSection={<KeyCaps keys="Mod+Y" look="plain" />}
           disabled={next.redo === null || running !== null}
           loading={running === 'redo'}
           onClick={() => void take('redo')}
@@ -30,7 +30,7 @@ export function HistoryDialog({ onClose }: { onClose: () => void }) {
         </Button>
         <Button
           leftSection={<IconArrowBackUp size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Z" look="plain" />}
+          rightSection={<KeyCaps keys="Mod+Z" look="plain" />}
           disabled={next.undo === null || running !== null}
           loading={running === 'undo'}
           onClick={() => void take('undo')}

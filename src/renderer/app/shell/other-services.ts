@@ -3,7 +3,7 @@
  * own: a page talks to the service that it came from and to no other.
  */
 import { create } from 'zustand';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { readOrigins, withOrigin } from './service-address.ts';
 
 const storageKey = 'corollary.services';
@@ -12,7 +12,7 @@ interface OtherServices {
 }
 
 export const useOtherServices = create<OtherServices>()(() => ({
-  origins: readStored<readonly string[]>(storageKey, readOrigins, []),
+  origins: readStoredState<readonly string[]>(storageKey, readOrigins, []),
 }));
 
 function remember(origins: readonly string[]): void {

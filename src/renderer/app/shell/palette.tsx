@@ -6,8 +6,8 @@
 import { Modal } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from 'react';
-import type { Command } from '../../ui/command.ts';
-import { Keys } from '../../ui/tags.tsx';
+import type { AppCommand } from '../../ui/command.ts';
+import { KeyCaps } from '../../ui/tags.tsx';
 import styles from './palette.module.css';
 import { findCommands, groupCommands } from './palette-search.ts';
 
@@ -18,9 +18,9 @@ const atOnce = { duration: 0 } as const;
 
 interface FoundProps {
   id: string;
-  found: readonly Command[];
+  found: readonly AppCommand[];
   active: number;
-  onRun: (command: Command) => void;
+  onRun: (command: AppCommand) => void;
 }
 
 function Found({ id, found, active, onRun }: FoundProps) {
@@ -43,7 +43,7 @@ function Found({ id, found, active, onRun }: FoundProps) {
             <span className={styles.icon}>{command.icon}</span>
             <span className={styles.title}>{command.title}</span>
             {command.detail !== undefined && <span className={styles.detail}>{command.detail}</span>}
-            {command.keys !== undefined && <Keys keys={command.keys} />}
+            {command.keys !== undefined && <KeyCaps keys={command.keys} />}
           </div>
         );
       })}
@@ -52,7 +52,7 @@ function Found({ id, found, active, onRun }: FoundProps) {
 }
 
 /** The groups in one order, so that arrows move as the eye does. */
-function asShown(found: readonly Command[]): Command[] {
+function asShown(found: readonly AppCommand[]): AppCommand[] {
   return groupCommands(found).flatMap(({ commands }) => commands);
 }
 
@@ -88,7 +88,7 @@ function Field({ listId, activeId, typed, onType, onKeyDown }: FieldProps) {
 }
 
 interface PaletteProps {
-  commands: readonly Command[];
+  commands: readonly AppCommand[];
   onClose: () => void;
 }
 
@@ -105,7 +105,7 @@ export function Palette({ commands, onClose }: PaletteProps) {
     listRef.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [active, typed]);
 
-  function run(command: Command): void {
+  function run(command: AppCommand): void {
     onClose();
     command.run();
   }

@@ -1,12 +1,12 @@
 /** Which databases and tenants a key reaches, to be offered where it does not reach those of the address. */
-import { type Place, reaches, type Rights } from '../../api/rights.ts';
+import { type ActionTarget, reaches, type Rights } from '../../api/rights.ts';
 
 interface Named {
   readonly name: string;
 }
 
 /** A database and a tenant of it. */
-export type Within = { readonly [Part in keyof Place]: string };
+export type Within = { readonly [Part in keyof ActionTarget]: string };
 
 /**
  * Places in one database, the present one where the key reaches it: the tenants that the key names, else those there

@@ -2,7 +2,7 @@
 const mostRemembered = 8;
 
 /** The origin that an address names, `http://` being left out or not; null where it names none. */
-export function originOf(address: string): string | null {
+export function serviceOriginOf(address: string): string | null {
   const trimmed = address.trim();
   const isWhole = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed);
   const text = isWhole ? trimmed : `http://${trimmed}`;
@@ -13,7 +13,7 @@ export function originOf(address: string): string | null {
 }
 
 export function addressProblem(address: string): string | null {
-  return originOf(address) === null
+  return serviceOriginOf(address) === null
     ? 'This is no address of a service, such as http://127.0.0.1:9302.'
     : null;
 }
@@ -26,5 +26,7 @@ export function withOrigin(origins: readonly string[], origin: string): readonly
 /** What was stored, as far as it is origins. */
 export function readOrigins(value: unknown): readonly string[] | null {
   if (!Array.isArray(value)) return null;
-  return value.filter((entry): entry is string => typeof entry === 'string' && originOf(entry) === entry);
+  return value.filter(
+    (entry): entry is string => typeof entry === 'string' && serviceOriginOf(entry) === entry,
+  );
 }

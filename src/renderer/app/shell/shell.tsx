@@ -14,8 +14,8 @@ import { followChanges, invalidate, topics, useLive } from '../../api/live.ts';
 import { useCredential } from '../../api/credential.ts';
 import { useReaches } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import type { Command } from '../../ui/command.ts';
-import { Keys } from '../../ui/tags.tsx';
+import type { AppCommand } from '../../ui/command.ts';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
 import { FollowedLeader } from './followed-leader.tsx';
 import type { GoTo } from './go-to.ts';
@@ -47,7 +47,7 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
         <UnstyledButton className={styles.search} aria-label="Search" onClick={onSearch}>
           <IconSearch size={14} aria-hidden />
           <span>Search</span>
-          <Keys keys="Mod+K" />
+          <KeyCaps keys="Mod+K" />
         </UnstyledButton>
       </Tooltip>
       <div className={styles.end}>
@@ -109,10 +109,10 @@ function useFollowing(): { retryNow: () => void } {
   return { retryNow: () => stream.current?.retryNow() };
 }
 
-const none: readonly Command[] = [];
+const none: readonly AppCommand[] = [];
 
 interface ShellProps {
-  commands: readonly Command[];
+  commands: readonly AppCommand[];
   goTo: GoTo;
   /** What the desktop application around the page may ask for, beside commands. */
   desktop: DesktopWishes;
@@ -121,13 +121,13 @@ interface ShellProps {
   children: ReactNode;
 }
 
-export function Shell({ commands, goTo, desktop, aside, children }: ShellProps) {
+export function WorkbenchShell({ commands, goTo, desktop, aside, children }: ShellProps) {
   const { retryNow } = useFollowing();
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const [historyIsOpen, setHistoryIsOpen] = useState(false);
   const historyCommands = useHistoryCommands(() => setHistoryIsOpen(true));
   const [paletteIsOpen, setPaletteIsOpen] = useState(false);
-  const fixed = useMemo<Command[]>(
+  const fixed = useMemo<AppCommand[]>(
     () => [
       { ...named('help.shortcuts'), run: () => setHelpIsOpen(true) },
       { ...named('palette'), run: () => setPaletteIsOpen((isOpen) => !isOpen) },

@@ -2,7 +2,7 @@
  * All keys there are, in groups: those of commands and of rows as they are, the others of grids, trees and editors in
  * words.
  */
-import type { Command } from '../../ui/command.ts';
+import type { AppCommand } from '../../ui/command.ts';
 import { rowKeys } from '../../ui/row-keys.ts';
 import { groupCommands } from './palette-search.ts';
 
@@ -109,7 +109,7 @@ function viewGroups(): ShortcutGroup[] {
   return [...groups].map(([group, keys]) => ({ group, keys }));
 }
 
-function commandGroups(commands: readonly Command[]): ShortcutGroup[] {
+function commandGroups(commands: readonly AppCommand[]): ShortcutGroup[] {
   const withKeys = commands.filter(({ keys }) => keys !== undefined);
   return groupCommands(withKeys).map(({ group, commands: list }) => ({
     group,
@@ -120,7 +120,7 @@ function commandGroups(commands: readonly Command[]): ShortcutGroup[] {
 }
 
 /** The groups with those shortcuts whose keys, words or group have every word of `text` in them. */
-export function shortcutGroups(commands: readonly Command[], text: string): ShortcutGroup[] {
+export function shortcutGroups(commands: readonly AppCommand[], text: string): ShortcutGroup[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const passes = (all: string): boolean => words.every((word) => all.toLowerCase().includes(word));
   return [...commandGroups(commands), ...viewGroups()]

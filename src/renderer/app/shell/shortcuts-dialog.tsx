@@ -2,9 +2,9 @@
 import { Modal, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { Command } from '../../ui/command.ts';
+import type { AppCommand } from '../../ui/command.ts';
 import { EmptyState } from '../../ui/notices.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import styles from './shell.module.css';
 import { type Shortcut, shortcutGroups } from './shortcut-list.ts';
 
@@ -16,7 +16,7 @@ function Section({ title, rows }: { title: string; rows: readonly Shortcut[] }) 
         {rows.map(([keys, what]) => (
           <div key={keys}>
             <dt>
-              <Keys keys={keys} />
+              <KeyCaps keys={keys} />
             </dt>
             <dd>{what}</dd>
           </div>
@@ -27,7 +27,7 @@ function Section({ title, rows }: { title: string; rows: readonly Shortcut[] }) 
 }
 
 interface ShortcutsDialogProps {
-  commands: readonly Command[];
+  commands: readonly AppCommand[];
   onClose: () => void;
 }
 

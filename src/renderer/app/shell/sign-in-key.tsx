@@ -17,7 +17,7 @@ function keptFor(): string {
 }
 
 /** `other`: another way in, beside the button. */
-export function KeyForm({ other }: { other: ReactNode }) {
+export function SignInKeyForm({ other }: { other: ReactNode }) {
   const { endpoint } = useSession();
   const field = useFirstFocus<HTMLInputElement>();
   const [text, setText] = useState('');

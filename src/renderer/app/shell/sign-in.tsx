@@ -13,7 +13,7 @@ import { shownPrefix } from '../../api/key-text.ts';
 import { useAuthentication } from '../../api/queries.ts';
 import { Banner } from '../../ui/notices.tsx';
 import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
-import { KeyForm } from './sign-in-key.tsx';
+import { SignInKeyForm } from './sign-in-key.tsx';
 import { BootstrapForm, FirstKey } from './sign-in-bootstrap.tsx';
 import styles from './sign-in.module.css';
 
@@ -88,7 +88,7 @@ function SignInDialog({ made, onMade }: SignInDialogProps) {
         <>
           <Reason />
           {!hasKey && !isFirst && <p className={styles.whoHint}>This service asks for a key.</p>}
-          {isFirst ? <BootstrapForm other={other} onMade={onMade} /> : <KeyForm other={other} />}
+          {isFirst ? <BootstrapForm other={other} onMade={onMade} /> : <SignInKeyForm other={other} />}
         </>
       )}
     </Modal>

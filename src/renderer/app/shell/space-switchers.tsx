@@ -11,11 +11,11 @@ import {
 import { type ReactNode, useState } from 'react';
 import { rememberTenant, useKnownTenants } from '../../api/known-tenants.ts';
 import { databaseNameProblem, scopeNameProblem, tenantNameProblem } from '../../api/names.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useDatabases, useScopes, useTenants, useWhoAmI, useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import { scopeKey, type ScopeChoice, scopeLabel } from '../../api/space.ts';
+import { scopeKey, type ScopeSelection, scopeLabel } from '../../api/space.ts';
 import { formatCount } from '../../ui/format.ts';
 import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
 import type { GoTo } from './go-to.ts';
@@ -192,10 +192,10 @@ function TenantSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestio
 function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion) => void }) {
   const { space } = useSession();
   const names = useScopes();
-  const choices: ScopeChoice[] = [
+  const choices: ScopeSelection[] = [
     { kind: 'all' },
     { kind: 'unscoped' },
-    ...names.map((name): ScopeChoice => ({ kind: 'named', name })),
+    ...names.map((name): ScopeSelection => ({ kind: 'named', name })),
   ];
   if (space.scope.kind === 'named' && !names.includes(space.scope.name)) choices.push(space.scope);
   const question: NameQuestion = {
@@ -236,7 +236,7 @@ export function SpaceSwitchers({ goTo }: { goTo: GoTo }) {
       </span>
       <ScopeSwitcher goTo={goTo} ask={setQuestion} />
       {question !== null && (
-        <NameDialog question={question} failureOf={failureOf} onClose={() => setQuestion(null)} />
+        <NameDialog question={question} failureOf={apiFailureOf} onClose={() => setQuestion(null)} />
       )}
     </nav>
   );

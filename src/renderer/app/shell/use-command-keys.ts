@@ -1,11 +1,11 @@
 /** Runs commands by their keys, wherever the focus is. */
 import { useEffect, useEffectEvent } from 'react';
-import type { Command } from '../../ui/command.ts';
+import type { AppCommand } from '../../ui/command.ts';
 import { isInDialog, isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
 import { usePreferences } from '../../ui/preferences.ts';
 import { isMac } from '../../ui/tags.tsx';
 
-export function useCommandKeys(commands: readonly Command[]): void {
+export function useCommandKeys(commands: readonly AppCommand[]): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     const command = commands.find(({ keys, alsoKeys, isOfView }) => {
       const matches = (each: string | undefined) => each !== undefined && matchesKeys(event, each, isMac);

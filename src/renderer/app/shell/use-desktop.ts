@@ -8,7 +8,7 @@ import { useEffect, useEffectEvent } from 'react';
 import type { ShellRequest } from '../../../desktop-contract/channels.ts';
 import { type CommandState, isCommandId } from '../../../desktop-contract/commands.ts';
 import { desktopShell } from '../../api/desktop.ts';
-import type { Command } from '../../ui/command.ts';
+import type { AppCommand } from '../../ui/command.ts';
 import { notifyHint, notifyTrouble } from '../../ui/notify.tsx';
 
 export interface DesktopWishes {
@@ -18,11 +18,11 @@ export interface DesktopWishes {
   readonly onFile: (file: File) => void;
 }
 
-function statesOf(commands: readonly Command[]): CommandState[] {
+function statesOf(commands: readonly AppCommand[]): CommandState[] {
   return commands.flatMap(({ id, title }) => (isCommandId(id) ? [{ id, title }] : []));
 }
 
-export function useDesktop(commands: readonly Command[], { onPlace, onFile }: DesktopWishes): void {
+export function useDesktop(commands: readonly AppCommand[], { onPlace, onFile }: DesktopWishes): void {
   const states = JSON.stringify(statesOf(commands));
   useEffect(() => {
     const told = desktopShell()?.setCommands(JSON.parse(states) as CommandState[]);

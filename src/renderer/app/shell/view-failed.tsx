@@ -7,7 +7,7 @@ import { IconPlugConnectedX, IconRefresh } from '@tabler/icons-react';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useLive } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { isMissingPart } from './missing-part.ts';
 
@@ -41,5 +41,5 @@ function NotLoaded() {
 }
 
 export function ViewFailed({ error, reset }: ErrorComponentProps) {
-  return isMissingPart(error) ? <NotLoaded /> : <PaneProblem failure={failureOf(error)} onRetry={reset} />;
+  return isMissingPart(error) ? <NotLoaded /> : <PaneProblem failure={apiFailureOf(error)} onRetry={reset} />;
 }

@@ -2,7 +2,7 @@
 import { factsInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import type { Sample } from '../../../engine/contract/samples.ts';
-import type { Session } from '../../api/session.tsx';
+import type { WorkbenchSession } from '../../api/session.tsx';
 
 export interface SampleProgress {
   readonly facts: number;
@@ -15,7 +15,7 @@ const batch = 500;
 
 /** Reports after every step. Errors are those of the calls; what was written until then stays. */
 export async function openSample(
-  { call }: Session,
+  { call }: WorkbenchSession,
   sample: Sample,
   onProgress: (progress: SampleProgress) => void,
 ): Promise<void> {

@@ -6,10 +6,10 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import icon from '../../../../resources/icons/corollary.svg';
 import { invalidate, topics } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { suggest } from '../../api/questions.ts';
 import type { Sample, SampleEntry } from '../../../engine/contract/samples.ts';
-import { listSamples, readSample } from '../../api/samples.ts';
+import { fetchSamples, readSample } from '../../api/samples.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -114,7 +114,7 @@ export function StartView({ tour }: { tour: ReactNode }) {
   const [opening, setOpening] = useState<Opening | null>(null);
   const samples = useQuery({
     queryKey: ['service', 'samples'],
-    queryFn: ({ signal }) => listSamples(signal),
+    queryFn: ({ signal }) => fetchSamples(signal),
   });
   const open = useMutation({
     mutationFn: async (entry: SampleEntry) => {
@@ -144,9 +144,9 @@ export function StartView({ tour }: { tour: ReactNode }) {
         {tour}
         <h2 className={styles.heading}>Open the sample knowledge base</h2>
         {samples.error !== null && (
-          <ProblemNotice failure={failureOf(samples.error)} onRetry={() => void samples.refetch()} />
+          <ProblemNotice failure={apiFailureOf(samples.error)} onRetry={() => void samples.refetch()} />
         )}
-        {open.error !== null && <ProblemNotice failure={failureOf(open.error)} />}
+        {open.error !== null && <ProblemNotice failure={apiFailureOf(open.error)} />}
         {opening !== null && <Loading opening={opening} />}
         {open.data !== undefined && opening === null && <Opened sample={open.data} />}
         <ul className={styles.cards}>

@@ -35,7 +35,7 @@ function isUsable(element: HTMLElement): boolean {
  * What of the page is pointed at for a control: of an editor the whole of it, since what takes the text there is a
  * field without size.
  */
-export function placeOf(control: HTMLElement): HTMLElement {
+export function pointedElementOf(control: HTMLElement): HTMLElement {
   return control.closest<HTMLElement>('.monaco-editor') ?? control;
 }
 
@@ -45,7 +45,7 @@ function withoutSpace(text: string): string {
 
 /** True where the text stands in the field or the editor, however it is broken into lines. */
 function holds(control: HTMLElement, text: string): boolean {
-  const shown = placeOf(control).querySelector('.view-lines')?.textContent;
+  const shown = pointedElementOf(control).querySelector('.view-lines')?.textContent;
   const typed = shown ?? ('value' in control ? String(control.value) : '');
   return withoutSpace(typed).includes(withoutSpace(text));
 }

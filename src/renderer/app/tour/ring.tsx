@@ -1,6 +1,6 @@
 /** Points at a control: a ring around it that follows it, takes no clicks, and is for eyes alone. */
 import { useEffect, useState } from 'react';
-import { type ControlName, findControl, placeOf } from './controls.ts';
+import { type ControlName, findControl, pointedElementOf } from './controls.ts';
 import styles from './tour.module.css';
 
 /** How often it is looked where the control is, in milliseconds: views come, panes are dragged, dialogs open. */
@@ -13,7 +13,7 @@ const margin = 3;
 function placeNow(names: readonly ControlName[], text: string): Place | null {
   const control = findControl(names, text);
   if (control === null) return null;
-  const { left, top, width, height } = placeOf(control).getBoundingClientRect();
+  const { left, top, width, height } = pointedElementOf(control).getBoundingClientRect();
   return {
     left: Math.max(1, left - margin),
     top: Math.max(1, top - margin),

@@ -1,5 +1,5 @@
 /** Begins the tour, and takes away at its end what it stored. */
-import type { Session } from '../../api/session.tsx';
+import type { WorkbenchSession } from '../../api/session.tsx';
 import { type Call, isStored, tourFacts, tourRule } from './tour-steps.ts';
 import type { Before } from './tour-progress.ts';
 import { resumeTour, setProgress, useTour } from './tour-store.ts';
@@ -19,7 +19,7 @@ export async function knownOfTour(call: Call): Promise<Before> {
 }
 
 /** Takes the tour up where it was left, or begins it in the space of the session. Errors as those of calls. */
-export async function takeTour({ call, space: { database, tenant } }: Session): Promise<void> {
+export async function takeTour({ call, space: { database, tenant } }: WorkbenchSession): Promise<void> {
   const { progress } = useTour.getState();
   if (progress !== null && progress.database === database && progress.tenant === tenant) {
     resumeTour();

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import { IconRoute } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
@@ -34,7 +34,7 @@ export function TourOffer() {
           {isLeft ? 'Go on with the tour' : 'Take the tour'}
         </Button>
       </Permitted>
-      {start.error !== null && <ProblemNotice failure={failureOf(start.error)} />}
+      {start.error !== null && <ProblemNotice failure={apiFailureOf(start.error)} />}
     </section>
   );
 }

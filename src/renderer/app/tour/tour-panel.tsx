@@ -7,7 +7,7 @@ import { IconCheck, IconCircle, IconCircleCheck, IconCircleDot, IconX } from '@t
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { invalidate, topics, useLive } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -15,14 +15,14 @@ import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { Ring } from './ring.tsx';
 import { removeTourKnowledge } from './start-tour.ts';
-import { type Shown, type TourStep, tourSteps } from './tour-steps.ts';
+import { type ShownPage, type TourStep, tourSteps } from './tour-steps.ts';
 import type { TourProgress } from './tour-progress.ts';
 import { goToStep, leaveTour, setProgress, useTour } from './tour-store.ts';
 import { useLedFocus } from './use-led-focus.ts';
 import styles from './tour.module.css';
 
 /** Whether the step was done, asked anew whenever knowledge or the address change. */
-function useIsDone(step: TourStep, shown: Shown) {
+function useIsDone(step: TourStep, shown: ShownPage) {
   const { call, endpoint } = useSession();
   const versions = useLive((state) => state.versions);
   return useQuery({
@@ -55,7 +55,7 @@ function StepList({ current }: { current: number }) {
 interface StepProps {
   step: TourStep;
   index: number;
-  shown: Shown;
+  shown: ShownPage;
   onGo: (path: TourStep['path']) => void;
 }
 
@@ -93,7 +93,7 @@ function CurrentStep({ step, index, shown, onGo }: StepProps) {
         {isDone ? step.outcome : 'Not done yet.'}
       </p>
       {check.error !== null && (
-        <ProblemNotice failure={failureOf(check.error)} onRetry={() => void check.refetch()} />
+        <ProblemNotice failure={apiFailureOf(check.error)} onRetry={() => void check.refetch()} />
       )}
       <div className={styles.actions}>
         {index > 0 && (
@@ -142,7 +142,7 @@ function Finished({ progress }: { progress: TourProgress }) {
         Its two facts belong to the tenant {progress.tenant} of the database {progress.database}, its rule to
         the whole database. Take a database for each project: Agents, Connect creates it.
       </p>
-      {remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />}
+      {remove.error !== null && <ProblemNotice failure={apiFailureOf(remove.error)} />}
       <div className={styles.actions}>
         <Button variant="subtle" onClick={() => goToStep(0)}>
           Again
@@ -158,7 +158,7 @@ function Finished({ progress }: { progress: TourProgress }) {
 }
 
 interface TourPanelProps {
-  shown: Shown;
+  shown: ShownPage;
   onGo: (path: TourStep['path']) => void;
 }
 

@@ -22,7 +22,7 @@ export type Call = <Name extends OperationName>(
 ) => Promise<OperationOutput<Name>>;
 
 /** What is on screen, as the address says it. */
-export interface Shown {
+export interface ShownPage {
   readonly path: string;
   readonly search: Readonly<Record<string, unknown>>;
 }
@@ -42,7 +42,7 @@ export interface TourStep {
   readonly controls: readonly ControlName[];
   /** What was achieved. */
   readonly outcome: string;
-  readonly isDone: (call: Call, shown: Shown) => Promise<boolean>;
+  readonly isDone: (call: Call, shown: ShownPage) => Promise<boolean>;
 }
 
 export const tourFacts = [
@@ -86,7 +86,7 @@ async function isTaught(call: Call): Promise<boolean> {
   return (await call('ask', { body: { predicate, args: [...args] } })).count > 0;
 }
 
-async function isAsked(call: Call, { path, search }: Shown): Promise<boolean> {
+async function isAsked(call: Call, { path, search }: ShownPage): Promise<boolean> {
   const text = textOf(search['question']);
   if (path !== '/ask' || search['stored'] === 'true') return false;
   const body = readable(() => parseBody(text));
@@ -94,7 +94,7 @@ async function isAsked(call: Call, { path, search }: Shown): Promise<boolean> {
   return isAboutIt === true && (await call('ask', { body: { text } })).count > 0;
 }
 
-async function isExplained(call: Call, { path, search }: Shown): Promise<boolean> {
+async function isExplained(call: Call, { path, search }: ShownPage): Promise<boolean> {
   const text = path === '/ask' ? textOf(search['why']) : path === '/proof' ? textOf(search['question']) : '';
   const atom = text === '' ? null : readable(() => parseAtom(text, 'goal'));
   if (atom === null || atom.predicate !== tourConclusion.predicate) return false;
@@ -103,7 +103,7 @@ async function isExplained(call: Call, { path, search }: Shown): Promise<boolean
   return explained.holds && 'proof' in explained && explained.proof.steps.some(({ kind }) => kind === 'rule');
 }
 
-async function isChosen(call: Call, { path, search }: Shown): Promise<boolean> {
+async function isChosen(call: Call, { path, search }: ShownPage): Promise<boolean> {
   const { patterns, problems } = readPatterns(path === '/context' ? textOf(search['goals']) : '');
   if (problems.length > 0 || !patterns.some(({ predicate }) => predicate === tourConclusion.predicate))
     return false;

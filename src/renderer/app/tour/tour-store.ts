@@ -1,6 +1,6 @@
 /** How far the tour was taken, in this browser: it can be left, and taken up again after a restart. */
 import { create } from 'zustand';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { readProgress, type TourProgress } from './tour-progress.ts';
 
 const storageKey = 'corollary.tour';
@@ -11,7 +11,7 @@ interface TourState {
 }
 
 export const useTour = create<TourState>()(() => ({
-  progress: readStored<TourProgress | null>(storageKey, readProgress, null),
+  progress: readStoredState<TourProgress | null>(storageKey, readProgress, null),
 }));
 
 export function setProgress(progress: TourProgress | null): void {

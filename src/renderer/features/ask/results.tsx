@@ -12,7 +12,7 @@ import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import { HintLines } from '../../ui/hint-lines.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { answerMenu } from './answer-menu.tsx';
 import { type AnswerSort, inOrder, nextSort } from './answer-order.ts';
 import type { ShownAnswer } from './answer.ts';
@@ -26,7 +26,7 @@ type Form = 'table' | 'text' | 'json';
 const formKey = 'corollary.answers-as';
 /** One for all tabs, since it is a habit. */
 const useForm = create<{ readonly form: Form }>()(() => ({
-  form: readStored<Form>(
+  form: readStoredState<Form>(
     formKey,
     (value) => (value === 'table' || value === 'text' || value === 'json' ? value : null),
     'table',

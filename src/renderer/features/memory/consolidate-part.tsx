@@ -4,7 +4,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { IconStack3 } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import type { Consolidated } from '../../../engine/contract/memory.ts';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { Permitted } from '../../api/permitted.tsx';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
@@ -18,9 +18,9 @@ import { AtomList } from './atom-list.tsx';
 import {
   greatestLeast,
   leastOf,
-  listOf,
+  predicateListOf,
   type MemorySearch,
-  predicatesOf,
+  listedPredicatesOf,
   usualLeast,
 } from './memory-search.ts';
 import { MeasuredDialog } from './measured-dialog.tsx';
@@ -187,7 +187,7 @@ function NothingAlike({ predicates }: { predicates: readonly string[] }) {
 }
 
 export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
-  const predicates = predicatesOf(search.episodes);
+  const predicates = listedPredicatesOf(search.episodes);
   const least = leastOf(search);
   const preview = useConsolidation(predicates, least);
   const [asking, setAsking] = useState<Consolidated | null>(null);
@@ -201,7 +201,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
           placeholder="Whatever is an episode"
           leastArity={2}
           chosen={predicates}
-          onChosen={(names) => onSearch({ episodes: listOf(names) })}
+          onChosen={(names) => onSearch({ episodes: predicateListOf(names) })}
         />
         <LeastField
           least={least}
@@ -227,7 +227,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
       {data !== undefined &&
         skippedSentences(data.skipped).map((sentence) => <Banner key={sentence}>{sentence}</Banner>)}
       <div className={stack.fill}>
-        <Answered asked={preview}>
+        <AnswerOrFailure asked={preview}>
           {({ summaries }) =>
             summaries.length === 0 ? (
               <NothingAlike predicates={predicates} />
@@ -235,7 +235,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
               <Preview summaries={summaries} />
             )
           }
-        </Answered>
+        </AnswerOrFailure>
       </div>
       {asking !== null && (
         <ApplyDialog preview={asking} predicates={predicates} least={least} onClose={() => setAsking(null)} />

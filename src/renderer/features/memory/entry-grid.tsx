@@ -7,8 +7,8 @@ import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Meter, Tag } from '../../ui/tags.tsx';
-import { atomOf, isPinned, type Remembered } from './remembered.ts';
-import type { FactChanges } from './use-fact-changes.ts';
+import { rememberedAtomOf, isPinnedFact, type Remembered } from './remembered.ts';
+import type { MemoryChanges } from './use-fact-changes.ts';
 
 export const boostHint =
   'Asserts it again as it is: one more use, now. It fades again unless it is used; importance and a pin last.';
@@ -46,11 +46,11 @@ function RowButton({ label, hint, icon, isBusy, onClick }: RowButtonProps) {
 const small = { size: 15, 'aria-hidden': true } as const;
 
 /** The keyboard does the same on the row: B boosts, K keeps, P pins, Delete forgets. */
-function RowActions({ row, changes }: { row: Remembered; changes: FactChanges }) {
+function RowActions({ row, changes }: { row: Remembered; changes: MemoryChanges }) {
   const { id } = row;
   if (id === null) return null;
-  const atom = atomOf(row);
-  const pinned = isPinned(row);
+  const atom = rememberedAtomOf(row);
+  const pinned = isPinnedFact(row);
   const button = { isBusy: changes.busy === id };
   return (
     <>
@@ -99,12 +99,12 @@ const factColumn: Column<Remembered> = {
   width: 220,
   grow: 1,
   cell: (row) => {
-    const atom = atomOf(row);
+    const atom = rememberedAtomOf(row);
     return <CodeLine text={atom} />;
   },
 };
 
-function columnsOf(changes: FactChanges, hasScopes: boolean): Column<Remembered>[] {
+function columnsOf(changes: MemoryChanges, hasScopes: boolean): Column<Remembered>[] {
   const now = Date.now();
   return [
     factColumn,
@@ -112,7 +112,7 @@ function columnsOf(changes: FactChanges, hasScopes: boolean): Column<Remembered>
       id: 'pinned',
       title: 'Pinned',
       width: 76,
-      cell: (row) => (isPinned(row) ? <Tag tone="computed">pinned</Tag> : null),
+      cell: (row) => (isPinnedFact(row) ? <Tag tone="computed">pinned</Tag> : null),
     },
     ...(hasScopes
       ? [
@@ -151,13 +151,13 @@ function columnsOf(changes: FactChanges, hasScopes: boolean): Column<Remembered>
   ];
 }
 
-function actByKey(event: KeyboardEvent, row: Remembered, changes: FactChanges): void {
+function actByKey(event: KeyboardEvent, row: Remembered, changes: MemoryChanges): void {
   const { id } = row;
   const key = rowKeyOf(event, 'memory');
   if (id === null || key === null || changes.busy !== null) return;
   event.preventDefault();
   if (key === 'boost') changes.change(id, { kind: 'boost' });
-  else if (key === 'pin') changes.change(id, { kind: 'pin', isPinned: !isPinned(row) });
+  else if (key === 'pin') changes.change(id, { kind: 'pin', isPinned: !isPinnedFact(row) });
   else if (key === 'forget') changes.forget(id);
   else if (row.validUntil !== null) changes.change(id, { kind: 'keep' });
 }
@@ -165,7 +165,7 @@ function actByKey(event: KeyboardEvent, row: Remembered, changes: FactChanges): 
 interface EntryGridProps {
   label: string;
   rows: readonly Remembered[];
-  changes: FactChanges;
+  changes: MemoryChanges;
   /** Id of the open fact. */
   open: string | undefined;
   onOpen: (id: string) => void;

@@ -3,12 +3,12 @@ import { Button } from '@mantine/core';
 import { IconMoodSmile, IconWind } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Decayed } from '../../../engine/contract/memory.ts';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { Permitted } from '../../api/permitted.tsx';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import { type ScopeChoice, scopeFieldsOf } from '../../api/space.ts';
+import { type ScopeSelection, scopeFieldsOf } from '../../api/space.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { notifyFailure, notifyHint } from '../../ui/notify.tsx';
@@ -67,7 +67,7 @@ function EvictDialog({ evictable, threshold, onClose }: EvictDialogProps) {
 }
 
 /** A scope inside of a sentence. */
-function whereOf(scope: ScopeChoice): string {
+function whereOf(scope: ScopeSelection): string {
   if (scope.kind === 'named') return `the scope ${scope.name}`;
   return scope.kind === 'all' ? 'all scopes' : 'what has no scope';
 }
@@ -89,13 +89,13 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
           notifyHint('Its validity has ended, or it was retracted: there is nothing more to see of it.');
         else onOpen(fact.id);
       },
-      (error: unknown) => notifyFailure(failureOf(error)),
+      (error: unknown) => notifyFailure(apiFailureOf(error)),
     );
   }
 
   return (
     <>
-      <Answered asked={evictable}>
+      <AnswerOrFailure asked={evictable}>
         {(data) =>
           data.evicted === 0 ? (
             <EmptyState
@@ -135,7 +135,7 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
             </div>
           )
         }
-      </Answered>
+      </AnswerOrFailure>
       {/* Stays what it asks about, whatever changes behind it. */}
       {asking !== null && (
         <EvictDialog evictable={asking} threshold={threshold} onClose={() => setAsking(null)} />

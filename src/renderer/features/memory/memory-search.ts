@@ -54,13 +54,13 @@ function numberText(value: unknown, isGood: (number: number) => boolean): string
 }
 
 /** The names in a list separated by commas, which no predicate contains; what is no predicate is left out. */
-export function predicatesOf(list: string | undefined): string[] {
+export function listedPredicatesOf(list: string | undefined): string[] {
   const names = (list ?? '').split(',').filter((name) => predicateSchema.safeParse(name).success);
   return [...new Set(names)];
 }
 
 /** The inverse of `predicatesOf`. */
-export function listOf(predicates: readonly string[]): string | undefined {
+export function predicateListOf(predicates: readonly string[]): string | undefined {
   return predicates.length === 0 ? undefined : predicates.join(',');
 }
 
@@ -70,8 +70,8 @@ export function memorySearchOf(search: Record<string, unknown>): MemorySearch {
     part: oneOf(memoryParts, search['part']),
     threshold: numberText(search['threshold'], (number) => number >= 0 && number <= 1),
     within: oneOf(horizons, search['within']),
-    predicates: listOf(predicatesOf(text(search['predicates']))),
-    episodes: listOf(predicatesOf(text(search['episodes']))),
+    predicates: predicateListOf(listedPredicatesOf(text(search['predicates']))),
+    episodes: predicateListOf(listedPredicatesOf(text(search['episodes']))),
     least: numberText(
       search['least'],
       (number) => Number.isInteger(number) && number >= 2 && number <= greatestLeast,

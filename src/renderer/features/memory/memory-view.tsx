@@ -9,7 +9,7 @@ import { IconBrain } from '@tabler/icons-react';
 import { type ReactNode, useCallback } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import type { MemoryStats } from '../../../engine/contract/memory.ts';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import { conclusionsInWords } from '../../ui/consequences.ts';
@@ -25,18 +25,18 @@ import { MemoryDetail } from './memory-detail.tsx';
 import {
   type Horizon,
   horizons,
-  listOf,
+  predicateListOf,
   type MemoryPart,
   memoryParts,
   type MemorySearch,
-  predicatesOf,
+  listedPredicatesOf,
   thresholdOf,
 } from './memory-search.ts';
 import { Overview } from './overview.tsx';
 import { PredicateChoice } from './predicate-choice.tsx';
 import { RunsPart } from './runs-part.tsx';
 import { SummariesPart } from './summaries-part.tsx';
-import { type FactChanges, useFactChanges } from './use-fact-changes.ts';
+import { type MemoryChanges, useMemoryChanges } from './use-fact-changes.ts';
 import { listLength, useEvictable, useExpiring, useSalient, useStats } from './use-memory.ts';
 import { type Restoring, useRestoring } from './use-restoring.ts';
 import styles from './memory.module.css';
@@ -45,7 +45,7 @@ import stack from '../../ui/stack.module.css';
 interface PartProps {
   search: MemorySearch;
   onSearch: (part: Partial<MemorySearch>) => void;
-  changes: FactChanges;
+  changes: MemoryChanges;
 }
 
 /** What a list of facts is told of the open one. */
@@ -55,7 +55,7 @@ function openOf({ search, onSearch }: PartProps) {
 
 function SalientPart(props: PartProps) {
   const { search, onSearch, changes } = props;
-  const predicates = predicatesOf(search.predicates);
+  const predicates = listedPredicatesOf(search.predicates);
   const salient = useSalient(predicates);
   return (
     <div className={stack.stack}>
@@ -65,7 +65,7 @@ function SalientPart(props: PartProps) {
           placeholder="All predicates"
           leastArity={0}
           chosen={predicates}
-          onChosen={(names) => onSearch({ predicates: listOf(names) })}
+          onChosen={(names) => onSearch({ predicates: predicateListOf(names) })}
         />
         <span className="dim number" role="status">
           {salient.data !== undefined &&
@@ -73,7 +73,7 @@ function SalientPart(props: PartProps) {
         </span>
       </div>
       <div className={stack.fill}>
-        <Answered asked={salient}>
+        <AnswerOrFailure asked={salient}>
           {({ facts }) =>
             facts.length === 0 ? (
               <EmptyState title="No facts of these predicates" />
@@ -81,7 +81,7 @@ function SalientPart(props: PartProps) {
               <EntryGrid label="Most salient facts" rows={facts} changes={changes} {...openOf(props)} />
             )
           }
-        </Answered>
+        </AnswerOrFailure>
       </div>
     </div>
   );
@@ -120,7 +120,7 @@ function ExpiringPart(props: PartProps) {
         </span>
       </div>
       <div className={stack.fill}>
-        <Answered asked={expiring}>
+        <AnswerOrFailure asked={expiring}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState title="Nothing expires so soon">
@@ -130,7 +130,7 @@ function ExpiringPart(props: PartProps) {
               <EntryGrid label="Expiring facts" rows={rows} changes={changes} {...openOf(props)} />
             )
           }
-        </Answered>
+        </AnswerOrFailure>
       </div>
     </div>
   );
@@ -205,7 +205,7 @@ function Parts(props: PartsProps) {
 }
 
 /** What went wrong with a single fact. */
-function ChangeProblem({ changes }: { changes: FactChanges }) {
+function ChangeProblem({ changes }: { changes: MemoryChanges }) {
   if (changes.failure === null) return null;
   return (
     <div className={styles.notice}>
@@ -241,7 +241,7 @@ interface MemoryViewProps {
 export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) {
   const stats = useStats();
   const evictable = useEvictable(thresholdOf(search));
-  const changes = useFactChanges();
+  const changes = useMemoryChanges();
   const restoring = useRestoring();
   const patch = useCallback(
     (part: Partial<MemorySearch>) => onSearch({ ...search, ...part }),
@@ -261,7 +261,7 @@ export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) 
         </span>
       }
     >
-      <Answered asked={stats}>
+      <AnswerOrFailure asked={stats}>
         {(data) =>
           data.facts === 0 && evictable.data?.evicted === 0 && search.part === undefined ? (
             <Nothing />
@@ -275,7 +275,7 @@ export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) 
             </div>
           )
         }
-      </Answered>
+      </AnswerOrFailure>
     </PaneFrame>
   );
   const panes: Pane[] = [{ id: 'main', least: '420px', content: main }];

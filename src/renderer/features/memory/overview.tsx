@@ -3,7 +3,7 @@ import { Button, Loader, NumberInput, SegmentedControl, Slider } from '@mantine/
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import type { MemoryStats } from '../../../engine/contract/memory.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { Histogram, HistogramTable, SalienceAxis } from './histogram.tsx';
@@ -38,7 +38,7 @@ interface EvictableProps {
 
 function Evictable({ evictable, isSettled, isListed, onList }: EvictableProps) {
   const { data, error, isPlaceholderData, refetch } = evictable;
-  if (error !== null) return <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />;
+  if (error !== null) return <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />;
   const isCurrent = data !== undefined && isSettled && !isPlaceholderData;
   return (
     <div className={styles.evictable}>

@@ -28,7 +28,7 @@ export function rememberedOf({ truthVal, ...fact }: StoredFact): Remembered {
   return { ...fact, negated: !truthVal };
 }
 
-export function atomOf({
+export function rememberedAtomOf({
   predicate,
   args,
   negated,
@@ -36,7 +36,7 @@ export function atomOf({
   return renderAtom({ predicate, args: [...args], negated });
 }
 
-export function isPinned({ metadata }: Pick<Remembered, 'metadata'>): boolean {
+export function isPinnedFact({ metadata }: Pick<Remembered, 'metadata'>): boolean {
   return metadata['pinned'] === true;
 }
 
@@ -47,7 +47,7 @@ export function importanceOf({ metadata }: Pick<Remembered, 'metadata'>): number
 }
 
 /** What is done to a fact. */
-export type FactChange =
+export type MemoryChange =
   /** Asserted again as it is: one more use, now. */
   | { readonly kind: 'boost' }
   | { readonly kind: 'pin'; readonly isPinned: boolean }
@@ -56,7 +56,10 @@ export type FactChange =
   /** Its validity no longer ends. */
   | { readonly kind: 'keep' };
 
-function metadataAfter(metadata: FactDetail['metadata'], change: FactChange): FactDetail['metadata'] | null {
+function metadataAfter(
+  metadata: FactDetail['metadata'],
+  change: MemoryChange,
+): FactDetail['metadata'] | null {
   switch (change.kind) {
     case 'boost':
     case 'keep':
@@ -73,7 +76,7 @@ function metadataAfter(metadata: FactDetail['metadata'], change: FactChange): Fa
 }
 
 /** The assertion that makes the change to a fact that was read so. */
-export function assertionOf(detail: FactDetail, change: FactChange): OperationRequest<'assertFact'> {
+export function assertionOf(detail: FactDetail, change: MemoryChange): OperationRequest<'assertFact'> {
   const { predicate, args, truthVal, scope } = detail;
   const metadata = metadataAfter(detail.metadata, change);
   return {

@@ -13,13 +13,13 @@ import { readAs } from '../../../engine/contract/validation.ts';
 import { formatCount } from '../../ui/format.ts';
 
 /** What a fact was consolidated from, or null where it is no summary. Reads all that it stands for. */
-export function originOf(metadata: Metadata): Consolidation | null {
+export function consolidationOf(metadata: Metadata): Consolidation | null {
   const read = readAs(consolidationSchema, metadata['consolidated']);
   return read.success ? read.data : null;
 }
 
 /** How many facts a summary says it stands for, without reading them; null where it says nothing of it. */
-export function countOf({ consolidated }: Metadata): number | null {
+export function summarizedCountOf({ consolidated }: Metadata): number | null {
   if (typeof consolidated !== 'object' || consolidated === null || Array.isArray(consolidated)) return null;
   const { count } = consolidated;
   return typeof count === 'number' ? count : null;

@@ -1,19 +1,25 @@
 /** Changes of single facts from the lists: each reads the fact as it is, writes guarded by that, and says what came. */
 import { useRef, useState } from 'react';
 import type { FactDetail, StoredFact } from '../../../engine/contract/facts.ts';
-import { type Failure, failureOf } from '../../api/problem.ts';
+import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { assertionOf, atomOf, type FactChange, generationOf, rememberedOf } from './remembered.ts';
+import {
+  assertionOf,
+  rememberedAtomOf,
+  type MemoryChange,
+  generationOf,
+  rememberedOf,
+} from './remembered.ts';
 
-export interface FactChanges {
+export interface MemoryChanges {
   /** Id of the fact that is being written; null for none. */
   readonly busy: string | null;
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   dismiss(): void;
   /** `seen`: the fact as it was shown, where it was shown whole; else it is read first. */
-  change(id: string, change: FactChange, seen?: FactDetail): void;
+  change(id: string, change: MemoryChange, seen?: FactDetail): void;
   /** Asks before it retracts the fact. */
   forget(id: string): void;
   /** The fact that is asked about; null for none. */
@@ -21,7 +27,7 @@ export interface FactChanges {
   stopForgetting(): void;
 }
 
-function wordsOf(change: FactChange, atom: string): string {
+function wordsOf(change: MemoryChange, atom: string): string {
   switch (change.kind) {
     case 'boost':
       return `Boosted ${atom}`;
@@ -34,11 +40,11 @@ function wordsOf(change: FactChange, atom: string): string {
   }
 }
 
-export function useFactChanges(): FactChanges {
+export function useMemoryChanges(): MemoryChanges {
   const { call } = useSession();
   const { mutateAsync } = useWrite('assertFact', ['facts', 'predicates', 'answers']);
   const [busy, setBusy] = useState<string | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const [failure, setFailure] = useState<ApiFailure | null>(null);
   const [forgetting, setForgetting] = useState<StoredFact | null>(null);
   /** By fact the generation of its last change from here: what is shown may be of before it for a moment. */
   const written = useRef(new Map<string, number>()).current;
@@ -49,7 +55,7 @@ export function useFactChanges(): FactChanges {
     try {
       await does();
     } catch (error) {
-      setFailure(failureOf(error));
+      setFailure(apiFailureOf(error));
     } finally {
       setBusy(null);
     }
@@ -68,7 +74,7 @@ export function useFactChanges(): FactChanges {
         const detail = isFresh ? seen : await read(id);
         const outcome = await mutateAsync(assertionOf(detail, change));
         written.set(outcome.id, outcome.generation);
-        notifyDone(wordsOf(change, atomOf(rememberedOf(detail))));
+        notifyDone(wordsOf(change, rememberedAtomOf(rememberedOf(detail))));
       }),
     forget: (id) =>
       void work(id, async () => {

@@ -1,7 +1,7 @@
 /** Writes that change much of the memory at once, with its figures before and after. */
 import { useState } from 'react';
 import type { MemoryStats } from '../../../engine/contract/memory.ts';
-import { type Failure, failureOf } from '../../api/problem.ts';
+import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import { noteRun, type NewRun } from './memory-runs.ts';
@@ -9,7 +9,7 @@ import { askStats } from './use-memory.ts';
 
 export interface Measured {
   readonly isRunning: boolean;
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   /** Does the work; what it resolves to is noted, then `onDone` is called. What fails is kept in `failure`. */
   start(
     work: () => Promise<Pick<NewRun, 'kind' | 'outcome' | 'list' | 'atoms'>>,
@@ -20,7 +20,7 @@ export interface Measured {
 export function useMeasured(): Measured {
   const session = useSession();
   const [isRunning, setIsRunning] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const [failure, setFailure] = useState<ApiFailure | null>(null);
   const { database, tenant, scope } = session.space;
 
   async function statsAfterwards(): Promise<MemoryStats | null> {
@@ -43,7 +43,7 @@ export function useMeasured(): Measured {
         noteRun({ ...run, at: Date.now(), database, tenant, where: scopeLabel(scope), before, after });
         onDone(run.outcome);
       } catch (error) {
-        setFailure(failureOf(error));
+        setFailure(apiFailureOf(error));
       } finally {
         setIsRunning(false);
       }

@@ -12,10 +12,10 @@ import type { Decayed, MemoryStats, Recalled } from '../../../engine/contract/me
 import { parseAtom } from '../../../engine/language/parse.ts';
 import { useLive } from '../../api/live.ts';
 import { usePredicates } from '../../api/queries.ts';
-import { type Session, useSession } from '../../api/session.tsx';
-import { type ScopeChoice, scopeFieldsOf, scopeKey } from '../../api/space.ts';
+import { type WorkbenchSession, useSession } from '../../api/session.tsx';
+import { type ScopeSelection, scopeFieldsOf, scopeKey } from '../../api/space.ts';
 import type { Horizon } from './memory-search.ts';
-import { atomOf, type Remembered, rememberedOf } from './remembered.ts';
+import { rememberedAtomOf, type Remembered, rememberedOf } from './remembered.ts';
 import { summaryPredicates } from './summaries.ts';
 
 /** The least time between an answer and the next time its question is asked for a change, in milliseconds. */
@@ -26,7 +26,7 @@ const everyMs = 30_000;
 export const listLength = 500;
 
 /** `scope` and `unscoped` as query parameters. */
-export function scopeQueryOf(scope: ScopeChoice): { scope?: string; unscoped?: 'true' } {
+export function scopeQueryOf(scope: ScopeSelection): { scope?: string; unscoped?: 'true' } {
   if (scope.kind === 'named') return { scope: scope.name };
   return scope.kind === 'unscoped' ? { unscoped: 'true' } : {};
 }
@@ -42,7 +42,7 @@ function isLike(key: readonly unknown[], other: readonly unknown[] | undefined):
 /** A question that is asked again as the knowledge changes. `key` and `ask` say the same thing. */
 function useFollowed<Answer>(
   key: readonly unknown[],
-  ask: (session: Session, signal: AbortSignal) => Promise<Answer>,
+  ask: (session: WorkbenchSession, signal: AbortSignal) => Promise<Answer>,
   isWanted = true,
 ) {
   const session = useSession();
@@ -73,7 +73,7 @@ function useFollowed<Answer>(
   return query;
 }
 
-export function askStats({ call, space }: Session, signal?: AbortSignal): Promise<MemoryStats> {
+export function askStats({ call, space }: WorkbenchSession, signal?: AbortSignal): Promise<MemoryStats> {
   return call('memoryStats', { query: scopeQueryOf(space.scope) }, signal === undefined ? {} : { signal });
 }
 
@@ -89,7 +89,11 @@ export function useEvictable(threshold: number) {
   );
 }
 
-function recall(session: Session, predicates: readonly string[], signal: AbortSignal): Promise<Recalled> {
+function recall(
+  session: WorkbenchSession,
+  predicates: readonly string[],
+  signal: AbortSignal,
+): Promise<Recalled> {
   const { call, space } = session;
   const body = {
     maxFacts: listLength,
@@ -156,7 +160,7 @@ export function useConsolidation(predicates: readonly string[], least: number) {
   );
 }
 
-export function consolidationBody(predicates: readonly string[], least: number, scope: ScopeChoice) {
+export function consolidationBody(predicates: readonly string[], least: number, scope: ScopeSelection) {
   return {
     ...(predicates.length === 0 ? {} : { predicates: [...predicates] }),
     minOccurrences: least,
@@ -179,7 +183,10 @@ export function useFact(id: string | null) {
  * The stored fact that an atom is, in the space that is shown; of several scopes the least salient. null where it is
  * stored no more, or its validity has ended. Errors: those of `call`.
  */
-export async function findByAtom({ call, space }: Session, atom: string): Promise<StoredFact | null> {
+export async function findByAtom(
+  { call, space }: WorkbenchSession,
+  atom: string,
+): Promise<StoredFact | null> {
   const { predicate, negated } = parseAtom(atom, 'atom');
   let cursor: string | null = null;
   do {
@@ -194,7 +201,7 @@ export async function findByAtom({ call, space }: Session, atom: string): Promis
         cursor,
       },
     });
-    const match = page.facts.find((fact) => atomOf(rememberedOf(fact)) === atom);
+    const match = page.facts.find((fact) => rememberedAtomOf(rememberedOf(fact)) === atom);
     if (match !== undefined) return match;
     cursor = page.nextCursor;
   } while (cursor !== null);

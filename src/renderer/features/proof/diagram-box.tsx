@@ -12,7 +12,7 @@ import {
   type StepNotes,
 } from './node-drawing.ts';
 import type { PlacedNode } from './placed-diagram.ts';
-import { type Binding, wordOf } from './step-words.ts';
+import { type VariableBinding, wordOf } from './step-words.ts';
 import type { LookedAt } from './use-looked-at.ts';
 
 function ShapeDrawing({ shape }: { shape: Shape }) {
@@ -40,7 +40,7 @@ function ShapeDrawing({ shape }: { shape: Shape }) {
 }
 
 /** The whole of what a box says, for those who do not see it. */
-function labelOf(placed: PlacedNode, notes: StepNotes, bindings: readonly Binding[]): string {
+function labelOf(placed: PlacedNode, notes: StepNotes, bindings: readonly VariableBinding[]): string {
   const { row, uses } = placed.node;
   const { atom, rule } = row.step;
   const by = rule === null ? '' : ` by ${rule}`;

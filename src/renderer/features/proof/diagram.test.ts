@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { diagramOf } from './diagram-graph.ts';
 import { diagramAsSvg, type SvgLook, xmlText } from './diagram-svg.ts';
-import { layOut } from './layout.ts';
+import { layOutProof } from './layout.ts';
 import { cut, edgePath, foldMark, kindLine, shapesOf, sizeOfNode, type StepNotes } from './node-drawing.ts';
 import { nodeOfStep, placedDiagram, within } from './placed-diagram.ts';
 import { buildTree, stepsBelow, visibleRows } from './proof-tree.ts';
@@ -95,7 +95,7 @@ describe('a box', () => {
 
 describe('a placed diagram', () => {
   const graph = graphOf(stepsBelow(tree, 3));
-  const placed = placedDiagram(graph, layOut(graph));
+  const placed = placedDiagram(graph, layOutProof(graph));
 
   test('tells what lies in a part of it', () => {
     const first = nodeOfStep(placed, 3);
@@ -123,7 +123,7 @@ describe('a placed diagram', () => {
       2_000,
     );
     const wide = diagramOf(visibleRows(fan, new Set([2_000])), () => size);
-    const drawn = placedDiagram(wide, layOut(wide));
+    const drawn = placedDiagram(wide, layOutProof(wide));
     const part = { left: 0, top: 0, width: 1_000, height: 1_000 };
     const { nodes, edges } = within(drawn, part);
     const seenEnds = new Set(edges.map(({ edge }) => drawn.nodes[edge.to]));

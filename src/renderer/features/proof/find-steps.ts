@@ -1,7 +1,7 @@
 /** Searching in a proof: the steps whose statements contain a text, with those that they stand under. */
 import { type Narrowing, type ProofTree, stepsAbove } from './proof-tree.ts';
 
-export interface Found extends Narrowing {
+export interface FoundSteps extends Narrowing {
   /** What must be unfolded for all matches to be seen. */
   readonly above: ReadonlySet<number>;
   /** The matches in the order of the outline. */
@@ -9,7 +9,7 @@ export interface Found extends Narrowing {
 }
 
 /** The steps whose statements contain the text, whatever the case. */
-export function findSteps(tree: ProofTree, text: string): Found {
+export function findSteps(tree: ProofTree, text: string): FoundSteps {
   const wanted = text.trim().toLowerCase();
   const inOrder: number[] = [];
   const above = new Set<number>();
@@ -26,7 +26,7 @@ export function findSteps(tree: ProofTree, text: string): Found {
 }
 
 /** The match after (or with -1 before) a step in the order of the outline, round and round; null where there is none. */
-export function nextMatch(tree: ProofTree, found: Found, from: number, by: 1 | -1): number | null {
+export function nextMatch(tree: ProofTree, found: FoundSteps, from: number, by: 1 | -1): number | null {
   const { inOrder } = found;
   const place = tree.placeOf.get(from) ?? -1;
   const placeOf = (id: number) => tree.placeOf.get(id) ?? 0;

@@ -5,7 +5,7 @@
  * as it was as far as it is the same. The last few survive a restart, unless one unfolded too much to be kept.
  */
 import type { Proof } from '../../../engine/contract/inference.ts';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { type Chosen, waysTo } from './alternatives.ts';
 import { keyOfStep } from './proof-tree.ts';
 import type { OutlineState } from './outline-keys.ts';
@@ -41,7 +41,7 @@ export function keptOf(about: string, proof: Proof, { state, chosen }: Folds): K
 }
 
 /** What was kept, in a proof that has some of the same statements. */
-export function foldsOf(kept: KeptFolds, proof: Proof): Folds {
+export function proofFoldsOf(kept: KeptFolds, proof: Proof): Folds {
   const ways = new Map(kept.chosen);
   const statements = kept.unfolded === 'all' ? null : new Set(kept.unfolded);
   const unfolded = new Set<number>();
@@ -89,7 +89,7 @@ let saving: ReturnType<typeof setTimeout> | undefined;
 
 function all(): Map<string, KeptFolds> {
   if (remembered === null) {
-    remembered = new Map(readStored(storageKey, readFolds, []).map((kept) => [kept.about, kept]));
+    remembered = new Map(readStoredState(storageKey, readFolds, []).map((kept) => [kept.about, kept]));
     window.addEventListener('pagehide', save);
   }
   return remembered;
@@ -119,5 +119,5 @@ export function rememberFolds(about: string, proof: Proof, folds: Folds): void {
 /** How a proof was looked at last; null where it was not. */
 export function recallFolds(about: string, proof: Proof): Folds | null {
   const kept = all().get(about);
-  return kept === undefined ? null : foldsOf(kept, proof);
+  return kept === undefined ? null : proofFoldsOf(kept, proof);
 }

@@ -46,7 +46,7 @@ export const margin = 24;
 /** More nodes than these are not put into layers. */
 const greatestLayered = 240;
 
-export function layOut(input: LayoutInput): Layout {
+export function layOutProof(input: LayoutInput): Layout {
   const isShared = input.edges.some((edge) => !edge.isOwn && !edge.isCircle);
   return isShared && input.nodes.length <= greatestLayered ? inLayers(input) : asTree(input);
 }

@@ -10,12 +10,12 @@ import type { Tone } from '../../ui/tags.tsx';
 import { wayInWords, waysTo, type Chosen } from './alternatives.ts';
 import type { Size } from './diagram-graph.ts';
 import { isFoldable, type OutlineRow } from './proof-tree.ts';
-import { type Binding, wordOf } from './step-words.ts';
+import { type VariableBinding, wordOf } from './step-words.ts';
 
 /** A custom property of the theme. */
 export type Colour = `--${string}`;
 
-export interface Span {
+export interface TextRun {
   readonly text: string;
   readonly colour: Colour;
 }
@@ -38,7 +38,7 @@ export type Shape =
       readonly size: number;
       readonly isCode: boolean;
       readonly isBold: boolean;
-      readonly spans: readonly Span[];
+      readonly spans: readonly TextRun[];
     };
 
 /** What is said of a step beside what it is. */
@@ -125,7 +125,7 @@ const tokenColours: Partial<Record<TokenKind, Colour>> = {
   operator: '--code-operator',
 };
 
-function codeSpans(text: string): Span[] {
+function codeSpans(text: string): TextRun[] {
   return lexLine(text, false).tokens.map(({ start, end, kind }) => ({
     text: text.slice(start, end),
     colour: tokenColours[kind] ?? '--text',
@@ -144,7 +144,7 @@ export function shapesOf(
   row: OutlineRow,
   size: Size,
   notes: StepNotes,
-  bindings: readonly Binding[],
+  bindings: readonly VariableBinding[],
 ): Shape[] {
   const { step } = row;
   const inner = size.width - 2 * side;

@@ -27,7 +27,7 @@ function afterMove(move: TreeMove<OutlineRow>, tree: ProofTree, state: OutlineSt
 }
 
 /** The state after a key; null for a key that means nothing here. `page`: lines that fit into the view. */
-export function afterKey(
+export function outlineAfterKey(
   key: string,
   tree: ProofTree,
   rows: readonly OutlineRow[],

@@ -5,14 +5,14 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import type { Answer, Proof } from '../../../engine/contract/inference.ts';
 import { parseAtom } from '../../../engine/language/parse.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
 import { BesideActions } from '../../ui/beside-actions.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { AgeBanner, Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { waysTo } from './alternatives.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { ProofDiagram } from './proof-diagram.tsx';
@@ -161,7 +161,7 @@ function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, a
 /** In place of a proof: it is on its way, failed, or there is none. */
 function NotShown({ question, shown }: { question: string; shown: ShownProof }) {
   const { error, answer, isLoading, again } = shown;
-  if (error !== null) return <ProblemNotice failure={failureOf(error)} onRetry={again} />;
+  if (error !== null) return <ProblemNotice failure={apiFailureOf(error)} onRetry={again} />;
   if (isLoading || answer === undefined) return <Loader size={18} aria-label="Proving" />;
   return (
     <EmptyState
@@ -202,7 +202,7 @@ function hasAlternatives(proof: Proof): boolean {
 /** How a proof is looked at beside something else: the address is that of the other view. */
 function useLookBeside(question: string): readonly [ProofLook, (look: ProofLook) => void] {
   const [kept, setKept] = useState<{ question: string; look: ProofLook }>(() =>
-    readStored(besideKey, readBeside, { question, look: {} }),
+    readStoredState(besideKey, readBeside, { question, look: {} }),
   );
   // Of the proof before, outline or diagram is what stays.
   const look = kept.question === question ? kept.look : { look: kept.look.look, ways: kept.look.ways };
@@ -252,7 +252,7 @@ export function ProofPane({ question, look, onLook, onClose }: PanelProps) {
       {isOld && <ProofAge answer={answer} again={again} />}
       {error !== null && answer !== undefined && (
         <div className={styles.padded}>
-          <ProblemNotice failure={failureOf(error)} onRetry={again} />
+          <ProblemNotice failure={apiFailureOf(error)} onRetry={again} />
         </div>
       )}
       <div className={styles.panelBody}>

@@ -19,7 +19,7 @@ export function wordOf(step: Pick<ProofStep, 'kind'>): { word: string; tone: Ton
 }
 
 /** A variable of the rule, with `?`, and the constant it stands for. */
-export type Binding = readonly [variable: string, constant: string];
+export type VariableBinding = readonly [variable: string, constant: string];
 
 function termsOf(literal: Literal): readonly string[] {
   return isAggregate(literal) ? [literal.result] : literal.args;
@@ -41,7 +41,11 @@ function readLiteral(atom: string): Literal | undefined {
  * What the rule's variables stand for in a step, in order of first occurrence.
  * `atom`: the conclusion; `premises`: the atoms of the premises, one a literal of the body.
  */
-export function substitutionOf(ruleText: string, atom: string, premises: readonly string[]): Binding[] {
+export function substitutionOf(
+  ruleText: string,
+  atom: string,
+  premises: readonly string[],
+): VariableBinding[] {
   const rule: Rule = parseRule(ruleText);
   const found = new Map<string, string>();
   const conclusion = readLiteral(atom);

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import type { ShownFailure } from '../../ui/notices.tsx';
 import type { DiagramGraph } from './diagram-graph.ts';
 import type { Layout, LayoutInput } from './layout.ts';
-import type { LayoutAnswer, LayoutRequest } from './layout.worker.ts';
+import type { ProofLayoutAnswer, ProofLayoutRequest } from './layout.worker.ts';
 import LayoutWorker from './layout.worker.ts?worker';
 import { placedDiagram, type PlacedDiagram } from './placed-diagram.ts';
 
@@ -33,7 +33,7 @@ function endWorker(failed: Worker, why: string): void {
 
 function startWorker(): Worker {
   const started = new LayoutWorker();
-  started.onmessage = (event: MessageEvent<LayoutAnswer>) => {
+  started.onmessage = (event: MessageEvent<ProofLayoutAnswer>) => {
     const { id, outcome } = event.data;
     if ('failure' in outcome) endWorker(started, `${outcome.failure}.`);
     else waiting.get(id)?.resolve(outcome.layout);
@@ -52,7 +52,7 @@ export async function laidOut(graph: DiagramGraph): Promise<PlacedDiagram> {
     nodes: graph.nodes.map(({ width, height }) => ({ width, height })),
     edges: graph.edges,
   };
-  const request: LayoutRequest = { id, input };
+  const request: ProofLayoutRequest = { id, input };
   const answered = new Promise<Layout>((resolve, reject) => waiting.set(id, { resolve, reject }));
   worker.postMessage(request);
   return placedDiagram(graph, await answered);

@@ -6,7 +6,7 @@ import { useMemo, useState } from 'react';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { type Chosen, turned, withChosen } from './alternatives.ts';
 import { condensed, knownNameOf } from './condense.ts';
-import { findSteps, type Found, nextMatch, unfoldedAfter } from './find-steps.ts';
+import { findSteps, type FoundSteps, nextMatch, unfoldedAfter } from './find-steps.ts';
 import { type Folds, recallFolds, rememberFolds } from './fold-memory.ts';
 import type { OutlineState } from './outline-keys.ts';
 import { hiddenNames, hideOf, type ProofLook } from './proof-search.ts';
@@ -18,7 +18,7 @@ import {
   type ProofTree,
   visibleRows,
 } from './proof-tree.ts';
-import { type Binding, substitutionOf } from './step-words.ts';
+import { type VariableBinding, substitutionOf } from './step-words.ts';
 
 export interface LookedAt {
   readonly look: ProofLook;
@@ -31,13 +31,13 @@ export interface LookedAt {
   /** True where the step that is to stand at the root is no part of the proof. */
   readonly isFromMissing: boolean;
   /** Null while nothing is searched for. */
-  readonly found: Found | null;
+  readonly found: FoundSteps | null;
   readonly rows: readonly OutlineRow[];
   readonly state: OutlineState;
   readonly setState: (state: OutlineState) => void;
   /** The line under the cursor. */
   readonly active: OutlineRow | undefined;
-  readonly bindingsOf: (step: ProofStep) => readonly Binding[];
+  readonly bindingsOf: (step: ProofStep) => readonly VariableBinding[];
   readonly turn: (step: ProofStep, by: number) => void;
   readonly reRoot: (step: ProofStep | null) => void;
   /** Hides or shows what is known by a name. */
@@ -57,8 +57,8 @@ interface LookedAtOptions {
 /** What the variables stand for, worked out when a step is first drawn. */
 function bindingsIn(shown: Proof): LookedAt['bindingsOf'] {
   const source = new Map(shown.steps.map((step) => [step.id, step]));
-  const known = new Map<number, readonly Binding[]>();
-  const read = (step: ProofStep | undefined): readonly Binding[] => {
+  const known = new Map<number, readonly VariableBinding[]>();
+  const read = (step: ProofStep | undefined): readonly VariableBinding[] => {
     if (step === undefined || step.rule === null) return [];
     // With the hidden premises: each is read by its place in the body.
     const premises = step.premises.map((premise) => source.get(premise)?.atom ?? '');
@@ -92,7 +92,7 @@ function useTree(proof: Proof, chosen: Chosen, { hide, from }: ProofLook) {
 /** What is unfolded while one searches: all that hides a match, then what one folds and unfolds by hand. */
 function useFinding(tree: ProofTree, find: string | undefined) {
   const found = useMemo(() => (find === undefined ? null : findSteps(tree, find)), [tree, find]);
-  const [byHand, setByHand] = useState<{ found: Found; state: OutlineState } | null>(null);
+  const [byHand, setByHand] = useState<{ found: FoundSteps; state: OutlineState } | null>(null);
   const state = useMemo((): OutlineState | null => {
     if (found === null) return null;
     if (byHand?.found === found) return byHand.state;

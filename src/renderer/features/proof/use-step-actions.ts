@@ -1,7 +1,7 @@
 /** What the pointer and the keys do to a step, in the outline and in the diagram alike. */
 import type { KeyboardEvent } from 'react';
 import { waysTo } from './alternatives.ts';
-import { afterKey } from './outline-keys.ts';
+import { outlineAfterKey } from './outline-keys.ts';
 import { keyOfStep, type OutlineRow, stepsAbove } from './proof-tree.ts';
 import { hideable, type LookedAt } from './use-looked-at.ts';
 
@@ -75,7 +75,7 @@ export function useStepActions({ lookedAt, onOpen, onFind }: StepActionOptions):
       event.preventDefault();
       return;
     }
-    const next = afterKey(event.key, tree, rows, state, page);
+    const next = outlineAfterKey(event.key, tree, rows, state, page);
     if (next === null) return;
     event.preventDefault();
     setState(next);

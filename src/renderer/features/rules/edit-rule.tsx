@@ -4,7 +4,7 @@ import { IconDeviceFloppy, IconX } from '@tabler/icons-react';
 import type { Rule } from '../../../engine/contract/language.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule } from '../../../engine/language/print.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
@@ -14,14 +14,14 @@ import { Guarded } from '../../ui/guarded.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { EditorBody } from './editor-body.tsx';
 import { RuleConflict } from './rule-conflict.tsx';
 import {
-  conflictsOf,
+  draftConflictsOf,
   editedOf,
-  readDraft,
+  readRuleDraft,
   type RuleDraft,
   ruleDraftName,
   type RuleFields,
@@ -51,14 +51,14 @@ function useEdited(rule: StoredRule) {
   const stored = asStored(rule);
   const { space } = useSession();
   const [kept, setKept] = useDraft(ruleDraftName(space.database, rule.id));
-  const draft = readDraft(kept);
+  const draft = readRuleDraft(kept);
   const edited = editedOf(stored, draft);
   const set = (next: RuleDraft) => setKept(Object.keys(next).length === 0 ? '' : JSON.stringify(next));
   return {
     stored,
     edited,
     isChanged: ruleFields.some((field) => edited[field] !== stored[field]),
-    conflicts: conflictsOf(stored, draft),
+    conflicts: draftConflictsOf(stored, draft),
     change: (part: Partial<RuleFields>) => set(withWritten(stored, draft, part)),
     forget: () => setKept(''),
     keepMine: () => set(withMine(stored, draft)),
@@ -117,7 +117,7 @@ function Actions(props: ActionsProps) {
       <Guarded reason={reason}>
         <Button
           leftSection={<IconDeviceFloppy size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
           disabled={!canSave}
           loading={isSaving}
           onClick={onSave}
@@ -166,7 +166,7 @@ function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, 
 
   const notice =
     save.error !== null && conflicts.length === 0 ? (
-      <ProblemNotice failure={failureOf(save.error)} />
+      <ProblemNotice failure={apiFailureOf(save.error)} />
     ) : isReady && !isOneRule ? (
       <span className="dim">Here stands one rule. New ones are taught with the rule closed.</span>
     ) : undefined;

@@ -5,7 +5,7 @@ import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { dropDraft, keptDraft } from '../../ui/use-draft.ts';
-import { readDraft, ruleDraftName } from './rule-draft.ts';
+import { readRuleDraft, ruleDraftName } from './rule-draft.ts';
 
 interface GoneRuleProps {
   id: string;
@@ -18,7 +18,7 @@ export function GoneRule({ id, onNew }: GoneRuleProps) {
   const name = ruleDraftName(space.database, id);
   const [written, setWritten] = useState<string | null>(null);
   // The editor that stood here a moment ago keeps what is written when it goes, which is before this.
-  useEffect(() => setWritten(readDraft(keptDraft(name)).text?.mine ?? null), [name]);
+  useEffect(() => setWritten(readRuleDraft(keptDraft(name)).text?.mine ?? null), [name]);
 
   function leave(text: string | null): void {
     dropDraft(name);

@@ -144,7 +144,7 @@ function middleOf(way: readonly Point[]): Point {
   return way[Math.floor(way.length / 2)] ?? { x: 0, y: 0 };
 }
 
-export function layOut(nodes: readonly NodeIn[], edges: readonly EdgeIn[]): GraphLayout {
+export function layOutRules(nodes: readonly NodeIn[], edges: readonly EdgeIn[]): GraphLayout {
   const stratumOf = new Map(nodes.map(({ id, stratum }) => [id, stratum]));
   const strata = [...new Set(stratumOf.values())].sort((left, right) => left - right);
   const laid = strata.map((stratum) =>
@@ -186,13 +186,13 @@ export function layOut(nodes: readonly NodeIn[], edges: readonly EdgeIn[]): Grap
   };
 }
 
-export interface LayoutRequest {
+export interface RuleLayoutRequest {
   readonly id: number;
   readonly nodes: readonly NodeIn[];
   readonly edges: readonly EdgeIn[];
 }
 
-export interface LayoutAnswer {
+export interface RuleLayoutAnswer {
   readonly id: number;
   readonly layout: GraphLayout;
 }

@@ -7,15 +7,15 @@
 import { Switch } from '@mantine/core';
 import { IconRoute2 } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates, useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import type { ScopeChoice } from '../../api/space.ts';
+import type { ScopeSelection } from '../../api/space.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { aroundOf, graphOf, type RelationGraph, type RelationNode } from './dependency-graph.ts';
 import { GraphDetail } from './graph-detail.tsx';
@@ -31,7 +31,7 @@ const mostDrawn = 400;
 const aroundKey = 'corollary.rules.around';
 
 /** The rules that are seen in a scope: its own and those of none. */
-function useGraph(scope: ScopeChoice): RelationGraph | null {
+function useGraph(scope: ScopeSelection): RelationGraph | null {
   const rules = useRules().data;
   const predicates = usePredicates().data;
   return useMemo(() => {
@@ -111,7 +111,7 @@ function Drawing({ graph, chosen, isAround, isMatch, onChoose }: DrawingProps) {
 
 function useAround(): [boolean, (isAround: boolean) => void] {
   const [isAround, setIsAround] = useState(() =>
-    readStored(aroundKey, (value) => (typeof value === 'boolean' ? value : null), false),
+    readStoredState(aroundKey, (value) => (typeof value === 'boolean' ? value : null), false),
   );
   return [
     isAround,
@@ -198,7 +198,7 @@ export function GraphPane({ search, onSearch }: GraphPaneProps) {
       }
     >
       {graph === null ? (
-        error !== null && <PaneProblem failure={failureOf(error)} onRetry={() => void refetch()} />
+        error !== null && <PaneProblem failure={apiFailureOf(error)} onRetry={() => void refetch()} />
       ) : graph.nodes.length === 0 ? (
         <EmptyState icon={<IconRoute2 size={30} stroke={1.3} aria-hidden />} title="No rules yet">
           A rule says what follows: write one above and teach it.

@@ -11,7 +11,7 @@ import { useDeferredValue, useMemo } from 'react';
 import { renderRule } from '../../../engine/language/print.ts';
 import { recordAsserted, unknownFacts } from '../../api/asserted-facts.ts';
 import { invalidate, topics } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
@@ -20,7 +20,7 @@ import { Guarded } from '../../ui/guarded.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { EditorBody } from './editor-body.tsx';
 import styles from './rules.module.css';
 import { recordTaught } from './rule-steps.ts';
@@ -142,7 +142,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
           <Guarded reason={reason}>
             <Button
               leftSection={<IconSchool size={14} aria-hidden />}
-              rightSection={<Keys keys="Mod+Enter" look="plain" />}
+              rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
               disabled={!lesson.isReady || hasErrors}
               loading={teach.isPending}
               onClick={() => onTeach(text)}
@@ -161,7 +161,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
           onText={setText}
           diagnostics={diagnostics}
           onSubmit={onTeach}
-          {...(teach.error === null ? {} : { notice: <ProblemNotice failure={failureOf(teach.error)} /> })}
+          {...(teach.error === null ? {} : { notice: <ProblemNotice failure={apiFailureOf(teach.error)} /> })}
         />
       </div>
     </PaneFrame>

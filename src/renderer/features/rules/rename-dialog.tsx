@@ -1,7 +1,7 @@
 /** Renames a predicate in all rules and facts: a name, what it would change, and one transaction. */
 import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useMemo, useState } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -13,7 +13,7 @@ import { Running } from '../../ui/running.tsx';
 import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
 import { mostRenamedFacts, nameProblem, type Predicate } from './renaming.ts';
 import styles from './rules.module.css';
-import { predicateOf } from './rules-search.ts';
+import { readPredicate } from './rules-search.ts';
 import { type RenamePreview, useRename, useRenamePreview } from './use-renaming.ts';
 
 /** Rules that are shown as they would be; more are counted. */
@@ -74,7 +74,7 @@ function useChoices(chosen: string) {
   const predicates = usePredicates().data;
   return useMemo(() => {
     const all = (predicates ?? []).map(({ name, arity }) => `${name}/${arity}`).sort();
-    return all.includes(chosen) || predicateOf(chosen) === null ? all : [chosen, ...all];
+    return all.includes(chosen) || readPredicate(chosen) === null ? all : [chosen, ...all];
   }, [predicates, chosen]);
 }
 
@@ -82,7 +82,7 @@ function useChoices(chosen: string) {
 function useRenameForm({ rename, to, onRenamed }: RenameDialogProps) {
   const [chosen, setChosen] = useState(rename);
   const [name, setName] = useState(to);
-  const from = predicateOf(chosen);
+  const from = readPredicate(chosen);
   const { run, isSettled } = useRenamePreview(chosen, name);
   const renaming = useRename();
   const reason = useReason('updateRule');
@@ -152,7 +152,7 @@ function Outcome({ form, choices }: Pick<FieldsProps, 'form' | 'choices'>) {
   const { result, failure, runningSince } = run.state;
   return (
     <div className={styles.renamePreview} aria-busy={runningSince !== null}>
-      {renaming.error !== null && <ProblemNotice failure={failureOf(renaming.error)} />}
+      {renaming.error !== null && <ProblemNotice failure={apiFailureOf(renaming.error)} />}
       {failure !== null && <ProblemNotice failure={failure} onRetry={run.again} />}
       {result !== null && problem === null && (
         <Preview

@@ -83,7 +83,7 @@ function factFields({ args, truthVal, scope, validFrom, validUntil, metadata }: 
  * The writes of one transaction. `since`: the generation that the facts were read at, so that what came since is
  * refused and not lost; null where none is known. A rule that was changed since is refused too.
  */
-export function writesOf(
+export function renameWritesOf(
   from: Predicate,
   to: string,
   rules: readonly RenamedRule[],

@@ -28,7 +28,7 @@ export function ruleDraftName(database: string, id: string): string {
 }
 
 /** Reads a kept draft; nothing is touched where it is none. */
-export function readDraft(kept: string): RuleDraft {
+export function readRuleDraft(kept: string): RuleDraft {
   if (kept === '') return {};
   let read: unknown;
   try {
@@ -73,7 +73,7 @@ export function withWritten(stored: RuleFields, draft: RuleDraft, part: Partial<
 }
 
 /** The fields that were written here and changed elsewhere, each to another value. */
-export function conflictsOf(stored: RuleFields, draft: RuleDraft): RuleField[] {
+export function draftConflictsOf(stored: RuleFields, draft: RuleDraft): RuleField[] {
   return ruleFields.filter((field) => {
     const touched = draft[field];
     return touched !== undefined && touched.base !== stored[field] && touched.mine !== stored[field];
@@ -92,7 +92,7 @@ export function withMine(stored: RuleFields, draft: RuleDraft): RuleDraft {
 
 /** With what is stored now in the fields in conflict; what else was written stays. */
 export function withTheirs(stored: RuleFields, draft: RuleDraft): RuleDraft {
-  const gone = conflictsOf(stored, draft);
+  const gone = draftConflictsOf(stored, draft);
   return Object.fromEntries(
     ruleFields.flatMap((field) => {
       const touched = draft[field];

@@ -6,8 +6,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
-import { keyOf } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { queryKeyOf } from '../../api/live.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
@@ -44,7 +44,7 @@ function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
   const remove = useWrite('deleteRule');
   const [seen, setSeen] = useState(rule);
   const preview = useQuery({
-    queryKey: keyOf('answers', endpoint, 'deleteRule', seen.id, seen.etag),
+    queryKey: queryKeyOf('answers', endpoint, 'deleteRule', seen.id, seen.etag),
     queryFn: ({ signal }) => {
       const write = {
         operation: 'deleteRule' as const,
@@ -94,7 +94,7 @@ function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
           Somebody else has changed it since.
         </Banner>
       ) : (
-        remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />
+        remove.error !== null && <ProblemNotice failure={apiFailureOf(remove.error)} />
       )}
       <Group justify="flex-end" mt="md">
         <Button variant="default" onClick={onClose} data-autofocus>
@@ -155,7 +155,7 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
             etag,
           });
         },
-        onError: (failed) => notifyFailure(failureOf(failed)),
+        onError: (failed) => notifyFailure(apiFailureOf(failed)),
       },
     );
   }
@@ -249,7 +249,7 @@ export function RuleList({ search, onSearch }: RuleListProps) {
       {rules === undefined ? (
         error !== null && (
           <div className={styles.notice}>
-            <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />
+            <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
           </div>
         )
       ) : rules.length === 0 ? (

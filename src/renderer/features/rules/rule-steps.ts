@@ -7,7 +7,7 @@
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { type Act, record } from '../../api/history.ts';
 import { noteGeneration } from '../../api/live.ts';
-import type { Session } from '../../api/session.tsx';
+import type { WorkbenchSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 
 /** All of a rule that a step brings back. */
@@ -39,7 +39,7 @@ export function ruleLabel({ name, text }: Pick<RuleContent, 'name' | 'text'>): s
   return label.length > longest ? `${label.slice(0, longest - 1)}…` : label;
 }
 
-function deleting(session: Session, rule: Placed, content: RuleContent): Act {
+function deleting(session: WorkbenchSession, rule: Placed, content: RuleContent): Act {
   return async () => {
     const { id, etag } = now(rule);
     noteGeneration((await session.call('deleteRule', { params: { id } }, { ifMatch: etag })).generation);
@@ -48,7 +48,7 @@ function deleting(session: Session, rule: Placed, content: RuleContent): Act {
 }
 
 /** `before`: what the rule was called when it was there. */
-function teaching(session: Session, before: Placed, content: RuleContent): Act {
+function teaching(session: WorkbenchSession, before: Placed, content: RuleContent): Act {
   return async () => {
     const { id, etag, generation } = await session.call('assertRule', { body: bodyOf(content) });
     noteGeneration(generation);
@@ -58,7 +58,7 @@ function teaching(session: Session, before: Placed, content: RuleContent): Act {
   };
 }
 
-function changing(session: Session, rule: Placed, to: RuleContent, from: RuleContent): Act {
+function changing(session: WorkbenchSession, rule: Placed, to: RuleContent, from: RuleContent): Act {
   return async () => {
     const { id, etag: guard } = now(rule);
     const outcome = await session.call(
@@ -72,17 +72,17 @@ function changing(session: Session, rule: Placed, to: RuleContent, from: RuleCon
   };
 }
 
-export function recordDeleted(session: Session, rule: StoredRule): void {
+export function recordDeleted(session: WorkbenchSession, rule: StoredRule): void {
   record(session.space, `deleted the rule ${ruleLabel(rule)}`, teaching(session, rule, rule));
 }
 
-export function recordTaught(session: Session, rule: Placed, content: RuleContent): void {
+export function recordTaught(session: WorkbenchSession, rule: Placed, content: RuleContent): void {
   record(session.space, `taught the rule ${ruleLabel(content)}`, deleting(session, rule, content));
 }
 
 /** `after`: the rule as it was left; `word`: what was done to it. */
 export function recordChanged(
-  session: Session,
+  session: WorkbenchSession,
   word: string,
   before: StoredRule,
   after: RuleContent & Placed,

@@ -37,7 +37,7 @@ export function rulesSearchOf(search: Record<string, unknown>): RulesSearch {
 }
 
 /** `parent/2` as name and arity; null where it is no such thing. */
-export function predicateOf(text: string): { name: string; arity: number } | null {
+export function readPredicate(text: string): { name: string; arity: number } | null {
   const parts = /^(.+)\/(\d{1,2})$/s.exec(text);
   const [, name, arity] = parts ?? [];
   return name === undefined || arity === undefined ? null : { name, arity: Number(arity) };

@@ -1,6 +1,6 @@
 /** Statements of the editor as what they are taught as: facts asserted together, rules one after another. */
 import type { Rule } from '../../../engine/contract/language.ts';
-import { readText } from '../../editor/read-text.ts';
+import { parseEditorText } from '../../editor/read-text.ts';
 
 export interface Lesson {
   readonly facts: readonly {
@@ -14,7 +14,7 @@ export interface Lesson {
 }
 
 export function lessonOf(text: string): Lesson {
-  const { statements, isWhole } = readText(text, 'program');
+  const { statements, isWhole } = parseEditorText(text, 'program');
   const facts = statements.flatMap(({ kind, atom }) =>
     kind === 'fact' && atom !== null
       ? [{ predicate: atom.predicate, args: atom.args, truthVal: !atom.negated }]

@@ -14,7 +14,7 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { RunningActions } from '../../ui/running.tsx';
 import { Split } from '../../ui/split.tsx';
 import styles from './rules.module.css';
-import type { Tried, TriedLine, Trial } from './trying.ts';
+import type { RuleTrialResult, TriedLine, RuleTrial } from './trying.ts';
 import { type Trying, useTry } from './use-try.ts';
 
 const columns: readonly Column<TriedLine>[] = [
@@ -39,7 +39,7 @@ const columns: readonly Column<TriedLine>[] = [
   },
 ];
 
-function Lines({ lines }: { lines: Tried['lines'] }) {
+function Lines({ lines }: { lines: RuleTrialResult['lines'] }) {
   const [selected, setSelected] = useState<number | null>(null);
   return (
     <DataGrid
@@ -120,7 +120,7 @@ export function WithTry({ editor, isOpen, panel }: WithTryProps) {
 }
 
 interface TryPanelProps {
-  trial: Trial;
+  trial: RuleTrial;
   hasErrors: boolean;
   /** The same as an address of What if. */
   whatIf: { readonly add?: string; readonly without?: string; readonly scope?: string };

@@ -5,7 +5,7 @@ import { renderRule } from '../../../engine/language/print.ts';
 import { type Lesson, lessonOf } from './teaching.ts';
 
 /** What is tried: a text, in place of a stored rule or beside all there is. */
-export interface Trial {
+export interface RuleTrial {
   readonly text: string;
   readonly scope: { readonly scope?: string; readonly unscoped?: true };
   /** Id of the stored rule that the text would replace; null: it is new, or replaces one that is off. */
@@ -17,13 +17,13 @@ export interface TriedLine {
   readonly atom: string;
 }
 
-export interface Tried {
+export interface RuleTrialResult {
   readonly lines: readonly TriedLine[];
   readonly gained: number;
   readonly lost: number;
 }
 
-function requestFor({ facts, rules }: Lesson, { scope, instead }: Trial) {
+function requestFor({ facts, rules }: Lesson, { scope, instead }: RuleTrial) {
   return {
     assert: facts.map((fact) => ({ ...fact, args: [...fact.args], ...scope })),
     rules: rules.map((rule) => ({ text: renderRule(rule), ...scope })),
@@ -34,14 +34,14 @@ function requestFor({ facts, rules }: Lesson, { scope, instead }: Trial) {
 }
 
 /** The body for POST /whatIf; null where the text cannot be read, says nothing, or has a rule that is not safe. */
-export function requestOf(trial: Trial) {
+export function ruleTrialRequestOf(trial: RuleTrial) {
   const lesson = lessonOf(trial.text);
   const isSafe = lesson.rules.every((rule) => ruleProblems(rule).length === 0);
   return lesson.isReady && isSafe ? requestFor(lesson, trial) : null;
 }
 
 /** What is lost, then what is gained, each once though several goals show it. */
-export function triedOf({ goals }: WhatIfResult): Tried {
+export function triedOf({ goals }: WhatIfResult): RuleTrialResult {
   const lost = [...new Set(goals.flatMap((goal) => goal.lost))];
   const gained = [...new Set(goals.flatMap((goal) => goal.gained))];
   const lines = [

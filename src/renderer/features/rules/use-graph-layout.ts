@@ -1,7 +1,7 @@
 /** The layout of a graph, from a worker that lives as long as the graph is shown; the one before stays meanwhile. */
 import { useEffect, useRef, useState } from 'react';
 import type { RelationGraph } from './dependency-graph.ts';
-import type { GraphLayout, LayoutAnswer, LayoutRequest } from './graph-layout.ts';
+import type { GraphLayout, RuleLayoutAnswer, RuleLayoutRequest } from './graph-layout.ts';
 import LayoutWorker from './graph-layout.worker.ts?worker';
 
 export interface LaidGraph {
@@ -31,13 +31,13 @@ export function useGraphLayout(graph: RelationGraph | null): { laid: LaidGraph |
     if (asked === null || graph === null) return;
     lastId.current += 1;
     const id = lastId.current;
-    asked.onmessage = (event: MessageEvent<LayoutAnswer>) => {
+    asked.onmessage = (event: MessageEvent<RuleLayoutAnswer>) => {
       if (event.data.id !== lastId.current) return;
       setIsFailed(false);
       setLaid({ graph, layout: event.data.layout });
     };
     asked.onerror = () => setIsFailed(true);
-    const request: LayoutRequest = {
+    const request: RuleLayoutRequest = {
       id,
       nodes: graph.nodes.map((node) => ({ id: node.id, stratum: node.stratum })),
       edges: graph.edges,

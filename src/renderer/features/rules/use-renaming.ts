@@ -4,8 +4,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { invalidate, topics, useLive } from '../../api/live.ts';
-import { type Session, useSession } from '../../api/session.tsx';
-import { predicateOf } from './rules-search.ts';
+import { type WorkbenchSession, useSession } from '../../api/session.tsx';
+import { readPredicate } from './rules-search.ts';
 import { runTransaction } from '../../api/transaction.ts';
 import { useRunAtOnce } from '../../api/use-run.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type Predicate,
   renamedRules,
   type RenamedRule,
-  writesOf,
+  renameWritesOf,
 } from './renaming.ts';
 
 export interface RenamePreview {
@@ -27,7 +27,7 @@ export interface RenamePreview {
 }
 
 /** All stored facts of the predicate, of every scope, and one more than may be where there are too many. */
-async function factsOf(call: Session['call'], { name, arity }: Predicate, signal: AbortSignal) {
+async function factsOf(call: WorkbenchSession['call'], { name, arity }: Predicate, signal: AbortSignal) {
   const found: StoredFact[] = [];
   let cursor: string | null = null;
   do {
@@ -44,7 +44,7 @@ async function factsOf(call: Session['call'], { name, arity }: Predicate, signal
 }
 
 async function read(
-  call: Session['call'],
+  call: WorkbenchSession['call'],
   from: Predicate,
   to: string,
   signal: AbortSignal,
@@ -64,14 +64,14 @@ export function useRenamePreview(chosen: string, name: string) {
   const preview = useCallback(
     async (from: Predicate, signal: AbortSignal): Promise<RenamePreview> => {
       const found = await read(call, from, to, signal);
-      const writes = found.isTooMuch ? [] : writesOf(from, to, found.rules, found.facts, found.since);
+      const writes = found.isTooMuch ? [] : renameWritesOf(from, to, found.rules, found.facts, found.since);
       if (writes.length > 0) await runTransaction(endpoint, writes, { dryRun: true, signal });
       return found;
     },
     [call, endpoint, to],
   );
   const work = useMemo(() => {
-    const from = predicateOf(chosen);
+    const from = readPredicate(chosen);
     if (from === null || nameProblem(from, to) !== null) return null;
     return (signal: AbortSignal) => preview(from, signal);
   }, [chosen, to, preview]);
@@ -84,7 +84,7 @@ export function useRename() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async ({ from, to, preview }: { from: Predicate; to: string; preview: RenamePreview }) =>
-      runTransaction(endpoint, writesOf(from, to, preview.rules, preview.facts, preview.since)),
+      runTransaction(endpoint, renameWritesOf(from, to, preview.rules, preview.facts, preview.since)),
     onSettled: () => invalidate(client, endpoint, topics),
   });
 }

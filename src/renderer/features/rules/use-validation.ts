@@ -7,7 +7,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Diagnostic } from '../../../engine/contract/rules.ts';
-import { keyOf } from '../../api/live.ts';
+import { queryKeyOf } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { type Diagnosed, useDiagnostics } from '../../editor/use-diagnostics.ts';
 
@@ -20,7 +20,7 @@ export function useValidation(text: string, instead: string | null = null): Diag
   const local = useDiagnostics(text, 'program', instead);
   const [settled] = useDebouncedValue(text, 600);
   const remote = useQuery({
-    queryKey: keyOf('rules', endpoint, 'validate', settled),
+    queryKey: queryKeyOf('rules', endpoint, 'validate', settled),
     queryFn: ({ signal }) => call('validateRules', { body: { text: settled } }, { signal }),
     enabled: settled.trim() !== '' && settled === text,
     gcTime: 60_000,

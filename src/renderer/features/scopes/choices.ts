@@ -7,14 +7,14 @@
 import type { Resolution } from '../../../engine/contract/scopes.ts';
 import type { MergeRow } from './merge-rows.ts';
 
-export const takes = ['source', 'target', 'both'] as const;
-export type Take = (typeof takes)[number];
+export const takeOptions = ['source', 'target', 'both'] as const;
+export type Take = (typeof takeOptions)[number];
 
 /** By place. */
 export type Choices = ReadonlyMap<string, Take>;
 
 function isTake(value: unknown): value is Take {
-  return takes.some((take) => take === value);
+  return takeOptions.some((take) => take === value);
 }
 
 /** The choices of a stored draft; what cannot be read counts as none. */

@@ -1,17 +1,17 @@
 /** Two scopes beside each other, in facts, rules and what would follow, with the merge under them. */
 import { Button, Loader, Tabs } from '@mantine/core';
 import { useEffect, useEffectEvent } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { isTextField, matchesKeys } from '../../ui/keys.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { isMac } from '../../ui/tags.tsx';
-import { Conclusions } from './conclusions.tsx';
+import { MergeConclusions } from './conclusions.tsx';
 import { FactComparison } from './fact-comparison.tsx';
 import { MergeBar } from './merge-bar.tsx';
 import { MergeNotices } from './merge-notices.tsx';
 import { RulesCompared } from './rules-compared.tsx';
 import { comparedParts, type ScopesSearch, sideLabel } from './scopes-search.ts';
-import { type Comparison, type Pair, useComparison } from './use-comparison.ts';
+import { type ScopeComparison, type Pair, useComparison } from './use-comparison.ts';
 import { baseInWords } from './base-in-words.ts';
 import { type Merge, useMerge } from './use-merge.ts';
 import styles from './scopes.module.css';
@@ -34,7 +34,7 @@ function useMergeKeys(merge: Merge): void {
 }
 
 interface PartsProps {
-  comparison: Comparison;
+  comparison: ScopeComparison;
   search: ScopesSearch;
   onSearch: (part: Partial<ScopesSearch>) => void;
 }
@@ -44,13 +44,13 @@ function FactsOrWhyNot(props: PartsProps) {
   if (error !== null)
     return (
       <div className={styles.padded}>
-        <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />
+        <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
       </div>
     );
   if (data === undefined)
     return <Loader size={16} className={styles.loading} role="status" aria-label="Comparing the scopes" />;
   return props.search.part === 'conclusions' ? (
-    <Conclusions comparison={props.comparison} />
+    <MergeConclusions comparison={props.comparison} />
   ) : (
     <FactComparison {...props} />
   );

@@ -15,7 +15,7 @@ import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { CancelledNote, Running } from '../../ui/running.tsx';
 import { sideLabel } from './scopes-search.ts';
 import { supposedOf } from './undo.ts';
-import type { Comparison } from './use-comparison.ts';
+import type { ScopeComparison } from './use-comparison.ts';
 import { isRefused } from './use-merge.ts';
 import styles from './scopes.module.css';
 import stack from '../../ui/stack.module.css';
@@ -54,7 +54,7 @@ const columns: readonly Column<ConclusionRow>[] = [
   },
 ];
 
-function useTried(comparison: Comparison) {
+function useTried(comparison: ScopeComparison) {
   const { call } = useSession();
   const run = useRun<WhatIfResult>();
   const { start, clear } = run;
@@ -90,14 +90,14 @@ function Tried({ rows }: { rows: readonly ConclusionRow[] }) {
 }
 
 /** Why nothing can be tried; null where it can. */
-function reasonOf(comparison: Comparison, isTooMuch: boolean, isEmpty: boolean): string | null {
+function reasonOf(comparison: ScopeComparison, isTooMuch: boolean, isEmpty: boolean): string | null {
   if (isRefused(comparison))
     return 'With REJECT and unresolved conflicts the merge is refused. Choose for them, or choose another strategy.';
   if (isTooMuch) return `The merge changes more than ${mostSupposed.toLocaleString('en')} facts.`;
   return isEmpty ? 'The merge as it stands changes nothing.' : null;
 }
 
-export function Conclusions({ comparison }: { comparison: Comparison }) {
+export function MergeConclusions({ comparison }: { comparison: ScopeComparison }) {
   const { run, again, isTooMuch, isEmpty } = useTried(comparison);
   const { result, failure, runningSince, cancelledAfter } = run.state;
   const isOld = useIsOld(result);

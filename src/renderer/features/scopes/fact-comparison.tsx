@@ -6,16 +6,16 @@ import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
-import { takes } from './choices.ts';
+import { takeOptions } from './choices.ts';
 import { FactRows, takeLabel } from './fact-rows.tsx';
 import { FactVersions } from './fact-versions.tsx';
 import { filterRows, type MergeRow, nextUnresolved, type RowCounts } from './merge-rows.ts';
-import { type RowFilter, rowFilters, type ScopesSearch, sideLabel } from './scopes-search.ts';
-import type { Comparison } from './use-comparison.ts';
+import { type MergeRowFilter, mergeRowFilters, type ScopesSearch, sideLabel } from './scopes-search.ts';
+import type { ScopeComparison } from './use-comparison.ts';
 import styles from './scopes.module.css';
 import stack from '../../ui/stack.module.css';
 
-const filterWords: Record<RowFilter, string> = {
+const filterWords: Record<MergeRowFilter, string> = {
   added: 'Added',
   removed: 'Removed',
   modified: 'Modified',
@@ -28,18 +28,18 @@ function KindFilter({
   kind,
   onKind,
 }: { counts: RowCounts } & {
-  kind: RowFilter | undefined;
-  onKind: (kind: RowFilter | undefined) => void;
+  kind: MergeRowFilter | undefined;
+  onKind: (kind: MergeRowFilter | undefined) => void;
 }) {
   const all = counts.added + counts.removed + counts.modified;
   return (
     <SegmentedControl
       aria-label="Kind of difference"
       value={kind ?? 'all'}
-      onChange={(value) => onKind(rowFilters.find((known) => known === value))}
+      onChange={(value) => onKind(mergeRowFilters.find((known) => known === value))}
       data={[
         { value: 'all', label: `All ${formatCount(all)}` },
-        ...rowFilters.map((value) => ({
+        ...mergeRowFilters.map((value) => ({
           value,
           label: `${filterWords[value]} ${formatCount(counts[value])}`,
         })),
@@ -49,7 +49,7 @@ function KindFilter({
 }
 
 /** Chooses for all rows that are shown, or takes choices back. */
-function ChooseForAll({ comparison, rows }: { comparison: Comparison; rows: readonly MergeRow[] }) {
+function ChooseForAll({ comparison, rows }: { comparison: ScopeComparison; rows: readonly MergeRow[] }) {
   const { pair, choose, clearChoices, choices, resolutions } = comparison;
   const places = () => rows.map(({ place }) => place);
   return (
@@ -61,7 +61,7 @@ function ChooseForAll({ comparison, rows }: { comparison: Comparison; rows: read
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>For the {formatAmount(rows.length, 'fact')} shown</Menu.Label>
-        {takes.map((take) => (
+        {takeOptions.map((take) => (
           <Menu.Item key={take} disabled={rows.length === 0} onClick={() => choose(places(), take)}>
             Take {takeLabel(take, pair)}
           </Menu.Item>
@@ -93,7 +93,7 @@ function Resolved({ counts, onNext }: { counts: RowCounts; onNext: () => void })
 }
 
 interface FactComparisonProps {
-  comparison: Comparison;
+  comparison: ScopeComparison;
   search: ScopesSearch;
   onSearch: (part: Partial<ScopesSearch>) => void;
 }

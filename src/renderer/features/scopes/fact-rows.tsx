@@ -4,12 +4,12 @@ import { type KeyboardEvent, useMemo } from 'react';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Tag, type Tone } from '../../ui/tags.tsx';
-import { type Choices, type Take, takes } from './choices.ts';
+import { type Choices, type Take, takeOptions } from './choices.ts';
 import type { RowResult } from './merge-result.ts';
 import type { MergeRow } from './merge-rows.ts';
 import { sideLabel } from './scopes-search.ts';
-import type { Comparison, Pair } from './use-comparison.ts';
-import { atomOf, notesOf, VersionText } from './version-text.tsx';
+import type { ScopeComparison, Pair } from './use-comparison.ts';
+import { versionAtomOf, notesOf, VersionText } from './version-text.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import styles from './scopes.module.css';
 
@@ -62,9 +62,9 @@ function ResultText({ row, result }: { row: MergeRow; result: RowResult }) {
         versions.map((version) => (
           <span
             key={String(version.truthVal)}
-            title={[atomOf(row, version), ...notesOf(version, null)].join('  ')}
+            title={[versionAtomOf(row, version), ...notesOf(version, null)].join('  ')}
           >
-            <CodeText isLine text={atomOf(row, version)} />
+            <CodeText isLine text={versionAtomOf(row, version)} />
             {notesOf(version, row.kind === 'modified' ? row.fields : null).map((note) => (
               <span key={note} className={`dim ${styles.note}`}>
                 {note}
@@ -92,7 +92,7 @@ interface TakeButtonsProps {
 function TakeButtons({ row, pair, choice, onTake }: TakeButtonsProps) {
   return (
     <span className={styles.takes}>
-      {takes.map((take) => (
+      {takeOptions.map((take) => (
         <button
           key={take}
           type="button"
@@ -116,8 +116,8 @@ function TakeButtons({ row, pair, choice, onTake }: TakeButtonsProps) {
 interface ColumnsInput {
   readonly pair: Pair;
   readonly choices: Choices;
-  readonly resultOf: Comparison['resultOf'];
-  readonly choose: Comparison['choose'];
+  readonly resultOf: ScopeComparison['resultOf'];
+  readonly choose: ScopeComparison['choose'];
 }
 
 function columnsOf({ pair, choices, resultOf, choose }: ColumnsInput): Column<MergeRow>[] {
@@ -169,7 +169,7 @@ function columnsOf({ pair, choices, resultOf, choose }: ColumnsInput): Column<Me
 const takeOf = { source: 'source', target: 'target', both: 'both', none: null } as const;
 
 interface FactRowsProps {
-  comparison: Comparison;
+  comparison: ScopeComparison;
   /** The rows that are shown. */
   rows: readonly MergeRow[];
   /** Index of the row that is shown in full. */

@@ -3,16 +3,16 @@ import { CloseButton, Radio, Stack } from '@mantine/core';
 import { CodeText } from '../../editor/code-text.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { baseName } from './base-in-words.ts';
-import { type Take, takes } from './choices.ts';
+import { type Take, takeOptions } from './choices.ts';
 import { KindTag, ResultTag, takeLabel } from './fact-rows.tsx';
 import type { RowResult, Version } from './merge-result.ts';
-import type { DifferingField, MergeRow } from './merge-rows.ts';
+import type { DifferingFactField, MergeRow } from './merge-rows.ts';
 import { sideLabel } from './scopes-search.ts';
-import type { Comparison } from './use-comparison.ts';
+import type { ScopeComparison } from './use-comparison.ts';
 import { fieldsInFull } from './version-text.tsx';
 import styles from './scopes.module.css';
 
-const fieldNames: readonly (readonly [DifferingField, string])[] = [
+const fieldNames: readonly (readonly [DifferingFactField, string])[] = [
   ['truthVal', 'Truth'],
   ['validFrom', 'Valid from'],
   ['validUntil', 'Valid until'],
@@ -23,7 +23,7 @@ interface VersionFieldsProps {
   heading: string;
   version: Version | null;
   /** Those that are marked. */
-  differing: readonly DifferingField[];
+  differing: readonly DifferingFactField[];
 }
 
 function VersionFields({ heading, version, differing }: VersionFieldsProps) {
@@ -50,7 +50,7 @@ function VersionFields({ heading, version, differing }: VersionFieldsProps) {
   );
 }
 
-function reasonOf(result: RowResult, row: MergeRow, comparison: Comparison): string {
+function reasonOf(result: RowResult, row: MergeRow, comparison: ScopeComparison): string {
   const { pair, strategy, differences } = comparison;
   if (result.by === 'choice')
     return `chosen: ${takeLabel(result.take === 'refused' ? 'both' : result.take, pair)}`;
@@ -62,7 +62,7 @@ function reasonOf(result: RowResult, row: MergeRow, comparison: Comparison): str
 
 interface FactVersionsProps {
   row: MergeRow;
-  comparison: Comparison;
+  comparison: ScopeComparison;
   onClose: () => void;
 }
 
@@ -85,10 +85,10 @@ export function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
         <Radio.Group
           label="Take"
           value={choice ?? ''}
-          onChange={(value) => choose([row.place], takes.find((take) => take === value) ?? null)}
+          onChange={(value) => choose([row.place], takeOptions.find((take) => take === value) ?? null)}
         >
           <Stack gap={10} mt={6}>
-            {takes.map((take: Take) => (
+            {takeOptions.map((take: Take) => (
               <Radio key={take} value={take} size="xs" label={takeLabel(take, pair)} />
             ))}
             <Radio value="" size="xs" label="No choice" />

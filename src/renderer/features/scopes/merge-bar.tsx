@@ -3,16 +3,16 @@ import { Button, Loader, Select } from '@mantine/core';
 import { IconGitMerge } from '@tabler/icons-react';
 import { type MergeStrategy, mergeStrategies } from '../../../engine/contract/scopes.ts';
 import { Permitted } from '../../api/permitted.tsx';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { consequencesInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { sideLabel } from './scopes-search.ts';
-import type { Comparison } from './use-comparison.ts';
+import type { ScopeComparison } from './use-comparison.ts';
 import { isRefused, type Merge, useDryRun } from './use-merge.ts';
 import styles from './scopes.module.css';
 
-function strategyOptions({ pair }: Comparison) {
+function strategyOptions({ pair }: ScopeComparison) {
   const [source, target] = [sideLabel(pair.source), sideLabel(pair.target)];
   const words: Record<MergeStrategy, string> = {
     SOURCE_WINS: `Take ${source} where they differ`,
@@ -24,7 +24,7 @@ function strategyOptions({ pair }: Comparison) {
 }
 
 /** What the merge would do to target, and to what is concluded, as far as that is known. */
-function Outcome({ comparison }: { comparison: Comparison }) {
+function Outcome({ comparison }: { comparison: ScopeComparison }) {
   const dryRun = useDryRun(comparison);
   const { counts } = comparison;
   if (isRefused(comparison))
@@ -35,7 +35,7 @@ function Outcome({ comparison }: { comparison: Comparison }) {
     );
   const { data, error } = dryRun;
   if (error !== null) {
-    const failure = failureOf(error);
+    const failure = apiFailureOf(error);
     return (
       <span className={styles.refused} title={failure.detail}>
         {failure.title}: {failure.detail}
@@ -61,7 +61,7 @@ function Outcome({ comparison }: { comparison: Comparison }) {
 }
 
 interface MergeBarProps {
-  comparison: Comparison;
+  comparison: ScopeComparison;
   merge: Merge;
   onStrategy: (strategy: MergeStrategy) => void;
 }
@@ -88,7 +88,7 @@ export function MergeBar({ comparison, merge, onStrategy }: MergeBarProps) {
         <Button
           className={styles.mergeButton ?? ''}
           leftSection={<IconGitMerge size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
           disabled={!differences.isSuccess || merge.isBusy}
           loading={merge.state.kind === 'merging'}
           onClick={merge.apply}

@@ -3,9 +3,9 @@ import { Button, CloseButton } from '@mantine/core';
 import { IconArrowBackUp } from '@tabler/icons-react';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, ProblemNotice } from '../../ui/notices.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { sideLabel } from './scopes-search.ts';
-import { type Comparison, mostCompared } from './use-comparison.ts';
+import { type ScopeComparison, mostCompared } from './use-comparison.ts';
 import type { MadeMerge, Merge, MergeState } from './use-merge.ts';
 import styles from './scopes.module.css';
 
@@ -51,7 +51,7 @@ function LastMerge({ made, merge }: { made: MadeMerge; merge: Merge }) {
               size="compact-xs"
               variant="default"
               leftSection={<IconArrowBackUp size={13} aria-hidden />}
-              rightSection={<Keys keys="Mod+Z" look="plain" />}
+              rightSection={<KeyCaps keys="Mod+Z" look="plain" />}
               loading={state.kind === 'undoing'}
               disabled={merge.isBusy}
               onClick={merge.undo}
@@ -90,7 +90,7 @@ function Failed({ merge }: { merge: Merge }) {
   );
 }
 
-export function MergeNotices({ comparison, merge }: { comparison: Comparison; merge: Merge }) {
+export function MergeNotices({ comparison, merge }: { comparison: ScopeComparison; merge: Merge }) {
   const { state, last, isBusy } = merge;
   const { isChanged, isTruncated, acknowledge, differences } = comparison;
   const ok = (onClick: () => void) => (

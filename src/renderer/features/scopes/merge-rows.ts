@@ -6,9 +6,9 @@
  */
 import type { ScopeDiff, ScopeFact } from '../../../engine/contract/scopes.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
-import type { RowFilter } from './scopes-search.ts';
+import type { MergeRowFilter } from './scopes-search.ts';
 
-export type DifferingField = ScopeDiff['modified'][number]['fields'][number];
+export type DifferingFactField = ScopeDiff['modified'][number]['fields'][number];
 
 export interface MergeRow {
   /** The fact as it is rendered; of a pair that differs in truth, source's. Every row has another. */
@@ -19,7 +19,7 @@ export interface MergeRow {
   readonly kind: 'added' | 'removed' | 'modified';
   readonly source: ScopeFact | null;
   readonly target: ScopeFact | null;
-  readonly fields: readonly DifferingField[];
+  readonly fields: readonly DifferingFactField[];
   /** Of a fact that source alone has: target's, which says the opposite and makes it a conflict; else null. */
   readonly opposite: ScopeFact | null;
   /** True where the strategy decides. */
@@ -30,7 +30,7 @@ export interface MergeRow {
 
 type Atom = Pick<ScopeFact, 'predicate' | 'args'>;
 
-export function placeOf({ predicate, args }: Atom): string {
+export function mergeKeyOf({ predicate, args }: Atom): string {
   return JSON.stringify([predicate, ...args]);
 }
 
@@ -70,17 +70,17 @@ function compareRows(left: MergeRow, right: MergeRow): number {
 type Taken = Pick<ScopeDiff['added'][number], 'merge' | 'opposite'>;
 
 /** All rows, ordered by predicate and arguments by code point, what is true first. */
-export function rowsOf(diff: ScopeDiff): MergeRow[] {
+export function mergeRowsOf(diff: ScopeDiff): MergeRow[] {
   const rowOf = (
     kind: MergeRow['kind'],
     source: ScopeFact | null,
     target: ScopeFact | null,
     fact: ScopeFact,
     { merge = 'conflict', opposite }: Taken,
-    fields: readonly DifferingField[] = [],
+    fields: readonly DifferingFactField[] = [],
   ): MergeRow => ({
     key: renderScopeFact(fact),
-    place: placeOf(fact),
+    place: mergeKeyOf(fact),
     kind,
     source,
     target,
@@ -98,10 +98,10 @@ export function rowsOf(diff: ScopeDiff): MergeRow[] {
   ].sort(compareRows);
 }
 
-export type RowCounts = Readonly<Record<RowFilter | 'resolved', number>>;
+export type RowCounts = Readonly<Record<MergeRowFilter | 'resolved', number>>;
 
 /** How many rows there are of each kind. `isChosen`: whether a choice was made for a place. */
-export function countsOf(rows: readonly MergeRow[], isChosen: (place: string) => boolean): RowCounts {
+export function mergeRowCountsOf(rows: readonly MergeRow[], isChosen: (place: string) => boolean): RowCounts {
   const counts = { added: 0, removed: 0, modified: 0, conflicting: 0, unresolved: 0, resolved: 0 };
   for (const { kind, conflicts, place } of rows) {
     counts[kind] += 1;
@@ -115,7 +115,7 @@ export function countsOf(rows: readonly MergeRow[], isChosen: (place: string) =>
 /** The rows of a kind in which `q` stands, whatever the case. */
 export function filterRows(
   rows: readonly MergeRow[],
-  filter: { readonly kind: RowFilter | undefined; readonly q: string },
+  filter: { readonly kind: MergeRowFilter | undefined; readonly q: string },
   isChosen: (place: string) => boolean,
 ): readonly MergeRow[] {
   const { kind } = filter;

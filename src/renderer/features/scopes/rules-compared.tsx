@@ -2,7 +2,7 @@
 import { Loader } from '@mantine/core';
 import { IconRoute2 } from '@tabler/icons-react';
 import { useMemo } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useRules } from '../../api/queries.ts';
 import { LazyCodeDiff } from '../../editor/lazy-code-diff.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
@@ -22,7 +22,7 @@ export function RulesCompared({ pair }: { pair: Pair }) {
       <Loader size={16} className={styles.loading} role="status" aria-label="Loading rules" />
     ) : (
       <div className={styles.padded}>
-        <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />
+        <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
       </div>
     );
   if (left === '' && right === '')

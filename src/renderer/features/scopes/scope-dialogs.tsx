@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { scopeNameSchema } from '../../../engine/contract/fields.ts';
 import type { ScopeList } from '../../../engine/contract/scopes.ts';
 import { recordStuck } from '../../api/history.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -79,7 +79,7 @@ export function ForkDialog({ source: chosen, scopes, onClose, onForked }: ForkDi
           error={problem}
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        {fork.error !== null && <ProblemNotice failure={failureOf(fork.error)} />}
+        {fork.error !== null && <ProblemNotice failure={apiFailureOf(fork.error)} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel
@@ -130,7 +130,7 @@ export function DeleteDialog({ scope, onClose, onDeleted, onGoing }: DeleteDialo
       name={name}
       action="Delete scope"
       isBusy={remove.isPending}
-      failure={remove.error === null ? null : failureOf(remove.error)}
+      failure={remove.error === null ? null : apiFailureOf(remove.error)}
       onConfirm={onConfirm}
       onClose={onClose}
     >

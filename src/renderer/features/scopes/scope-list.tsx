@@ -3,7 +3,7 @@ import { ActionIcon, Button, Loader } from '@mantine/core';
 import { IconGitFork, IconStack2, IconTrash } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import { Permitted } from '../../api/permitted.tsx';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useRules } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
@@ -28,10 +28,10 @@ interface Row {
   readonly stored: ScopeRow | null;
 }
 
-export type Role = 'source' | 'target' | 'base';
+export type MergeRole = 'source' | 'target' | 'base';
 
 interface ListActions {
-  readonly onRole: (side: Side, role: Role) => void;
+  readonly onRole: (side: Side, role: MergeRole) => void;
   readonly onFork: (side: Side) => void;
   readonly onDelete: (scope: ScopeRow) => void;
 }
@@ -80,7 +80,7 @@ const plainColumns: readonly Column<Row>[] = [
   },
 ];
 
-function roleOf(side: Side, { source, target, base }: ScopesSearch): Role | null {
+function roleOf(side: Side, { source, target, base }: ScopesSearch): MergeRole | null {
   if (source !== undefined && sideOf(source) === side) return 'source';
   if (target !== undefined && sideOf(target) === side) return 'target';
   return side !== null && base === side ? 'base' : null;
@@ -270,7 +270,7 @@ export function ScopeListPane({ search, ...actions }: { search: ScopesSearch } &
     >
       {error !== null ? (
         <div className={styles.padded}>
-          <ProblemNotice failure={failureOf(error)} onRetry={refetch} />
+          <ProblemNotice failure={apiFailureOf(error)} onRetry={refetch} />
         </div>
       ) : rows === null ? (
         <Loader size={16} className={styles.loading} role="status" aria-label="Loading scopes" />

@@ -9,8 +9,8 @@ import { type MergeStrategy, mergeStrategies } from '../../../engine/contract/sc
 /** A side of a comparison: a scope by its name, or null for what has no scope. */
 export type Side = string | null;
 
-export const rowFilters = ['added', 'removed', 'modified', 'conflicting', 'unresolved'] as const;
-export type RowFilter = (typeof rowFilters)[number];
+export const mergeRowFilters = ['added', 'removed', 'modified', 'conflicting', 'unresolved'] as const;
+export type MergeRowFilter = (typeof mergeRowFilters)[number];
 
 export const comparedParts = ['facts', 'rules', 'conclusions'] as const;
 export type ComparedPart = (typeof comparedParts)[number];
@@ -27,7 +27,7 @@ export interface ScopesSearch {
   strategy?: MergeStrategy | undefined;
   /** Absent: the facts. */
   part?: ComparedPart | undefined;
-  kind?: RowFilter | undefined;
+  kind?: MergeRowFilter | undefined;
   /** A part of the rendered fact. */
   q?: string | undefined;
   /** The fact whose versions are shown in full, as it is rendered. */
@@ -62,7 +62,7 @@ export function scopesSearchOf(search: Record<string, unknown>): ScopesSearch {
     ways: oneOf(['two'], search['ways']),
     strategy: oneOf(mergeStrategies, search['strategy']),
     part: oneOf(comparedParts, search['part']),
-    kind: oneOf(rowFilters, search['kind']),
+    kind: oneOf(mergeRowFilters, search['kind']),
     q: text(search['q']),
     fact: text(search['fact']),
     fork: sideText(search['fork']),

@@ -6,12 +6,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import type { MergeStrategy } from '../../../engine/contract/scopes.ts';
-import { keyOf } from '../../api/live.ts';
+import { queryKeyOf } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { type Choices, readChoices, resolutionsOf, type Take, withChoice, writeChoices } from './choices.ts';
 import { resultOf, type RowResult } from './merge-result.ts';
-import { countsOf, type MergeRow, rowsOf } from './merge-rows.ts';
+import { mergeRowCountsOf, type MergeRow, mergeRowsOf } from './merge-rows.ts';
 import { parameterOf, type Side } from './scopes-search.ts';
 import type { ChangedRow } from './undo.ts';
 
@@ -34,7 +34,7 @@ export function sidesOf({ source, target, base }: Pair) {
 export function useScopeList() {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('predicates', endpoint, 'scopes'),
+    queryKey: queryKeyOf('predicates', endpoint, 'scopes'),
     queryFn: async ({ signal }) => (await call('listScopes', {}, { signal })).scopes,
   });
 }
@@ -43,7 +43,7 @@ export function useScopeList() {
 export function useUnscopedFacts() {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('predicates', endpoint, 'unscoped facts'),
+    queryKey: queryKeyOf('predicates', endpoint, 'unscoped facts'),
     queryFn: async ({ signal }) =>
       (await call('listFacts', { query: { unscoped: 'true', limit: '1' } }, { signal })).total,
   });
@@ -52,7 +52,7 @@ export function useUnscopedFacts() {
 function useDifferences(pair: Pair) {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('facts', endpoint, 'differences', sidesOf(pair)),
+    queryKey: queryKeyOf('facts', endpoint, 'differences', sidesOf(pair)),
     queryFn: ({ signal }) =>
       call('diffScopes', { body: { ...sidesOf(pair), asMerge: true, limit: mostCompared } }, { signal }),
     // A scope that goes away while it is looked at is said at once.
@@ -106,14 +106,14 @@ export function useComparison(pair: Pair, strategy: MergeStrategy) {
   const { data, dataUpdatedAt, isFetching } = differences;
   const [choices, setChoices] = useChoices(pair);
   const { isChanged, acknowledge } = useChangedElsewhere(data, dataUpdatedAt, isFetching);
-  const rows = useMemo(() => (data === undefined ? [] : rowsOf(data)), [data]);
+  const rows = useMemo(() => (data === undefined ? [] : mergeRowsOf(data)), [data]);
   const isChosen = useCallback((place: string) => choices.has(place), [choices]);
   const results = useMemo(() => resultsOf(strategy, choices), [strategy, choices]);
   const changedRows = useCallback(
     (): ChangedRow[] => rows.map((row) => ({ row, result: results(row) })),
     [rows, results],
   );
-  const counts = useMemo(() => countsOf(rows, isChosen), [rows, isChosen]);
+  const counts = useMemo(() => mergeRowCountsOf(rows, isChosen), [rows, isChosen]);
   const resolutions = useMemo(() => resolutionsOf(rows, choices), [rows, choices]);
   const choose = useCallback(
     (places: readonly string[], take: Take | null) => setChoices(withChoice(choices, places, take)),
@@ -138,4 +138,4 @@ export function useComparison(pair: Pair, strategy: MergeStrategy) {
   };
 }
 
-export type Comparison = ReturnType<typeof useComparison>;
+export type ScopeComparison = ReturnType<typeof useComparison>;

@@ -10,16 +10,16 @@ import { useMemo, useState } from 'react';
 import { create } from 'zustand';
 import type { Merged } from '../../../engine/contract/scopes.ts';
 import type { Committed } from '../../../engine/contract/transactions.ts';
-import type { Endpoint } from '../../api/client.ts';
-import { historyOf, move, record, recordStuck, type Step } from '../../api/history.ts';
+import type { ServiceEndpoint } from '../../api/client.ts';
+import { historyOf, move, record, recordStuck, type HistoryStep } from '../../api/history.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
-import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
+import { type ApiFailure, apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import type { Space } from '../../api/space.ts';
 import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
 import { type Side, sideLabel } from './scopes-search.ts';
 import { mostUndone, undoOf } from './undo.ts';
-import { type Comparison, sidesOf } from './use-comparison.ts';
+import { type ScopeComparison, sidesOf } from './use-comparison.ts';
 
 /** A merge that was made, and its way back. */
 export interface MadeMerge {
@@ -29,7 +29,7 @@ export interface MadeMerge {
   /** Writes that take it back, or why there are none. */
   readonly undo: readonly TransactionWrite[] | 'too many' | 'others wrote';
   /** In the history; null where there is no way back. */
-  readonly step: Step | null;
+  readonly step: HistoryStep | null;
 }
 
 const whyNoUndo = {
@@ -45,16 +45,16 @@ interface LastMerge {
 
 const useLastMerge = create<LastMerge>()(() => ({ about: '', made: null }));
 
-function aboutOf({ database, tenant }: Endpoint): string {
+function aboutOf({ database, tenant }: ServiceEndpoint): string {
   return JSON.stringify([database, tenant]);
 }
 
-function requestOf({ pair, strategy, resolutions }: Comparison) {
+function requestOf({ pair, strategy, resolutions }: ScopeComparison) {
   return { ...sidesOf(pair), strategy, resolutions };
 }
 
 /** Why a dry run is not asked for: its answer is known. */
-export function isRefused({ strategy, counts }: Comparison): boolean {
+export function isRefused({ strategy, counts }: ScopeComparison): boolean {
   return strategy === 'REJECT' && counts.unresolved > 0;
 }
 
@@ -62,7 +62,7 @@ export function isRefused({ strategy, counts }: Comparison): boolean {
  * What the merge would do, asked of the service a moment after the last choice: of the differences that are shown,
  * so that it is asked anew when they were fetched anew.
  */
-export function useDryRun(comparison: Comparison) {
+export function useDryRun(comparison: ScopeComparison) {
   const { call, endpoint } = useSession();
   const { pair, strategy, resolutions, differences } = comparison;
   const isWanted = differences.isSuccess && !isRefused(comparison);
@@ -98,7 +98,7 @@ export type MergeState =
       readonly count: number;
       readonly cancel: () => void;
     }
-  | { readonly kind: 'failed'; readonly what: 'merge' | 'undo'; readonly failure: Failure }
+  | { readonly kind: 'failed'; readonly what: 'merge' | 'undo'; readonly failure: ApiFailure }
   /** The scopes were no longer what was shown; nothing was merged. */
   | { readonly kind: 'moved on' };
 
@@ -108,7 +108,7 @@ async function generationOf(call: ReturnType<typeof useSession>['call']): Promis
 }
 
 /** The way back from a merge, from what was shown before it. `before`: the generation that was read then. */
-function wayBack(comparison: Comparison, merged: Merged, before: number): MadeMerge['undo'] {
+function wayBack(comparison: ScopeComparison, merged: Merged, before: number): MadeMerge['undo'] {
   if (merged.generation === before) return [];
   if (merged.generation !== before + 1) return 'others wrote';
   if (comparison.isTruncated) return 'too many';
@@ -118,7 +118,7 @@ function wayBack(comparison: Comparison, merged: Merged, before: number): MadeMe
 
 /** Makes the writes that take a merge back, telling how far it is. */
 function runUndo(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   writes: readonly TransactionWrite[],
   onState: (state: MergeState) => void,
 ): Promise<Committed> {
@@ -139,7 +139,7 @@ function recordMerge(
   space: Space,
   { source, target, undo }: Pick<MadeMerge, 'source' | 'target' | 'undo'>,
   takeBack: (writes: readonly TransactionWrite[]) => Promise<string>,
-): Step | null {
+): HistoryStep | null {
   const label = `merged ${sideLabel(source)} into ${sideLabel(target)}`;
   if (typeof undo === 'string') {
     recordStuck(space, label, whyNoUndo[undo]);
@@ -148,7 +148,7 @@ function recordMerge(
   return undo.length === 0 ? null : record(space, label, () => takeBack(undo));
 }
 
-export function useMerge(comparison: Comparison) {
+export function useMerge(comparison: ScopeComparison) {
   const { call, endpoint, space } = useSession();
   const client = useQueryClient();
   const [state, setState] = useState<MergeState>({ kind: 'idle' });
@@ -190,7 +190,9 @@ export function useMerge(comparison: Comparison) {
     } catch (error) {
       // Who gives up knows it; nothing was undone.
       setState(
-        isCancelled(error) ? { kind: 'idle' } : { kind: 'failed', what: 'undo', failure: failureOf(error) },
+        isCancelled(error)
+          ? { kind: 'idle' }
+          : { kind: 'failed', what: 'undo', failure: apiFailureOf(error) },
       );
       void refresh();
       throw error;
@@ -201,7 +203,7 @@ export function useMerge(comparison: Comparison) {
     if (isBusy || !differences.isSuccess) return;
     setState({ kind: 'merging' });
     merge().then(setState, (error: unknown) => {
-      setState({ kind: 'failed', what: 'merge', failure: failureOf(error) });
+      setState({ kind: 'failed', what: 'merge', failure: apiFailureOf(error) });
       // What stood against it is looked at as it is now.
       void refresh();
     });

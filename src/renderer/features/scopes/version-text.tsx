@@ -3,18 +3,18 @@ import type { ScopeFact } from '../../../engine/contract/scopes.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatValidity } from '../../ui/format.ts';
-import type { DifferingField, MergeRow } from './merge-rows.ts';
+import type { DifferingFactField, MergeRow } from './merge-rows.ts';
 import type { Version } from './merge-result.ts';
 import styles from './scopes.module.css';
 
 /** The atom with the truth of a version. */
-export function atomOf(row: MergeRow, version: Version): string {
+export function versionAtomOf(row: MergeRow, version: Version): string {
   const fact = row.source ?? row.target;
   return fact === null ? '' : renderAtom({ ...fact, negated: !version.truthVal });
 }
 
 /** What is said of a version beside its atom. `fields`: those that differ; null for all that is set. */
-export function notesOf(version: Version, fields: readonly DifferingField[] | null): string[] {
+export function notesOf(version: Version, fields: readonly DifferingFactField[] | null): string[] {
   const { validFrom, validUntil, metadata } = version;
   const isBound = validFrom !== null || validUntil !== null;
   const showsValidity =
@@ -29,7 +29,7 @@ export function notesOf(version: Version, fields: readonly DifferingField[] | nu
 /** Null: the scope does not have the fact. */
 export function VersionText({ row, version }: { row: MergeRow; version: Version | null }) {
   if (version === null) return <span className={`dim ${styles.absent}`}>not there</span>;
-  const atom = atomOf(row, version);
+  const atom = versionAtomOf(row, version);
   const notes = notesOf(version, row.kind === 'modified' ? row.fields : null);
   return (
     <span title={[atom, ...notes].join('  ')}>
@@ -44,7 +44,7 @@ export function VersionText({ row, version }: { row: MergeRow; version: Version 
 }
 
 /** Everything of a fact that can differ, as text by field. */
-export function fieldsInFull(version: Version | ScopeFact | null): Record<DifferingField, string> {
+export function fieldsInFull(version: Version | ScopeFact | null): Record<DifferingFactField, string> {
   if (version === null) return { truthVal: '', validFrom: '', validUntil: '', metadata: '' };
   const { truthVal, validFrom, validUntil, metadata } = version;
   const time = (at: number | null, none: string) => (at === null ? none : new Date(at).toISOString());

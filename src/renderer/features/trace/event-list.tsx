@@ -26,16 +26,16 @@ import {
   allEvents,
   type EventFilter,
   filtered,
-  placeOf,
-  predicatesOf,
-  type TraceEvent,
+  eventIndexOf,
+  eventPredicatesOf,
+  type EventRow,
 } from './trace-rows.ts';
 import styles from './trace.module.css';
 
 /** Deeper subgoals are not indented further. */
 const greatestIndent = 12;
 
-const columns: readonly Column<TraceEvent>[] = [
+const columns: readonly Column<EventRow>[] = [
   {
     id: 'seq',
     title: '#',
@@ -72,7 +72,7 @@ interface FiltersProps {
 }
 
 function Filters({ trace, filter, onFilter }: FiltersProps) {
-  const predicates = useMemo(() => predicatesOf(trace.events), [trace]);
+  const predicates = useMemo(() => eventPredicatesOf(trace.events), [trace]);
   const isNarrowed = Object.values(filter).some((value) => value !== null);
   return (
     <div className={styles.filters}>
@@ -146,7 +146,7 @@ function Stepper({ place, count, onPlace }: StepperProps) {
 }
 
 interface EventDetailProps {
-  event: TraceEvent;
+  event: EventRow;
   place: EventPlace;
   onCaller: (seq: number) => void;
 }
@@ -204,7 +204,7 @@ export function EventList({ trace, looking, onLook }: EventListProps) {
   const { filter, seq } = looking;
   const shown = useMemo(() => filtered(trace.events, filter), [trace, filter]);
   const places = useMemo(() => new TracePlaces(trace), [trace]);
-  const place = placeOf(shown, seq);
+  const place = eventIndexOf(shown, seq);
   const event = shown[place];
   const eventPlace = useMemo(() => (event === undefined ? null : places.placeOf(event)), [places, event]);
   const setFilter = (next: EventFilter) => onLook({ ...looking, filter: next, seq: event?.seq ?? seq });

@@ -1,6 +1,6 @@
 /** What the ports of a trace mean: as a colour, and as a sentence about one event. */
 import type { Tone } from '../../ui/tags.tsx';
-import type { Port, TraceEvent } from './trace-rows.ts';
+import type { Port, EventRow } from './trace-rows.ts';
 
 export const toneOf: Readonly<Record<Port, Tone>> = {
   call: 'derived',
@@ -10,7 +10,7 @@ export const toneOf: Readonly<Record<Port, Tone>> = {
 };
 
 /** What happened, in words. The rule of the event is shown below them, where it has one. */
-export function sentenceOf({ port, ruleId }: Pick<TraceEvent, 'port' | 'ruleId'>): string {
+export function sentenceOf({ port, ruleId }: Pick<EventRow, 'port' | 'ruleId'>): string {
   switch (port) {
     case 'call':
       return ruleId === null

@@ -11,8 +11,8 @@ import { RowAction } from '../../ui/row-action.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import {
   type Order,
-  predicateOf,
-  type RuleKey,
+  eventPredicateOf,
+  type RuleSortKey,
   type RuleRow,
   sorted,
   type SubgoalKey,
@@ -53,8 +53,8 @@ function Share({ of, whole }: { of: number; whole: number }) {
 }
 
 function ruleColumns(
-  order: Order<RuleKey>,
-  onOrder: (order: Order<RuleKey>) => void,
+  order: Order<RuleSortKey>,
+  onOrder: (order: Order<RuleSortKey>) => void,
   greatestMs: number,
   onEvents: (rule: string) => void,
 ): Column<RuleRow>[] {
@@ -120,7 +120,7 @@ interface RulesOfTraceProps {
 
 export function RulesOfTrace({ trace, onEvents }: RulesOfTraceProps) {
   const navigate = useNavigate();
-  const [order, setOrder] = useState<Order<RuleKey>>({ key: 'elapsedMs', direction: 'desc' });
+  const [order, setOrder] = useState<Order<RuleSortKey>>({ key: 'elapsedMs', direction: 'desc' });
   const [selected, setSelected] = useState<number | null>(null);
   const rows = useMemo(() => sorted(trace.rules, order), [trace, order]);
   if (rows.length === 0)
@@ -187,7 +187,7 @@ function subgoalColumns(
       width: 80,
       holds: 'controls',
       cell: ({ goal }) => {
-        const predicate = predicateOf(goal);
+        const predicate = eventPredicateOf(goal);
         return (
           predicate !== null && (
             <RowAction
@@ -228,7 +228,7 @@ export function SubgoalsOfTrace({ trace, onEvents }: SubgoalsOfTraceProps) {
         if (row !== undefined) void navigate({ to: '/ask', search: { question: row.goal } });
       }}
       onKey={(event, index) => {
-        const predicate = predicateOf(rows[index]?.goal ?? '');
+        const predicate = eventPredicateOf(rows[index]?.goal ?? '');
         if (predicate !== null && rowKeyOf(event, 'calls') === 'events') onEvents(predicate);
       }}
     />

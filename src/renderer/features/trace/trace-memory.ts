@@ -1,7 +1,7 @@
 /** How far one has looked at a trace: kept in this window over a reload, for the question that was looked at last. */
 import { useState } from 'react';
 import { tracePorts } from '../../../engine/contract/explanation.ts';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { allEvents, type EventFilter } from './trace-rows.ts';
 
 export const traceParts = ['rules', 'subgoals', 'events'] as const;
@@ -53,7 +53,7 @@ export function readRemembered(value: unknown): Remembered | null {
 
 export function useLooking(question: string): [Looking, (next: Looking) => void] {
   const [state, setState] = useState<Remembered>(() => {
-    const last = readStored(storageKey, readRemembered, { question, looking: atFirst }, sessionStorage);
+    const last = readStoredState(storageKey, readRemembered, { question, looking: atFirst }, sessionStorage);
     return last.question === question ? last : { question, looking: atFirst };
   });
   const looking = state.question === question ? state.looking : atFirst;

@@ -15,7 +15,7 @@ import {
   relationOf,
   wildcard,
 } from '../../../engine/language/terms.ts';
-import type { TraceEvent } from './trace-rows.ts';
+import type { EventRow } from './trace-rows.ts';
 
 export interface RulePlace {
   readonly ruleId: string;
@@ -30,7 +30,7 @@ export interface EventPlace {
   /** The rule that asks for it; null: the question does, or that cannot be told. */
   readonly asked: RulePlace | null;
   /** The demand that the asking rule answers. */
-  readonly caller: TraceEvent | null;
+  readonly caller: EventRow | null;
 }
 
 /** Earlier demands that are looked at for one event. */
@@ -118,7 +118,7 @@ export class TracePlaces {
   readonly #rules: ReadonlyMap<string, Rule>;
   readonly #atoms = new Map<string, Atom | null>();
   /** First demands by depth and relation, in their order. */
-  readonly #calls = new Map<string, TraceEvent[]>();
+  readonly #calls = new Map<string, EventRow[]>();
 
   constructor(trace: Pick<Trace, 'rules' | 'events'>) {
     this.#rules = new Map(trace.rules.map(({ ruleId, rule }) => [ruleId, parseRule(rule)]));
@@ -133,7 +133,7 @@ export class TracePlaces {
     }
   }
 
-  placeOf(event: TraceEvent): EventPlace {
+  placeOf(event: EventRow): EventPlace {
     const { port, ruleId } = event;
     const rule = port === 'exit' && ruleId !== null ? this.#rules.get(ruleId) : undefined;
     const concluded = rule === undefined || ruleId === null ? null : ({ ruleId, rule, at: 'head' } as const);
@@ -150,29 +150,29 @@ export class TracePlaces {
   }
 
   /** Demands for a relation at a depth before an event, the latest first. */
-  #before(event: TraceEvent, depth: number, relation: string): TraceEvent[] {
+  #before(event: EventRow, depth: number, relation: string): EventRow[] {
     const list = this.#calls.get(`${depth} ${relation}`) ?? [];
     let [low, high] = [0, list.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((list[middle] as TraceEvent).seq < event.seq) low = middle + 1;
+      if ((list[middle] as EventRow).seq < event.seq) low = middle + 1;
       else high = middle;
     }
     return list.slice(Math.max(0, low - mostCandidates), low).reverse();
   }
 
   /** The demand that an event is about: itself, or the one that was answered or failed. */
-  #demandOf(event: TraceEvent, atom: Atom): TraceEvent | null {
+  #demandOf(event: EventRow, atom: Atom): EventRow | null {
     if (event.port === 'call' || event.port === 'reuse') return event;
     const demands = this.#before(event, event.depth, relationOf(atom));
-    const isAnswered = ({ atom: text, scope }: TraceEvent) => {
+    const isAnswered = ({ atom: text, scope }: EventRow) => {
       const demand = this.#atomOf(text);
       return scope === event.scope && demand !== null && answers(atom, demand);
     };
     return demands.find(isAnswered) ?? null;
   }
 
-  #askedBy(event: TraceEvent): Pick<EventPlace, 'asked' | 'caller'> {
+  #askedBy(event: EventRow): Pick<EventPlace, 'asked' | 'caller'> {
     const nobody = { asked: null, caller: null };
     const atom = this.#atomOf(event.atom);
     if (atom === null) return nobody;
@@ -181,7 +181,7 @@ export class TracePlaces {
     const rule = ruleId === null ? undefined : this.#rules.get(ruleId);
     const subgoal = demand === null ? null : this.#atomOf(demand.atom);
     if (demand === null || ruleId === null || rule === undefined || subgoal === null) return nobody;
-    let best: (BestPremises & { caller: TraceEvent | null }) | null = null;
+    let best: (BestPremises & { caller: EventRow | null }) | null = null;
     for (const caller of this.#before(demand, demand.depth - 1, relationOf(rule.head))) {
       const wanted = this.#atomOf(caller.atom);
       const bindings = wanted === null ? null : bindingsOfHead(rule.head, wanted);

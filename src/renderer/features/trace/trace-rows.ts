@@ -7,7 +7,7 @@ import type { Trace, tracePorts } from '../../../engine/contract/explanation.ts'
 
 export type RuleRow = Trace['rules'][number];
 export type SubgoalRow = Trace['subgoals'][number];
-export type TraceEvent = Trace['events'][number];
+export type EventRow = Trace['events'][number];
 export type Port = (typeof tracePorts)[number];
 
 /** An order of rows: by a field, and which way. */
@@ -16,7 +16,7 @@ export interface Order<Key extends string> {
   readonly direction: 'asc' | 'desc';
 }
 
-export type RuleKey = 'rule' | 'fired' | 'derived' | 'elapsedMs';
+export type RuleSortKey = 'rule' | 'fired' | 'derived' | 'elapsedMs';
 export type SubgoalKey = 'goal' | 'calls' | 'answers';
 
 /** The order after its column was chosen: the other way round where it was chosen before; numbers begin with the greatest. */
@@ -48,28 +48,28 @@ export interface EventFilter {
 export const allEvents: EventFilter = { ruleId: null, predicate: null, port: null };
 
 /** The predicate of an event's atom, with `-` where it is explicitly negated; null for what has none. */
-export function predicateOf(atom: string): string | null {
+export function eventPredicateOf(atom: string): string | null {
   return /^(?:not )?(-?[^\s"(){},;]+)\(/.exec(atom)?.[1] ?? null;
 }
 
 /** The predicates of the events, each once, sorted. */
-export function predicatesOf(events: readonly TraceEvent[]): string[] {
+export function eventPredicatesOf(events: readonly EventRow[]): string[] {
   const found = new Set<string>();
   for (const { atom } of events) {
-    const predicate = predicateOf(atom);
+    const predicate = eventPredicateOf(atom);
     if (predicate !== null) found.add(predicate);
   }
   return [...found].sort(compare);
 }
 
 /** The events that a filter lets through, in their order. */
-export function filtered(events: readonly TraceEvent[], filter: EventFilter): TraceEvent[] {
+export function filtered(events: readonly EventRow[], filter: EventFilter): EventRow[] {
   const { ruleId, predicate, port } = filter;
   return events.filter(
     (event) =>
       (ruleId === null || event.ruleId === ruleId) &&
       (port === null || event.port === port) &&
-      (predicate === null || predicateOf(event.atom) === predicate),
+      (predicate === null || eventPredicateOf(event.atom) === predicate),
   );
 }
 
@@ -77,7 +77,7 @@ export function filtered(events: readonly TraceEvent[], filter: EventFilter): Tr
  * Where the chosen event stands among those shown. Where it is narrowed away: the last one shown before it, else
  * the first; -1 where none is shown. `seq`: that of the chosen event, or null for none.
  */
-export function placeOf(shown: readonly TraceEvent[], seq: number | null): number {
+export function eventIndexOf(shown: readonly EventRow[], seq: number | null): number {
   if (shown.length === 0) return -1;
   if (seq === null) return 0;
   let low = 0;
@@ -85,7 +85,7 @@ export function placeOf(shown: readonly TraceEvent[], seq: number | null): numbe
   // Events stand by their numbers.
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if ((shown[middle] as TraceEvent).seq <= seq) low = middle;
+    if ((shown[middle] as EventRow).seq <= seq) low = middle;
     else high = middle - 1;
   }
   return low;

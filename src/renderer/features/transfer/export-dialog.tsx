@@ -4,11 +4,11 @@ import { IconFileExport, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { predicateProblem } from '../../../engine/contract/language.ts';
 import { type ExportFormat, exportFormats } from '../../../engine/contract/transfer.ts';
-import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
+import { type ApiFailure, apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { usePredicates, useScopes } from '../../api/queries.ts';
 import { chooseSink, writesAsItComes } from '../../api/save-answer.ts';
 import { useSession } from '../../api/session.tsx';
-import { type ScopeChoice, scopeKey } from '../../api/space.ts';
+import { type ScopeSelection, scopeKey } from '../../api/space.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
@@ -33,13 +33,13 @@ interface Under {
 
 interface Exporting {
   readonly under: Under | null;
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   readonly start: (plan: ExportPlan) => Promise<void>;
 }
 
 function useExporting(onDone: () => void): Exporting {
   const [under, setUnder] = useState<Under | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const [failure, setFailure] = useState<ApiFailure | null>(null);
   const stop = useRef<AbortController | null>(null);
   useEffect(() => () => stop.current?.abort(), []);
 
@@ -55,7 +55,7 @@ function useExporting(onDone: () => void): Exporting {
       notifyDone(`${name}: ${formatBytes(size)} exported`);
       onDone();
     } catch (error) {
-      if (!isCancelled(error)) setFailure(failureOf(error));
+      if (!isCancelled(error)) setFailure(apiFailureOf(error));
     } finally {
       setUnder(null);
     }
@@ -64,15 +64,21 @@ function useExporting(onDone: () => void): Exporting {
   return { under, failure, start };
 }
 
-const noScope: ScopeChoice = { kind: 'unscoped' };
-const everyScope: ScopeChoice = { kind: 'all' };
+const noScope: ScopeSelection = { kind: 'unscoped' };
+const everyScope: ScopeSelection = { kind: 'all' };
 
-function ScopeSelect({ scope, onScope }: { scope: ScopeChoice; onScope: (scope: ScopeChoice) => void }) {
+function ScopeSelect({
+  scope,
+  onScope,
+}: {
+  scope: ScopeSelection;
+  onScope: (scope: ScopeSelection) => void;
+}) {
   const names = [...new Set([...useScopes(), ...(scope.kind === 'named' ? [scope.name] : [])])];
   const choices = [
     { choice: everyScope, label: 'All scopes' },
     { choice: noScope, label: 'No scope' },
-    ...names.map((name) => ({ choice: { kind: 'named', name } as ScopeChoice, label: name })),
+    ...names.map((name) => ({ choice: { kind: 'named', name } as ScopeSelection, label: name })),
   ];
   return (
     <Select

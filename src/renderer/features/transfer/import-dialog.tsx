@@ -14,14 +14,14 @@ import { formatBytes } from '../../ui/format.ts';
 import { Banner } from '../../ui/notices.tsx';
 import { ChooseFile } from './choose-file.tsx';
 import { importFormats, type ImportFormat } from './formats.ts';
-import { ImportProgress } from './import-progress.tsx';
+import { ImportProgressView } from './import-progress.tsx';
 import { ImportResult, UndoButton } from './import-result.tsx';
 import { mappingProblem } from './mapping.ts';
 import { MappingFields } from './mapping-fields.tsx';
 import { MappedRows, PlainRows, PreviewNote } from './preview-table.tsx';
 import { previewRows } from './preview.ts';
 import { RecentImports } from './recent-imports.tsx';
-import { begin, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
+import { beginImport, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
 import { type ImportForm, useImportForm } from './use-import-form.ts';
 import { useRights } from './use-rights.ts';
 import styles from './transfer.module.css';
@@ -116,7 +116,15 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
   function onBegin(isDryRun: boolean): void {
     const { mapping = null, preview } = table ?? {};
     const width = preview?.width ?? 0;
-    begin(client, { file, format, mapping, width, scope: scope === '' ? null : scope, endpoint, isDryRun });
+    beginImport(client, {
+      file,
+      format,
+      mapping,
+      width,
+      scope: scope === '' ? null : scope,
+      endpoint,
+      isDryRun,
+    });
   }
 
   return (
@@ -157,7 +165,7 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
       )}
       {problem !== null && <Problem text={problem} />}
       {check !== null &&
-        (isRunning(check) ? <ImportProgress entry={check} /> : <ImportResult entry={check} />)}
+        (isRunning(check) ? <ImportProgressView entry={check} /> : <ImportResult entry={check} />)}
       <div className={`${styles.actions} ${styles.stay}`}>
         <Button variant="default" disabled={cannot} onClick={() => onBegin(true)}>
           Check
@@ -191,7 +199,7 @@ function Shown({ onOther, onClose }: { onOther: () => void; onClose: () => void 
     return (
       <>
         <FileName name={entry.plan.file.name} />
-        <ImportProgress entry={entry} />
+        <ImportProgressView entry={entry} />
         <div className={styles.actions}>
           <span className={`${styles.small} ${styles.grow}`}>It goes on when you close this.</span>
           <Button variant="default" onClick={onClose}>

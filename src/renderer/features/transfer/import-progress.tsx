@@ -44,7 +44,7 @@ export function ProgressBar({ label, share }: { label: string; share: number | n
   );
 }
 
-export function ImportProgress({ entry }: { entry: ImportEntry }) {
+export function ImportProgressView({ entry }: { entry: ImportEntry }) {
   const { state, plan, number } = entry;
   const { share, bytesPerSecond, leftMs } = progressOf(state, plan.file.size, useNow());
   const phase = phaseOf(state, plan.isDryRun);

@@ -5,8 +5,8 @@
  * where it ends: another tenant that is looked at meanwhile changes nothing.
  */
 import type { ImportDone, ImportProgress, ImportUndone } from '../../../engine/contract/transfer.ts';
-import { call, type Endpoint, headersOf, addressOf, newRequestId } from '../../api/client.ts';
-import { ApiError, type Failure, failureOf } from '../../api/problem.ts';
+import { call, type ServiceEndpoint, headersOf, addressOf, newRequestId } from '../../api/client.ts';
+import { ApiError, type ApiFailure, apiFailureOf } from '../../api/problem.ts';
 import { importFormats, type ImportFormat, isTabular } from './formats.ts';
 import { isAsItIs, type Mapping } from './mapping.ts';
 import { prepareTable } from './prepare-table.ts';
@@ -24,7 +24,7 @@ export interface ImportPlan {
   readonly width: number;
   /** Of what names no scope; null: none. */
   readonly scope: string | null;
-  readonly endpoint: Endpoint;
+  readonly endpoint: ServiceEndpoint;
   readonly isDryRun: boolean;
 }
 
@@ -54,13 +54,13 @@ export type ImportState =
   | { readonly kind: 'stopping' }
   | { readonly kind: 'done'; readonly outcome: ImportOutcome }
   /** `failure` null: its user ended it. */
-  | { readonly kind: 'ended'; readonly failure: Failure | null; readonly left: Left };
+  | { readonly kind: 'ended'; readonly failure: ApiFailure | null; readonly left: Left };
 
 /** What an import that did not come to its end has stored all the same. */
 export type Left =
   | { readonly kind: 'known'; readonly stored: StoredPart }
   /** It could not be found out, for now. */
-  | { readonly kind: 'unknown'; readonly trace: ImportTrace; readonly failure: Failure };
+  | { readonly kind: 'unknown'; readonly trace: ImportTrace; readonly failure: ApiFailure };
 
 /** By what the facts of an import are found. `startedAt`: epoch ms. */
 interface ImportTrace {
@@ -75,10 +75,10 @@ export type Undoing =
   | { readonly kind: 'none' }
   | { readonly kind: 'running' }
   | { readonly kind: 'undone'; readonly undone: ImportUndone }
-  | { readonly kind: 'failed'; readonly failure: Failure };
+  | { readonly kind: 'failed'; readonly failure: ApiFailure };
 
 /** What the service counted and what this browser did, together. */
-export function outcomeOf(done: ImportDone, mapped: Transformed | null): ImportOutcome {
+export function importOutcomeOf(done: ImportDone, mapped: Transformed | null): ImportOutcome {
   const errors = [...done.errors, ...(mapped?.failures ?? [])].sort((one, other) => one.line - other.line);
   return {
     id: done.id,
@@ -104,19 +104,19 @@ function pause(ms: number): Promise<void> {
 }
 
 /** Finds what is stored. Never rejects. */
-export async function findLeft(endpoint: Endpoint, trace: ImportTrace): Promise<Left> {
+export async function findLeft(endpoint: ServiceEndpoint, trace: ImportTrace): Promise<Left> {
   try {
     await quietened(endpoint);
     return { kind: 'known', stored: await findStoredPart(endpoint, trace.requestId, trace.startedAt) };
   } catch (error) {
-    return { kind: 'unknown', trace, failure: failureOf(error) };
+    return { kind: 'unknown', trace, failure: apiFailureOf(error) };
   }
 }
 
 const mostLooks = 6;
 
 /** The service ends an import between two batches: resolves when there are no more facts than a moment ago, or after a while. */
-async function quietened(endpoint: Endpoint): Promise<void> {
+async function quietened(endpoint: ServiceEndpoint): Promise<void> {
   let before: number | null = null;
   for (let look = 0; look < mostLooks; look += 1) {
     await pause(look === 0 ? 150 : 350);
@@ -153,7 +153,7 @@ export function importUrl({ endpoint, scope, mapping, isDryRun }: ImportPlan): s
 }
 
 /** Runs it to its end, telling how it stands. Never rejects: what goes wrong is a state. */
-export async function runImport(
+export async function runImportJob(
   plan: ImportPlan,
   signal: AbortSignal,
   onState: (state: ImportState) => void,
@@ -187,7 +187,7 @@ export async function runImport(
       onSent: (bytes) => change({ bytes }),
       onProgress: (progress) => change({ progress }),
     });
-    onState({ kind: 'done', outcome: outcomeOf(done, mapped) });
+    onState({ kind: 'done', outcome: importOutcomeOf(done, mapped) });
   } catch (error) {
     const isGivenUp = error === givenUp;
     // Refused before anything was read: nothing is stored.
@@ -195,6 +195,6 @@ export async function runImport(
     if (isGivenUp) onState({ kind: 'stopping' });
     const left =
       isSent && !isDryRun && !isRefused ? await findLeft(endpoint, { requestId, startedAt }) : nothing;
-    onState({ kind: 'ended', failure: isGivenUp ? null : failureOf(error), left });
+    onState({ kind: 'ended', failure: isGivenUp ? null : apiFailureOf(error), left });
   }
 }

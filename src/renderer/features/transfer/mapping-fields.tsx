@@ -3,7 +3,7 @@ import { ActionIcon, Button, SegmentedControl, Select, Switch, TextInput, Toolti
 import { IconArrowLeft, IconArrowRight, IconPlus, IconX } from '@tabler/icons-react';
 import { useId } from 'react';
 import { type Separator, separators } from '../../api/delimited.ts';
-import { columnName, type Mapping, mappingProblem, withMoved } from './mapping.ts';
+import { columnName, type Mapping, mappingProblem, withMovedColumn } from './mapping.ts';
 import styles from './transfer.module.css';
 
 interface MappingFieldsProps {
@@ -31,7 +31,7 @@ function numbers(width: number): number[] {
 function Argument({ mapping, onMapping, header, index }: MappingFieldsProps & { index: number }) {
   const { columns } = mapping;
   const name = columnName(header, columns[index] ?? 0);
-  const move = (by: 1 | -1) => onMapping({ ...mapping, columns: withMoved(columns, index, by) });
+  const move = (by: 1 | -1) => onMapping({ ...mapping, columns: withMovedColumn(columns, index, by) });
   return (
     <li className={styles.argument}>
       <span className={`number ${styles.place}`}>{index + 1}</span>

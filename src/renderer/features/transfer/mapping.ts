@@ -122,7 +122,7 @@ export function columnName(header: readonly string[] | null, column: number): st
 }
 
 /** The columns with one moved by a place; as they are where there is no such place. */
-export function withMoved(columns: readonly number[], index: number, by: 1 | -1): number[] {
+export function withMovedColumn(columns: readonly number[], index: number, by: 1 | -1): number[] {
   const moved = [...columns];
   const to = index + by;
   const [one, other] = [moved[index], moved[to]];

@@ -4,12 +4,12 @@ import type { Transformed } from './transform.ts';
 import TransformWorker from './transform.worker.ts?worker';
 import type { TransformAnswer, TransformRequest } from './transform.worker.ts';
 
-export interface Prepared {
+export interface PreparedTable {
   readonly blob: Blob;
   readonly outcome: Transformed;
 }
 
-let kept: { readonly file: File; readonly mapping: string; readonly prepared: Prepared } | null = null;
+let kept: { readonly file: File; readonly mapping: string; readonly prepared: PreparedTable } | null = null;
 
 /** Lets go of the file that is kept. */
 export function forgetPrepared(): void {
@@ -23,7 +23,7 @@ export async function prepareTable(
   written: ',' | '\t',
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
-): Promise<Prepared> {
+): Promise<PreparedTable> {
   const key = JSON.stringify([mapping, written]);
   if (kept !== null && kept.file === file && kept.mapping === key) return kept.prepared;
   kept = null;
@@ -36,7 +36,7 @@ function inWorker(
   request: TransformRequest,
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
-): Promise<Prepared> {
+): Promise<PreparedTable> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const worker = new TransformWorker();

@@ -8,7 +8,7 @@ import { isBuiltinName, maxArguments, predicateProblem } from '../../../engine/c
 import { validate } from '../../../engine/contract/validation.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
 import { renderAtom, renderRule } from '../../../engine/language/print.ts';
-import { type DelimitedRecord, recordsOf, type Separator } from '../../api/delimited.ts';
+import { type DelimitedRecord, delimitedRecordsOf, type Separator } from '../../api/delimited.ts';
 import type { ImportFormat } from './formats.ts';
 import { factOf, type Mapping, mappedRecord } from './mapping.ts';
 
@@ -64,7 +64,7 @@ export interface TablePreview {
 
 /** The records of the beginning; one more than is shown, since the first may be a header. */
 export function recordsOfBeginning({ text, isAll }: Beginning, separator: Separator): DelimitedRecord[] {
-  const records = recordsOf(text, separator);
+  const records = delimitedRecordsOf(text, separator);
   // A quoted field that the slice cuts off is no fault of the file.
   return isAll ? records : records.filter(({ problem }) => problem?.includes('never closed') !== true);
 }

@@ -1,14 +1,14 @@
 /** What a caller may do here, by what the service says of it. */
 import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 
-export interface Rights {
+export interface TransferRights {
   /** Why nothing can be imported; null where it can. */
   readonly cannotImport: string | null;
   /** True where the service will refuse every rule of a file. */
   readonly rulesAreRefused: boolean;
 }
 
-export function rightsOf(who: WhoAmI): Rights {
+export function rightsOf(who: WhoAmI): TransferRights {
   const mayWrite = who.role === 'writer' || who.role === 'admin';
   return {
     cannotImport: mayWrite

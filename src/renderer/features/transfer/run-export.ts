@@ -1,14 +1,14 @@
 /** One call of GET /export, to a file of the user's. */
 import type { ExportFormat } from '../../../engine/contract/transfer.ts';
-import { type Endpoint, addressOf } from '../../api/client.ts';
+import { type ServiceEndpoint, addressOf } from '../../api/client.ts';
 import { saveAnswer, type SavingFailures, type Sink } from '../../api/save-answer.ts';
-import { scopeFieldsOf, type ScopeChoice } from '../../api/space.ts';
+import { scopeFieldsOf, type ScopeSelection } from '../../api/space.ts';
 import { exportFormatSpecs } from './formats.ts';
 
 export interface ExportPlan {
-  readonly endpoint: Endpoint;
+  readonly endpoint: ServiceEndpoint;
   readonly format: ExportFormat;
-  readonly scope: ScopeChoice;
+  readonly scope: ScopeSelection;
   /** null: of all predicates. */
   readonly predicate: string | null;
   readonly rules: boolean;

@@ -5,7 +5,7 @@
  * the request that asserted it; the request's name is ours.
  */
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
-import { call, type Endpoint } from '../../api/client.ts';
+import { call, type ServiceEndpoint } from '../../api/client.ts';
 
 export interface StoredPart {
   /** null: nothing of it was found. */
@@ -30,7 +30,7 @@ export function importsAmong(facts: readonly StoredFact[]): Map<string, string> 
 
 /** `since`: when the import began, in epoch ms. Errors: ApiError. */
 export async function findStoredPart(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   requestId: string,
   since: number,
 ): Promise<StoredPart> {
@@ -54,7 +54,7 @@ export async function findStoredPart(
   return { id: ours, facts, isAtLeast: ours !== null };
 }
 
-async function isOf(endpoint: Endpoint, factId: string, requestId: string): Promise<boolean> {
+async function isOf(endpoint: ServiceEndpoint, factId: string, requestId: string): Promise<boolean> {
   const fact = await call(endpoint, 'getFact', { params: { id: factId } });
   return fact.history.some((change) => change.requestId === requestId);
 }

@@ -1,16 +1,16 @@
 /** The imports of this window: the one that runs, and those before it. And the file that was dropped, until it is taken. */
 import type { QueryClient } from '@tanstack/react-query';
 import { create } from 'zustand';
-import { historyOf, move, record, type Step } from '../../api/history.ts';
+import { historyOf, move, record, type HistoryStep } from '../../api/history.ts';
 import { call } from '../../api/client.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import {
   findLeft,
   giveUp,
   type ImportPlan,
   type ImportState,
-  runImport,
+  runImportJob,
   type Undoing,
 } from './import-run.ts';
 import { forgetPrepared } from './prepare-table.ts';
@@ -65,7 +65,7 @@ function change(number: number, part: Partial<ImportEntry>): void {
 }
 
 /** Begins an import, or a check where the plan is a dry run. Nothing runs beside it. */
-export function begin(client: QueryClient, plan: ImportPlan): void {
+export function beginImport(client: QueryClient, plan: ImportPlan): void {
   if (useTransfers.getState().imports.some(isRunning)) return;
   dropCheck();
   const number = ++lastNumber;
@@ -78,7 +78,7 @@ export function begin(client: QueryClient, plan: ImportPlan): void {
       ? { check: entry }
       : { imports: [entry, ...imports].slice(0, greatestCount), check: null, dismissed: null },
   );
-  void runImport(plan, controller.signal, (next) => {
+  void runImportJob(plan, controller.signal, (next) => {
     change(number, { state: next });
     if (plan.isDryRun || next.kind === 'preparing' || next.kind === 'sending') return;
     if (next.kind === 'done') {
@@ -112,7 +112,7 @@ export async function lookAgain({ number, plan, state }: ImportEntry): Promise<v
 }
 
 /** The steps of imports in the history, by their number. */
-const steps = new Map<number, Step>();
+const steps = new Map<number, HistoryStep>();
 
 function recordImport(client: QueryClient, entry: ImportEntry): void {
   const id = idOf(entry);
@@ -133,7 +133,7 @@ async function takeBack(client: QueryClient, { number, plan }: ImportEntry, id: 
     noteGeneration(undone.generation);
     invalidate(client, plan.endpoint, topics);
   } catch (error) {
-    change(number, { undoing: { kind: 'failed', failure: failureOf(error) } });
+    change(number, { undoing: { kind: 'failed', failure: apiFailureOf(error) } });
     throw error;
   }
 }

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { openedExtensions } from '../../../desktop-contract/files.ts';
 import type { ImportDone } from '../../../engine/contract/transfer.ts';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { keepingSink } from '../../api/save-answer.ts';
 import { formatOf, importFormats } from './formats.ts';
-import { importUrl, outcomeOf, type ImportState } from './import-run.ts';
+import { importUrl, importOutcomeOf, type ImportState } from './import-run.ts';
 import { failuresText, leftWords, outcomeParts } from './outcome-words.ts';
 import { beginningOf, plainPreview, previewRows, recordsOfBeginning, tablePreview } from './preview.ts';
 import { isAllSent, progressOf, writtenLeft } from './progress.ts';
@@ -155,11 +155,11 @@ describe('the answer of an import', () => {
   };
 
   test('has the rows that could not be mapped among those that failed, by line', () => {
-    const outcome = outcomeOf(done, { rows: 5, failed: 1, failures: [{ line: 3, message: 'short' }] });
+    const outcome = importOutcomeOf(done, { rows: 5, failed: 1, failures: [{ line: 3, message: 'short' }] });
     expect(outcome.failed).toBe(2);
     expect(failuresText(outcome)).toBe('3\tshort\n7\tbad');
     expect(outcomeParts(outcome)).toEqual(['2 facts asserted', '1 fact known already', '2 rows failed']);
-    expect(outcomeOf(done, null).failed).toBe(1);
+    expect(importOutcomeOf(done, null).failed).toBe(1);
   });
 
   test('that never came leaves what was stored, as far as it is known', () => {
@@ -169,7 +169,9 @@ describe('the answer of an import', () => {
     expect(known(20_000, true)).toMatch(/^More than 20,000 facts/);
     expect(known(0)).toBe('It had asserted nothing new.');
     const trace = { requestId: 'r', startedAt: 0 };
-    expect(leftWords({ kind: 'unknown', trace, failure: failureOf('x') })).toMatch(/could not be found out/);
+    expect(leftWords({ kind: 'unknown', trace, failure: apiFailureOf('x') })).toMatch(
+      /could not be found out/,
+    );
   });
 
   test('is looked for by an import of each kind among the newest facts', () => {

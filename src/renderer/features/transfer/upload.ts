@@ -10,7 +10,7 @@ import { ApiError, errorOfAnswer, errorOfSilence } from '../../api/problem.ts';
 
 type ImportLine = OperationOutput<'importKnowledge'>;
 
-export interface Upload {
+export interface ImportUpload {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Blob;
@@ -66,7 +66,7 @@ export function upload({
   signal,
   onSent,
   onProgress,
-}: Upload): Promise<ImportDone> {
+}: ImportUpload): Promise<ImportDone> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const lines = new AnswerLines();

@@ -6,10 +6,10 @@ import { scopeLabel } from '../../api/space.ts';
 import type { RunState } from '../../api/use-run.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
-import { FormProblems, FormSection, formStyles } from '../../ui/form-section.tsx';
+import { FormProblemList, FormSection, formStyles } from '../../ui/form-section.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { idsOf, type ReadChanges } from './changes.ts';
 import { LeftOutRules } from './left-out-rules.tsx';
 import type { WhatIfSearch } from './what-if-search.ts';
@@ -78,7 +78,7 @@ function FormActions({ staged, read, run, onCancel, onClear, onRun }: Omit<Chang
       {run.runningSince === null ? (
         <Button
           leftSection={<IconFlask size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
           disabled={!read.isReady}
           onClick={() => onRun(staged)}
         >
@@ -113,7 +113,7 @@ export function ChangesForm(props: ChangesFormProps) {
             onText={(add) => onChange({ add })}
             onSubmit={(add) => onRun({ ...staged, add })}
           />
-          <FormProblems problems={problems.add} />
+          <FormProblemList problems={problems.add} />
         </FormSection>
         <FormSection title="These facts were not there">
           <Editor
@@ -124,7 +124,7 @@ export function ChangesForm(props: ChangesFormProps) {
             onText={(retract) => onChange({ retract })}
             onSubmit={(retract) => onRun({ ...staged, retract })}
           />
-          <FormProblems problems={problems.retract} />
+          <FormProblemList problems={problems.retract} />
         </FormSection>
         <FormSection title="These rules were left out">
           <LeftOutRules ids={idsOf(staged.without)} onIds={(ids) => onChange({ without: ids.join(',') })} />
@@ -141,7 +141,7 @@ export function ChangesForm(props: ChangesFormProps) {
             onText={(goals) => onChange({ goals })}
             onSubmit={(goals) => onRun({ ...staged, goals })}
           />
-          <FormProblems problems={problems.goals} />
+          <FormProblemList problems={problems.goals} />
         </FormSection>
         <p className={`dim ${formStyles.hint}`}>
           Nothing is changed by this. It only works out what would follow.

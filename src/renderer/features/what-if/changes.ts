@@ -7,7 +7,7 @@ import type { Atom } from '../../../engine/contract/language.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
 import { renderRule } from '../../../engine/language/print.ts';
 import { mostProblems, readPatterns } from '../../api/question-text.ts';
-import type { ScopeChoice } from '../../api/space.ts';
+import type { ScopeSelection } from '../../api/space.ts';
 import { scopeFieldsOf } from '../../api/space.ts';
 import type { WhatIfSearch } from './what-if-search.ts';
 
@@ -81,7 +81,7 @@ export function readChanges(search: WhatIfSearch): ReadChanges {
  * The body of the request. What is added goes into the scope that is shown; what is taken away is taken from it,
  * or from every scope where all are shown.
  */
-export function requestOf({ facts, retracted, rules, without, goals }: Changes, scope: ScopeChoice) {
+export function whatIfRequestOf({ facts, retracted, rules, without, goals }: Changes, scope: ScopeSelection) {
   const fields = scopeFieldsOf(scope);
   return {
     assert: facts.map((fact) => ({ ...fact, args: [...fact.args], ...fields })),

@@ -13,7 +13,7 @@ import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
-import { type GoalOutcome, type OutcomeRow, rowsOf, totalsOf } from './outcome.ts';
+import { type GoalOutcome, type OutcomeRow, outcomeRowsOf, totalsOf } from './outcome.ts';
 import styles from './what-if.module.css';
 
 /** From a line to its explanation in the knowledge as it is. */
@@ -186,7 +186,7 @@ export function OutcomeView({ result }: { result: WhatIfResult }) {
   const [withUnchanged, setWithUnchanged] = useState(false);
   const shown = useMemo(() => {
     const goal = chosen === null ? undefined : goals[chosen];
-    return rowsOf(goal === undefined ? goals : [goal], withUnchanged);
+    return outcomeRowsOf(goal === undefined ? goals : [goal], withUnchanged);
   }, [goals, chosen, withUnchanged]);
   const outcome = (
     <OutcomeFrame

@@ -18,7 +18,7 @@ export function totalsOf(goals: readonly GoalOutcome[]): { gained: number; lost:
 }
 
 /** The lines of the goals: what is lost, what is gained, then, where wanted, what stays. Each in its order. */
-export function rowsOf(goals: readonly GoalOutcome[], withUnchanged: boolean): OutcomeRow[] {
+export function outcomeRowsOf(goals: readonly GoalOutcome[], withUnchanged: boolean): OutcomeRow[] {
   const rows: OutcomeRow[] = [];
   for (const { goal, before, after, gained, lost } of goals) {
     for (const atom of lost) rows.push({ change: 'lost', atom, goal });

@@ -4,7 +4,7 @@ import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { useSession } from '../../api/session.tsx';
 import { withoutSupposedAway } from '../../api/supposed.ts';
 import { type Run, useRun } from '../../api/use-run.ts';
-import { readChanges, requestOf } from './changes.ts';
+import { readChanges, whatIfRequestOf } from './changes.ts';
 import type { WhatIfSearch } from './what-if-search.ts';
 
 export function useWhatIf({ add, retract, without, goals }: WhatIfSearch): Run<WhatIfResult> & {
@@ -17,7 +17,7 @@ export function useWhatIf({ add, retract, without, goals }: WhatIfSearch): Run<W
   const again = useCallback(() => {
     const { changes, isReady } = readChanges({ add, retract, without, goals });
     if (!isReady) return clear();
-    const body = requestOf(changes, scope);
+    const body = whatIfRequestOf(changes, scope);
     start(async (signal) => withoutSupposedAway(await call('whatIf', { body }, { signal }), body.retract));
   }, [call, scope, start, clear, add, retract, without, goals]);
   useEffect(() => again(), [again]);

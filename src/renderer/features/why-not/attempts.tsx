@@ -9,7 +9,7 @@ import { Bindings } from '../../ui/bindings.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { type Attempt, type PremiseOfAttempt, premisesOf } from './premises.ts';
+import { type Attempt, type PremiseOfAttempt, attemptPremisesOf } from './premises.ts';
 import styles from './why-not.module.css';
 
 const shownAtOnce = 50;
@@ -80,7 +80,7 @@ interface AttemptProps {
 }
 
 function AttemptCard({ attempt, goal, onQuestion }: AttemptProps) {
-  const premises = useMemo(() => premisesOf(attempt), [attempt]);
+  const premises = useMemo(() => attemptPremisesOf(attempt), [attempt]);
   const held = premises.filter(({ holds }) => holds).length;
   const bindings = Object.entries(attempt.bindings).map(
     ([variable, constant]) => [`?${variable}`, constant] as const,

@@ -57,7 +57,7 @@ function premiseOf(text: string, holds: boolean): PremiseOfAttempt {
   };
 }
 
-export function premisesOf(attempt: Attempt): PremiseOfAttempt[] {
+export function attemptPremisesOf(attempt: Attempt): PremiseOfAttempt[] {
   const held = new Set(attempt.satisfied);
   const failed = new Set(attempt.missing);
   const ordered: PremiseOfAttempt[] = [];
