@@ -1,23 +1,38 @@
 /** The workbench's entry: styles, providers, the router. */
-import '../ui/no-eval.ts';
+import { MantineProvider } from '@mantine/core';
 import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
-import '../ui/theme.css';
-import '../ui/controls.css';
 import { Notifications } from '@mantine/notifications';
+import '@mantine/notifications/styles.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { type ReactNode, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { restoreKey } from '../api/credential.ts';
 import { desktopShell } from '../api/desktop.ts';
 import { createQueryClient } from '../api/queries.ts';
-import { lastAddressKey, router } from './routes.tsx';
-import { readStoredState, readString } from '../ui/stored-state.ts';
+import '../ui/controls.css';
+import '../ui/no-eval.ts';
 import { notifyTrouble } from '../ui/notify.tsx';
-import { startTheme, type ThemeChoice, useTheme } from '../ui/theme-choice.ts';
-import { Themed } from '../ui/themed.tsx';
+import { readStoredState, readString } from '../ui/stored-state.ts';
+import { startTheme, type ThemeChoice, useShownTheme, useTheme } from '../ui/theme-choice.ts';
+import '../ui/theme.css';
+import { cssVariablesResolver, theme } from '../ui/theme.ts';
 import { applyDensity } from '../ui/use-row-height.ts';
+import { lastAddressKey, router } from './routes.tsx';
+
+/** Mantine in the colours of the theme that is shown. */
+function Themed({ children }: { children: ReactNode }) {
+  const shown = useShownTheme();
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariablesResolver}
+      forceColorScheme={shown === 'light' ? 'light' : 'dark'}
+    >
+      {children}
+    </MantineProvider>
+  );
+}
 
 /** A start without an address goes on where the last one ended. */
 function restoreAddress(): void {

@@ -2,18 +2,48 @@
 import { ActionIcon, Button, Popover, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconExternalLink, IconPlugConnectedX, IconPlus, IconX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
+import { create } from 'zustand';
 import type { StreamState } from '../../api/event-stream.ts';
 import { useLive } from '../../api/live.ts';
-import { useHealth } from '../../api/queries.ts';
 import { apiFailureOf } from '../../api/problem.ts';
+import { useHealth } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
-import { forgetService, openService, useOtherServices } from './other-services.ts';
-import { addressProblem, serviceOriginOf } from './service-address.ts';
+import { addressProblem, readOrigins, serviceOriginOf, withOrigin } from './service-address.ts';
 import styles from './shell.module.css';
+
+/** HEAD:
+ * Addresses of other services, remembered in this browser. Each has a workbench of its own, opened in a window of its
+ * own: a page talks to the service that it came from and to no other.
+ */
+
+const storageKey = 'corollary.services';
+interface OtherServices {
+  readonly origins: readonly string[];
+}
+
+const useOtherServices = create<OtherServices>()(() => ({
+  origins: readStoredState<readonly string[]>(storageKey, readOrigins, []),
+}));
+
+function remember(origins: readonly string[]): void {
+  writeStored(storageKey, origins);
+  useOtherServices.setState({ origins });
+}
+
+/** Opens the workbench of another service in a new window, which knows nothing of this one. */
+function openService(origin: string): void {
+  remember(withOrigin(useOtherServices.getState().origins, origin));
+  window.open(`${origin}/`, '_blank', 'noopener,noreferrer');
+}
+
+function forgetService(origin: string): void {
+  remember(useOtherServices.getState().origins.filter((known) => known !== origin));
+}
 
 function stateLabel(stream: StreamState): string {
   if (stream.kind === 'live') return 'Live';
@@ -22,7 +52,7 @@ function stateLabel(stream: StreamState): string {
 }
 
 /** The other services that are known here, each to be opened in a window of its own. */
-function OtherServices({ onAsk }: { onAsk: () => void }) {
+function OtherServiceList({ onAsk }: { onAsk: () => void }) {
   const here = useSession().endpoint.origin;
   const origins = useOtherServices((state) => state.origins).filter((origin) => origin !== here);
   return (
@@ -110,7 +140,7 @@ export function ConnectionStatus() {
             <dt>Changes</dt>
             <dd>{label}</dd>
           </dl>
-          <OtherServices
+          <OtherServiceList
             onAsk={() => {
               setIsOpen(false);
               setIsAsking(true);

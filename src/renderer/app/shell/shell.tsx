@@ -3,25 +3,36 @@
  *
  * It follows the changes of the space it shows; views below only say what they need.
  */
-import { Tooltip, UnstyledButton } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
+import { Button, Modal, Tooltip, UnstyledButton } from '@mantine/core';
+import {
+  IconArrowBackUp,
+  IconArrowForwardUp,
+  IconDatabaseX,
+  IconHistory,
+  IconSearch,
+} from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import icon from '../../../../resources/icons/corollary-small.svg';
 import { named } from '../../../desktop-contract/commands.ts';
-import type { EventStream, StreamState } from '../../api/event-stream.ts';
-import { followChanges, invalidate, topics, useLive } from '../../api/live.ts';
+import { CreateDatabase } from '../../api/create-database.tsx';
 import { useCredential } from '../../api/credential.ts';
-import { useReaches } from '../../api/rights.ts';
+import type { EventStream, StreamState } from '../../api/event-stream.ts';
+import type { HistoryDirection } from '../../api/history.ts';
+import { followChanges, invalidate, topics, useLive } from '../../api/live.ts';
+import { useFollowed, useReaches } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
+import { allScopes, defaultName } from '../../api/space.ts';
+import { useHistory } from '../../api/use-history.ts';
 import type { AppCommand } from '../../ui/command.ts';
-import { KeyCaps } from '../../ui/tags.tsx';
+import { isInDialog, isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { notifyFailure, notifyHint } from '../../ui/notify.tsx';
+import { usePreferences } from '../../ui/preferences.ts';
+import { StepList } from '../../ui/step-list.tsx';
+import { isMac, KeyCaps, Tag } from '../../ui/tags.tsx';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
-import { FollowedLeader } from './followed-leader.tsx';
 import type { GoTo } from './go-to.ts';
-import { useHistoryCommands } from './history-commands.tsx';
-import { HistoryDialog } from './history-dialog.tsx';
-import { MissingDatabase } from './missing-database.tsx';
 import { OutOfReach } from './out-of-reach.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
@@ -29,9 +40,150 @@ import styles from './shell.module.css';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { NotSignedIn, SignIn } from './sign-in.tsx';
 import { SpaceSwitchers } from './space-switchers.tsx';
-import { useCommandKeys } from './use-command-keys.ts';
 import { type DesktopWishes, useDesktop } from './use-desktop.ts';
 import { WhoMenu } from './who-menu.tsx';
+
+/** Runs commands by their keys, wherever the focus is. */
+function useCommandKeys(commands: readonly AppCommand[]): void {
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    const command = commands.find(({ keys, alsoKeys, isOfView }) => {
+      const matches = (each: string | undefined) => each !== undefined && matchesKeys(event, each, isMac);
+      if (keys === undefined || !(matches(keys) || matches(alsoKeys))) return false;
+      if (isOfView === true && (isTextField(event.target) || isInDialog(event.target))) return false;
+      if (!isSingleCharacter(keys)) return true;
+      return usePreferences.getState().singleKeys && !isTextField(event.target);
+    });
+    if (command === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    command.run();
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKeyDown(event);
+    // Before any editor, which has uses of its own for some of these keys.
+    window.addEventListener('keydown', listener, { capture: true });
+    return () => window.removeEventListener('keydown', listener, { capture: true });
+  }, []);
+}
+
+/** In place of every view where the address names a database that is not there. */
+function MissingDatabase({ goTo }: { goTo: GoTo }) {
+  const { space } = useSession();
+  return (
+    <EmptyState
+      icon={<IconDatabaseX size={30} stroke={1.3} aria-hidden />}
+      title={`There is no database ${space.database}`}
+      actions={
+        <>
+          <Button onClick={() => goTo({ ...space, database: defaultName, scope: allScopes })}>
+            Open the default database
+          </Button>
+          <CreateDatabase name={space.database} variant="default" />
+        </>
+      }
+    >
+      It may be on another service, or the address may be misspelt.
+    </EmptyState>
+  );
+}
+
+/** What was done in this window, step by step, with the ways back and forth. */
+function HistoryDialog({ onClose }: { onClose: () => void }) {
+  const { done, undone, next, running, failure, take } = useHistory();
+  return (
+    <Modal opened onClose={onClose} title="History" size="md">
+      <p className="dim">
+        What you did in this window to the knowledge of this database and tenant. Every step back is a change
+        of its own, and refused where somebody else changed the same since.
+      </p>
+      <StepList done={done} undone={undone} />
+      {failure !== null && <ProblemNotice failure={failure} />}
+      <div className={styles.historyActions}>
+        <Button
+          variant="default"
+          leftSection={<IconArrowForwardUp size={14} aria-hidden />}
+          rightSection={<KeyCaps keys="Mod+Y" look="plain" />}
+          disabled={next.redo === null || running !== null}
+          loading={running === 'redo'}
+          onClick={() => void take('redo')}
+        >
+          Redo
+        </Button>
+        <Button
+          leftSection={<IconArrowBackUp size={14} aria-hidden />}
+          rightSection={<KeyCaps keys="Mod+Z" look="plain" />}
+          disabled={next.undo === null || running !== null}
+          loading={running === 'undo'}
+          onClick={() => void take('undo')}
+        >
+          Undo
+        </Button>
+      </div>
+    </Modal>
+  );
+}
+
+const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
+
+/** Undo, redo and the list of steps, as commands: each says what it is about to take back. */
+function useHistoryCommands(onShow: () => void): AppCommand[] {
+  const { next, running, take } = useHistory();
+
+  async function run(way: HistoryDirection): Promise<void> {
+    // While a step is under way the next one waits for it: whether there is any shows then.
+    if (next[way] === null && running === null) {
+      notifyHint(way === 'undo' ? 'There is nothing to undo.' : 'There is nothing to do again.');
+      return;
+    }
+    const failure = await take(way);
+    if (failure !== null) notifyFailure(failure);
+  }
+
+  return [
+    {
+      ...named('history.undo'),
+      title: next.undo === null ? named('history.undo').title : `Undo: ${next.undo.label}`,
+      icon: <IconArrowBackUp {...small} />,
+      keys: 'Mod+Z',
+      isOfView: true,
+      run: () => void run('undo'),
+    },
+    {
+      ...named('history.redo'),
+      title: next.redo === null ? named('history.redo').title : `Redo: ${next.redo.label}`,
+      icon: <IconArrowForwardUp {...small} />,
+      keys: 'Mod+Y',
+      alsoKeys: 'Mod+Shift+Z',
+      isOfView: true,
+      run: () => void run('redo'),
+    },
+    { ...named('history.show'), icon: <IconHistory {...small} />, run: onShow },
+  ];
+}
+
+const hint = 'This service takes no writes: its leader does.';
+
+/** In the title bar of a follower: whom it follows, with the way there. */
+function FollowedLeader() {
+  const followed = useFollowed();
+  if (followed === null) return null;
+  const { url } = followed;
+  if (url === null)
+    return (
+      <Tooltip label={hint}>
+        <span>
+          <Tag>Follower</Tag>
+        </span>
+      </Tooltip>
+    );
+  return (
+    <Tooltip label={`${hint} Open its workbench in a new window.`}>
+      <a className={styles.follower ?? ''} href={url} target="_blank" rel="noreferrer">
+        Follower of {new URL(url).host}
+      </a>
+    </Tooltip>
+  );
+}
 
 function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
   return (

@@ -4,18 +4,185 @@
  * What is under it stays as it is, and goes on once somebody has signed in. It can be closed; then views say what was
  * refused, and a line over them offers the sign-in again.
  */
-import { Button, Modal } from '@mantine/core';
+import { Button, Modal, PasswordInput, TextInput } from '@mantine/core';
 import { IconInfoCircle } from '@tabler/icons-react';
-import { useEffect, useEffectEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useState } from 'react';
 import type { CreatedKey } from '../../../engine/contract/authentication.ts';
-import { askToSignIn, dismissSignIn, useCredential } from '../../api/credential.ts';
-import { shownPrefix } from '../../api/key-text.ts';
+import { call } from '../../api/client.ts';
+import { askToSignIn, dismissSignIn, signIn, useCredential } from '../../api/credential.ts';
+import { desktopShell } from '../../api/desktop.ts';
+import { keySnippets, shownPrefix, typedKey } from '../../api/key-text.ts';
 import { useAuthentication } from '../../api/queries.ts';
-import { Banner } from '../../ui/notices.tsx';
+import { useSession } from '../../api/session.tsx';
+import { useRun } from '../../api/use-run.ts';
+import { Banner, ProblemNotice } from '../../ui/notices.tsx';
+import { ShownOnce } from '../../ui/shown-once.tsx';
+import { useFirstFocus } from '../../ui/use-first-focus.ts';
 import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
-import { SignInKeyForm } from './sign-in-key.tsx';
-import { BootstrapForm, FirstKey } from './sign-in-bootstrap.tsx';
 import styles from './sign-in.module.css';
+import { useNextTry } from './use-next-try.ts';
+
+/** HEAD: Signs in with a key, once the service has taken it. */
+
+function keptFor(): string {
+  return desktopShell() === null ? 'Kept for this tab alone' : 'Kept by this application alone';
+}
+
+/** `other`: another way in, beside the button. */
+function SignInKeyForm({ other }: { other: ReactNode }) {
+  const { endpoint } = useSession();
+  const field = useFirstFocus<HTMLInputElement>();
+  const [text, setText] = useState('');
+  const run = useRun<void>();
+  const { failure, runningSince } = run.state;
+  const wait = useNextTry(failure);
+  const typed = typedKey(text);
+  const isReady = typed.kind === 'key' && runningSince === null && wait === 0;
+
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault();
+    if (typed.kind !== 'key' || !isReady) return;
+    const { key } = typed;
+    run.start(async (signal) => {
+      await call({ ...endpoint, key }, 'whoami', {}, { signal });
+      signIn(key);
+    });
+  }
+
+  return (
+    <form onSubmit={onSubmit} className={styles.form}>
+      {/* Password managers keep a secret under a name. */}
+      <input
+        className="visually-hidden"
+        type="text"
+        name="username"
+        autoComplete="username"
+        value="API key"
+        readOnly
+        tabIndex={-1}
+        aria-hidden
+      />
+      <PasswordInput
+        ref={field}
+        autoFocus
+        data-autofocus
+        label="API key"
+        name="password"
+        autoComplete="current-password"
+        spellCheck={false}
+        visibilityToggleButtonProps={{ 'aria-label': 'Show the key', tabIndex: 0 }}
+        description={`${keptFor()}, and sent to ${window.location.host} alone.`}
+        value={text}
+        error={typed.kind === 'problem' ? typed.problem : null}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          run.clear();
+        }}
+      />
+      {failure !== null && <ProblemNotice failure={failure} />}
+      <div className={styles.actions}>
+        {other}
+        <Button type="submit" loading={runningSince !== null} disabled={!isReady}>
+          {wait > 0 ? `Try again in ${wait} s` : 'Sign in'}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** HEAD: The first admin key, made with the user name and password that the service was started with. */
+
+interface BootstrapFormProps {
+  /** Another way in, beside the button. */
+  other: ReactNode;
+  onMade: (made: CreatedKey) => void;
+}
+
+function BootstrapForm({ other, onMade }: BootstrapFormProps) {
+  const { endpoint } = useSession();
+  const field = useFirstFocus<HTMLInputElement>();
+  const [username, setUsername] = useState('');
+  const [password, setPassword] = useState('');
+  const run = useRun<void>();
+  const { failure, runningSince } = run.state;
+  const wait = useNextTry(failure);
+  const isReady = username !== '' && password !== '' && runningSince === null && wait === 0;
+
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault();
+    if (!isReady) return;
+    run.start(async (signal) =>
+      onMade(
+        await call({ ...endpoint, key: null }, 'bootstrap', { body: { username, password } }, { signal }),
+      ),
+    );
+  }
+
+  return (
+    <form onSubmit={onSubmit} className={styles.form}>
+      <p>There is no admin key yet. This makes the first one, and works once.</p>
+      <TextInput
+        ref={field}
+        autoFocus
+        data-autofocus
+        label="User name"
+        name="username"
+        autoComplete="username"
+        autoCapitalize="none"
+        spellCheck={false}
+        description="SERVICE_ADMIN_USER of the service; admin unless it was set"
+        value={username}
+        onChange={(event) => setUsername(event.currentTarget.value)}
+      />
+      <PasswordInput
+        label="Password"
+        name="password"
+        autoComplete="current-password"
+        visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0 }}
+        description="SERVICE_ADMIN_PASS of the service. Where it was not set, the built-in password is taken from the service's own machine alone."
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      {failure !== null && <ProblemNotice failure={failure} />}
+      <div className={styles.actions}>
+        {other}
+        <Button type="submit" loading={runningSince !== null} disabled={!isReady}>
+          {wait > 0 ? `Try again in ${wait} s` : 'Make the admin key'}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** The key that was made, before it is used. */
+function FirstKey({ made, onSignIn }: { made: CreatedKey; onSignIn: () => void }) {
+  const { endpoint } = useSession();
+  const [isStored, setIsStored] = useState(false);
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isStored) return;
+        onSignIn();
+        signIn(made.key);
+      }}
+    >
+      <ShownOnce
+        secret={made.key}
+        what="key"
+        snippets={keySnippets(endpoint, made.key)}
+        isStored={isStored}
+        onStored={setIsStored}
+      />
+      <div className={styles.actions}>
+        <Button type="submit" disabled={!isStored}>
+          Sign in with it
+        </Button>
+      </div>
+    </form>
+  );
+}
 
 /** Over the dialogs that views have open. */
 const layer = 400;

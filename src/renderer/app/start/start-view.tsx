@@ -5,18 +5,70 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import icon from '../../../../resources/icons/corollary.svg';
+import { factsInputSchema } from '../../../engine/contract/facts.ts';
+import type { Sample, SampleEntry } from '../../../engine/contract/samples.ts';
+import { validate } from '../../../engine/contract/validation.ts';
+import { fetchJson } from '../../api/client.ts';
 import { invalidate, topics } from '../../api/live.ts';
+import { Permitted } from '../../api/permitted.tsx';
 import { apiFailureOf } from '../../api/problem.ts';
 import { suggest } from '../../api/questions.ts';
-import type { Sample, SampleEntry } from '../../../engine/contract/samples.ts';
-import { fetchSamples, readSample } from '../../api/samples.ts';
-import { Permitted } from '../../api/permitted.tsx';
-import { useSession } from '../../api/session.tsx';
+import { useSession, type WorkbenchSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { openSample, type SampleProgress } from './open-sample.ts';
 import styles from './start.module.css';
+
+/** HEAD: The sample knowledge bases that ship with the service, as static files beside the workbench. */
+
+/** The samples there are. */
+async function fetchSamples(signal?: AbortSignal): Promise<SampleEntry[]> {
+  const options = signal === undefined ? {} : { signal };
+  return (await fetchJson('/samples/index.json', options)) as SampleEntry[];
+}
+
+async function readSample(entry: SampleEntry): Promise<Sample> {
+  return (await fetchJson(`/samples/${encodeURIComponent(entry.file)}`)) as Sample;
+}
+
+/** HEAD: Loads a sample knowledge base the way everyone writes: facts in batches, then rule by rule. */
+
+interface SampleProgress {
+  readonly facts: number;
+  readonly rules: number;
+  /** Of facts and rules together. */
+  readonly total: number;
+}
+
+const batch = 500;
+
+/** Reports after every step. Errors are those of the calls; what was written until then stays. */
+async function openSample(
+  { call }: WorkbenchSession,
+  sample: Sample,
+  onProgress: (progress: SampleProgress) => void,
+): Promise<void> {
+  const total = sample.facts.length + sample.rules.length;
+  const checked = validate(factsInputSchema, sample.facts);
+  if (!checked.ok)
+    throw new Error(`The sample is damaged: ${checked.errors[0]?.path} ${checked.errors[0]?.message}`);
+  let facts = 0;
+  for (; facts < sample.facts.length; facts += batch) {
+    onProgress({ facts, rules: 0, total });
+    await call(
+      'assertFacts',
+      { body: { facts: sample.facts.slice(facts, facts + batch) } },
+      { isWanted: true },
+    );
+  }
+  facts = sample.facts.length;
+  for (const [index, rule] of sample.rules.entries()) {
+    onProgress({ facts, rules: index, total });
+    const { text, name, description } = rule;
+    await call('assertRule', { body: { text, name, description } }, { isWanted: true });
+  }
+  onProgress({ facts, rules: sample.rules.length, total });
+}
 
 interface Opening {
   readonly entry: SampleEntry;

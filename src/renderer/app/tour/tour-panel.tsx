@@ -5,21 +5,104 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconCheck, IconCircle, IconCircleCheck, IconCircleDot, IconX } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { invalidate, topics, useLive } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { isTextField } from '../../ui/keys.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { Ring } from './ring.tsx';
+import { type ControlName, findControl, pointedElementOf } from './controls.ts';
 import { removeTourKnowledge } from './start-tour.ts';
-import { type ShownPage, type TourStep, tourSteps } from './tour-steps.ts';
 import type { TourProgress } from './tour-progress.ts';
+import { type ShownPage, type TourStep, tourSteps } from './tour-steps.ts';
 import { goToStep, leaveTour, setProgress, useTour } from './tour-store.ts';
-import { useLedFocus } from './use-led-focus.ts';
 import styles from './tour.module.css';
+
+/** HEAD:
+ * Leads the focus to the control that is used next. A view comes piece by piece, its editor last: the focus goes along
+ * with what is pointed at, until it is where one types, or whoever takes the tour uses a key or the mouse.
+ */
+
+/** How often it is looked whether the control is there, and for how long, in milliseconds. */
+const lookForControlEveryMs = 100;
+const maxLookMs = 15_000;
+
+/** Begins to lead; nothing moves before `isThere`, when the view of the step is on screen. */
+function useLedFocus({ controls, text }: TourStep, isThere: boolean): () => void {
+  const [isLed, setIsLed] = useState(false);
+  useEffect(() => {
+    if (!isLed || !isThere) return undefined;
+    const stop = () => setIsLed(false);
+    const look = () => {
+      const control = findControl(controls, text);
+      if (control !== null && control !== document.activeElement) control.focus();
+      if (isTextField(control)) stop();
+    };
+    const looking = setInterval(look, lookForControlEveryMs);
+    const end = setTimeout(stop, maxLookMs);
+    window.addEventListener('keydown', stop, { capture: true });
+    window.addEventListener('pointerdown', stop, { capture: true });
+    look();
+    return () => {
+      clearInterval(looking);
+      clearTimeout(end);
+      window.removeEventListener('keydown', stop, { capture: true });
+      window.removeEventListener('pointerdown', stop, { capture: true });
+    };
+  }, [isLed, isThere, controls, text]);
+  return () => setIsLed(true);
+}
+
+/** How often it is looked where the control is, in milliseconds: views come, panes are dragged, dialogs open. */
+const lookEveryMs = 120;
+
+type Place = Readonly<Record<'left' | 'top' | 'width' | 'height', number>>;
+
+const margin = 3;
+
+function placeNow(names: readonly ControlName[], text: string): Place | null {
+  const control = findControl(names, text);
+  if (control === null) return null;
+  const { left, top, width, height } = pointedElementOf(control).getBoundingClientRect();
+  return {
+    left: Math.max(1, left - margin),
+    top: Math.max(1, top - margin),
+    width: width + 2 * margin,
+    height: height + 2 * margin,
+  };
+}
+
+function isSame(left: Place | null, right: Place | null): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+interface RingProps {
+  controls: readonly ControlName[];
+  /** What is to be typed. */
+  text: string;
+}
+
+/** Points at a control: a ring around it that follows it, takes no clicks, and is for eyes alone. */
+function Ring({ controls, text }: RingProps) {
+  const [place, setPlace] = useState<Place | null>(null);
+  useEffect(() => {
+    const look = () => {
+      const now = placeNow(controls, text);
+      setPlace((before) => (isSame(before, now) ? before : now));
+    };
+    look();
+    const timer = setInterval(look, lookEveryMs);
+    window.addEventListener('resize', look);
+    return () => {
+      clearInterval(timer);
+      window.removeEventListener('resize', look);
+    };
+  }, [controls, text]);
+  return place === null ? null : <div className={styles.ring} style={place} aria-hidden data-tour="ring" />;
+}
 
 /** Whether the step was done, asked anew whenever knowledge or the address change. */
 function useIsDone(step: TourStep, shown: ShownPage) {

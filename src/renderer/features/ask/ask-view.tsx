@@ -11,7 +11,7 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { bareQuestion } from '../../api/question-text.ts';
 import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
-import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { BusyFrame } from '../../ui/busy-frame.tsx';
 import { NameDialog } from '../../ui/name-dialog.tsx';

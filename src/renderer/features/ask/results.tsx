@@ -5,7 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { create } from 'zustand';
 import { CodeText } from '../../editor/code-text.tsx';
-import { LazyTextViewer } from '../../editor/lazy-text-viewer.tsx';
+import { LazyTextViewer } from '../../editor/lazy-editors.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';

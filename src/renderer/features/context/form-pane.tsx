@@ -6,7 +6,7 @@ import { usePredicates, useScopes } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { allScopes, type ScopeSelection, scopeKey, scopeLabel } from '../../api/space.ts';
 import type { RunState } from '../../api/use-run.ts';
-import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { FormProblemList, FormSection, formStyles } from '../../ui/form-section.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';

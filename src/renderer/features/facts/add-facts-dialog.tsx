@@ -13,7 +13,7 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
-import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { formatAmount, formatTime } from '../../ui/format.ts';
 import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';

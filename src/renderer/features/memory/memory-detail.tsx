@@ -26,7 +26,7 @@ import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import { boostHint, keepHint, pinHint } from './entry-grid.tsx';
 import { rememberedAtomOf, importanceOf, isPinnedFact, rememberedOf } from './remembered.ts';
-import { summarizedCountOf, consolidationOf } from './summaries.ts';
+import { summarizedCountOf, summarySourcesOf } from './summaries.ts';
 import type { MemoryChanges } from './use-fact-changes.ts';
 import { useFact } from './use-memory.ts';
 import type { Restoring } from './use-restoring.ts';
@@ -248,7 +248,7 @@ function Head({ detail }: { detail: FactDetail }) {
 
 /** What a summary stands for; nothing for any other fact. */
 function Origin({ metadata }: Pick<FactDetail, 'metadata'>) {
-  const origin = useMemo(() => consolidationOf(metadata), [metadata]);
+  const origin = useMemo(() => summarySourcesOf(metadata), [metadata]);
   if (origin === null) return null;
   const { from, position, count, first, last, values } = origin;
   const rest = values.length - mostEpisodes;

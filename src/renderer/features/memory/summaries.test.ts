@@ -3,7 +3,7 @@ import { parseBody } from '../../../engine/language/parse.ts';
 import {
   summarizedCountOf,
   neededByRules,
-  consolidationOf,
+  summarySourcesOf,
   skippedSentences,
   summaryPredicates,
 } from './summaries.ts';
@@ -21,7 +21,7 @@ describe('a summary', () => {
       first: 5,
       last: 6,
     };
-    expect(consolidationOf({ consolidated, pinned: true })).toEqual(consolidated);
+    expect(summarySourcesOf({ consolidated, pinned: true })).toEqual(consolidated);
     expect(summarizedCountOf({ consolidated })).toBe(2);
   });
 
@@ -35,8 +35,8 @@ describe('a summary', () => {
       { from: 1, count: 2, values: [] },
       { values: { length: { toString: 1 } } },
     ])
-      expect(consolidationOf({ consolidated })).toBeNull();
-    expect(consolidationOf({})).toBeNull();
+      expect(summarySourcesOf({ consolidated })).toBeNull();
+    expect(summarySourcesOf({})).toBeNull();
     for (const consolidated of [true, [], null, {}, { count: 'many' }])
       expect(summarizedCountOf({ consolidated })).toBeNull();
   });

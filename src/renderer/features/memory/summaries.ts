@@ -13,7 +13,7 @@ import { readAs } from '../../../engine/contract/validation.ts';
 import { formatCount } from '../../ui/format.ts';
 
 /** What a fact was consolidated from, or null where it is no summary. Reads all that it stands for. */
-export function consolidationOf(metadata: Metadata): Consolidation | null {
+export function summarySourcesOf(metadata: Metadata): Consolidation | null {
   const read = readAs(consolidationSchema, metadata['consolidated']);
   return read.success ? read.data : null;
 }

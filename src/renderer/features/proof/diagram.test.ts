@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { diagramOf } from './diagram-graph.ts';
-import { diagramAsSvg, type SvgLook, xmlText } from './diagram-svg.ts';
+import { diagramAsSvg, type SvgLook, xmlText } from './save-proof.ts';
 import { layOutProof } from './layout.ts';
 import { cut, edgePath, foldMark, kindLine, shapesOf, sizeOfNode, type StepNotes } from './node-drawing.ts';
 import { nodeOfStep, placedDiagram, within } from './placed-diagram.ts';

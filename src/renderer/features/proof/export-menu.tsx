@@ -4,7 +4,7 @@ import { useClipboard } from '@mantine/hooks';
 import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from '@tabler/icons-react';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { useDiagramGraph } from './proof-diagram.tsx';
-import { proofAsText } from './proof-text.ts';
+import { proofAsText } from './save-proof.ts';
 import { fileNameOf, proofOf } from './proof-file.ts';
 import { pictureOf, savePng, saveText } from './save-proof.ts';
 import { failureOfDiagram } from './use-layout.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { turned, wayInWords, waysTo, withChosen } from './alternatives.ts';
-import { proofAsText } from './proof-text.ts';
+import { proofAsText } from './save-proof.ts';
 import { buildTree, initiallyUnfolded, stepsAbove, stepsBelow, visibleRows } from './proof-tree.ts';
 import { substitutionOf } from './step-words.ts';
 

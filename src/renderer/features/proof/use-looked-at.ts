@@ -6,7 +6,6 @@ import { useMemo, useState } from 'react';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { type Chosen, turned, withChosen } from './alternatives.ts';
 import { condensed, knownNameOf } from './condense.ts';
-import { findSteps, type FoundSteps, nextMatch, unfoldedAfter } from './find-steps.ts';
 import { type Folds, recallFolds, rememberFolds } from './fold-memory.ts';
 import type { OutlineState } from './outline-keys.ts';
 import { hiddenNames, hideOf, type ProofLook } from './proof-search.ts';
@@ -14,11 +13,56 @@ import {
   buildTree,
   initiallyUnfolded,
   keyOfStep,
+  type Narrowing,
   type OutlineRow,
   type ProofTree,
+  stepsAbove,
   visibleRows,
 } from './proof-tree.ts';
-import { type VariableBinding, substitutionOf } from './step-words.ts';
+import { substitutionOf, type VariableBinding } from './step-words.ts';
+
+/** HEAD: Searching in a proof: the steps whose statements contain a text, with those that they stand under. */
+
+interface FoundSteps extends Narrowing {
+  /** What must be unfolded for all matches to be seen. */
+  readonly above: ReadonlySet<number>;
+  /** The matches in the order of the outline. */
+  readonly inOrder: readonly number[];
+}
+
+/** The steps whose statements contain the text, whatever the case. */
+export function findSteps(tree: ProofTree, text: string): FoundSteps {
+  const wanted = text.trim().toLowerCase();
+  const inOrder: number[] = [];
+  const above = new Set<number>();
+  for (const id of tree.placeOf.keys()) {
+    const step = tree.steps.get(id);
+    if (step?.atom.toLowerCase().includes(wanted) !== true) continue;
+    inOrder.push(id);
+    // Where one step above was noted, those above it were too.
+    for (let at = tree.parentOf.get(id); at !== undefined && !above.has(at); at = tree.parentOf.get(at))
+      above.add(at);
+  }
+  const matches = new Set(inOrder);
+  return { inOrder, above, matches, shown: new Set([...above, ...matches, tree.root]) };
+}
+
+/** The match after (or with -1 before) a step in the order of the outline, round and round; null where there is none. */
+export function nextMatch(tree: ProofTree, found: FoundSteps, from: number, by: 1 | -1): number | null {
+  const { inOrder } = found;
+  const place = tree.placeOf.get(from) ?? -1;
+  const placeOf = (id: number) => tree.placeOf.get(id) ?? 0;
+  const next =
+    by === 1
+      ? (inOrder.find((id) => placeOf(id) > place) ?? inOrder[0])
+      : (inOrder.findLast((id) => placeOf(id) < place) ?? inOrder.at(-1));
+  return next ?? null;
+}
+
+/** What stays unfolded when the search ends at a step: what was, and what hides the step. */
+export function unfoldedAfter(tree: ProofTree, unfolded: ReadonlySet<number>, at: number): Set<number> {
+  return new Set([...unfolded, ...stepsAbove(tree, at)]);
+}
 
 export interface LookedAt {
   readonly look: ProofLook;

@@ -1,6 +1,6 @@
 /** One stored rule in the editor, with its name and description. */
 import { Button, TextInput } from '@mantine/core';
-import { IconDeviceFloppy, IconX } from '@tabler/icons-react';
+import { IconArrowsSplit2, IconDeviceFloppy, IconX } from '@tabler/icons-react';
 import type { Rule } from '../../../engine/contract/language.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule } from '../../../engine/language/print.ts';
@@ -10,6 +10,7 @@ import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import { ruleForEditor } from '../../editor/format-text.ts';
+import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
 import { Guarded } from '../../ui/guarded.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
@@ -17,26 +18,80 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { EditorBody } from './editor-body.tsx';
-import { RuleConflict } from './rule-conflict.tsx';
 import {
   draftConflictsOf,
   editedOf,
   readRuleDraft,
   type RuleDraft,
   ruleDraftName,
+  type RuleField,
   type RuleFields,
   ruleFields,
   withMine,
   withTheirs,
   withWritten,
 } from './rule-draft.ts';
-import styles from './rules.module.css';
 import { recordChanged } from './rule-steps.ts';
+import styles from './rules.module.css';
 import { lessonOf, scopeSearchOf } from './teaching.ts';
 import { TryButton } from './try-button.tsx';
 import { TryPanel, WithTry } from './try-panel.tsx';
 import { useTryIsOpen } from './use-try.ts';
 import { useValidation } from './use-validation.ts';
+
+const fieldWords: Record<RuleField, string> = { text: 'Rule', name: 'Name', description: 'Description' };
+
+interface RuleConflictProps {
+  fields: readonly RuleField[];
+  stored: RuleFields;
+  mine: RuleFields;
+  onMine: () => void;
+  onTheirs: () => void;
+}
+
+/** A rule that was changed elsewhere while it was edited here: both side by side, and which one is kept. */
+function RuleConflict({ fields, stored, mine, onMine, onTheirs }: RuleConflictProps) {
+  const plain = fields.filter((field) => field !== 'text');
+  return (
+    <section className={styles.conflict} aria-label="Conflict">
+      <div className={styles.conflictHead} role="alert">
+        <IconArrowsSplit2 size={16} aria-hidden />
+        <strong>Somebody else changed this rule while you wrote.</strong>
+        <span>Nothing is saved until you choose.</span>
+        <span className={styles.conflictActions}>
+          <Button variant="default" onClick={onTheirs}>
+            Take what is stored
+          </Button>
+          <Button variant="default" onClick={onMine}>
+            Keep mine
+          </Button>
+        </span>
+      </div>
+      <div className={styles.conflictSides}>
+        <h3>Stored now</h3>
+        <h3>Mine</h3>
+      </div>
+      {plain.map((field) => (
+        <div key={field} className={`${styles.conflictSides} ${styles.conflictField}`}>
+          {[stored, mine].map((side, at) => (
+            <p key={at === 0 ? 'stored' : 'mine'}>
+              <span className="dim">{fieldWords[field]}: </span>
+              {side[field] === '' ? <span className="dim">none</span> : side[field]}
+            </p>
+          ))}
+        </div>
+      ))}
+      {fields.includes('text') && (
+        <div className={styles.conflictText}>
+          <LazyCodeDiff
+            left={{ text: stored.text, label: 'The rule as it is stored now' }}
+            right={{ text: mine.text, label: 'The rule as you wrote it' }}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
 
 function asStored(rule: StoredRule): RuleFields {
   return {

@@ -4,27 +4,126 @@
  * The list has all that the drawing has, so that nothing needs to be seen to be found. A graph that is too large to be
  * read whole is drawn around the chosen relation alone.
  */
-import { Switch } from '@mantine/core';
-import { IconRoute2 } from '@tabler/icons-react';
+import { Button, Group, Switch } from '@mantine/core';
+import { IconCursorText, IconRoute2, IconTable } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates, useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import type { ScopeSelection } from '../../api/space.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { DetailPane } from '../../ui/detail-pane.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
-import { aroundOf, graphOf, type RelationGraph, type RelationNode } from './dependency-graph.ts';
-import { GraphDetail } from './graph-detail.tsx';
+import {
+  aroundOf,
+  graphOf,
+  neighboursOf,
+  type RelationGraph,
+  type RelationNode,
+} from './dependency-graph.ts';
 import { GraphDrawing } from './graph-drawing.tsx';
 import styles from './graph.module.css';
 import { ListOrGraph } from './list-or-graph.tsx';
 import type { RulesSearch } from './rules-search.ts';
 import rulesStyles from './rules.module.css';
 import { useGraphLayout } from './use-graph-layout.ts';
+
+interface RelationLinksProps {
+  title: string;
+  relations: readonly { readonly id: string; readonly completes: boolean }[];
+  onChoose: (id: string) => void;
+}
+
+function RelationLinks({ title, relations, onChoose }: RelationLinksProps) {
+  if (relations.length === 0) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul>
+        {relations.map(({ id, completes }) => (
+          <li key={id}>
+            <button type="button" className={styles.relation} onClick={() => onChoose(id)}>
+              {id}
+            </button>
+            {completes && <span className="dim"> through not or an aggregate</span>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface GraphDetailProps {
+  graph: RelationGraph;
+  node: RelationNode;
+  onChoose: (id: string) => void;
+  onRename: () => void;
+  onClose: () => void;
+}
+
+/** One relation of the graph: what it is concluded from and used for, its rules, and what can be done with it. */
+function GraphDetail({ graph, node, onChoose, onRename, onClose }: GraphDetailProps) {
+  const { premises, conclusions } = neighboursOf(graph, node.id);
+  return (
+    <DetailPane title={node.id} onClose={onClose}>
+      <div className={styles.detail}>
+        <Group gap={6}>
+          <Button
+            variant="default"
+            size="compact-sm"
+            leftSection={<IconTable size={14} aria-hidden />}
+            renderRoot={(props) => <Link to="/facts" search={{ predicate: node.name }} {...props} />}
+          >
+            Facts
+          </Button>
+          <Button
+            variant="default"
+            size="compact-sm"
+            leftSection={<IconCursorText size={14} aria-hidden />}
+            onClick={onRename}
+          >
+            Rename
+          </Button>
+        </Group>
+        {node.rules.length > 0 && (
+          <section>
+            <h3>Concluded by</h3>
+            <ul>
+              {node.rules.map((rule) => (
+                <li key={rule.id}>
+                  <Link
+                    to="/rules"
+                    search={(before) => ({ ...before, rule: rule.id })}
+                    className={styles.ruleLink ?? ''}
+                  >
+                    <CodeText text={rule.text} />
+                    {!rule.enabled && <span className="dim"> switched off</span>}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        <RelationLinks
+          title="Depends on"
+          relations={premises.map(({ from, completes }) => ({ id: from, completes }))}
+          onChoose={onChoose}
+        />
+        <RelationLinks
+          title="Used for"
+          relations={conclusions.map(({ to, completes }) => ({ id: to, completes }))}
+          onChoose={onChoose}
+        />
+      </div>
+    </DetailPane>
+  );
+}
 
 /** A drawing of more relations is no help. */
 const mostDrawn = 400;

@@ -1,9 +1,16 @@
 /** Renames a predicate in all rules and facts: a name, what it would change, and one transaction. */
 import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
-import { type FormEvent, useMemo, useState } from 'react';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useCallback, useMemo, useState } from 'react';
+import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { invalidate, topics, useLive } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
+import { useSession, type WorkbenchSession } from '../../api/session.tsx';
+import { runTransaction } from '../../api/transaction.ts';
+import { useRunAtOnce } from '../../api/use-run.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Guarded } from '../../ui/guarded.tsx';
@@ -11,10 +18,90 @@ import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { Running } from '../../ui/running.tsx';
 import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
-import { mostRenamedFacts, nameProblem, type Predicate } from './renaming.ts';
-import styles from './rules.module.css';
+import {
+  mostRenamedFacts,
+  nameProblem,
+  type Predicate,
+  type RenamedRule,
+  renamedRules,
+  renameWritesOf,
+} from './renaming.ts';
 import { readPredicate } from './rules-search.ts';
-import { type RenamePreview, useRename, useRenamePreview } from './use-renaming.ts';
+import styles from './rules.module.css';
+
+/** HEAD: Reads what a new name would change, has the service try it, and makes it in one transaction. */
+
+interface RenamePreview {
+  readonly rules: readonly RenamedRule[];
+  readonly facts: readonly StoredFact[];
+  /** True where there are more facts than can be renamed here. */
+  readonly isTooMuch: boolean;
+  /** The generation that was read. */
+  readonly since: number | null;
+}
+
+/** All stored facts of the predicate, of every scope, and one more than may be where there are too many. */
+async function factsOf(call: WorkbenchSession['call'], { name, arity }: Predicate, signal: AbortSignal) {
+  const found: StoredFact[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = { predicate: name, limit: '1000', cursor };
+    const page: { facts: StoredFact[]; nextCursor: string | null } = await call(
+      'listFacts',
+      { query },
+      { signal },
+    );
+    found.push(...page.facts.filter(({ args }) => args.length === arity));
+    cursor = page.nextCursor;
+  } while (cursor !== null && found.length <= mostRenamedFacts);
+  return found;
+}
+
+async function read(
+  call: WorkbenchSession['call'],
+  from: Predicate,
+  to: string,
+  signal: AbortSignal,
+): Promise<RenamePreview> {
+  const since = useLive.getState().generation;
+  const { rules } = await call('listRules', {}, { signal });
+  const facts = await factsOf(call, from, signal);
+  return { rules: renamedRules(rules, from, to), facts, isTooMuch: facts.length > mostRenamedFacts, since };
+}
+
+const pauseMs = 350;
+
+/** What the name would change, tried by the service: it fails as the change itself would. `chosen`: `name/arity`. */
+function useRenamePreview(chosen: string, name: string) {
+  const { call, endpoint } = useSession();
+  const [to] = useDebouncedValue(name, pauseMs);
+  const preview = useCallback(
+    async (from: Predicate, signal: AbortSignal): Promise<RenamePreview> => {
+      const found = await read(call, from, to, signal);
+      const writes = found.isTooMuch ? [] : renameWritesOf(from, to, found.rules, found.facts, found.since);
+      if (writes.length > 0) await runTransaction(endpoint, writes, { dryRun: true, signal });
+      return found;
+    },
+    [call, endpoint, to],
+  );
+  const work = useMemo(() => {
+    const from = readPredicate(chosen);
+    if (from === null || nameProblem(from, to) !== null) return null;
+    return (signal: AbortSignal) => preview(from, signal);
+  }, [chosen, to, preview]);
+  return { run: useRunAtOnce(work), isSettled: to === name };
+}
+
+/** Makes the change that was previewed. */
+function useRename() {
+  const { endpoint } = useSession();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ from, to, preview }: { from: Predicate; to: string; preview: RenamePreview }) =>
+      runTransaction(endpoint, renameWritesOf(from, to, preview.rules, preview.facts, preview.since)),
+    onSettled: () => invalidate(client, endpoint, topics),
+  });
+}
 
 /** Rules that are shown as they would be; more are counted. */
 const mostShown = 200;

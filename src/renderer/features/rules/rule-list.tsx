@@ -1,6 +1,16 @@
 /** All rules of the database: what they conclude, how often they fired, switched on and off, deleted. */
 import { ActionIcon, Button, Group, Modal, Tooltip } from '@mantine/core';
-import { IconCursorText, IconRoute2 } from '@tabler/icons-react';
+import {
+  IconCopy,
+  IconCursorText,
+  IconFlask,
+  IconHelpCircle,
+  IconPencil,
+  IconPower,
+  IconRoute2,
+  IconTimeline,
+  IconTrash,
+} from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useMemo, useState } from 'react';
@@ -13,21 +23,74 @@ import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { runTransaction } from '../../api/transaction.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { DataGrid } from '../../ui/data-grid.tsx';
 import { consequencesInWords, notWorkedOutInWords } from '../../ui/consequences.ts';
+import { copyText } from '../../ui/copy-text.ts';
+import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
+import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { ListOrGraph } from './list-or-graph.tsx';
-import { ruleColumns } from './rule-columns.tsx';
-import { ruleMenu } from './rule-menu.tsx';
+import { type RuleActions, ruleColumns } from './rule-columns.tsx';
+import { rulesInOrder, type RuleSort, ruleSortOf } from './rule-order.ts';
 import { recordChanged, recordDeleted } from './rule-steps.ts';
-import { type RuleSort, ruleSortOf, rulesInOrder } from './rule-order.ts';
-import { scopeSearchOf } from './teaching.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
+import { scopeSearchOf } from './teaching.ts';
+
+const icon = { size: 15, stroke: 1.6, 'aria-hidden': true } as const;
+
+async function copy(rule: StoredRule): Promise<void> {
+  if (await copyText(`${rule.text}.`)) notifyDone('Copied the rule');
+}
+
+/** What can be done with a rule of the list, as the menu of its row. */
+function ruleMenu(rule: StoredRule, actions: RuleActions): RowMenuGroups {
+  const { reason } = actions;
+  return [
+    [
+      { label: 'Edit', icon: <IconPencil {...icon} />, keys: 'Enter', onClick: () => actions.onEdit(rule) },
+      {
+        label: rule.enabled ? 'Switch off' : 'Switch on',
+        icon: <IconPower {...icon} />,
+        keys: 'E',
+        reason,
+        onClick: () => actions.onToggle(rule),
+      },
+    ],
+    [
+      {
+        label: rule.enabled ? 'What if it were left out' : 'What if it were on',
+        icon: <IconFlask {...icon} />,
+        keys: 'W',
+        onClick: () => actions.onWhatIf(rule),
+      },
+      {
+        label: 'Why does it not conclude…',
+        icon: <IconHelpCircle {...icon} />,
+        onClick: () => actions.onWhyNot(rule),
+      },
+      {
+        label: 'Trace what it concludes',
+        icon: <IconTimeline {...icon} />,
+        onClick: () => actions.onTrace(rule),
+      },
+    ],
+    [
+      { label: 'Copy as a statement', icon: <IconCopy {...icon} />, onClick: () => void copy(rule) },
+      {
+        label: 'Delete…',
+        icon: <IconTrash {...icon} />,
+        keys: 'Delete',
+        isDangerous: true,
+        reason,
+        onClick: () => actions.onDelete(rule),
+      },
+    ],
+  ];
+}
 
 interface DeleteDialogProps {
   /** The rule as it was when it was asked for. */

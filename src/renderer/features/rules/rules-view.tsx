@@ -1,16 +1,65 @@
 /** The Rules view: an editor that teaches above; below, the rules there are, as a list or as a graph of predicates. */
-import { lazy, Suspense, useMemo } from 'react';
+import { Button } from '@mantine/core';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
+import { CodeText } from '../../editor/code-text.tsx';
 import { renameInText } from '../../editor/read-text.ts';
+import { EmptyState } from '../../ui/notices.tsx';
 import { Split } from '../../ui/split.tsx';
-import { useDraft } from '../../ui/use-draft.ts';
+import { dropDraft, keptDraft, useDraft } from '../../ui/use-draft.ts';
 import { EditRule } from './edit-rule.tsx';
-import { GoneRule } from './gone-rule.tsx';
 import { NewRules } from './new-rules.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
+import { readRuleDraft, ruleDraftName } from './rule-draft.ts';
 import { RuleList } from './rule-list.tsx';
 import type { RulesSearch } from './rules-search.ts';
+
+interface GoneRuleProps {
+  id: string;
+  /** Opens the editor of new rules, with a text more to be taught. */
+  onNew: (text: string | null) => void;
+}
+
+/** In place of a rule that is there no more; what was written of it is not lost. */
+function GoneRule({ id, onNew }: GoneRuleProps) {
+  const { space } = useSession();
+  const name = ruleDraftName(space.database, id);
+  const [written, setWritten] = useState<string | null>(null);
+  // The editor that stood here a moment ago keeps what is written when it goes, which is before this.
+  useEffect(() => setWritten(readRuleDraft(keptDraft(name)).text?.mine ?? null), [name]);
+
+  function leave(text: string | null): void {
+    dropDraft(name);
+    onNew(text);
+  }
+
+  return (
+    <EmptyState
+      title="This rule is gone"
+      actions={
+        written === null ? (
+          <Button onClick={() => leave(null)}>Write a new one</Button>
+        ) : (
+          <>
+            <Button onClick={() => leave(written)}>Teach what I wrote as a new one</Button>
+            <Button variant="default" onClick={() => leave(null)}>
+              Discard it
+            </Button>
+          </>
+        )
+      }
+    >
+      It was deleted or changed into another.
+      {written !== null && (
+        <>
+          {' '}
+          You had written: <CodeText text={written} />
+        </>
+      )}
+    </EmptyState>
+  );
+}
 
 const GraphPane = lazy(async () => ({ default: (await import('./graph-pane.tsx')).GraphPane }));
 

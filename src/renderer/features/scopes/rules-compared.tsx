@@ -2,15 +2,33 @@
 import { Loader } from '@mantine/core';
 import { IconRoute2 } from '@tabler/icons-react';
 import { useMemo } from 'react';
+import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useRules } from '../../api/queries.ts';
-import { LazyCodeDiff } from '../../editor/lazy-code-diff.tsx';
+import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { rulesText } from './rules-text.ts';
-import { sideLabel } from './scopes-search.ts';
-import type { Pair } from './use-comparison.ts';
-import styles from './scopes.module.css';
 import stack from '../../ui/stack.module.css';
+import { type Side, sideLabel } from './scopes-search.ts';
+import styles from './scopes.module.css';
+import type { Pair } from './use-comparison.ts';
+
+/** HEAD: The rules of a scope as a text that can be compared line by line. */
+
+/**
+ * The rules of a side, one a line, ordered by their text so that the same rule stands at the same place in both. A
+ * name goes before its rule as a comment, and one that is switched off says so.
+ */
+export function rulesText(rules: readonly StoredRule[], side: Side): string {
+  return rules
+    .filter(({ scope }) => scope === side)
+    .map(({ text, name, enabled }) => ({ text, name, enabled }))
+    .sort((left, right) => (left.text < right.text ? -1 : left.text > right.text ? 1 : 0))
+    .map(({ text, name, enabled }) => {
+      const notes = [name, enabled ? null : 'switched off'].filter((note) => note !== null);
+      return notes.length === 0 ? `${text}.` : `% ${notes.join(', ').replaceAll(/\s+/g, ' ')}\n${text}.`;
+    })
+    .join('\n');
+}
 
 export function RulesCompared({ pair }: { pair: Pair }) {
   const { source, target } = pair;

@@ -1,6 +1,8 @@
 /** What inference did, event by event: narrowed down by rule, predicate and port, and stepped through both ways. */
 import { ActionIcon, Button, Select, Tooltip } from '@mantine/core';
 import {
+  IconArrowNarrowRight,
+  IconCheck,
   IconChevronLeft,
   IconChevronRight,
   IconChevronsLeft,
@@ -10,27 +12,104 @@ import {
 } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { type Trace, tracePorts } from '../../../engine/contract/explanation.ts';
+import { renderAtom, renderLiteral } from '../../../engine/language/print.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { ProofLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
+import { ProofLink, RuleLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Split } from '../../ui/split.tsx';
-import { Tag } from '../../ui/tags.tsx';
-import { sentenceOf, toneOf } from './event-words.ts';
-import { RulePlaceView } from './rule-place.tsx';
+import { Tag, type Tone } from '../../ui/tags.tsx';
 import type { Looking } from './trace-memory.ts';
-import { type EventPlace, TracePlaces } from './trace-places.ts';
+import { type EventPlace, type RulePlace, TracePlaces } from './trace-places.ts';
 import {
   allEvents,
   type EventFilter,
-  filtered,
   eventIndexOf,
   eventPredicatesOf,
   type EventRow,
+  filtered,
+  type Port,
 } from './trace-rows.ts';
 import styles from './trace.module.css';
+
+interface RulePlaceViewProps {
+  /** What the rule does here: `The rule that asks`. */
+  title: string;
+  place: RulePlace;
+  /** Said of a marked premise: `asked`. */
+  word: string;
+}
+
+/** A rule over its lines, with the conclusion or the premise marked at which an event stands. */
+function RulePlaceView({ title, place, word }: RulePlaceViewProps) {
+  const { rule, at, ruleId } = place;
+  const isHead = at === 'head';
+  const marked = isHead ? [] : at;
+  return (
+    <div className={styles.place}>
+      <div className={styles.placeTitle}>
+        <span className="dim">{title}</span>
+        <RuleLink rule={ruleId} />
+      </div>
+      <ol aria-label={title} className={styles.lines}>
+        <li className={isHead ? styles.marked : ''} {...(isHead ? { 'aria-current': 'step' } : {})}>
+          <span className={styles.mark}>{isHead && <IconCheck size={14} aria-hidden />}</span>
+          <CodeText text={`${renderAtom(rule.head)} :-`} />
+          {isHead && <Tag tone="good">concluded</Tag>}
+        </li>
+        {rule.body.map((literal, index) => {
+          const isMarked = marked.includes(index);
+          const comma = index === rule.body.length - 1 ? '' : ',';
+          return (
+            <li
+              // A body may have a premise twice.
+              key={`${index} ${renderLiteral(literal)}`}
+              className={isMarked ? styles.marked : ''}
+              {...(isMarked ? { 'aria-current': 'step' } : {})}
+            >
+              <span className={styles.mark}>
+                {isMarked && <IconArrowNarrowRight size={14} aria-hidden />}
+              </span>
+              <span className={styles.premise}>
+                <CodeText text={`${renderLiteral(literal)}${comma}`} />
+              </span>
+              {isMarked && <Tag tone="derived">{marked.length > 1 ? `${word} here or there` : word}</Tag>}
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+/** HEAD: What the ports of a trace mean: as a colour, and as a sentence about one event. */
+
+const toneOf: Readonly<Record<Port, Tone>> = {
+  call: 'derived',
+  exit: 'good',
+  fail: 'bad',
+  reuse: 'computed',
+};
+
+/** What happened, in words. The rule of the event is shown below them, where it has one. */
+function sentenceOf({ port, ruleId }: Pick<EventRow, 'port' | 'ruleId'>): string {
+  switch (port) {
+    case 'call':
+      return ruleId === null
+        ? 'The question asks for this.'
+        : 'The body of this rule asks for it, the first time.';
+    case 'reuse':
+      return ruleId === null
+        ? 'The question asks for this again; what was found already answers it.'
+        : 'The body of this rule asks for it again; what was found already answers it.';
+    case 'exit':
+      return ruleId === null ? 'It is stored.' : 'This rule concludes it.';
+    case 'fail':
+      return 'It was worked out, and nothing answers it.';
+  }
+}
 
 /** Deeper subgoals are not indented further. */
 const greatestIndent = 12;

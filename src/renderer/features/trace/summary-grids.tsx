@@ -12,7 +12,7 @@ import { rowKeyOf } from '../../ui/row-keys.ts';
 import {
   type Order,
   eventPredicateOf,
-  type RuleSortKey,
+  type RuleColumn,
   type RuleRow,
   sorted,
   type SubgoalKey,
@@ -53,8 +53,8 @@ function Share({ of, whole }: { of: number; whole: number }) {
 }
 
 function ruleColumns(
-  order: Order<RuleSortKey>,
-  onOrder: (order: Order<RuleSortKey>) => void,
+  order: Order<RuleColumn>,
+  onOrder: (order: Order<RuleColumn>) => void,
   greatestMs: number,
   onEvents: (rule: string) => void,
 ): Column<RuleRow>[] {
@@ -120,7 +120,7 @@ interface RulesOfTraceProps {
 
 export function RulesOfTrace({ trace, onEvents }: RulesOfTraceProps) {
   const navigate = useNavigate();
-  const [order, setOrder] = useState<Order<RuleSortKey>>({ key: 'elapsedMs', direction: 'desc' });
+  const [order, setOrder] = useState<Order<RuleColumn>>({ key: 'elapsedMs', direction: 'desc' });
   const [selected, setSelected] = useState<number | null>(null);
   const rows = useMemo(() => sorted(trace.rules, order), [trace, order]);
   if (rows.length === 0)

@@ -16,7 +16,7 @@ export interface Order<Key extends string> {
   readonly direction: 'asc' | 'desc';
 }
 
-export type RuleSortKey = 'rule' | 'fired' | 'derived' | 'elapsedMs';
+export type RuleColumn = 'rule' | 'fired' | 'derived' | 'elapsedMs';
 export type SubgoalKey = 'goal' | 'calls' | 'answers';
 
 /** The order after its column was chosen: the other way round where it was chosen before; numbers begin with the greatest. */

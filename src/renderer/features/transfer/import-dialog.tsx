@@ -6,25 +6,148 @@
 import { Autocomplete, Button, Loader, Modal, Select } from '@mantine/core';
 import { IconFile } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { type DelimitedRecord, type Separator, separatorOf } from '../../api/delimited.ts';
 import { scopeNameProblem } from '../../api/names.ts';
 import { useScopes } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Banner } from '../../ui/notices.tsx';
 import { ChooseFile } from './choose-file.tsx';
-import { importFormats, type ImportFormat } from './formats.ts';
+import { formatOf, type ImportFormat, importFormats, isTabular } from './formats.ts';
 import { ImportProgressView } from './import-progress.tsx';
 import { ImportResult, UndoButton } from './import-result.tsx';
-import { mappingProblem } from './mapping.ts';
 import { MappingFields } from './mapping-fields.tsx';
+import { type Mapping, mappingProblem, predicateOfFileName, proposedMapping } from './mapping.ts';
 import { MappedRows, PlainRows, PreviewNote } from './preview-table.tsx';
-import { previewRows } from './preview.ts';
+import {
+  type Beginning,
+  plainPreview,
+  type PreviewRow,
+  previewRows,
+  readBeginning,
+  recordsOfBeginning,
+  type TablePreview,
+  tablePreview,
+  widthOf,
+} from './preview.ts';
 import { RecentImports } from './recent-imports.tsx';
-import { beginImport, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
-import { type ImportForm, useImportForm } from './use-import-form.ts';
-import { useRights } from './use-rights.ts';
+import { startImport, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
 import styles from './transfer.module.css';
+import { useRights } from './use-rights.ts';
+
+/** HEAD: What the form of an import says: the file's beginning, its format, its columns. All but the file can be changed. */
+
+/** How a file is to be read. */
+interface FormChoices {
+  readonly format: ImportFormat;
+  /** Kept while another format is looked at; null before a table was. */
+  readonly mapping: Mapping | null;
+}
+
+interface Opened {
+  readonly file: File;
+  readonly beginning: Beginning;
+  readonly choices: FormChoices;
+}
+
+interface ImportForm {
+  readonly beginning: Beginning;
+  readonly format: ImportFormat;
+  /** null: the format is no table. */
+  readonly table: { readonly mapping: Mapping; readonly preview: TablePreview } | null;
+  readonly rows: readonly PreviewRow[];
+  readonly setFormat: (format: ImportFormat) => void;
+  readonly setMapping: (mapping: Mapping) => void;
+}
+
+function usualSeparator(format: 'csv' | 'tsv'): ',' | '\t' {
+  return format === 'csv' ? ',' : '\t';
+}
+
+/** The first records decide: further down there is little to learn, and much to read at every keystroke. */
+const mostRecords = 101;
+
+function headOf(beginning: Beginning, separator: Separator): DelimitedRecord[] {
+  return recordsOfBeginning(beginning, separator).slice(0, mostRecords);
+}
+
+function proposed(file: File, beginning: Beginning, format: ImportFormat): Mapping | null {
+  if (!isTabular(format)) return null;
+  const separator = separatorOf(beginning.text, usualSeparator(format));
+  const records = headOf(beginning, separator);
+  return proposedMapping(records, separator, widthOf(records), predicateOfFileName(file.name));
+}
+
+/** null: still reading. `failure`: the browser cannot read it. */
+function useImportForm(file: File): { form: ImportForm | null; failure: string | null } {
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+
+  useEffect(() => {
+    let isCurrent = true;
+    setOpened(null);
+    setFailure(null);
+    readBeginning(file).then(
+      (beginning) => {
+        if (!isCurrent) return;
+        const format = formatOf(file.name, beginning.text);
+        setOpened({ file, beginning, choices: { format, mapping: proposed(file, beginning, format) } });
+      },
+      (error: unknown) => {
+        if (isCurrent) setFailure(error instanceof Error ? error.message : String(error));
+      },
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [file]);
+
+  const beginning = opened?.beginning ?? null;
+  const format = opened?.choices.format ?? null;
+  const mapping = opened?.choices.mapping ?? null;
+  const separator = mapping?.separator ?? null;
+  const records = useMemo(
+    () => (beginning === null || separator === null ? [] : headOf(beginning, separator)),
+    [beginning, separator],
+  );
+  const table = useMemo(() => {
+    if (format === null || !isTabular(format) || mapping === null) return null;
+    return { mapping, preview: tablePreview(records, mapping) };
+  }, [format, mapping, records]);
+  const plainRows = useMemo(
+    () => (beginning === null || format === null || isTabular(format) ? [] : plainPreview(beginning, format)),
+    [beginning, format],
+  );
+
+  function choose(choices: FormChoices): void {
+    if (opened === null) return;
+    dropCheck();
+    setOpened({ ...opened, choices });
+  }
+
+  if (opened === null || beginning === null || format === null) return { form: null, failure };
+  return {
+    failure,
+    form: {
+      beginning,
+      format,
+      table,
+      rows: table?.preview.rows ?? plainRows,
+      setFormat: (next) =>
+        choose({ format: next, mapping: isTabular(next) ? proposed(file, beginning, next) : null }),
+      setMapping: (next) => choose({ format, mapping: widened(beginning, mapping, next) }),
+    },
+  };
+}
+
+/** Another separator makes other columns: all of them are taken. */
+function widened(beginning: Beginning, before: Mapping | null, next: Mapping): Mapping {
+  if (before?.separator === next.separator) return next;
+  const width = widthOf(headOf(beginning, next.separator));
+  const name = next.predicate.kind === 'name' ? next.predicate.name : '';
+  return { ...proposedMapping([], next.separator, width, name), hasHeader: next.hasHeader };
+}
 
 const formatChoices = Object.entries(importFormats).map(([value, { label }]) => ({ value, label }));
 
@@ -116,7 +239,7 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
   function onBegin(isDryRun: boolean): void {
     const { mapping = null, preview } = table ?? {};
     const width = preview?.width ?? 0;
-    beginImport(client, {
+    startImport(client, {
       file,
       format,
       mapping,

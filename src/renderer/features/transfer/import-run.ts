@@ -4,15 +4,196 @@
  * It belongs to the window, not to a dialog: it goes on when that is closed or another tool is opened. Where it began is
  * where it ends: another tenant that is looked at meanwhile changes nothing.
  */
+import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
+import type { OperationOutput } from '../../../engine/contract/operations.ts';
 import type { ImportDone, ImportProgress, ImportUndone } from '../../../engine/contract/transfer.ts';
-import { call, type ServiceEndpoint, headersOf, addressOf, newRequestId } from '../../api/client.ts';
-import { ApiError, type ApiFailure, apiFailureOf } from '../../api/problem.ts';
-import { importFormats, type ImportFormat, isTabular } from './formats.ts';
+import { addressOf, call, headersOf, newRequestId, type ServiceEndpoint } from '../../api/client.ts';
+import { ApiError, type ApiFailure, apiFailureOf, errorOfAnswer, errorOfSilence } from '../../api/problem.ts';
+import { type ImportFormat, importFormats, isTabular } from './formats.ts';
 import { isAsItIs, type Mapping } from './mapping.ts';
 import { prepareTable } from './prepare-table.ts';
-import { findStoredPart, type StoredPart } from './stored-part.ts';
 import type { RowFailure, Transformed } from './transform.ts';
-import { upload } from './upload.ts';
+
+/** HEAD:
+ * One call of POST /import: a file goes up, lines come back.
+ *
+ * Browsers tell of a body that is being sent only through XMLHttpRequest, and begin to read the answer when it was sent
+ * whole: until then the bytes are the progress (the service takes no more than it has worked off), after it the lines.
+ */
+
+type ImportLine = OperationOutput<'importKnowledge'>;
+
+interface ImportUpload {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Blob;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  readonly onSent: (bytes: number) => void;
+  readonly onProgress: (progress: ImportProgress) => void;
+}
+
+/** Reads the lines of an answer as it grows. */
+export class AnswerLines {
+  #read = 0;
+
+  /** The whole lines that are new; `text` is all of the answer so far. */
+  take(text: string, isAll: boolean): ImportLine[] {
+    const end = isAll ? text.length : text.lastIndexOf('\n') + 1;
+    const fresh = text.slice(this.#read, end);
+    this.#read = Math.max(this.#read, end);
+    return fresh
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as ImportLine);
+  }
+}
+
+function brokenOff(requestId: string): ApiError {
+  return new ApiError({
+    code: 'Unreachable',
+    status: null,
+    title: 'The import broke off',
+    detail:
+      'The connection to the service ended before the import did. What was stored before stays stored; to import the file again does no harm.',
+    requestId,
+    errors: [],
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // No answer of this service: the status alone is told.
+    return null;
+  }
+}
+
+/** Resolves with the last line. Errors: ApiError; the signal's reason where it ended it. */
+function upload({
+  url,
+  headers,
+  body,
+  requestId,
+  signal,
+  onSent,
+  onProgress,
+}: ImportUpload): Promise<ImportDone> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const lines = new AnswerLines();
+    let hasSent = false;
+    let outcome: ImportDone | ApiError | null = null;
+
+    function take(isAll: boolean): void {
+      if (request.status !== 200) return;
+      for (const line of lines.take(request.responseText, isAll)) {
+        if ('done' in line) outcome = line;
+        else if ('error' in line) {
+          const { status } = line.error;
+          outcome = errorOfAnswer(typeof status === 'number' ? status : 500, line.error, requestId);
+        } else onProgress(line);
+      }
+    }
+
+    function finish(): void {
+      signal.removeEventListener('abort', abort);
+      if (request.status !== 200)
+        reject(errorOfAnswer(request.status, parsed(request.responseText), requestId));
+      else if (outcome === null) reject(brokenOff(requestId));
+      else if (outcome instanceof ApiError) reject(outcome);
+      else resolve(outcome);
+    }
+
+    function abort(): void {
+      request.abort();
+      reject(signal.reason as Error);
+    }
+
+    request.open('POST', url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = ({ loaded }) => {
+      hasSent = true;
+      onSent(loaded);
+    };
+    request.upload.onload = () => onSent(body.size);
+    request.onprogress = () => take(false);
+    request.onload = () => {
+      take(true);
+      finish();
+    };
+    request.onerror = () => {
+      signal.removeEventListener('abort', abort);
+      reject(hasSent ? brokenOff(requestId) : errorOfSilence('the request failed', requestId));
+    };
+    if (signal.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    signal.addEventListener('abort', abort);
+    request.send(body);
+  });
+}
+
+/** HEAD:
+ * Finds what an import that ended early has stored, and the id that undoes it.
+ *
+ * The id stands in the last line of the answer, which never came. But every stored fact tells its import, and its history
+ * the request that asserted it; the request's name is ours.
+ */
+
+interface StoredPart {
+  /** null: nothing of it was found. */
+  readonly id: string | null;
+  readonly facts: number;
+  /** More than were counted. */
+  readonly isAtLeast: boolean;
+}
+
+const pageSize = 1000;
+const mostPages = 10;
+/** Clocks of the browser and the service may differ by so much. */
+const clockSlackMs = 5 * 60_000;
+
+/** The imports that the facts belong to, each with a fact of it, the newest first. */
+export function importsAmong(facts: readonly StoredFact[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { importId, id } of facts)
+    if (importId !== null && id !== null && !found.has(importId)) found.set(importId, id);
+  return found;
+}
+
+/** `since`: when the import began, in epoch ms. Errors: ApiError. */
+async function findStoredPart(
+  endpoint: ServiceEndpoint,
+  requestId: string,
+  since: number,
+): Promise<StoredPart> {
+  const refused = new Set<string>();
+  let [ours, facts, cursor]: [string | null, number, string | null] = [null, 0, null];
+  for (let page = 0; page < mostPages; page += 1) {
+    const listed: FactList = await call(endpoint, 'listFacts', {
+      query: { sort: 'createdAt', order: 'desc', limit: String(pageSize), cursor },
+    });
+    for (const [importId, factId] of importsAmong(listed.facts))
+      if (ours === null && !refused.has(importId)) {
+        if (await isOf(endpoint, factId, requestId)) ours = importId;
+        else refused.add(importId);
+      }
+    facts += listed.facts.filter(({ importId }) => importId !== null && importId === ours).length;
+    const oldest = listed.facts.at(-1);
+    cursor = listed.nextCursor;
+    if (cursor === null || oldest === undefined || oldest.createdAt < since - clockSlackMs)
+      return { id: ours, facts, isAtLeast: false };
+  }
+  return { id: ours, facts, isAtLeast: ours !== null };
+}
+
+async function isOf(endpoint: ServiceEndpoint, factId: string, requestId: string): Promise<boolean> {
+  const fact = await call(endpoint, 'getFact', { params: { id: factId } });
+  return fact.history.some((change) => change.requestId === requestId);
+}
 
 /** What is to be imported, and how. */
 export interface ImportPlan {

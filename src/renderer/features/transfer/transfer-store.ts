@@ -65,7 +65,7 @@ function change(number: number, part: Partial<ImportEntry>): void {
 }
 
 /** Begins an import, or a check where the plan is a dry run. Nothing runs beside it. */
-export function beginImport(client: QueryClient, plan: ImportPlan): void {
+export function startImport(client: QueryClient, plan: ImportPlan): void {
   if (useTransfers.getState().imports.some(isRunning)) return;
   dropCheck();
   const number = ++lastNumber;

@@ -9,10 +9,10 @@ import { importUrl, importOutcomeOf, type ImportState } from './import-run.ts';
 import { failuresText, leftWords, outcomeParts } from './outcome-words.ts';
 import { beginningOf, plainPreview, previewRows, recordsOfBeginning, tablePreview } from './preview.ts';
 import { isAllSent, progressOf, writtenLeft } from './progress.ts';
-import { exportFileName, type ExportPlan, exportUrl } from './run-export.ts';
-import { importsAmong } from './stored-part.ts';
-import { AnswerLines } from './upload.ts';
-import { rightsOf } from './rights.ts';
+import { exportFileName, type ExportPlan, exportUrl } from './export-dialog.tsx';
+import { importsAmong } from './import-run.ts';
+import { AnswerLines } from './import-run.ts';
+import { rightsOf } from './use-rights.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const endpoint = { origin: 'http://service', database: 'default', tenant: 'default', key: null };

@@ -1,6 +1,24 @@
 /** What the one who is signed in may do here; everything while that is not known, since the service decides. */
+import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import { useWhoAmI } from '../../api/queries.ts';
-import { type TransferRights, rightsOf } from './rights.ts';
+
+interface TransferRights {
+  /** Why nothing can be imported; null where it can. */
+  readonly cannotImport: string | null;
+  /** True where the service will refuse every rule of a file. */
+  readonly rulesAreRefused: boolean;
+}
+
+/** What a caller may do here, by what the service says of it. */
+export function rightsOf(who: WhoAmI): TransferRights {
+  const mayWrite = who.role === 'writer' || who.role === 'admin';
+  return {
+    cannotImport: mayWrite
+      ? null
+      : `The key in use has the role ${who.role}: it may look at a file and check it; to import it takes the role writer or admin.`,
+    rulesAreRefused: mayWrite && who.tenants.length > 0,
+  };
+}
 
 const unknown: TransferRights = { cannotImport: null, rulesAreRefused: false };
 

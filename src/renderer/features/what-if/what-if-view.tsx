@@ -5,18 +5,76 @@
  * the knowledge moves on, and a banner says so.
  */
 import { IconFlask } from '@tabler/icons-react';
-import { useMemo } from 'react';
-import { useIsOld } from '../../api/use-run.ts';
+import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
+import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
+import { useSession } from '../../api/session.tsx';
+import { withoutSupposedAway } from '../../api/supposed.ts';
+import { type Run, useIsOld, useRun } from '../../api/use-run.ts';
 import { BusyFrame } from '../../ui/busy-frame.tsx';
 import { AgeBanner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { Running } from '../../ui/running.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { readChanges } from './changes.ts';
+import { useDraft } from '../../ui/use-draft.ts';
 import { ChangesForm } from './changes-form.tsx';
+import { readChanges, whatIfRequestOf } from './changes.ts';
 import { OutcomeView } from './outcome-view.tsx';
-import { useStaged } from './use-staged.ts';
-import { useWhatIf } from './use-what-if.ts';
 import { isSameSearch, type WhatIfSearch, whatIfSearchOf } from './what-if-search.ts';
+
+/** Works out what the changes of the address would do; nothing is changed by it. */
+function useWhatIf({ add, retract, without, goals }: WhatIfSearch): Run<WhatIfResult> & {
+  again(): void;
+} {
+  const { call, space } = useSession();
+  const run = useRun<WhatIfResult>();
+  const { start, clear } = run;
+  const { scope } = space;
+  const again = useCallback(() => {
+    const { changes, isReady } = readChanges({ add, retract, without, goals });
+    if (!isReady) return clear();
+    const body = whatIfRequestOf(changes, scope);
+    start(async (signal) => withoutSupposedAway(await call('whatIf', { body }, { signal }), body.retract));
+  }, [call, scope, start, clear, add, retract, without, goals]);
+  useEffect(() => again(), [again]);
+  return { ...run, again };
+}
+
+interface Staged {
+  readonly staged: WhatIfSearch;
+  readonly change: (part: WhatIfSearch) => void;
+}
+
+function readDraft(text: string): WhatIfSearch {
+  if (text === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? whatIfSearchOf({ ...value }) : {};
+  } catch {
+    // Not ours: another version wrote it. The next change replaces it.
+    return {};
+  }
+}
+
+/**
+ * What is staged in the view: a draft of this browser until it is worked out, then the address.
+ *
+ * An address that comes from elsewhere (a link, going back) replaces the draft.
+ */
+function useStaged(search: WhatIfSearch): Staged {
+  const { space } = useSession();
+  const [draft, setDraft] = useDraft(`what-if.${space.database}.${space.tenant}`);
+  const [staged, setStaged] = useState(() => (isSameSearch(search, {}) ? readDraft(draft) : search));
+
+  function stage(next: WhatIfSearch): void {
+    setStaged(next);
+    setDraft(JSON.stringify(next));
+  }
+
+  const show = useEffectEvent((next: WhatIfSearch) => {
+    if (!isSameSearch(next, {}) && !isSameSearch(next, staged)) stage(next);
+  });
+  useEffect(() => show(search), [search]);
+  return { staged, change: (part) => stage({ ...staged, ...part }) };
+}
 
 const emptied: WhatIfSearch = { add: undefined, retract: undefined, without: undefined, goals: undefined };
 
