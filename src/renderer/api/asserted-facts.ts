@@ -1,4 +1,4 @@
-/** Facts that were asserted at once, as a step of the history: those that were not known before are what it takes back. */
+/** Facts asserted together, as one history step that takes back those that were new. */
 import { type Act, record, recordStuck } from './history.ts';
 import { noteGeneration } from './live.ts';
 import type { WorkbenchSession } from './session.tsx';
@@ -12,13 +12,13 @@ interface AssertedFact {
   readonly unscoped?: true;
 }
 
-/** More are not looked at one by one. */
+/** Larger assertions are not checked fact by fact. */
 const mostLookedAt = 1_000;
 const requestsAtOnce = 6;
-/** Finding what depends on a fact is not what is asked for; this is the time for it, in milliseconds. */
+/** Minimal time limit in milliseconds, since the dependents of a fact are not needed here. */
 const leastTimeout = 1;
 
-/** Those of the facts that are not stored; null: they are too many to look at. Errors: those of `call`. */
+/** Returns those of the facts that are not stored; null if they are too many to check. Throws the errors of `call`. */
 export async function unknownFacts(
   { call }: Pick<WorkbenchSession, 'call'>,
   facts: readonly AssertedFact[],
@@ -36,7 +36,7 @@ export async function unknownFacts(
   return facts.filter((fact) => isUnknown.get(fact) === true);
 }
 
-/** Takes up that the facts were asserted in that generation. `unknown`: what `unknownFacts` gave before. */
+/** Records an assertion made in that generation. `unknown` is the earlier result of `unknownFacts`. */
 export function recordAsserted(
   session: WorkbenchSession,
   label: string,

@@ -1,10 +1,10 @@
-/** The button that creates a database by a name that is known already; nothing for whoever may not create any. */
 import { Button, type ButtonProps } from '@mantine/core';
 import { notifyFailure } from '../ui/notify.tsx';
 import { Permitted } from './permitted.tsx';
 import { apiFailureOf } from './problem.ts';
 import { useWrite } from './queries.ts';
 
+/** Shows a button that creates a database of a given name; nothing if the user may not create one. */
 export function CreateDatabase({ name, ...props }: { name: string } & ButtonProps) {
   const create = useWrite('createDatabase', ['databases']);
   return (

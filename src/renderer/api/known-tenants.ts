@@ -1,4 +1,4 @@
-/** Tenants that were opened in this browser, offered again where one changes tenants. */
+/** Tenants opened in this browser, offered when switching tenants. */
 import { create } from 'zustand';
 import { defaultName } from './space.ts';
 import { readStoredState, writeStored } from '../ui/stored-state.ts';
@@ -23,16 +23,17 @@ function others(name: string): string[] {
   return useStore.getState().names.filter((known) => known !== name);
 }
 
+/** Remembers an opened tenant. */
 export function rememberTenant(name: string): void {
   keep([name, ...others(name)].slice(0, greatestCount));
 }
 
-/** For one that was deleted. */
+/** Forgets a deleted tenant. */
 export function forgetTenant(name: string): void {
   keep(others(name));
 }
 
-/** The known tenants by code point, `current` among them. */
+/** Returns the known tenants and `current`, by code point. */
 export function useKnownTenants(current: string): string[] {
   const names = useStore((state) => state.names);
   return [...new Set([defaultName, current, ...names])].sort();

@@ -1,4 +1,4 @@
-/** The history of the space that is shown, as views use it. */
+/** The history of the current space, for views. */
 import { useQueryClient } from '@tanstack/react-query';
 import { notifyDone } from '../ui/notify.tsx';
 import { type ApiFailure } from './problem.ts';
@@ -13,17 +13,19 @@ import {
 import { invalidate, topics } from './live.ts';
 import { useSession } from './session.tsx';
 
+/** History and the actions on it. */
 export interface HistoryActions extends History {
-  /** The step that would be undone, or done again; null: there is none. */
+  /** The step to undo or redo; null if there is none. */
   readonly next: Readonly<Record<HistoryDirection, HistoryStep | null>>;
-  /** Answers why it was refused; null: it was not. */
+  /** Takes a step; returns the refusal, or null on success. */
   readonly take: (way: HistoryDirection) => Promise<ApiFailure | null>;
   readonly dismissFailure: () => void;
 }
 
-/** Longer than the stream of changes gathers, so that what is gone is known before it would be asked for. */
+/** Longer than the change stream's batching, so that deleted facts are known before they would be fetched. */
 const refreshMs = 250;
 
+/** Returns the history of the current space. */
 export function useHistory(): HistoryActions {
   const { space, endpoint } = useSession();
   const client = useQueryClient();

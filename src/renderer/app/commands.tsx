@@ -1,4 +1,4 @@
-/** Everything that can be done by name: the tools, and the predicates, rules, questions and scopes there are. */
+/** The commands of the palette: the tools, and each predicate, rule, question, scope and database by name. */
 import {
   IconBook2,
   IconBrain,
@@ -53,7 +53,7 @@ import { setDensity, useDensity } from '../ui/use-row-height.ts';
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
 
-/** What can be done with rules as a whole. */
+/** Commands for the rules as a whole. */
 function useRuleCommands(): AppCommand[] {
   const navigate = useNavigate();
   return useMemo(
@@ -109,7 +109,7 @@ function useToolCommands(): AppCommand[] {
   }, [navigate]);
 }
 
-/** How the workbench looks. */
+/** Commands for theme and density. */
 function useLookCommands(): AppCommand[] {
   const shown = useShownTheme();
   return useMemo(
@@ -135,7 +135,7 @@ function useLookCommands(): AppCommand[] {
   );
 }
 
-/** The folder of a saved question, and its text where it is called otherwise. */
+/** The folder of a saved question, and its text if its name differs. */
 function questionDetail({ name, folder, text }: KnownQuestion): { detail?: string } {
   const parts = [folder, name === null ? null : text].filter((part) => part !== null);
   return parts.length === 0 ? {} : { detail: parts.join(' · ') };
@@ -184,7 +184,7 @@ function useKnowledgeCommands(): AppCommand[] {
   );
 }
 
-/** What is done with whole scopes; the pair that was compared last stays as it is. */
+/** Commands for whole scopes; they keep the pair last compared. */
 function useScopeToolCommands(): AppCommand[] {
   const navigate = useNavigate();
   const compared = JSON.stringify(useLastSearch('/scopes'));
@@ -205,7 +205,7 @@ function useScopeToolCommands(): AppCommand[] {
   }, [navigate, compared]);
 }
 
-/** Memory and its parts; the figures that were chosen last stay as they are. */
+/** Commands for memory and its parts; they keep the figures last chosen. */
 function useMemoryCommands(): AppCommand[] {
   const navigate = useNavigate();
   const last = JSON.stringify(useLastSearch('/memory'));
@@ -236,7 +236,7 @@ function useMemoryCommands(): AppCommand[] {
   }, [navigate, last]);
 }
 
-/** Agents: what they call, how one is connected, every tool by hand. */
+/** Commands for agents: their calls, connecting one, trying tools by hand. */
 function useAgentCommands(): AppCommand[] {
   const navigate = useNavigate();
   const last = JSON.stringify(useLastSearch('/agents'));
@@ -262,7 +262,7 @@ function useAgentCommands(): AppCommand[] {
   }, [navigate, last]);
 }
 
-/** Asking anew, and the tools that explain: they take up the question that was asked last. */
+/** Commands for a new question and the tools that explain, which take up the last question asked. */
 function useExplainingCommands(): AppCommand[] {
   const navigate = useNavigate();
   const { question: asked } = useLastSearch('/ask');
@@ -293,7 +293,7 @@ function useExplainingCommands(): AppCommand[] {
   }, [navigate, asked]);
 }
 
-/** Knowledge as files; what the Facts view shows stays as it is. */
+/** Import and export; they keep what the Facts view shows. */
 function useTransferCommands(): AppCommand[] {
   const navigate = useNavigate();
   const shown = JSON.stringify(useLastSearch('/facts'));
@@ -314,7 +314,7 @@ function useTransferCommands(): AppCommand[] {
   }, [navigate, shown]);
 }
 
-/** What an agent would be given: the window that was chosen last. */
+/** Opens the context window last chosen. */
 function useContextCommands(): AppCommand[] {
   const navigate = useNavigate();
   const chosen = JSON.stringify(useLastSearch('/context'));
@@ -330,7 +330,7 @@ function useContextCommands(): AppCommand[] {
   }, [navigate, chosen]);
 }
 
-/** Keys and the sign-in; where nobody is asked for a key there is no sign-in. */
+/** Keys and sign-in; a service that requires no key has no sign-in. */
 function useKeyCommands(): AppCommand[] {
   const navigate = useNavigate();
   const signOut = useSignOut();
@@ -363,7 +363,7 @@ function useKeyCommands(): AppCommand[] {
   }, [navigate, signOut, hasKey, isAsked]);
 }
 
-/** The tour: begun, or taken up where it was left. */
+/** Starts or resumes the tour. */
 function useTourCommands(): AppCommand[] {
   const session = useSession();
   const isOpen = useTour(({ progress }) => progress?.isOpen === true);
@@ -383,7 +383,7 @@ function useTourCommands(): AppCommand[] {
   );
 }
 
-/** The list of databases, and every other one by name. */
+/** The list of databases, and each other database by name. */
 function useDatabaseCommands(goTo: (space: Space) => void): AppCommand[] {
   const navigate = useNavigate();
   const { space } = useSession();
@@ -416,7 +416,7 @@ function useDatabaseCommands(goTo: (space: Space) => void): AppCommand[] {
   );
 }
 
-/** All commands, those of the tools first. */
+/** Returns all commands, those of the tools first. */
 export function useCommands(goTo: (space: Space) => void): AppCommand[] {
   const { space } = useSession();
   const scopes = useScopes();

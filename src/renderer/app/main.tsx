@@ -1,4 +1,4 @@
-/** The workbench's entry: styles, providers, the router. */
+/** Entry of the workbench: styles, providers, router. */
 import { MantineProvider } from '@mantine/core';
 import '@mantine/core/styles.css';
 import { Notifications } from '@mantine/notifications';
@@ -20,7 +20,7 @@ import { cssVariablesResolver, theme } from '../ui/theme.ts';
 import { applyDensity } from '../ui/use-row-height.ts';
 import { lastAddressKey, router } from './routes.tsx';
 
-/** Mantine in the colours of the theme that is shown. */
+/** Applies the shown theme's colours to Mantine. */
 function Themed({ children }: { children: ReactNode }) {
   const shown = useShownTheme();
   return (
@@ -34,7 +34,7 @@ function Themed({ children }: { children: ReactNode }) {
   );
 }
 
-/** A start without an address goes on where the last one ended. */
+/** Opens the last address if the page starts without one. */
 function restoreAddress(): void {
   if (window.location.hash !== '') return;
   const last = readStoredState(lastAddressKey, readString, '');
@@ -44,7 +44,7 @@ function restoreAddress(): void {
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 
-/** Menus and frames of the desktop application follow the theme. */
+/** Makes menus and frames of the desktop application follow the theme. */
 function tellTheme({ choice }: { choice: ThemeChoice }): void {
   const told = desktopShell()?.setTheme(choice === 'contrast' ? 'dark' : choice);
   told?.catch((error: unknown) => notifyTrouble('The theme of the menus was not changed', error));

@@ -1,4 +1,4 @@
-/** How the connection to the service stands: in the title bar at all times, over the view when it is lost. */
+/** The state of the connection: always in the title bar, and above the view when the connection is lost. */
 import { ActionIcon, Button, Popover, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconExternalLink, IconPlugConnectedX, IconPlus, IconX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
@@ -16,9 +16,9 @@ import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
 import { addressProblem, readOrigins, serviceOriginOf, withOrigin } from './service-address.ts';
 import styles from './shell.module.css';
 
-/** HEAD:
- * Addresses of other services, remembered in this browser. Each has a workbench of its own, opened in a window of its
- * own: a page talks to the service that it came from and to no other.
+/**
+ * Addresses of other services, remembered in this browser. Each opens its own workbench in its own window: a page
+ * talks only to the service it came from.
  */
 
 const storageKey = 'corollary.services';
@@ -35,7 +35,7 @@ function remember(origins: readonly string[]): void {
   useOtherServices.setState({ origins });
 }
 
-/** Opens the workbench of another service in a new window, which knows nothing of this one. */
+/** Opens another service's workbench in a new window without access to this one. */
 function openService(origin: string): void {
   remember(withOrigin(useOtherServices.getState().origins, origin));
   window.open(`${origin}/`, '_blank', 'noopener,noreferrer');
@@ -51,7 +51,7 @@ function stateLabel(stream: StreamState): string {
   return stream.kind === 'connecting' ? 'Connecting' : 'Not connected';
 }
 
-/** The other services that are known here, each to be opened in a window of its own. */
+/** Lists the known other services; each opens in its own window. */
 function OtherServiceList({ onAsk }: { onAsk: () => void }) {
   const here = useSession().endpoint.origin;
   const origins = useOtherServices((state) => state.origins).filter((origin) => origin !== here);
@@ -95,6 +95,7 @@ const serviceQuestion: NameQuestion = {
   },
 };
 
+/** Shows the connection state, with the service's addresses and version on demand. */
 export function ConnectionStatus() {
   const [isOpen, setIsOpen] = useState(false);
   const [isAsking, setIsAsking] = useState(false);
@@ -155,12 +156,12 @@ export function ConnectionStatus() {
   );
 }
 
-/** Says that the service is away, why, and when it is tried again. */
+/** Shows that the service is unreachable, why, and when the next retry runs. */
 export function ConnectionBanner({ onRetry }: { onRetry: () => void }) {
   const stream = useLive((state) => state.stream);
   const [lost, setLost] = useState<Extract<StreamState, { kind: 'waiting' }> | null>(null);
   const seconds = useSecondsUntil(stream.kind === 'waiting' ? stream.retryAt : null);
-  // While an attempt is under way the banner stays, so that it does not blink.
+  // The banner stays during a retry, so that it does not blink.
   useEffect(() => {
     if (stream.kind === 'waiting') setLost(stream);
     else if (stream.kind !== 'connecting') setLost(null);
@@ -169,7 +170,7 @@ export function ConnectionBanner({ onRetry }: { onRetry: () => void }) {
   return (
     <div className={styles.lost}>
       <IconPlugConnectedX size={17} aria-hidden />
-      {/* The seconds that pass beside it are not said aloud. */}
+      {/* Screen readers do not announce the countdown. */}
       <span role="alert">
         <strong>{lost.failure.title}.</strong>{' '}
         {lost.failure.code === 'Unreachable'

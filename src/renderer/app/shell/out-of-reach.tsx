@@ -1,4 +1,3 @@
-/** In place of every view where the key in use does not reach the database or the tenant of the address. */
 import { Button } from '@mantine/core';
 import { IconLockOff } from '@tabler/icons-react';
 import { useDatabases, useTenants, useWhoAmI } from '../../api/queries.ts';
@@ -9,15 +8,15 @@ import { EmptyState } from '../../ui/notices.tsx';
 import type { GoTo } from './go-to.ts';
 import { placesWithin } from './places-within.ts';
 
-/** So many places are offered. */
 const mostOffered = 8;
 
+/** Replaces every view when the key does not reach the database or tenant of the address. */
 export function OutOfReach({ goTo }: { goTo: GoTo }) {
   const { space } = useSession();
   const signOut = useSignOut();
   const who = useWhoAmI().data;
   const databases = useDatabases().data;
-  // The database that is offered; its tenants are known to the service where the key does not name them.
+  // The database to offer; the service lists its tenants if the key does not name them.
   const database =
     who === undefined ? null : (placesWithin(who, space, databases ?? [], [])[0]?.database ?? null);
   const tenants = useTenants(who === undefined || who.tenants.length > 0 ? null : database).data;

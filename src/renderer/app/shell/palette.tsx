@@ -1,8 +1,3 @@
-/**
- * The palette: every command, predicate, rule, question and scope by name.
- *
- * Follows the ARIA combobox pattern: the focus stays in the field, arrows move among what is found, Enter runs it.
- */
 import { Modal } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from 'react';
@@ -12,7 +7,7 @@ import styles from './palette.module.css';
 import { findCommands, groupCommands } from './palette-search.ts';
 
 const greatestCount = 60;
-/** As many as fit: what is further down is put there once these are seen. */
+/** Enough to fill the list; the rest renders once these are on screen. */
 const firstCount = 20;
 const atOnce = { duration: 0 } as const;
 
@@ -51,7 +46,7 @@ function Found({ id, found, active, onRun }: FoundProps) {
   ));
 }
 
-/** The groups in one order, so that arrows move as the eye does. */
+/** Groups the commands, so that arrow keys follow the visual order. */
 function asShown(found: readonly AppCommand[]): AppCommand[] {
   return groupCommands(found).flatMap(({ commands }) => commands);
 }
@@ -69,7 +64,7 @@ function Field({ listId, activeId, typed, onType, onKeyDown }: FieldProps) {
     <div className={styles.field}>
       <IconSearch size={17} aria-hidden />
       <input
-        // At once: what is typed right after the key that opened it is meant for it.
+        // Focus at once: keys typed right after the shortcut belong to this field.
         autoFocus
         data-autofocus
         role="combobox"
@@ -92,6 +87,11 @@ interface PaletteProps {
   onClose: () => void;
 }
 
+/**
+ * Shows the palette, which finds every command, predicate, rule, question and scope by name.
+ *
+ * Follows the ARIA combobox pattern: the focus stays in the field, arrows move among the results, Enter runs one.
+ */
 export function Palette({ commands, onClose }: PaletteProps) {
   const id = useId();
   const listRef = useRef<HTMLDivElement>(null);
@@ -130,7 +130,7 @@ export function Palette({ commands, onClose }: PaletteProps) {
       yOffset="12vh"
       transitionProps={atOnce}
       overlayProps={{ transitionProps: atOnce }}
-      // The page does not scroll, and to lock it would have every element's style worked out anew.
+      // The page does not scroll, and a scroll lock would recompute the style of every element.
       lockScroll={false}
       attributes={{ content: { 'aria-label': 'Search everything' } }}
     >

@@ -1,7 +1,7 @@
 /**
- * The frame around every view: where one is, how the service stands, the tools, and everything by name.
+ * The frame around every view: title bar, rail, palette, dialogs and connection state.
  *
- * It follows the changes of the space it shows; views below only say what they need.
+ * It follows the change stream of the shown space; views only name the topics they need.
  */
 import { Button, Modal, Tooltip, UnstyledButton } from '@mantine/core';
 import {
@@ -43,7 +43,7 @@ import { SpaceSwitchers } from './space-switchers.tsx';
 import { type DesktopWishes, useDesktop } from './use-desktop.ts';
 import { WhoMenu } from './who-menu.tsx';
 
-/** Runs commands by their keys, wherever the focus is. */
+/** Runs commands by shortcut, wherever the focus is. */
 function useCommandKeys(commands: readonly AppCommand[]): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     const command = commands.find(({ keys, alsoKeys, isOfView }) => {
@@ -60,13 +60,13 @@ function useCommandKeys(commands: readonly AppCommand[]): void {
   });
   useEffect(() => {
     const listener = (event: KeyboardEvent) => onKeyDown(event);
-    // Before any editor, which has uses of its own for some of these keys.
+    // Capture, ahead of the editors, which use some of these keys themselves.
     window.addEventListener('keydown', listener, { capture: true });
     return () => window.removeEventListener('keydown', listener, { capture: true });
   }, []);
 }
 
-/** In place of every view where the address names a database that is not there. */
+/** Replaces every view when the database of the address does not exist. */
 function MissingDatabase({ goTo }: { goTo: GoTo }) {
   const { space } = useSession();
   return (
@@ -87,7 +87,7 @@ function MissingDatabase({ goTo }: { goTo: GoTo }) {
   );
 }
 
-/** What was done in this window, step by step, with the ways back and forth. */
+/** Lists the steps of this window, with undo and redo. */
 function HistoryDialog({ onClose }: { onClose: () => void }) {
   const { done, undone, next, running, failure, take } = useHistory();
   return (
@@ -125,12 +125,12 @@ function HistoryDialog({ onClose }: { onClose: () => void }) {
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
 
-/** Undo, redo and the list of steps, as commands: each says what it is about to take back. */
+/** Returns undo, redo and the history as commands; each title names its step. */
 function useHistoryCommands(onShow: () => void): AppCommand[] {
   const { next, running, take } = useHistory();
 
   async function run(way: HistoryDirection): Promise<void> {
-    // While a step is under way the next one waits for it: whether there is any shows then.
+    // While a step runs, the next one waits; whether there is one is known only then.
     if (next[way] === null && running === null) {
       notifyHint(way === 'undo' ? 'There is nothing to undo.' : 'There is nothing to do again.');
       return;
@@ -163,7 +163,7 @@ function useHistoryCommands(onShow: () => void): AppCommand[] {
 
 const hint = 'This service takes no writes: its leader does.';
 
-/** In the title bar of a follower: whom it follows, with the way there. */
+/** Shows in a follower's title bar which leader it follows, with a link. */
 function FollowedLeader() {
   const followed = useFollowed();
   if (followed === null) return null;
@@ -211,12 +211,12 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
   );
 }
 
-/** True from when the database of the session was found missing until it is there. */
+/** Returns true from the failure that reports the database missing until the stream connects. */
 function useIsMissing(): boolean {
   const { database } = useSession().space;
   const stream = useLive((state) => state.stream);
   const [missing, setMissing] = useState<string | null>(null);
-  // While an attempt is under way it stays missing, so that the view does not come and go.
+  // A retry under way leaves the value alone, so that the view does not flicker.
   const onState = useEffectEvent((state: StreamState) => {
     if (state.kind === 'waiting') setMissing(state.failure.code === 'DatabaseNotFound' ? database : null);
     else if (state.kind === 'live') setMissing(null);
@@ -225,7 +225,7 @@ function useIsMissing(): boolean {
   return missing === database;
 }
 
-/** The view, with what is to be said about the connection over it. */
+/** Shows the view, with connection and sign-in banners above it. */
 function Content({ goTo, onRetry, children }: { goTo: GoTo; onRetry: () => void; children: ReactNode }) {
   const isMissing = useIsMissing();
   const isReached = useReaches(useSession().space);
@@ -240,7 +240,7 @@ function Content({ goTo, onRetry, children }: { goTo: GoTo; onRetry: () => void;
   );
 }
 
-/** Follows the changes of the space that is shown, as whoever is signed in. */
+/** Follows the changes of the shown space as the current user. */
 function useFollowing(): { retryNow: () => void } {
   const { endpoint } = useSession();
   const client = useQueryClient();
@@ -251,7 +251,7 @@ function useFollowing(): { retryNow: () => void } {
     const opened = followChanges(client, endpoint);
     stream.current = opened;
     if (seen.current !== turn) {
-      // What was refused to the one before, or was theirs alone, is asked for again.
+      // Results of the previous key, refusals included, are fetched again.
       seen.current = turn;
       void client.invalidateQueries();
       invalidate(client, endpoint, topics);
@@ -266,13 +266,14 @@ const none: readonly AppCommand[] = [];
 interface ShellProps {
   commands: readonly AppCommand[];
   goTo: GoTo;
-  /** What the desktop application around the page may ask for, beside commands. */
+  /** Requests of the desktop application other than commands. */
   desktop: DesktopWishes;
-  /** Beside whatever view is shown. */
+  /** Shown beside every view. */
   aside: ReactNode;
   children: ReactNode;
 }
 
+/** Shows the frame with the current view in it. */
 export function WorkbenchShell({ commands, goTo, desktop, aside, children }: ShellProps) {
   const { retryNow } = useFollowing();
   const [helpIsOpen, setHelpIsOpen] = useState(false);
@@ -295,7 +296,7 @@ export function WorkbenchShell({ commands, goTo, desktop, aside, children }: She
 
   return (
     <div className={styles.shell}>
-      {/* First, so that it hears of keys before what is opened later. */}
+      {/* First, so that its key listener precedes those of later dialogs. */}
       <SignIn />
       <TitleBar goTo={goTo} onSearch={() => setPaletteIsOpen(true)} />
       <Rail />

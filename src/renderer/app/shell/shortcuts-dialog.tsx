@@ -1,4 +1,3 @@
-/** All keys on one page, narrowed down by what is typed. */
 import { Modal, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -31,6 +30,7 @@ interface ShortcutsDialogProps {
   onClose: () => void;
 }
 
+/** Shows all shortcuts on one page, with a filter. */
 export function ShortcutsDialog({ commands, onClose }: ShortcutsDialogProps) {
   const [text, setText] = useState('');
   const groups = shortcutGroups(commands, text);

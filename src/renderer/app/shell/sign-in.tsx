@@ -1,8 +1,8 @@
 /**
- * The sign-in, over whatever is on screen: with a key, or by making the first one.
+ * The sign-in, above the current view: with a key, or by creating the first key.
  *
- * What is under it stays as it is, and goes on once somebody has signed in. It can be closed; then views say what was
- * refused, and a line over them offers the sign-in again.
+ * The view below is kept and continues after sign-in. The dialog can be closed; then views show the refusal, and a
+ * banner offers the sign-in again.
  */
 import { Button, Modal, PasswordInput, TextInput } from '@mantine/core';
 import { IconInfoCircle } from '@tabler/icons-react';
@@ -22,13 +22,13 @@ import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
 import styles from './sign-in.module.css';
 import { useNextTry } from './use-next-try.ts';
 
-/** HEAD: Signs in with a key, once the service has taken it. */
+/** Where the key is stored, in words. */
 
 function keptFor(): string {
   return desktopShell() === null ? 'Kept for this tab alone' : 'Kept by this application alone';
 }
 
-/** `other`: another way in, beside the button. */
+/** Signs in with a key that the service accepts. `other` is another option beside the button. */
 function SignInKeyForm({ other }: { other: ReactNode }) {
   const { endpoint } = useSession();
   const field = useFirstFocus<HTMLInputElement>();
@@ -51,7 +51,7 @@ function SignInKeyForm({ other }: { other: ReactNode }) {
 
   return (
     <form onSubmit={onSubmit} className={styles.form}>
-      {/* Password managers keep a secret under a name. */}
+      {/* Password managers store a secret under a user name. */}
       <input
         className="visually-hidden"
         type="text"
@@ -90,10 +90,10 @@ function SignInKeyForm({ other }: { other: ReactNode }) {
   );
 }
 
-/** HEAD: The first admin key, made with the user name and password that the service was started with. */
+/** Props of the bootstrap form. */
 
 interface BootstrapFormProps {
-  /** Another way in, beside the button. */
+  /** Another option beside the button. */
   other: ReactNode;
   onMade: (made: CreatedKey) => void;
 }
@@ -154,7 +154,7 @@ function BootstrapForm({ other, onMade }: BootstrapFormProps) {
   );
 }
 
-/** The key that was made, before it is used. */
+/** Shows the new key before it is used. */
 function FirstKey({ made, onSignIn }: { made: CreatedKey; onSignIn: () => void }) {
   const { endpoint } = useSession();
   const [isStored, setIsStored] = useState(false);
@@ -184,10 +184,10 @@ function FirstKey({ made, onSignIn }: { made: CreatedKey; onSignIn: () => void }
   );
 }
 
-/** Over the dialogs that views have open. */
+/** Above the dialogs of views. */
 const layer = 400;
 
-/** Why a key that was good is not any more. */
+/** Explains why the service no longer accepts a key. */
 function Reason() {
   const { key, refusal } = useCredential();
   if (key === null || refusal === null) return null;
@@ -206,16 +206,16 @@ function Reason() {
   );
 }
 
-/** null while it is not known. */
+/** Returns whether the service still needs its first key; null while unknown. */
 function useHasToBootstrap(): boolean | null {
   const { data, error, refetch } = useAuthentication();
-  // What was so when the page was loaded need not be so now.
+  // The state may have changed since the page loaded.
   useEffect(() => void refetch(), [refetch]);
   return data === undefined ? (error === null ? null : false) : data.bootstrapRequired;
 }
 
 interface SignInDialogProps {
-  /** The key that was just made; null: none was. */
+  /** The key just created, or null. */
   made: CreatedKey | null;
   onMade: (made: CreatedKey | null) => void;
 }
@@ -263,8 +263,8 @@ function SignInDialog({ made, onMade }: SignInDialogProps) {
 }
 
 /**
- * Escape closes the sign-in and no dialog under it, each of which listens for it at the window. This one listens first,
- * since the shell is there before them.
+ * Lets Escape close the sign-in but no dialog below it. Those listen at the window too; this listener is registered
+ * first, since the shell mounts before them.
  */
 function useOwnEscape(isAsking: boolean, onEscape: () => void): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
@@ -280,17 +280,18 @@ function useOwnEscape(isAsking: boolean, onEscape: () => void): void {
   }, []);
 }
 
+/** Shows the sign-in while it is requested. */
 export function SignIn() {
   const isAsking = useCredential((credential) => credential.isAsking);
   const [made, setMade] = useState<CreatedKey | null>(null);
   useOwnEscape(isAsking, () => {
-    // A key that was just made is not closed by a slip.
+    // Escape must not discard a key just created.
     if (made === null) dismissSignIn();
   });
   return isAsking ? <SignInDialog made={made} onMade={setMade} /> : null;
 }
 
-/** Over a view whose calls are refused, while the sign-in is closed. */
+/** Shows a banner above a view whose calls are refused while the sign-in is closed. */
 export function NotSignedIn() {
   const { refusal, isAsking } = useCredential();
   if (refusal === null || isAsking) return null;

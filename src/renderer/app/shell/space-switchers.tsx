@@ -1,4 +1,3 @@
-/** Database, tenant and scope in the title bar: each shows where one is and leads elsewhere. */
 import { Menu, UnstyledButton } from '@mantine/core';
 import {
   IconCheck,
@@ -67,7 +66,7 @@ function Choice({ isCurrent, note, onClick, children }: ChoiceProps) {
 }
 
 interface OtherProps {
-  /** Why it is not to be had; null: it is. */
+  /** Why the choice is unavailable; null if it is available. */
   reason?: string | null;
   onClick: () => void;
   children: ReactNode;
@@ -134,12 +133,12 @@ function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuest
   );
 }
 
-/** So many tenants are listed; others are found by their name. */
+/** At most this many tenants are listed; others are reached by name. */
 const mostListed = 100;
 
 /**
- * The tenants there are, as far as this caller reaches them, and those that were opened in this browser. It is asked
- * for them when the menu is open, since with every change of facts their counts are others.
+ * Lists the tenants that the caller reaches and those opened in this browser. Fetched while the menu is open, since
+ * every change of facts alters their counts.
  */
 function TenantChoices({ goTo }: { goTo: GoTo }) {
   const { space } = useSession();
@@ -222,6 +221,7 @@ function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion
   );
 }
 
+/** Shows database, tenant and scope in the title bar; each opens a menu to switch. */
 export function SpaceSwitchers({ goTo }: { goTo: GoTo }) {
   const [question, setQuestion] = useState<NameQuestion | null>(null);
   return (

@@ -1,7 +1,3 @@
-/**
- * In place of a view that cannot be shown. A part of the workbench that did not arrive is fetched with the whole page
- * once the service is back, since a browser may remember that it failed; addresses and drafts outlive that.
- */
 import { Button } from '@mantine/core';
 import { IconPlugConnectedX, IconRefresh } from '@tabler/icons-react';
 import type { ErrorComponentProps } from '@tanstack/react-router';
@@ -40,6 +36,12 @@ function NotLoaded() {
   );
 }
 
+/**
+ * Replaces a view that failed to render.
+ *
+ * If its code did not load, the whole page is reloaded once the service is back, since a browser may cache the
+ * failure; addresses and drafts survive that.
+ */
 export function ViewFailed({ error, reset }: ErrorComponentProps) {
   return isMissingPart(error) ? <NotLoaded /> : <PaneProblem failure={apiFailureOf(error)} onRetry={reset} />;
 }

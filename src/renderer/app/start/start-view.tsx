@@ -1,4 +1,3 @@
-/** The first page of an empty knowledge base: what there is to do, and samples to open. */
 import { Button, Progress, Skeleton } from '@mantine/core';
 import { IconArrowRight, IconListSearch, IconPlus, IconSchool } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -19,9 +18,7 @@ import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import styles from './start.module.css';
 
-/** HEAD: The sample knowledge bases that ship with the service, as static files beside the workbench. */
-
-/** The samples there are. */
+/** Fetches the list of sample knowledge bases, static files beside the workbench. */
 async function fetchSamples(signal?: AbortSignal): Promise<SampleEntry[]> {
   const options = signal === undefined ? {} : { signal };
   return (await fetchJson('/samples/index.json', options)) as SampleEntry[];
@@ -31,18 +28,21 @@ async function readSample(entry: SampleEntry): Promise<Sample> {
   return (await fetchJson(`/samples/${encodeURIComponent(entry.file)}`)) as Sample;
 }
 
-/** HEAD: Loads a sample knowledge base the way everyone writes: facts in batches, then rule by rule. */
+/** Progress of loading a sample. */
 
 interface SampleProgress {
   readonly facts: number;
   readonly rules: number;
-  /** Of facts and rules together. */
+  /** Facts and rules together. */
   readonly total: number;
 }
 
 const batch = 500;
 
-/** Reports after every step. Errors are those of the calls; what was written until then stays. */
+/**
+ * Loads a sample through the public API: facts in batches, then each rule. Reports after every step. Throws the calls'
+ * errors; earlier writes remain.
+ */
 async function openSample(
   { call }: WorkbenchSession,
   sample: Sample,
@@ -159,7 +159,7 @@ function Ways() {
   );
 }
 
-/** `tour`: what offers it. */
+/** Shows the first page of an empty knowledge base: first steps, samples, and `tour`, the way into the tour. */
 export function StartView({ tour }: { tour: ReactNode }) {
   const session = useSession();
   const client = useQueryClient();

@@ -1,4 +1,3 @@
-/** The way into the tour, on the first page: begun, or taken up where it was left. */
 import { Button } from '@mantine/core';
 import { IconRoute } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
@@ -10,6 +9,7 @@ import { takeTour } from './start-tour.ts';
 import { useTour } from './tour-store.ts';
 import styles from './tour-offer.module.css';
 
+/** Offers on the first page to start or resume the tour. */
 export function TourOffer() {
   const session = useSession();
   const progress = useTour((state) => state.progress);

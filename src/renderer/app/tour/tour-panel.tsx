@@ -1,7 +1,3 @@
-/**
- * The tour, beside the view: five steps that do real things, one at a time. It covers nothing and holds no one: every
- * step can be passed over, and the whole left and taken up again.
- */
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconCheck, IconCircle, IconCircleCheck, IconCircleDot, IconX } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -21,16 +17,16 @@ import { type ShownPage, type TourStep, tourSteps } from './tour-steps.ts';
 import { goToStep, leaveTour, setProgress, useTour } from './tour-store.ts';
 import styles from './tour.module.css';
 
-/** HEAD:
- * Leads the focus to the control that is used next. A view comes piece by piece, its editor last: the focus goes along
- * with what is pointed at, until it is where one types, or whoever takes the tour uses a key or the mouse.
- */
-
-/** How often it is looked whether the control is there, and for how long, in milliseconds. */
+/** Interval of the look-up of the control, and its time limit, both in milliseconds. */
 const lookForControlEveryMs = 100;
 const maxLookMs = 15_000;
 
-/** Begins to lead; nothing moves before `isThere`, when the view of the step is on screen. */
+/**
+ * Returns a function that moves the focus to the control to use next, once `isThere`: the step's view is on screen.
+ *
+ * A view renders piece by piece, its editor last; the focus follows until it reaches a text field or the user presses
+ * a key or the mouse.
+ */
 function useLedFocus({ controls, text }: TourStep, isThere: boolean): () => void {
   const [isLed, setIsLed] = useState(false);
   useEffect(() => {
@@ -56,7 +52,7 @@ function useLedFocus({ controls, text }: TourStep, isThere: boolean): () => void
   return () => setIsLed(true);
 }
 
-/** How often it is looked where the control is, in milliseconds: views come, panes are dragged, dialogs open. */
+/** Interval of locating the control, in milliseconds: views load, panes move, dialogs open. */
 const lookEveryMs = 120;
 
 type Place = Readonly<Record<'left' | 'top' | 'width' | 'height', number>>;
@@ -81,11 +77,11 @@ function isSame(left: Place | null, right: Place | null): boolean {
 
 interface RingProps {
   controls: readonly ControlName[];
-  /** What is to be typed. */
+  /** Text to type. */
   text: string;
 }
 
-/** Points at a control: a ring around it that follows it, takes no clicks, and is for eyes alone. */
+/** Draws a ring around a control. It follows the control, takes no clicks and is hidden from assistive technology. */
 function Ring({ controls, text }: RingProps) {
   const [place, setPlace] = useState<Place | null>(null);
   useEffect(() => {
@@ -104,14 +100,14 @@ function Ring({ controls, text }: RingProps) {
   return place === null ? null : <div className={styles.ring} style={place} aria-hidden data-tour="ring" />;
 }
 
-/** Whether the step was done, asked anew whenever knowledge or the address change. */
+/** Checks whether the step is done, again after each change of knowledge or address. */
 function useIsDone(step: TourStep, shown: ShownPage) {
   const { call, endpoint } = useSession();
   const versions = useLive((state) => state.versions);
   return useQuery({
     queryKey: ['tour', endpoint.database, endpoint.tenant, step.id, shown, versions],
     queryFn: () => step.isDone(call, shown),
-    // A step that was done stays so while the next look is under way.
+    // A completed step stays so during the next check.
     placeholderData: (before, query) => (query?.queryKey[3] === step.id ? before : undefined),
   });
 }
@@ -245,13 +241,16 @@ interface TourPanelProps {
   onGo: (path: TourStep['path']) => void;
 }
 
-/** Nothing while no tour is taken, or where one looks at other knowledge than that of the tour. */
+/**
+ * Shows the tour beside the view: five real steps, one at a time. It covers nothing, and every step can be skipped.
+ * Shows nothing if no tour runs or the user looks at another knowledge base.
+ */
 export function TourPanel({ shown, onGo }: TourPanelProps) {
   const { database, tenant } = useSession().space;
   const progress = useTour((state) => state.progress);
   const isShown =
     progress !== null && progress.isOpen && progress.database === database && progress.tenant === tenant;
-  // Dialogs leave its place free (ui/controls.css).
+  // Dialogs leave its area free (ui/controls.css).
   useEffect(() => {
     if (!isShown) return undefined;
     const { dataset } = document.documentElement;
