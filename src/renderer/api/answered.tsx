@@ -1,4 +1,3 @@
-/** In place of a list: it is on its way, it could not be had, or there is nothing in it. */
 import type { ReactNode } from 'react';
 import { Loading, PaneProblem } from '../ui/notices.tsx';
 import { apiFailureOf } from './problem.ts';
@@ -15,7 +14,10 @@ interface AnsweredProps<Answer> {
   children: (answer: Answer) => ReactNode;
 }
 
-/** A failure stands in the way of what was answered before: that may be true no more. */
+/**
+ * Shows an answer, or in its place the loading state, the failure or the empty state. A failure replaces an earlier
+ * answer, which may be out of date.
+ */
 export function AnswerOrFailure<Answer>({ asked, children }: AnsweredProps<Answer>) {
   if (asked.error !== null)
     return <PaneProblem failure={apiFailureOf(asked.error)} onRetry={() => void asked.refetch()} />;

@@ -1,7 +1,7 @@
 /**
- * The session: which endpoint and space the views of this window talk to, with the key of the moment.
+ * The session: endpoint and space of this window's views, and the current key.
  *
- * It stays the same when somebody signs in, so that no view begins anew for that.
+ * A sign-in does not change its identity, so no view restarts.
  */
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import { operations } from '../../../client/src/operations.ts';
@@ -13,13 +13,14 @@ import type { Space } from './space.ts';
 /** `isWanted`: as in `asSignedIn`. */
 export type SessionCallOptions = CallOptions & { readonly isWanted?: boolean };
 
+/** What views need to call the service. */
 export interface WorkbenchSession {
-  /** Its `key` is that of the moment in which it is read. */
+  /** Its `key` is read at the moment of use. */
   readonly endpoint: ServiceEndpoint;
   readonly space: Space;
   /**
-   * Performs an operation in this session's space. A call whose key is refused is made again with the next key, once
-   * somebody has signed in. Errors as in `client.ts`.
+   * Performs an operation in the session's space. After a refused key the call is retried with the next key, once the
+   * user has signed in. Errors as in `client.ts`.
    */
   call<Name extends OperationName>(
     name: Name,
@@ -30,6 +31,7 @@ export interface WorkbenchSession {
 
 const SessionContext = createContext<WorkbenchSession | null>(null);
 
+/** Provides the session of a space. */
 export function SessionProvider({ space, children }: { space: Space; children: ReactNode }) {
   const { database, tenant } = space;
   const endpoint = useMemo<ServiceEndpoint>(
@@ -49,7 +51,7 @@ export function SessionProvider({ space, children }: { space: Space; children: R
       space,
       call: (name, request, { isWanted = false, ...options } = {}) => {
         const work = () => call(endpoint, name, request, options);
-        // What needs no key says nothing of the one there is.
+        // An operation without a key requirement says nothing about the current key.
         if (operations[name].role === 'public') return work();
         return asSignedIn(work, { signal: options.signal, isWanted });
       },
@@ -59,6 +61,7 @@ export function SessionProvider({ space, children }: { space: Space; children: R
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
+/** Returns the session of the view. Throws outside a `SessionProvider`. */
 export function useSession(): WorkbenchSession {
   const session = useContext(SessionContext);
   if (session === null) throw new Error('a view stands outside of its session');
