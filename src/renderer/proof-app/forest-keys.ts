@@ -1,4 +1,4 @@
-/** What a key does in the outline: where the cursor goes, what is folded and unfolded. */
+/** Key handling of the outline: cursor movement, folding and unfolding. */
 import { activeLine, moveOf, type TreeMove } from '../features/proof/tree-keys.ts';
 import {
   canUnfold,
@@ -11,13 +11,14 @@ import {
   withUnfolded,
 } from './forest.ts';
 
+/** Cursor and unfolded steps. */
 export interface ForestState {
-  /** Key of the line the cursor is on. */
+  /** Key of the line under the cursor. */
   readonly active: string;
   readonly unfolded: Unfolded;
 }
 
-/** Folds or unfolds the line; from a reference it goes to where the step is shown whole. */
+/** Folds or unfolds the line; from a reference, moves to the line that shows the step in full. */
 export function afterOpening(row: ForestRow, { unfolded }: ForestState): ForestState {
   if (row.isReference && row.step !== null)
     return { active: keyIn(row.index, row.step.id), unfolded: withUnfoldedTo(unfolded, row) };
@@ -35,7 +36,7 @@ function afterMove(move: TreeMove<ForestRow>, { unfolded }: ForestState): Forest
   return { active: line.key, unfolded: next };
 }
 
-/** The state after a key; null for a key that means nothing here. `page`: lines that fit into the view. */
+/** Returns the state after a key; null for an unhandled key. `page` is the number of lines in the view. */
 export function forestAfterKey(
   key: string,
   rows: readonly ForestRow[],

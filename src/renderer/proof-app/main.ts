@@ -1,8 +1,8 @@
 /**
- * The proof of an answer as an MCP App: the program of the page that a chat shows beside a call of `ask`.
+ * The MCP App that shows the proof of an answer: the program of the page beside a call of `ask` in a chat.
  *
- * It gets the call's arguments and result from the host, by the official protocol, and draws them. It loads nothing and
- * stores nothing; what it asks of the service (more answers) goes through the host, which may refuse.
+ * It receives the call's arguments and result from the host by the official protocol and draws them. It loads and
+ * stores nothing; requests to the service (more answers) go through the host, which may refuse.
  */
 import '../ui/no-eval.ts';
 import './proof-app.css';

@@ -1,21 +1,21 @@
-/**
- * The outline on the page: a tree by the ARIA pattern, of which only the lines in sight exist.
- *
- * One stop in the tab order; the cursor is moved by keys (forest-keys.ts) and the pointer. What is unfolded and where
- * the cursor stands belong to the owner, who shows a state and is told of the one that is wanted next.
- */
 import { element } from './dom.ts';
 import { type ProvedAnswer, canUnfold, type ForestRow, forestRows, isUnfolded } from './forest.ts';
 import { forestAfterKey, afterOpening, type ForestState } from './forest-keys.ts';
 import { stepLine } from './step-line.ts';
 
-/** Pixels; as in the style sheet. */
+/** In pixels; must match the style sheet. */
 const rowHeight = 26;
-/** Lines that are in sight however little room there is. */
+/** Minimum number of visible lines. */
 const leastRows = 3;
-/** Lines beyond the edges that exist too. */
+/** Lines rendered beyond the edges. */
 const overscan = 10;
 
+/**
+ * The outline on the page: an ARIA tree that renders only visible lines.
+ *
+ * One tab stop; keys (forest-keys.ts) and the pointer move the cursor. The owner holds the unfolded steps and the
+ * cursor: it shows a state and receives the next one.
+ */
 export class Outline {
   readonly element = element('div', { role: 'tree', tabindex: 0, class: 'outline', 'aria-label': 'Proof' });
   readonly #body = element('div', { role: 'presentation', class: 'lines' });
@@ -39,7 +39,7 @@ export class Outline {
     return this.#rows[this.#activeIndex] ?? null;
   }
 
-  /** Shows the answers in the state, with the line under the cursor in sight. */
+  /** Shows the answers in this state and scrolls to the cursor. */
   show(conclusions: readonly ProvedAnswer[], state: ForestState): void {
     const isSame = conclusions === this.#conclusions && state.unfolded === this.#state.unfolded;
     if (!isSame) this.#rows = forestRows(conclusions, state.unfolded);
@@ -117,7 +117,7 @@ export class Outline {
     this.#onState(next);
   }
 
-  /** A click moves the cursor; on the mark in front, or the second of two, it folds and unfolds. */
+  /** A click moves the cursor; a click on the marker or a double click folds and unfolds. */
   #clicked(event: MouseEvent): void {
     if (!(event.target instanceof Element)) return;
     const row = this.#rows[Number(event.target.closest('.line')?.getAttribute('data-index') ?? -1)];

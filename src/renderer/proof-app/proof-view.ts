@@ -1,9 +1,3 @@
-/**
- * The page: what was asked, the answers as an outline of their proofs, and the step under the cursor.
- *
- * Knows nothing of the host: whoever owns it tells what came, and is asked for more answers, a larger view or the
- * workbench where the host allows those.
- */
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
 import { substitutionOf, type VariableBinding } from '../features/proof/step-words.ts';
 import { formatAmount, formatCount } from '../ui/format.ts';
@@ -24,11 +18,9 @@ import { Outline } from './outline.ts';
 import type { ShownResult } from './shown-result.ts';
 import { kindTag } from './step-line.ts';
 
-/** HEAD: What there is to know of the step under the cursor: its rule in full, with what its variables stand for. */
-
-/** Characters of one value that are shown. */
+/** Maximum number of characters shown of a value. */
 const mostOfValue = 1000;
-/** Other ways to a step that are told. */
+/** Maximum number of alternative derivations listed. */
 const mostWays = 5;
 
 const explanations = {
@@ -40,7 +32,7 @@ const explanations = {
   aggregate: 'It was computed over the steps under it.',
 } as const;
 
-/** The parts of the pane about the line's step. */
+/** The detail pane of the line's step: its rule in full with its substitution. */
 function stepDetail({ step, conclusion }: ForestRow): Node[] {
   if (step === null)
     return [
@@ -86,7 +78,7 @@ function readBindings(rule: string, atom: string, premises: readonly string[]): 
   try {
     return substitutionOf(rule, atom, premises);
   } catch {
-    // A host may pass on what it has shortened. The rule is shown as it came, without what its variables stand for.
+    // A host may pass on a shortened rule, which is then shown without its substitution.
     return [];
   }
 }
@@ -99,21 +91,27 @@ function notesOf({ scope, metadata = {} }: ProofStep): string[] {
   return scope === null ? told : [`scope ${scope}`, ...told];
 }
 
-/** What the host allows; null: it does not. */
+/** Actions that the host allows; null if not. */
 export interface Offers {
-  /** Asks for the answers after the first `shown`, which come by `more`. */
+  /** Requests the answers after the first `shown`; they arrive through `more`. */
   readonly more: ((shown: number) => void) | null;
   readonly enlarge: (() => void) | null;
   /** Opens the workbench with the proof of an answer. */
   readonly open: ((proofs: URL, answer: string) => void) | null;
 }
 
-/** Characters of a question that are shown. */
+/** Maximum number of characters shown of a question. */
 const mostOfQuestion = 600;
 
 const noOffers: Offers = { more: null, enlarge: null, open: null };
 const offerNames = ['more', 'enlarge', 'open'] as const;
 
+/**
+ * The page: the question, the answers as an outline of their proofs, and the step under the cursor.
+ *
+ * Independent of the host: the owner passes results in and handles requests for more answers, a larger view or the
+ * workbench.
+ */
 export class ProofAppView {
   readonly #root: HTMLElement;
   readonly #outline = new Outline((state) => this.#turn(state));
@@ -134,7 +132,7 @@ export class ProofAppView {
     this.#root.replaceChildren(element('p', { class: 'dim', role: 'status' }, 'Waiting for the answer…'));
   }
 
-  /** What the host allows from now on. */
+  /** Sets the actions that the host allows. */
   offer(offers: Offers): void {
     const isSame = offerNames.every((name) => (offers[name] === null) === (this.#offers[name] === null));
     this.#offers = offers;
@@ -151,7 +149,7 @@ export class ProofAppView {
       );
   }
 
-  /** The call did not get to an answer. */
+  /** Shows that the call ended without an answer. */
   ended(text: string): void {
     this.#pages = [];
     this.#root.replaceChildren(
@@ -177,9 +175,9 @@ export class ProofAppView {
     this.#drawFrame();
   }
 
-  /** More answers, after those that are shown; in place of them, why there are none. */
+  /** Adds answers after those shown, or shows why there are none. */
   more(result: ShownResult): void {
-    // What was asked for belongs to an answer that is not shown any more.
+    // The request belongs to an answer no longer shown.
     if (!this.#isAsking) return;
     this.#isAsking = false;
     if (result.kind === 'answer') {
@@ -190,7 +188,7 @@ export class ProofAppView {
     this.#drawFrame();
   }
 
-  /** Something that was wanted of the host did not come about. */
+  /** Shows that a request to the host failed. */
   told(text: string): void {
     this.#failure = text;
     this.#drawFrame();
@@ -237,7 +235,7 @@ export class ProofAppView {
     if (focused !== null && !focused.isConnected) this.#focusAgain(focused.getAttribute('name'));
   }
 
-  /** The button that stands in the place of the one that had the focus; where there is none, the outline. */
+  /** Focuses the button that replaced the focused one, or else the outline. */
   #focusAgain(name: string | null): void {
     const buttons = [...this.#root.querySelectorAll('button')];
     (buttons.find((candidate) => candidate.name === name) ?? this.#outline.element).focus();

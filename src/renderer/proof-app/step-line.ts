@@ -1,4 +1,4 @@
-/** One line of the outline: how deep, what, of which kind, by which rule. */
+/** One line of the outline: depth, statement, kind and rule. */
 import { formatAmount } from '../ui/format.ts';
 import { wordOf } from '../features/proof/step-words.ts';
 import { clipped, code } from './code.ts';
@@ -6,19 +6,19 @@ import { element } from './dom.ts';
 import { canUnfold, type ForestRow, stepsUnder } from './forest.ts';
 import type { ProofStep } from '../../engine/contract/inference.ts';
 
-/** Deeper levels are not indented further; they say their number. */
+/** Deeper levels are not indented further; they show their number. */
 const greatestIndent = 12;
 
-/** Characters that are worth putting on a line, which ends at the edge. */
+/** Maximum number of characters of a line, which is cut at the edge anyway. */
 const mostOnLine = 400;
 
-/** The kind of a step as a word on its colour. */
+/** Returns the kind of a step as a coloured word. */
 export function kindTag(step: ProofStep): HTMLElement {
   const { word, tone } = wordOf(step);
   return element('span', { class: `tag ${tone}` }, word);
 }
 
-/** The line; `isOpen`: what stands under it is shown. */
+/** Returns the content of a line; `isOpen` if its premises are shown. */
 export function stepLine(row: ForestRow, isOpen: boolean): Node[] {
   const { step, level } = row;
   const depth = level - 1;

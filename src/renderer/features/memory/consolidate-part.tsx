@@ -1,4 +1,3 @@
-/** What consolidation would put in the place of alike episodes, each summary with its members; then Apply. */
 import { Button, NumberInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconStack3 } from '@tabler/icons-react';
@@ -135,7 +134,7 @@ function outcomeOf({ summariesCreated, factsConsolidated }: Consolidated): strin
   return `Consolidated ${formatAmount(factsConsolidated, 'fact')} into ${formatAmount(summariesCreated, 'summary', 'summaries')}`;
 }
 
-/** A number that reports when it has stood still for a moment. */
+/** A number field that reports once typing pauses. */
 function LeastField({ least, onLeast }: { least: number; onLeast: (least: number) => void }) {
   const [typed, setTyped] = useState<number | string>(least);
   useEffect(() => setTyped(least), [least]);
@@ -163,7 +162,7 @@ interface ConsolidatePartProps {
   onSearch: (part: Partial<MemorySearch>) => void;
 }
 
-/** Said where what is named feeds rules: naming it lifts what protects it. */
+/** Warns that the named predicates feed rules: naming them lifts their protection. */
 function NeededBanner({ predicates }: { predicates: readonly string[] }) {
   const rules = useRules().data ?? [];
   const needed = neededByRules(predicates, rules);
@@ -186,6 +185,7 @@ function NothingAlike({ predicates }: { predicates: readonly string[] }) {
   );
 }
 
+/** Previews consolidation, each summary with its members, and applies it. */
 export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
   const predicates = listedPredicatesOf(search.episodes);
   const least = leastOf(search);

@@ -1,4 +1,3 @@
-/** A list of remembered facts, with what can be done to each by button and by key. */
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconInfinity, IconPin, IconPinnedOff, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
@@ -10,9 +9,12 @@ import { Meter, Tag } from '../../ui/tags.tsx';
 import { rememberedAtomOf, isPinnedFact, type Remembered } from './remembered.ts';
 import type { MemoryChanges } from './use-fact-changes.ts';
 
+/** Explains Boost. */
 export const boostHint =
   'Asserts it again as it is: one more use, now. It fades again unless it is used; importance and a pin last.';
+/** Explains Pin. */
 export const pinHint = 'A pinned fact is never evicted for low salience, nor replaced by a summary.';
+/** Explains Keep. */
 export const keepHint = 'Takes the end of its validity away.';
 
 interface RowButtonProps {
@@ -32,7 +34,7 @@ function RowButton({ label, hint, icon, isBusy, onClick }: RowButtonProps) {
         aria-label={label}
         disabled={isBusy}
         onClick={(event) => {
-          // Not to open what is acted on.
+          // Prevents opening the row.
           event.stopPropagation();
           onClick();
         }}
@@ -45,7 +47,7 @@ function RowButton({ label, hint, icon, isBusy, onClick }: RowButtonProps) {
 
 const small = { size: 15, 'aria-hidden': true } as const;
 
-/** The keyboard does the same on the row: B boosts, K keeps, P pins, Delete forgets. */
+/** Row actions; by keyboard B boosts, K keeps, P pins, Delete forgets. */
 function RowActions({ row, changes }: { row: Remembered; changes: MemoryChanges }) {
   const { id } = row;
   if (id === null) return null;
@@ -171,6 +173,7 @@ interface EntryGridProps {
   onOpen: (id: string) => void;
 }
 
+/** Lists facts with actions by button and key. */
 export function EntryGrid({ label, rows, changes, open, onOpen }: EntryGridProps) {
   const place = open === undefined ? -1 : rows.findIndex(({ id }) => id === open);
   const hasScopes = rows.some(({ scope }) => scope !== null);

@@ -1,4 +1,3 @@
-/** What would be evicted, in full; only then the button that does it. */
 import { Button } from '@mantine/core';
 import { IconMoodSmile, IconWind } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -18,7 +17,7 @@ import { findByAtom, type useEvictable } from './use-memory.ts';
 import styles from './memory.module.css';
 import stack from '../../ui/stack.module.css';
 
-/** `12 expired and 3 faded facts`. */
+/** Returns `12 expired and 3 faded facts`. */
 function wordsOf({ expired, lowSalience }: Pick<Decayed, 'expired' | 'lowSalience'>): string {
   const parts = [
     ...(lowSalience > 0 ? [`${formatCount(lowSalience)} faded`] : []),
@@ -66,7 +65,7 @@ function EvictDialog({ evictable, threshold, onClose }: EvictDialogProps) {
   );
 }
 
-/** A scope inside of a sentence. */
+/** A scope within a sentence. */
 function whereOf(scope: ScopeSelection): string {
   if (scope.kind === 'named') return `the scope ${scope.name}`;
   return scope.kind === 'all' ? 'all scopes' : 'what has no scope';
@@ -78,6 +77,7 @@ interface EvictPartProps {
   onOpen: (id: string) => void;
 }
 
+/** Lists the facts that would be evicted, and then evicts them on request. */
 export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
   const session = useSession();
   const [asking, setAsking] = useState<Decayed | null>(null);
@@ -127,7 +127,7 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
                 <AtomList
                   label="Facts that would be evicted"
                   atoms={data.atoms}
-                  // The service names those that have expired first.
+                  // The service lists expired facts first.
                   wordAt={(index) => (index < data.expired ? 'expired' : 'faded')}
                   onOpen={open}
                 />
@@ -136,7 +136,7 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
           )
         }
       </AnswerOrFailure>
-      {/* Stays what it asks about, whatever changes behind it. */}
+      {/* Stays open, whatever changes behind it. */}
       {asking !== null && (
         <EvictDialog evictable={asking} threshold={threshold} onClose={() => setAsking(null)} />
       )}

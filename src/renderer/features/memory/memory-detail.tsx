@@ -1,4 +1,3 @@
-/** One remembered fact: what its salience is made of, and what keeps it or lets it go. */
 import { Button, NumberInput, Tooltip } from '@mantine/core';
 import {
   IconArrowUp,
@@ -32,9 +31,9 @@ import { useFact } from './use-memory.ts';
 import type { Restoring } from './use-restoring.ts';
 import styles from './memory.module.css';
 
-/** Importance of a fact that says nothing of it. */
+/** Default importance. */
 const usualImportance = 0.5;
-/** Values of a summary that are listed. */
+/** Maximum number of a summary's values listed. */
 const mostEpisodes = 200;
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
@@ -246,7 +245,7 @@ function Head({ detail }: { detail: FactDetail }) {
   );
 }
 
-/** What a summary stands for; nothing for any other fact. */
+/** Shows what a summary stands for; nothing for other facts. */
 function Origin({ metadata }: Pick<FactDetail, 'metadata'>) {
   const origin = useMemo(() => summarySourcesOf(metadata), [metadata]);
   if (origin === null) return null;
@@ -321,6 +320,7 @@ function Content({ id, changes, restoring }: MemoryDetailProps) {
   );
 }
 
+/** Shows one fact: the parts of its salience, and actions that keep it or let it fade. */
 export function MemoryDetail(props: MemoryDetailProps) {
   return (
     <DetailPane title="Fact" onClose={props.onClose}>

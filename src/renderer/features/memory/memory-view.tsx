@@ -1,9 +1,3 @@
-/**
- * The Memory view: how present the facts are, what fades, and what is done about it.
- *
- * Nothing goes without having been listed first. What is looked at is said by the address; the scope is that of the
- * space. What was done from here is kept with the figures before and after it.
- */
 import { Button, SegmentedControl, Tabs } from '@mantine/core';
 import { IconBrain } from '@tabler/icons-react';
 import { type ReactNode, useCallback } from 'react';
@@ -48,7 +42,7 @@ interface PartProps {
   changes: MemoryChanges;
 }
 
-/** What a list of facts is told of the open one. */
+/** Props of a list for the open fact. */
 function openOf({ search, onSearch }: PartProps) {
   return { open: search.fact, onOpen: (fact: string) => onSearch({ fact }) };
 }
@@ -204,7 +198,7 @@ function Parts(props: PartsProps) {
   );
 }
 
-/** What went wrong with a single fact. */
+/** Shows the failure of a change of a single fact. */
 function ChangeProblem({ changes }: { changes: MemoryChanges }) {
   if (changes.failure === null) return null;
   return (
@@ -234,10 +228,16 @@ function Nothing() {
 interface MemoryViewProps {
   search: MemorySearch;
   onSearch: (search: MemorySearch) => void;
-  /** The question before a fact is retracted. */
+  /** Confirmation before a fact is retracted. */
   renderForget: (fact: StoredFact, onClose: () => void, onForgotten: () => void) => ReactNode;
 }
 
+/**
+ * Shows salience, fading and expiring facts, and what can be done about them.
+ *
+ * Nothing is removed without having been listed. The address says what is shown; the scope is the space's. Changes
+ * from here are recorded with the figures before and after.
+ */
 export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) {
   const stats = useStats();
   const evictable = useEvictable(thresholdOf(search));

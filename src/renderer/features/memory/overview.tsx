@@ -1,4 +1,3 @@
-/** How the memory stands at a glance: the histogram with its threshold, what that would evict, and what ends soon. */
 import { Button, Loader, NumberInput, SegmentedControl, Slider } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
@@ -11,10 +10,10 @@ import { horizons, type MemorySearch, thresholdOf, usualThreshold } from './memo
 import type { useEvictable } from './use-memory.ts';
 import styles from './memory.module.css';
 
-/** How long a threshold has to stand still before it is asked about, in milliseconds. */
+/** Delay after the last move of the threshold, in milliseconds. */
 const settleMs = 300;
 
-/** The threshold as it is moved, and the way to move it; the address follows when it stands still. */
+/** The threshold while it moves, and its setter; the address follows when it settles. */
 function useThreshold(search: MemorySearch, onSearch: (part: Partial<MemorySearch>) => void) {
   const settled = thresholdOf(search);
   const [moved, setMoved] = useState(settled);
@@ -141,6 +140,7 @@ interface OverviewProps {
   onSearch: (part: Partial<MemorySearch>) => void;
 }
 
+/** Shows the histogram with its threshold, the facts it would evict, and those that expire soon. */
 export function Overview({ stats, evictable, search, onSearch }: OverviewProps) {
   const { moved, move, isSettled } = useThreshold(search, onSearch);
   const [look, setLook] = useState('bars');

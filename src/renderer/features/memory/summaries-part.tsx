@@ -1,4 +1,3 @@
-/** The summaries that stand in the place of facts, and the way back to the facts. */
 import { Button } from '@mantine/core';
 import { IconRestore, IconStack3 } from '@tabler/icons-react';
 import { AnswerOrFailure } from '../../api/answered.tsx';
@@ -85,7 +84,7 @@ interface SummariesPartProps {
   onOpen: (id: string) => void;
 }
 
-/** R restores the summary of the row. */
+/** Lists the summaries of consolidated facts and restores them; R restores that of the row. */
 export function SummariesPart({ restoring, open, onOpen }: SummariesPartProps) {
   const summaries = useSummaries();
   return (

@@ -1,4 +1,3 @@
-/** Changes of single facts from the lists: each reads the fact as it is, writes guarded by that, and says what came. */
 import { useRef, useState } from 'react';
 import type { FactDetail, StoredFact } from '../../../engine/contract/facts.ts';
 import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
@@ -13,16 +12,17 @@ import {
   rememberedOf,
 } from './remembered.ts';
 
+/** Changes of single facts. */
 export interface MemoryChanges {
-  /** Id of the fact that is being written; null for none. */
+  /** Id of the fact being written; null if none. */
   readonly busy: string | null;
   readonly failure: ApiFailure | null;
   dismiss(): void;
-  /** `seen`: the fact as it was shown, where it was shown whole; else it is read first. */
+  /** `seen`: the fact as shown, if complete; otherwise it is read first. */
   change(id: string, change: MemoryChange, seen?: FactDetail): void;
-  /** Asks before it retracts the fact. */
+  /** Asks for confirmation, then retracts the fact. */
   forget(id: string): void;
-  /** The fact that is asked about; null for none. */
+  /** The fact awaiting confirmation; null if none. */
   readonly forgetting: StoredFact | null;
   stopForgetting(): void;
 }
@@ -40,13 +40,17 @@ function wordsOf(change: MemoryChange, atom: string): string {
   }
 }
 
+/**
+ * Returns changes of single facts from lists: each reads the fact, writes it guarded by its generation, and reports
+ * the result.
+ */
 export function useMemoryChanges(): MemoryChanges {
   const { call } = useSession();
   const { mutateAsync } = useWrite('assertFact', ['facts', 'predicates', 'answers']);
   const [busy, setBusy] = useState<string | null>(null);
   const [failure, setFailure] = useState<ApiFailure | null>(null);
   const [forgetting, setForgetting] = useState<StoredFact | null>(null);
-  /** By fact the generation of its last change from here: what is shown may be of before it for a moment. */
+  /** Generation of the last change from here by fact: the view may briefly show an older one. */
   const written = useRef(new Map<string, number>()).current;
 
   async function work(id: string, does: () => Promise<void>): Promise<void> {

@@ -1,4 +1,3 @@
-/** Writes that change much of the memory at once, with its figures before and after. */
 import { useState } from 'react';
 import type { MemoryStats } from '../../../engine/contract/memory.ts';
 import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
@@ -7,16 +6,18 @@ import { scopeLabel } from '../../api/space.ts';
 import { noteRun, type NewRun } from './memory-runs.ts';
 import { askStats } from './use-memory.ts';
 
+/** A measured write. */
 export interface Measured {
   readonly isRunning: boolean;
   readonly failure: ApiFailure | null;
-  /** Does the work; what it resolves to is noted, then `onDone` is called. What fails is kept in `failure`. */
+  /** Does the work, records its result as a run, then calls `onDone`. Failures go into `failure`. */
   start(
     work: () => Promise<Pick<NewRun, 'kind' | 'outcome' | 'list' | 'atoms'>>,
     onDone: (outcome: string) => void,
   ): void;
 }
 
+/** Returns a runner for writes that change much of the memory, with the figures before and after. */
 export function useMeasured(): Measured {
   const session = useSession();
   const [isRunning, setIsRunning] = useState(false);
@@ -27,7 +28,7 @@ export function useMeasured(): Measured {
     try {
       return await askStats(session);
     } catch {
-      // What was to be done is done: the run then stands without the figures after it.
+      // The write succeeded: the run is recorded without the figures after it.
       return null;
     }
   }

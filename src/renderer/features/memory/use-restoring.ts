@@ -1,4 +1,3 @@
-/** Brings back the facts that a summary stands for. */
 import { useWrite } from '../../api/queries.ts';
 import { noteGone } from '../../api/live.ts';
 import type { ApiFailure } from '../../api/problem.ts';
@@ -7,12 +6,14 @@ import { notifyDone } from '../../ui/notify.tsx';
 import { rememberedAtomOf, type Remembered } from './remembered.ts';
 import { useMeasured } from './use-measured.ts';
 
+/** Restoring summaries. */
 export interface Restoring {
   readonly isRunning: boolean;
   readonly failure: ApiFailure | null;
   restore(summary: Pick<Remembered, 'id' | 'predicate' | 'args' | 'negated'>): void;
 }
 
+/** Returns how to restore the facts of a summary. */
 export function useRestoring(): Restoring {
   const { mutateAsync } = useWrite('restore');
   const { isRunning, failure, start } = useMeasured();
