@@ -1,4 +1,3 @@
-/** The ways out of the view: copies, and files. */
 import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from '@tabler/icons-react';
@@ -10,11 +9,12 @@ import { pictureOf, savePng, saveText } from './save-proof.ts';
 import { failureOfDiagram } from './use-layout.ts';
 import type { LookedAt } from './use-looked-at.ts';
 
-/** The steps of what is shown as the root, as the service gave them: with those that are hidden, too. */
+/** The steps below the shown root as the service returned them, hidden ones included. */
 function asJson({ shown, tree }: LookedAt): string {
   return JSON.stringify(proofOf(shown, tree.root), null, 2);
 }
 
+/** Shows the menu that copies or saves the proof. */
 export function ExportMenu({ lookedAt }: { lookedAt: LookedAt }) {
   const clipboard = useClipboard();
   const { graph, notes } = useDiagramGraph(lookedAt);

@@ -1,8 +1,8 @@
 /**
- * How proofs were looked at: what was unfolded, where the cursor stood, which ways were chosen.
+ * Remembered display states of proofs: unfolded steps, cursor, chosen alternatives.
  *
- * Kept by statements and not by the numbers of steps, so that a proof that is made again, or with other ways, is found
- * as it was as far as it is the same. The last few survive a restart, unless one unfolded too much to be kept.
+ * Stored by statement rather than step id, so that they apply to a recomputed proof as far as it is the same. The last
+ * few survive a restart unless too much is unfolded.
  */
 import type { Proof } from '../../../engine/contract/inference.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
@@ -10,27 +10,29 @@ import { type Chosen, waysTo } from './alternatives.ts';
 import { keyOfStep } from './proof-tree.ts';
 import type { OutlineState } from './outline-keys.ts';
 
+/** Display state of a proof. */
 export interface Folds {
   readonly state: OutlineState;
   readonly chosen: Chosen;
 }
 
-/** As it is kept. */
+/** A display state as stored. */
 export interface KeptFolds {
   readonly about: string;
   readonly active: string;
-  /** `all`: every step that stands on others. */
+  /** `all`: every step with premises. */
   readonly unfolded: readonly string[] | 'all';
   readonly chosen: readonly (readonly [statement: string, way: number])[];
 }
 
+/** Returns the storable form of a display state. */
 export function keptOf(about: string, proof: Proof, { state, chosen }: Folds): KeptFolds {
   const atomOf = new Map(proof.steps.map((step) => [keyOfStep(step.id), step.atom]));
   const foldable = proof.steps.filter((step) => step.premises.length > 0);
   const unfolded = foldable.filter((step) => state.unfolded.has(step.id));
   return {
     about,
-    // A line that refers to a step has a key of its own; the step is what is found again.
+    // A reference has its own key; its step is what can be found again.
     active: atomOf.get(state.active) ?? '',
     unfolded: unfolded.length === foldable.length ? 'all' : unfolded.map((step) => step.atom),
     chosen: proof.steps.flatMap((step) => {
@@ -40,7 +42,7 @@ export function keptOf(about: string, proof: Proof, { state, chosen }: Folds): K
   };
 }
 
-/** What was kept, in a proof that has some of the same statements. */
+/** Returns the stored state applied to a proof, as far as its statements match. */
 export function proofFoldsOf(kept: KeptFolds, proof: Proof): Folds {
   const ways = new Map(kept.chosen);
   const statements = kept.unfolded === 'all' ? null : new Set(kept.unfolded);
@@ -64,7 +66,7 @@ function isWay(value: unknown): value is [string, number] {
   return Array.isArray(value) && typeof value[0] === 'string' && Number.isInteger(value[1]) && value[1] > 0;
 }
 
-/** What storage holds, as far as it can be understood. */
+/** Returns the stored states that can be read; null if the value is no list. */
 export function readFolds(value: unknown): KeptFolds[] | null {
   if (!Array.isArray(value)) return null;
   return (value as unknown[]).flatMap((item): KeptFolds[] => {
@@ -78,7 +80,7 @@ export function readFolds(value: unknown): KeptFolds[] | null {
 }
 
 const storageKey = 'corollary.proofs';
-/** How many are remembered, how many of them are stored, and how many unfolded steps one of those may have. */
+/** Maximum number of states, of stored states, and of unfolded steps per stored state. */
 const greatestCount = 50;
 const greatestStored = 12;
 const greatestUnfolded = 1_000;
@@ -104,7 +106,7 @@ function save(): void {
   writeStored(storageKey, small.slice(-greatestStored));
 }
 
-/** `about`: names the question and where it was asked. */
+/** Remembers a state; `about` identifies the question and where it was asked. */
 export function rememberFolds(about: string, proof: Proof, folds: Folds): void {
   const known = all();
   known.delete(about);
@@ -116,7 +118,7 @@ export function rememberFolds(about: string, proof: Proof, folds: Folds): void {
   saving ??= setTimeout(save, saveMs);
 }
 
-/** How a proof was looked at last; null where it was not. */
+/** Returns the last state of a proof; null if there is none. */
 export function recallFolds(about: string, proof: Proof): Folds | null {
   const kept = all().get(about);
   return kept === undefined ? null : proofFoldsOf(kept, proof);

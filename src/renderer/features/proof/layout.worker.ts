@@ -1,11 +1,13 @@
-/** Lays out diagrams away from the main thread, so that nothing waits for a large one. */
+/** Lays out diagrams in a worker, so that a large one blocks nothing. */
 import { type Layout, type LayoutInput, layOutProof } from './layout.ts';
 
+/** Message to the worker. */
 export interface ProofLayoutRequest {
   readonly id: number;
   readonly input: LayoutInput;
 }
 
+/** Reply of the worker. */
 export interface ProofLayoutAnswer {
   readonly id: number;
   readonly outcome: { readonly layout: Layout } | { readonly failure: string };

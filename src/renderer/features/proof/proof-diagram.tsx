@@ -1,9 +1,3 @@
-/**
- * The diagram of a proof: a tree by the ARIA pattern, of which only what is seen is drawn.
- *
- * One stop in the tab order, with the keys of the outline; what is unfolded and where the cursor stands are the same
- * there. Seen from far, boxes are drawn as plates without text, a path for each kind.
- */
 import { ActionIcon, Loader, Tooltip } from '@mantine/core';
 import { IconMaximize, IconMinus, IconPlus } from '@tabler/icons-react';
 import { type KeyboardEvent, memo, type ReactNode, useId, useMemo, useRef } from 'react';
@@ -35,8 +29,6 @@ import type { StepActions } from './use-step-actions.ts';
 import { useViewport } from './use-viewport.ts';
 import { inSteps, seen, type Viewport } from './viewport.ts';
 
-/** HEAD: One step in the diagram: an item of a tree, drawn as a box. */
-
 function ShapeDrawing({ shape }: { shape: Shape }) {
   if (shape.kind === 'box') {
     const { x, y, width, height, radius, fill } = shape;
@@ -51,8 +43,7 @@ function ShapeDrawing({ shape }: { shape: Shape }) {
       style={{ fontSize: size, fontWeight: isBold ? 600 : 400 }}
     >
       {spans.map(({ text, colour }, index) => (
-        // Spans have no identity but their place.
-        // eslint-disable-next-line react/no-array-index-key
+        // Runs are identified by position.
         <tspan key={index} style={{ fill: `var(${colour})` }}>
           {text}
         </tspan>
@@ -61,7 +52,7 @@ function ShapeDrawing({ shape }: { shape: Shape }) {
   );
 }
 
-/** The whole of what a box says, for those who do not see it. */
+/** The full content of a box, for screen readers. */
 function labelOf(placed: PlacedNode, notes: StepNotes, bindings: readonly VariableBinding[]): string {
   const { row, uses } = placed.node;
   const { atom, rule } = row.step;
@@ -127,14 +118,13 @@ const DiagramBox = memo(function DiagramBox(props: DiagramBoxProps) {
       onDoubleClick={() => props.onOpen(row)}
     >
       <title>{row.step.rule === null ? row.step.atom : `${row.step.atom}\n${row.step.rule}`}</title>
-      {/* What is shared or searched for shows it by its form, too. */}
+      {/* Shared steps and matches also differ in form, not only in colour. */}
       {node.uses > 1 && <rect className={styles.behind} x={4} y={4} width={width} height={height} rx={5} />}
       <rect className={styles.frame} width={width} height={height} rx={5} />
       <rect y={6} width={3} height={height - 12} style={{ fill: `var(${word})` }} />
       <svg width={width} height={height} role="presentation">
         {shapesOf(row, node, notes, bindings).map((shape, index) => (
-          // Shapes have no identity but their place.
-          // eslint-disable-next-line react/no-array-index-key
+          // Shapes are identified by position.
           <ShapeDrawing key={index} shape={shape} />
         ))}
       </svg>
@@ -143,19 +133,19 @@ const DiagramBox = memo(function DiagramBox(props: DiagramBoxProps) {
   );
 });
 
-/** The diagram of what is unfolded. */
+/** Returns the graph of the unfolded steps. */
 export function useDiagramGraph({ rows, chosen, hiddenUnder }: LookedAt) {
   const notes = useMemo((): StepNotes => ({ chosen, hiddenUnder }), [chosen, hiddenUnder]);
   const graph = useMemo(() => diagramOf(rows, (row) => sizeOfNode(row, notes)), [rows, notes]);
   return { notes, graph };
 }
 
-/** Below this scale, or with more boxes in sight, texts are not drawn. */
+/** Below this scale, or with more boxes in view, text is not drawn. */
 const leastReadable = 0.3;
 const mostBoxes = 350;
-/** Lines that a page key goes over. */
+/** Lines that a page key moves. */
 const pageSize = 10;
-/** How far around the screen boxes are drawn already, in pixels. */
+/** Margin around the screen in which boxes are drawn, in pixels. */
 const drawnAround = 120;
 
 interface DrawnProps {
@@ -181,7 +171,7 @@ function platesOf(nodes: readonly PlacedNode[]): [colour: string, path: string][
   return [...paths].map(([colour, parts]) => [colour, parts.join('')]);
 }
 
-/** Edges of a kind are one path: a step may stand on thousands. */
+/** Edges of a kind are one path: a step may have thousands of premises. */
 const Edges = memo(function Edges({ edges, active }: { edges: readonly PlacedEdge[]; active: number }) {
   const isNear = ({ edge }: PlacedEdge) => edge.from === active || edge.to === active;
   const path = (of: (placed: PlacedEdge) => boolean) =>
@@ -202,7 +192,7 @@ const Edges = memo(function Edges({ edges, active }: { edges: readonly PlacedEdg
   );
 });
 
-/** What is seen from far: a path for all edges, and one for the boxes of each kind. */
+/** The far view: one path for all edges and one for the boxes of each kind. */
 const Far = memo(function Far({ nodes, edges }: ReturnType<typeof within>) {
   return (
     <>
@@ -216,7 +206,7 @@ const Far = memo(function Far({ nodes, edges }: ReturnType<typeof within>) {
 
 function Drawn({ id, lookedAt, actions, notes, diagram, view, screen }: DrawnProps) {
   const { state, found, active, bindingsOf } = lookedAt;
-  // In steps, so that moving a little draws nothing anew.
+  // Quantized, so that a small move redraws nothing.
   const { left, top, width, height } = inSteps(seen(view, screen), drawnAround / view.k);
   const drawn = useMemo(
     () => within(diagram, { left, top, width, height }),
@@ -224,7 +214,7 @@ function Drawn({ id, lookedAt, actions, notes, diagram, view, screen }: DrawnPro
   );
   const isFar = view.k < leastReadable || drawn.nodes.length > mostBoxes;
   const cursor = nodeOfStep(diagram, active?.step.id ?? -1);
-  // Whoever does not see the diagram still finds the cursor in it.
+  // A screen reader still finds the cursor in it.
   const boxes = isFar || !drawn.nodes.some((node) => node === cursor) ? cursor : undefined;
   const shown = [...(isFar ? [] : drawn.nodes), ...(boxes === undefined ? [] : [boxes])];
   return (
@@ -282,6 +272,12 @@ function Zoom({ scale, zoomIn, zoomOut, fit }: ZoomProps) {
   );
 }
 
+/**
+ * Shows the diagram of a proof: an ARIA tree that draws only visible parts.
+ *
+ * One tab stop and the outline's keys; unfolded steps and cursor are shared with it. Zoomed far out, boxes become
+ * plates without text, one path per kind.
+ */
 export function ProofDiagram({ lookedAt, actions }: { lookedAt: LookedAt; actions: StepActions }) {
   const { notes, graph } = useDiagramGraph(lookedAt);
   const { diagram, failure, again } = useLaidOut(graph);

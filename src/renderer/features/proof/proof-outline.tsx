@@ -1,9 +1,3 @@
-/**
- * The outline of a proof: a tree by the ARIA pattern, of which only the visible lines exist.
- *
- * One stop in the tab order; the cursor is moved by keys (outline-keys.ts) and the pointer. What is unfolded and
- * where the cursor stands belong to the owner, so that they survive.
- */
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useId, useRef } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -23,7 +17,7 @@ interface ProofOutlineProps {
   actions: StepActions;
 }
 
-/** Deeper levels are not indented further, so that a long chain stays on the screen; they say their number. */
+/** Deeper levels are not indented further, so that a long chain stays visible; they show their number. */
 const greatestIndent = 16;
 
 interface LineProps {
@@ -66,7 +60,7 @@ function LineContent({ row, lookedAt, isUnfolded, onToggle, onOpen }: LineProps)
       <CodeText isLine text={step.atom} />
       <Tag tone={tone}>{word}</Tag>
       {isPointer ? (
-        // As Enter does for the keyboard.
+        // Enter does the same.
         <span
           role="presentation"
           className={styles.elsewhere}
@@ -100,7 +94,7 @@ interface PlacedLineProps extends LineProps {
   id: string;
   top: number;
   isActive: boolean;
-  /** True where it is searched for. */
+  /** True for a match of the search. */
   isMatch: boolean;
   onClick: () => void;
 }
@@ -126,6 +120,12 @@ function Line({ id, top, isActive, isMatch, onClick, ...content }: PlacedLinePro
   );
 }
 
+/**
+ * Shows the outline of a proof: an ARIA tree that renders only visible lines.
+ *
+ * One tab stop; keys (outline-keys.ts) and the pointer move the cursor. The owner holds cursor and unfolded steps, so
+ * that they persist.
+ */
 export function ProofOutline({ lookedAt, actions }: ProofOutlineProps) {
   const { rows, state, found } = lookedAt;
   const { active, unfolded } = state;

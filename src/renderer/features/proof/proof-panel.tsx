@@ -1,4 +1,4 @@
-/** A proof with what belongs to it: how old it is, its two views, the step under the cursor, copies and files. */
+/** A proof with its views, the detail of the step under the cursor, its age and its exports. */
 import { ActionIcon, Button, Loader, Tooltip } from '@mantine/core';
 import { IconArrowsSplit2, IconHelpCircle, IconTimeline, IconUnlink } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -29,10 +29,10 @@ import { StepDetail } from './step-detail.tsx';
 import { type LookedAt, useLookedAt } from './use-looked-at.ts';
 import { useStepActions } from './use-step-actions.ts';
 
-/** HEAD:
- * The proof of a question, as of when it was asked.
+/**
+ * The proof of a question at the time it was asked.
  *
- * It is not asked for again behind one's back: when the knowledge moves on it is still shown, and `isOld` says so.
+ * It is not fetched again by itself: when the knowledge changes, it stays and `isOld` is true.
  */
 
 interface ShownProof {
@@ -43,11 +43,11 @@ interface ShownProof {
   again(): void;
 }
 
-/** `allProofs`: with the other ways to each step. While they are looked for, the proof without them stays. */
+/** Fetches the proof. `allProofs` includes the alternatives; the proof without them stays until they arrive. */
 function useProof(question: string, allProofs: boolean): ShownProof {
   const { call, endpoint, space } = useSession();
   const { database, tenant } = endpoint;
-  // Not under the topic of answers: changes must not fetch it anew.
+  // Not under the topic of answers: changes must not refetch it.
   const key = ['proof', database, tenant, scopeKey(space.scope), question];
   const query = useQuery({
     queryKey: [...key, allProofs],
@@ -87,19 +87,19 @@ interface ShownProps {
   alternatives: Alternatives;
   look: ProofLook;
   onLook: (look: ProofLook) => void;
-  /** True where the proof is the view, not a part of one. */
+  /** True if the proof is a view of its own. */
   isWhole: boolean;
   actions: ReactNode;
 }
 
-/** Whether other ways to the steps are shown too. */
+/** Whether alternatives are included. */
 interface Alternatives {
   readonly areWanted: boolean;
   readonly areLoading: boolean;
   readonly want: (areWanted: boolean) => void;
 }
 
-/** How many steps of what is shown have other ways. */
+/** How many shown steps have alternatives. */
 function otherWaysInWords(tree: ProofTree): string {
   let count = 0;
   for (const id of tree.placeOf.keys()) {
@@ -139,7 +139,7 @@ function TraceButton({ question }: { question: string }) {
   );
 }
 
-/** What a step stands for, in the view that is about it. */
+/** Opens the fact or rule of a step in its view. */
 function useOpenStep(): (row: OutlineRow) => void {
   const navigate = useNavigate();
   return ({ step }) => {
@@ -168,7 +168,7 @@ function StepCount({
   );
 }
 
-/** One answer's proof; made anew for every answer, so that folds do not leak from one to another. */
+/** Shows the proof of one answer; remounted for each answer, so that folds do not carry over. */
 function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, actions }: ShownProps) {
   const { space } = useSession();
   const about = JSON.stringify([space.database, space.tenant, scopeKey(space.scope), question]);
@@ -212,7 +212,7 @@ function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, a
   );
 }
 
-/** In place of a proof: it is on its way, failed, or there is none. */
+/** Replaces the proof while it loads, after a failure, or if there is none. */
 function NotShown({ question, shown }: { question: string; shown: ShownProof }) {
   const { error, answer, isLoading, again } = shown;
   if (error !== null) return <ProblemNotice failure={apiFailureOf(error)} onRetry={again} />;
@@ -253,12 +253,12 @@ function hasAlternatives(proof: Proof): boolean {
   return proof.steps.some((step) => step.alternatives !== undefined);
 }
 
-/** How a proof is looked at beside something else: the address is that of the other view. */
+/** The display state of a proof beside other content, where the address belongs to the other view. */
 function useLookBeside(question: string): readonly [ProofLook, (look: ProofLook) => void] {
   const [kept, setKept] = useState<{ question: string; look: ProofLook }>(() =>
     readStoredState(besideKey, readBeside, { question, look: {} }),
   );
-  // Of the proof before, outline or diagram is what stays.
+  // A new proof inherits only outline or diagram.
   const look = kept.question === question ? kept.look : { look: kept.look.look, ways: kept.look.ways };
   const setLook = (next: ProofLook) => {
     writeStored(besideKey, { question, look: next });
@@ -281,16 +281,17 @@ interface PanelProps {
   question: string;
   look: ProofLook;
   onLook: (look: ProofLook) => void;
-  /** Present where the panel stands beside something else. */
+  /** Present if the panel is beside other content. */
   onClose?: () => void;
 }
 
-/** A proof beside what it is about. */
+/** Shows a proof beside other content. */
 export function ProofPanel({ question, onClose }: { question: string; onClose: () => void }) {
   const [look, onLook] = useLookBeside(question);
   return <ProofPane question={question} look={look} onLook={onLook} onClose={onClose} />;
 }
 
+/** Shows a proof with its tools. */
 export function ProofPane({ question, look, onLook, onClose }: PanelProps) {
   const areWanted = look.ways === 'true';
   const shown = useProof(question, areWanted);

@@ -1,4 +1,3 @@
-/** The bar over a proof: outline or diagram, search, how deep it is unfolded, what is hidden, and from where it is seen. */
 import {
   ActionIcon,
   Button,
@@ -34,7 +33,7 @@ import type { LookedAt } from './use-looked-at.ts';
 /** In milliseconds. */
 const delay = 200;
 
-/** `2 of 5`; how many there are where the cursor is on none. */
+/** Returns `2 of 5`; the number of matches if the cursor is on none. */
 function placeInWords({ found, active }: LookedAt): string {
   if (found === null) return '';
   const count = found.inOrder.length;
@@ -67,11 +66,11 @@ function Matches({ lookedAt }: { lookedAt: LookedAt }) {
 interface FindFieldProps {
   lookedAt: LookedAt;
   fieldRef: RefObject<HTMLInputElement | null>;
-  /** Back to the proof. */
+  /** Moves the focus back to the proof. */
   onLeave: () => void;
 }
 
-/** The field that searches in a proof: matches are shown with what they stand under, and gone through with Enter. */
+/** Shows the search field of a proof: matches appear with their ancestors; Enter moves through them. */
 function FindField({ lookedAt, fieldRef, onLeave }: FindFieldProps) {
   const { look, setFind, goToMatch } = lookedAt;
   const value = look.find ?? '';
@@ -90,7 +89,7 @@ function FindField({ lookedAt, fieldRef, onLeave }: FindFieldProps) {
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key === 'Enter') {
       event.preventDefault();
-      // The first Enter may come before the search.
+      // Enter may precede the delayed search.
       if (typed !== value) report.flush();
       else goToMatch(event.shiftKey ? -1 : 1);
     } else if (event.key === 'ArrowDown') {
@@ -160,7 +159,7 @@ function FoldButtons({ lookedAt }: { lookedAt: LookedAt }) {
   );
 }
 
-/** The names of a proof that can be hidden, those that are hidden checked. */
+/** Lists the predicates that can be hidden, hidden ones checked. */
 function KnownList({ lookedAt }: { lookedAt: LookedAt }) {
   const { shown, look, toggleKnown } = lookedAt;
   const names = useMemo(() => namesIn(shown), [shown]);
@@ -210,7 +209,7 @@ function KnownButton({ lookedAt }: { lookedAt: LookedAt }) {
   );
 }
 
-/** What is not the whole proof as it is, said where it can be taken back. */
+/** Shows how the displayed proof is reduced, with ways to undo that. */
 function Reductions({ lookedAt }: { lookedAt: LookedAt }) {
   const { look, tree, isFromMissing, reRoot, toggleKnown, shown } = lookedAt;
   const names = [...hiddenNames(look.hide)];
@@ -259,10 +258,11 @@ function Reductions({ lookedAt }: { lookedAt: LookedAt }) {
 interface ProofToolsProps {
   lookedAt: LookedAt;
   findRef: RefObject<HTMLInputElement | null>;
-  /** Puts the focus on the proof. */
+  /** Moves the focus to the proof. */
   onLeave: () => void;
 }
 
+/** Shows the toolbar of a proof: outline or diagram, search, depth, hidden predicates, root. */
 export function ProofTools({ lookedAt, findRef, onLeave }: ProofToolsProps) {
   const { look, setLook } = lookedAt;
   return (

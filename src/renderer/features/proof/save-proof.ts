@@ -1,4 +1,4 @@
-/** A proof as a file: the diagram of what is unfolded as a picture, the whole proof as text or JSON. */
+/** A proof as a file: the unfolded part as a picture, the whole proof as text or JSON. */
 import { download } from '../../ui/download.ts';
 import { monospace } from '../../ui/theme.ts';
 import type { DiagramGraph } from './diagram-graph.ts';
@@ -18,11 +18,12 @@ import { wordOf } from './step-words.ts';
 import { laidOut } from './use-layout.ts';
 import type { LookedAt } from './use-looked-at.ts';
 
-/** HEAD: A proof as indented text, for letters and tickets. Shared sub-proofs stand once; later ones point back. */
-
 const nothingHidden: ReadonlyMap<number, number> = new Map();
 
-/** The whole proof, folded or not; a step a line, two spaces a level. `hiddenUnder`: premises left out under a step. */
+/**
+ * Returns the whole proof as indented text, one step per line, two spaces per level. Shared steps appear once; later
+ * occurrences refer back. `hiddenUnder`: number of premises omitted per step.
+ */
 export function proofAsText(tree: ProofTree, hiddenUnder = nothingHidden): string {
   const lines = visibleRows(tree, stepsBelow(tree, tree.root)).map((row) => {
     const { step } = row;
@@ -38,7 +39,7 @@ export function proofAsText(tree: ProofTree, hiddenUnder = nothingHidden): strin
   return `${lines.join('\n')}\n`;
 }
 
-/** HEAD: A diagram as an SVG file that needs nothing else: colours as they are on the screen, fonts by name. */
+/** Colours and fonts of the picture. */
 
 export interface SvgLook {
   colourOf(name: Colour): string;
@@ -48,11 +49,10 @@ export interface SvgLook {
   readonly wordFont: string;
 }
 
-// XML 1.0 has no way to write these.
-// eslint-disable-next-line no-control-regex
+// XML 1.0 cannot represent these.
 const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
-/** Text as XML has it, in content and in attributes. */
+/** Escapes text for XML content and attributes. */
 export function xmlText(text: string): string {
   return text
     .replaceAll(unwritable, '\ufffd')
@@ -89,7 +89,7 @@ function nodeAsSvg(placed: PlacedNode, look: SvgLook): string {
     `<g transform="translate(${round(placed.left)} ${round(placed.top)})"><title>${xmlText(step.atom)}</title>`,
     `<rect width="${width}" height="${height}" rx="5" fill="${look.colourOf('--surface')}" stroke="${stroke}"/>`,
     `<rect y="6" width="3" height="${height - 12}" fill="${bar}"/>`,
-    // What does not fit is cut by a viewport of its own.
+    // Clipped by a viewport of its own.
     `<svg width="${width}" height="${height}">`,
     ...look.shapesOf(placed).map((shape) => shapeAsSvg(shape, look)),
     '</svg>',
@@ -103,7 +103,7 @@ function nodeAsSvg(placed: PlacedNode, look: SvgLook): string {
   ].join('\n');
 }
 
-/** The whole diagram, whatever of it is seen. */
+/** Returns the whole diagram as a self-contained SVG file. */
 export function diagramAsSvg(diagram: PlacedDiagram, title: string, look: SvgLook): string {
   const width = Math.ceil(diagram.width);
   const height = Math.ceil(diagram.height);
@@ -130,7 +130,7 @@ interface Picture {
   readonly height: number;
 }
 
-/** The diagram in the colours of the theme that is on. */
+/** Returns the picture of the diagram in the current theme. */
 export async function pictureOf(graph: DiagramGraph, notes: StepNotes, lookedAt: LookedAt): Promise<Picture> {
   const diagram = await laidOut(graph);
   const styles = getComputedStyle(document.documentElement);
@@ -155,12 +155,12 @@ function loadedImage(svg: string): Promise<HTMLImageElement> {
     image.onload = () => resolve(image);
     image.onerror = () =>
       reject(new Error('The browser could not draw the diagram. Save it as SVG instead.'));
-    // The content security policy allows pictures of this kind of address, and not those of blobs.
+    // The content security policy allows data: images but not blob: ones.
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   });
 }
 
-/** Rejects with what to do where there can be no such picture. */
+/** Rejects with advice if no such picture is possible. */
 async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
   const scale = scaleOfPicture(width, height);
   if (scale === null)
@@ -181,10 +181,12 @@ async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
   });
 }
 
+/** Saves a text as a file. */
 export function saveText(text: string, type: string, name: string): void {
   download(name, new Blob([text], { type: `${type};charset=utf-8` }));
 }
 
+/** Saves a picture as PNG; rejects with advice if that is impossible. */
 export async function savePng(picture: Picture, name: string): Promise<void> {
   download(name, await pngOf(picture));
 }

@@ -1,4 +1,3 @@
-/** The step under the cursor: its rule with what the variables stand for, and the ways to the fact and the rule. */
 import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -29,7 +28,7 @@ const explanations = {
   aggregate: 'It was computed over the steps below it.',
 } as const;
 
-/** The other ways to a step, one at a time. */
+/** Selects among the alternatives of a step. */
 function Ways({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
   const { chosen, turn } = lookedAt;
   const button = (label: string, by: number) => (
@@ -50,7 +49,7 @@ function Ways({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
   );
 }
 
-/** What would change the step: its fact taken away, its rule left out, what is absent asserted. */
+/** Links to what would change the step: retract its fact, drop its rule, assert what is absent. */
 function StepWhatIf({ step }: { step: ProofStep }) {
   const search: { retract?: string; without?: string; add?: string } | null =
     step.kind === 'fact'
@@ -70,7 +69,7 @@ function StepWhatIf({ step }: { step: ProofStep }) {
   return <WhatIfLink changes={search}>{words}</WhatIfLink>;
 }
 
-/** Ways to look at the proof that begin at the step. */
+/** Actions that change how the proof is shown from this step. */
 function Looks({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
   const { tree, reRoot, toggleKnown } = lookedAt;
   const name = hideable(lookedAt);
@@ -90,6 +89,7 @@ function Looks({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
   );
 }
 
+/** Shows the step under the cursor: rule, substitution, alternatives and links to fact and rule. */
 export function StepDetail({ row, lookedAt }: { row: OutlineRow; lookedAt: LookedAt }) {
   const { step } = row;
   const { word, tone } = wordOf(step);

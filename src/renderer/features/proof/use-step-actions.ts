@@ -1,26 +1,27 @@
-/** What the pointer and the keys do to a step, in the outline and in the diagram alike. */
 import type { KeyboardEvent } from 'react';
 import { waysTo } from './alternatives.ts';
 import { outlineAfterKey } from './outline-keys.ts';
 import { keyOfStep, type OutlineRow, stepsAbove } from './proof-tree.ts';
 import { hideable, type LookedAt } from './use-looked-at.ts';
 
+/** Actions on the steps. */
 export interface StepActions {
   readonly toggle: (row: OutlineRow) => void;
-  /** Goes to the fact or the rule; from a reference to where the step is shown whole. */
+  /** Opens the fact or the rule; on a reference, moves to the step shown in full. */
   readonly open: (row: OutlineRow) => void;
   readonly select: (row: OutlineRow) => void;
-  /** `page`: lines that fit into the view. */
+  /** `page`: number of lines in the view. */
   readonly onKeyDown: (event: KeyboardEvent, page: number) => void;
 }
 
 interface StepActionOptions {
   lookedAt: LookedAt;
   onOpen: (row: OutlineRow) => void;
-  /** Leads to the field that searches. */
+  /** Focuses the search field. */
   onFind: () => void;
 }
 
+/** Returns the actions of pointer and keys on steps, shared by outline and diagram. */
 export function useStepActions({ lookedAt, onOpen, onFind }: StepActionOptions): StepActions {
   const { tree, rows, state, setState, active, turn, reRoot, toggleKnown, found, goToMatch } = lookedAt;
 
@@ -39,7 +40,7 @@ export function useStepActions({ lookedAt, onOpen, onFind }: StepActionOptions):
       });
   }
 
-  /** True where the key stands for something done to the step as such. */
+  /** Runs the key's action on the step; returns true if it has one. */
   function actOn(row: OutlineRow, event: KeyboardEvent): boolean {
     const name = hideable(lookedAt);
     switch (event.key.toLowerCase()) {

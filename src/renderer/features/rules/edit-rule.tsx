@@ -1,4 +1,3 @@
-/** One stored rule in the editor, with its name and description. */
 import { Button, TextInput } from '@mantine/core';
 import { IconArrowsSplit2, IconDeviceFloppy, IconX } from '@tabler/icons-react';
 import type { Rule } from '../../../engine/contract/language.ts';
@@ -49,7 +48,7 @@ interface RuleConflictProps {
   onTheirs: () => void;
 }
 
-/** A rule that was changed elsewhere while it was edited here: both side by side, and which one is kept. */
+/** Shows both versions of a rule changed elsewhere during editing, and lets the user choose. */
 function RuleConflict({ fields, stored, mine, onMine, onTheirs }: RuleConflictProps) {
   const plain = fields.filter((field) => field !== 'text');
   return (
@@ -101,7 +100,7 @@ function asStored(rule: StoredRule): RuleFields {
   };
 }
 
-/** The rule under edit, and what of it somebody else has changed since. */
+/** The edited rule, and its fields changed elsewhere since. */
 function useEdited(rule: StoredRule) {
   const stored = asStored(rule);
   const { space } = useSession();
@@ -142,7 +141,7 @@ function Names({ edited, onChange }: { edited: RuleFields; onChange: (part: Part
   );
 }
 
-/** The same as an address of What if: left out or, where it is off, on; or as it is written now. */
+/** The same trial as a What-if address: the rule dropped or, if disabled, enabled; or replaced by the draft. */
 function whatIfSearch(rule: StoredRule, text: string) {
   const without = rule.enabled ? { without: rule.id } : {};
   if (text === asStored(rule).text && rule.enabled) return without;
@@ -150,7 +149,7 @@ function whatIfSearch(rule: StoredRule, text: string) {
 }
 
 interface ActionsProps {
-  /** Why it cannot be saved, whatever is written; null: it can. */
+  /** Why it cannot be saved, whatever the text; null if it can. */
   reason: string | null;
   isChanged: boolean;
   canSave: boolean;
@@ -184,13 +183,13 @@ function Actions(props: ActionsProps) {
   );
 }
 
-/** The rule that the text says; null where it says anything else, or cannot be read. */
+/** The single rule in the text; null if it contains anything else or cannot be parsed. */
 function onlyRuleOf(text: string): Rule | null {
   const { rules, facts, isReady } = lessonOf(text);
   return isReady && rules.length === 1 && facts.length === 0 ? (rules[0] ?? null) : null;
 }
 
-/** Saving the rule as it is written, where that is one rule and another than is stored. */
+/** Saves the draft if it is one rule and differs from the stored one. */
 function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, onSaved: () => void) {
   const session = useSession();
   const save = useWrite('updateRule');
@@ -206,7 +205,7 @@ function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, 
     const { name, description } = edited;
     const body = { text: renderRule(only), name, description, enabled, ...scopeFieldsOfStored(scope) };
     save.mutate(
-      // The rule that is seen here, and no other: where that is not the one that is stored, both are shown.
+      // Guarded by the entity tag of the version shown; if it is outdated, both versions appear.
       { params: { id }, body, ifMatch: etag },
       {
         onSuccess: ({ status, id: now, etag: tag }) => {
@@ -228,6 +227,7 @@ function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, 
   return { reason, canSave: isOneRule && isChanged && isFree, isSaving: save.isPending, onSave, notice };
 }
 
+/** Shows one stored rule in the editor, with name and description. */
 export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => void }) {
   const editing = useEdited(rule);
   const { edited, isChanged, conflicts, change, forget } = editing;

@@ -1,4 +1,3 @@
-/** The editor with what is wrong with its text below it. */
 import { ActionIcon, Button, Menu, Tooltip } from '@mantine/core';
 import {
   IconAlertTriangle,
@@ -23,10 +22,10 @@ const icons = {
   info: <IconInfoCircle size={15} aria-hidden />,
 } as const;
 
-/** More than these are not listed: the first ones are mended first. */
+/** Maximum number of problems listed. */
 const mostShown = 100;
 
-/** The fixes of one problem: the likeliest as a button, the others behind it. */
+/** The fixes of one problem: the most likely as a button, the others in a menu. */
 function Fixes({ fixes, onFix }: { fixes: readonly Fix[]; onFix: (edits: readonly TextEdit[]) => void }) {
   const [first, ...others] = fixes;
   if (first === undefined) return null;
@@ -71,7 +70,7 @@ interface ProblemListProps {
   onFix: (edits: readonly TextEdit[]) => void;
 }
 
-/** What is wrong with the text of the editor, each line leading to its place, with what can be done about it. */
+/** Lists the problems of the editor's text with links to their positions and fixes. */
 function ProblemList({ text, diagnostics, onGoTo, onFix }: ProblemListProps) {
   const predicates = usePredicates().data;
   const problems = useMemo(() => {
@@ -112,12 +111,13 @@ interface EditorBodyProps {
   text: string;
   onText: (text: string) => void;
   diagnostics: readonly Diagnostic[];
-  /** Given the text as it is in the editor. */
+  /** Receives the editor's text. */
   onSubmit: (text: string) => void;
-  /** Between the editor and the problems. */
+  /** Shown between editor and problems. */
   notice?: ReactNode;
 }
 
+/** Shows the editor with its problems below. */
 export function EditorBody(props: EditorBodyProps) {
   const { label, placeholder, text, onText, diagnostics, onSubmit, notice } = props;
   const editor = useRef<CodeEditorHandle>(null);

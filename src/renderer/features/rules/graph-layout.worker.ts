@@ -1,4 +1,4 @@
-/** Lays the graph out away from the main thread. */
+/** Lays out the graph in a worker. */
 import '../../ui/no-eval.ts';
 import { layOutRules, type RuleLayoutAnswer, type RuleLayoutRequest } from './graph-layout.ts';
 

@@ -1,9 +1,3 @@
-/**
- * Which predicate depends on which, by strata: a list of relations, the drawing of them, and the one that is chosen.
- *
- * The list has all that the drawing has, so that nothing needs to be seen to be found. A graph that is too large to be
- * read whole is drawn around the chosen relation alone.
- */
 import { Button, Group, Switch } from '@mantine/core';
 import { IconCursorText, IconRoute2, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -67,7 +61,7 @@ interface GraphDetailProps {
   onClose: () => void;
 }
 
-/** One relation of the graph: what it is concluded from and used for, its rules, and what can be done with it. */
+/** Shows one relation: dependencies, dependents, rules and actions. */
 function GraphDetail({ graph, node, onChoose, onRename, onClose }: GraphDetailProps) {
   const { premises, conclusions } = neighboursOf(graph, node.id);
   return (
@@ -125,11 +119,11 @@ function GraphDetail({ graph, node, onChoose, onRename, onClose }: GraphDetailPr
   );
 }
 
-/** A drawing of more relations is no help. */
+/** Larger graphs are not drawn. */
 const mostDrawn = 400;
 const aroundKey = 'corollary.rules.around';
 
-/** The rules that are seen in a scope: its own and those of none. */
+/** The graph of the rules that apply in a scope: its own and the unscoped ones. */
 function useGraph(scope: ScopeSelection): RelationGraph | null {
   const rules = useRules().data;
   const predicates = usePredicates().data;
@@ -226,7 +220,7 @@ interface GraphPaneProps {
   onSearch: (search: RulesSearch) => void;
 }
 
-/** The panes of a graph that has something in it. */
+/** The panes of a non-empty graph. */
 function usePanes(graph: RelationGraph, { search, onSearch }: GraphPaneProps, isAround: boolean): Pane[] {
   const { at = null, q = '' } = search;
   const wanted = q.toLowerCase();
@@ -271,6 +265,11 @@ function Content({ graph, ...props }: GraphPaneProps & { graph: RelationGraph; i
   return <Split id="rules-graph" orientation="horizontal" label="Resize the graph" panes={panes} />;
 }
 
+/**
+ * Shows the relations by stratum as a list and a drawing, and the selected one.
+ *
+ * The list contains everything in the drawing. A graph too large to read is drawn only around the selected relation.
+ */
 export function GraphPane({ search, onSearch }: GraphPaneProps) {
   const { space } = useSession();
   const { error, refetch } = useRules();

@@ -1,4 +1,3 @@
-/** Renames a predicate in all rules and facts: a name, what it would change, and one transaction. */
 import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -29,18 +28,18 @@ import {
 import { readPredicate } from './rules-search.ts';
 import styles from './rules.module.css';
 
-/** HEAD: Reads what a new name would change, has the service try it, and makes it in one transaction. */
+/** Preview of a rename. */
 
 interface RenamePreview {
   readonly rules: readonly RenamedRule[];
   readonly facts: readonly StoredFact[];
-  /** True where there are more facts than can be renamed here. */
+  /** True if there are more facts than can be renamed. */
   readonly isTooMuch: boolean;
   /** The generation that was read. */
   readonly since: number | null;
 }
 
-/** All stored facts of the predicate, of every scope, and one more than may be where there are too many. */
+/** Fetches all stored facts of the predicate in all scopes, stopping one beyond the limit. */
 async function factsOf(call: WorkbenchSession['call'], { name, arity }: Predicate, signal: AbortSignal) {
   const found: StoredFact[] = [];
   let cursor: string | null = null;
@@ -71,7 +70,7 @@ async function read(
 
 const pauseMs = 350;
 
-/** What the name would change, tried by the service: it fails as the change itself would. `chosen`: `name/arity`. */
+/** Previews the rename and dry-runs it, so that it fails as the rename would. `chosen`: `name/arity`. */
 function useRenamePreview(chosen: string, name: string) {
   const { call, endpoint } = useSession();
   const [to] = useDebouncedValue(name, pauseMs);
@@ -92,7 +91,7 @@ function useRenamePreview(chosen: string, name: string) {
   return { run: useRunAtOnce(work), isSettled: to === name };
 }
 
-/** Makes the change that was previewed. */
+/** Makes the previewed change. */
 function useRename() {
   const { endpoint } = useSession();
   const client = useQueryClient();
@@ -103,7 +102,7 @@ function useRename() {
   });
 }
 
-/** Rules that are shown as they would be; more are counted. */
+/** Maximum number of rules shown; the rest is counted. */
 const mostShown = 200;
 
 function ChangedRules({ rules }: { rules: RenamePreview['rules'] }) {
@@ -149,9 +148,9 @@ function Preview({ preview, merges, to }: { preview: RenamePreview; merges: bool
 }
 
 interface RenameDialogProps {
-  /** `name/arity`, as the address has it. */
+  /** `name/arity`, from the address. */
   rename: string;
-  /** The new name, as far as it is known. */
+  /** The new name, if given. */
   to: string;
   onRenamed: (from: Predicate, to: string) => void;
   onClose: () => void;
@@ -165,7 +164,7 @@ function useChoices(chosen: string) {
   }, [predicates, chosen]);
 }
 
-/** The form: what is chosen and called, what that would change, and whether it can be made. */
+/** State of the form: predicate, name, preview and readiness. */
 function useRenameForm({ rename, to, onRenamed }: RenameDialogProps) {
   const [chosen, setChosen] = useState(rename);
   const [name, setName] = useState(to);
@@ -190,7 +189,7 @@ function useRenameForm({ rename, to, onRenamed }: RenameDialogProps) {
           notifyDone(`${from.name} is ${name} now: ${counts}`);
           onRenamed(from, name);
         },
-        // What was previewed is not what is there any more, most likely: it is read again.
+        // The preview is probably outdated: fetch it again.
         onError: () => run.again(),
       },
     );
@@ -203,7 +202,7 @@ type RenameForm = ReturnType<typeof useRenameForm>;
 interface FieldsProps {
   form: RenameForm;
   choices: readonly string[];
-  /** True where the predicate is known, and the name is what is asked for. */
+  /** True if the predicate is preset and only the name is needed. */
   isChosen: boolean;
 }
 
@@ -255,6 +254,7 @@ function Outcome({ form, choices }: Pick<FieldsProps, 'form' | 'choices'>) {
   );
 }
 
+/** Shows the dialog that renames a predicate in all rules and facts in one transaction. */
 export function RenameDialog(props: RenameDialogProps) {
   const { rename, onClose } = props;
   const form = useRenameForm(props);

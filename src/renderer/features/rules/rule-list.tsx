@@ -1,4 +1,3 @@
-/** All rules of the database: what they conclude, how often they fired, switched on and off, deleted. */
 import { ActionIcon, Button, Group, Modal, Tooltip } from '@mantine/core';
 import {
   IconCopy,
@@ -46,7 +45,7 @@ async function copy(rule: StoredRule): Promise<void> {
   if (await copyText(`${rule.text}.`)) notifyDone('Copied the rule');
 }
 
-/** What can be done with a rule of the list, as the menu of its row. */
+/** Returns the row menu of a rule. */
 function ruleMenu(rule: StoredRule, actions: RuleActions): RowMenuGroups {
   const { reason } = actions;
   return [
@@ -93,14 +92,14 @@ function ruleMenu(rule: StoredRule, actions: RuleActions): RowMenuGroups {
 }
 
 interface DeleteDialogProps {
-  /** The rule as it was when it was asked for. */
+  /** The rule when deletion was requested. */
   rule: StoredRule;
-  /** The same as it is stored now; undefined: it is gone. */
+  /** The rule as stored now; undefined if it is gone. */
   now: StoredRule | undefined;
   onClose: () => void;
 }
 
-/** Deletes the rule that it shows, and no other that it has become meanwhile. */
+/** Confirms the deletion of the rule as shown; a changed rule is not deleted. */
 function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
   const session = useSession();
   const { endpoint } = session;
@@ -171,7 +170,7 @@ function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
   );
 }
 
-/** The ways from a rule to the tools that explain. */
+/** Returns links from a rule to the tools that explain. */
 function useExplaining() {
   const navigate = useNavigate();
   const questionOf = ({ head }: StoredRule) => ({ question: renderAtom(head) });
@@ -201,7 +200,7 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
   const update = useWrite('updateRule');
   const explaining = useExplaining();
   const reason = useReason('updateRule');
-  // By its id: in another order it stands elsewhere.
+  // By id, since sorting changes the index.
   const [chosen, setChosen] = useState<string | null>(null);
   const place = rules.findIndex(({ id }) => id === (open ?? chosen));
 
@@ -274,6 +273,7 @@ interface RuleListProps {
   onSearch: (search: RulesSearch) => void;
 }
 
+/** Lists all rules of the database: text, counts, switch, actions. */
 export function RuleList({ search, onSearch }: RuleListProps) {
   const { data, error, refetch } = useRules();
   const [deleting, setDeleting] = useState<StoredRule | null>(null);

@@ -1,4 +1,3 @@
-/** The Rules view: an editor that teaches above; below, the rules there are, as a list or as a graph of predicates. */
 import { Button } from '@mantine/core';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useRules } from '../../api/queries.ts';
@@ -17,16 +16,16 @@ import type { RulesSearch } from './rules-search.ts';
 
 interface GoneRuleProps {
   id: string;
-  /** Opens the editor of new rules, with a text more to be taught. */
+  /** Opens the editor of new rules and appends a text to it. */
   onNew: (text: string | null) => void;
 }
 
-/** In place of a rule that is there no more; what was written of it is not lost. */
+/** Replaces the editor of a deleted rule and rescues the user's draft. */
 function GoneRule({ id, onNew }: GoneRuleProps) {
   const { space } = useSession();
   const name = ruleDraftName(space.database, id);
   const [written, setWritten] = useState<string | null>(null);
-  // The editor that stood here a moment ago keeps what is written when it goes, which is before this.
+  // The unmounted editor stores its draft before this effect runs.
   useEffect(() => setWritten(readRuleDraft(keptDraft(name)).text?.mine ?? null), [name]);
 
   function leave(text: string | null): void {
@@ -68,6 +67,7 @@ interface RulesViewProps {
   onSearch: (search: RulesSearch) => void;
 }
 
+/** Shows the Rules view: an editor above, and the rules below as a list or dependency graph. */
 export function RulesView(props: RulesViewProps) {
   const { space } = useSession();
   const place = `${space.database}.${space.tenant}`;
@@ -96,7 +96,7 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
   ) : (
     <EditRule key={rule.id} rule={rule} onClose={close} />
   );
-  // The same element while one writes: what is listed or drawn does not depend on it.
+  // Keeps its identity while the user types, since list and graph do not depend on the text.
   const list = useMemo(
     () =>
       search.view === 'graph' ? (
@@ -125,7 +125,7 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
           rename={predicateText(search.rename)}
           to={search.to ?? ''}
           onRenamed={(from, to) => {
-            // What is being written says the same as before, by the new name.
+            // The draft follows the rename.
             setText(renameInText(text, 'program', from, to));
             closeRename();
           }}
@@ -136,7 +136,7 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
   );
 }
 
-/** `-`: the dialog is open and nothing is chosen. */
+/** `-`: the dialog is open without a selection. */
 function predicateText(rename: string): string {
   return rename === '-' ? '' : rename;
 }

@@ -1,4 +1,3 @@
-/** Beside the editor: what the text would add and take away if it were taught now. Nothing is changed by it. */
 import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
 import { IconArrowsMaximize, IconEqual, IconFlask, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -104,7 +103,7 @@ interface WithTryProps {
   panel: ReactNode;
 }
 
-/** The editor, and where it is open the panel beside it. */
+/** Shows the editor and, if open, the panel beside it. */
 export function WithTry({ editor, isOpen, panel }: WithTryProps) {
   return (
     <Split
@@ -122,11 +121,12 @@ export function WithTry({ editor, isOpen, panel }: WithTryProps) {
 interface TryPanelProps {
   trial: RuleTrial;
   hasErrors: boolean;
-  /** The same as an address of What if. */
+  /** The same trial as a What-if address. */
   whatIf: { readonly add?: string; readonly without?: string; readonly scope?: string };
   onClose: () => void;
 }
 
+/** Shows what the text would add and remove if it were taught now; nothing is stored. */
 export function TryPanel({ trial, hasErrors, whatIf, onClose }: TryPanelProps) {
   const trying = useTry(trial, hasErrors);
   const { state, cancel } = trying;

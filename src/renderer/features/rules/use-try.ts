@@ -1,4 +1,4 @@
-/** Tries the text of the editor a moment after the last key, for as long as its panel is open; nothing is changed. */
+/** Trial of the editor's text, shortly after each change while its panel is open; nothing is stored. */
 import { useDebouncedValue } from '@mantine/hooks';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useSession } from '../../api/session.tsx';
@@ -9,7 +9,7 @@ import { ruleTrialRequestOf, type RuleTrialResult, triedOf, type RuleTrial } fro
 const openKey = 'corollary.rules.try';
 const pauseMs = 500;
 
-/** Whether the panel is open; kept over a restart. */
+/** Returns whether the panel is open, and the setter; survives a restart. */
 export function useTryIsOpen(): [boolean, (isOpen: boolean) => void] {
   const [isOpen, setIsOpen] = useState(() =>
     readStoredState(openKey, (value) => (typeof value === 'boolean' ? value : null), false),
@@ -21,13 +21,14 @@ export function useTryIsOpen(): [boolean, (isOpen: boolean) => void] {
   return [isOpen, set];
 }
 
+/** A running or finished trial. */
 export interface Trying extends Run<RuleTrialResult> {
-  /** False where the text says nothing that can be tried. */
+  /** False if the text contains nothing to try. */
   readonly isReady: boolean;
   again(): void;
 }
 
-/** `hasErrors`: the checker refuses the text, so it is not sent. */
+/** Runs the trial. `hasErrors`: the checker rejects the text, so it is not sent. */
 export function useTry({ text, scope, instead }: RuleTrial, hasErrors: boolean): Trying {
   const { call } = useSession();
   const scopeText = JSON.stringify(scope);
