@@ -1,4 +1,3 @@
-/** Two scopes beside each other, in facts, rules and what would follow, with the merge under them. */
 import { Button, CloseButton, Loader, Select, Tabs } from '@mantine/core';
 import { IconArrowBackUp, IconGitMerge } from '@tabler/icons-react';
 import { useEffect, useEffectEvent } from 'react';
@@ -34,7 +33,7 @@ const whyNoUndo = {
   'others wrote': ' Others wrote at the same moment, so it cannot be undone from here.',
 } as const;
 
-/** An undo of many facts takes a while. */
+/** Undoing many facts takes a while. */
 function Undoing({ state }: { state: Extract<MergeState, { kind: 'undoing' }> }) {
   return (
     <>
@@ -101,7 +100,7 @@ function Failed({ merge }: { merge: Merge }) {
   );
 }
 
-/** What is said over the comparison: a merge that was made and can be taken back, one that was refused, news. */
+/** Shows notices above the comparison: a merge with its undo, a refusal, changes made elsewhere. */
 function MergeNotices({ comparison, merge }: { comparison: ScopeComparison; merge: Merge }) {
   const { state, last, isBusy } = merge;
   const { isChanged, isTruncated, acknowledge, differences } = comparison;
@@ -150,7 +149,7 @@ function strategyOptions({ pair }: ScopeComparison) {
   return mergeStrategies.map((value) => ({ value, label: words[value] }));
 }
 
-/** What the merge would do to target, and to what is concluded, as far as that is known. */
+/** Shows the effect of the merge on target and its conclusions, as far as known. */
 function Outcome({ comparison }: { comparison: ScopeComparison }) {
   const dryRun = useDryRun(comparison);
   const { counts } = comparison;
@@ -193,7 +192,7 @@ interface MergeBarProps {
   onStrategy: (strategy: MergeStrategy) => void;
 }
 
-/** Under the comparison: how conflicts are settled, what the merge would do, and the button that makes it. */
+/** Shows conflict strategy, effect and button of the merge below the comparison. */
 function MergeBar({ comparison, merge, onStrategy }: MergeBarProps) {
   const { strategy, pair, differences } = comparison;
   return (
@@ -228,7 +227,7 @@ function MergeBar({ comparison, merge, onStrategy }: MergeBarProps) {
   );
 }
 
-/** Mod+Enter merges; not while something is typed or asked. */
+/** Merges on Mod+Enter, except in a text field or dialog. */
 function useMergeKeys(merge: Merge): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (event.defaultPrevented || isTextField(event.target)) return;
@@ -299,6 +298,7 @@ interface ComparisonViewProps {
   onSearch: (part: Partial<ScopesSearch>) => void;
 }
 
+/** Compares two scopes in facts, rules and conclusions, and merges them. */
 export function ComparisonView({ pair, search, onSearch }: ComparisonViewProps) {
   const comparison = useComparison(pair, search.strategy ?? 'REJECT');
   const merge = useMerge(comparison);

@@ -1,4 +1,3 @@
-/** What would follow in target from the merge as it stands: conclusions gained and lost, only tried. */
 import { Button } from '@mantine/core';
 import { IconEqual, IconRefresh } from '@tabler/icons-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
@@ -25,7 +24,7 @@ interface ConclusionRow {
   readonly atom: string;
 }
 
-/** Conclusions that change, each once: what is lost first. */
+/** The changed conclusions without duplicates, lost ones first. */
 function conclusionRows(goals: WhatIfResult['goals']): ConclusionRow[] {
   const lost = new Set(goals.flatMap((goal) => goal.lost));
   const gained = new Set(goals.flatMap((goal) => goal.gained));
@@ -35,7 +34,7 @@ function conclusionRows(goals: WhatIfResult['goals']): ConclusionRow[] {
   ];
 }
 
-/** The greatest number of changed facts that a question may suppose. */
+/** Maximum number of changed facts in a trial. */
 const mostSupposed = 10_000;
 
 const columns: readonly Column<ConclusionRow>[] = [
@@ -89,7 +88,7 @@ function Tried({ rows }: { rows: readonly ConclusionRow[] }) {
   );
 }
 
-/** Why nothing can be tried; null where it can. */
+/** Why a trial is impossible; null if it is possible. */
 function reasonOf(comparison: ScopeComparison, isTooMuch: boolean, isEmpty: boolean): string | null {
   if (isRefused(comparison))
     return 'With REJECT and unresolved conflicts the merge is refused. Choose for them, or choose another strategy.';
@@ -97,6 +96,7 @@ function reasonOf(comparison: ScopeComparison, isTooMuch: boolean, isEmpty: bool
   return isEmpty ? 'The merge as it stands changes nothing.' : null;
 }
 
+/** Shows which conclusions target would gain and lose by the merge; a trial only. */
 export function MergeConclusions({ comparison }: { comparison: ScopeComparison }) {
   const { run, again, isTooMuch, isEmpty } = useTried(comparison);
   const { result, failure, runningSince, cancelledAfter } = run.state;

@@ -1,4 +1,3 @@
-/** The facts in which the two scopes differ: filtered, chosen for, one of them in full. */
 import { Button, CloseButton, Menu, Radio, SegmentedControl, Stack } from '@mantine/core';
 import { IconChecks, IconEqual } from '@tabler/icons-react';
 import { useMemo } from 'react';
@@ -35,7 +34,7 @@ const fieldNames: readonly (readonly [DifferingFactField, string])[] = [
 interface VersionFieldsProps {
   heading: string;
   version: Version | null;
-  /** Those that are marked. */
+  /** The marked fields. */
   differing: readonly DifferingFactField[];
 }
 
@@ -79,7 +78,7 @@ interface FactVersionsProps {
   onClose: () => void;
 }
 
-/** One differing fact in full: every field in both scopes and after the merge, and the choice in words. */
+/** Shows one differing fact: every field in both scopes and after the merge, and the choice in words. */
 function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
   const { pair, choices, resultOf, choose } = comparison;
   const result = resultOf(row);
@@ -162,7 +161,7 @@ function KindFilter({
   );
 }
 
-/** Chooses for all rows that are shown, or takes choices back. */
+/** Sets or clears the choices of all visible rows. */
 function ChooseForAll({ comparison, rows }: { comparison: ScopeComparison; rows: readonly MergeRow[] }) {
   const { pair, choose, clearChoices, choices, resolutions } = comparison;
   const places = () => rows.map(({ place }) => place);
@@ -239,6 +238,7 @@ function NoRows({ comparison, search, onSearch }: FactComparisonProps) {
   );
 }
 
+/** Shows the facts that differ between two scopes: filter, choices, one fact in full. */
 export function FactComparison(props: FactComparisonProps) {
   const { comparison, search, onSearch } = props;
   const { rows, isChosen, counts } = comparison;
@@ -254,7 +254,7 @@ export function FactComparison(props: FactComparisonProps) {
     const next = nextUnresolved(shown, from, isChosen);
     if (next !== null) onSearch({ fact: shown[next]?.key });
     else if (kind !== undefined || q !== '') {
-      // It is there, only not among what is shown.
+      // It exists but is filtered out.
       const index = nextUnresolved(rows, -1, isChosen);
       if (index !== null) onSearch({ kind: undefined, q: undefined, fact: rows[index]?.key });
     }

@@ -1,4 +1,3 @@
-/** The differing facts side by side, headed with the scopes' own names, with what the merge makes of each. */
 import { IconArrowsSplit2, IconCheck } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo } from 'react';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
@@ -19,7 +18,7 @@ const kinds: Record<MergeRow['kind'], { readonly word: string; readonly tone: To
   modified: { word: 'modified', tone: 'derived' },
 };
 
-/** What a row is: a conflict until somebody chose, else how the two scopes differ. */
+/** Shows the kind of a row: a conflict until resolved, otherwise how the scopes differ. */
 export function KindTag({ row, isChosen }: { row: MergeRow; isChosen: boolean }) {
   if (row.conflicts)
     return isChosen ? (
@@ -44,6 +43,7 @@ const changes: Record<RowResult['change'], { readonly word: string; readonly ton
   none: { word: 'stays', tone: 'plain' },
 };
 
+/** Shows the result of a row. */
 export function ResultTag({ result }: { result: RowResult }) {
   if (result.take === 'refused') return <Tag tone="bad">refused</Tag>;
   const { word, tone } = changes[result.change];
@@ -76,7 +76,7 @@ function ResultText({ row, result }: { row: MergeRow; result: RowResult }) {
   );
 }
 
-/** What a choice is called: by the scope that it takes the version of. */
+/** Returns the label of a choice: the scope whose version it takes. */
 export function takeLabel(take: Take, { source, target }: Pair): string {
   if (take === 'both') return 'Both';
   return sideLabel(take === 'source' ? source : target);
@@ -170,16 +170,19 @@ const takeOf = { source: 'source', target: 'target', both: 'both', none: null } 
 
 interface FactRowsProps {
   comparison: ScopeComparison;
-  /** The rows that are shown. */
+  /** The visible rows. */
   rows: readonly MergeRow[];
-  /** Index of the row that is shown in full. */
+  /** Index of the row shown in full. */
   selected: number | null;
   onSelect: (index: number) => void;
-  /** Goes to the next unresolved conflict after a row. */
+  /** Moves to the next unresolved conflict after a row. */
   onNext: (from: number) => void;
 }
 
-/** The keyboard chooses on the row: S source, T target, B both, X neither; N goes to the next unresolved one. */
+/**
+ * Shows differing facts side by side under the scopes' names, with the merge result. By keyboard S takes source, T
+ * target, B both, X clears the choice, N moves to the next unresolved conflict.
+ */
 export function FactRows({ comparison, rows, selected, onSelect, onNext }: FactRowsProps) {
   const { pair, choices, resultOf, choose } = comparison;
   const columns = useMemo(

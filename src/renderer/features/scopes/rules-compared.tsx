@@ -1,4 +1,3 @@
-/** The rules of the two scopes side by side, as text; a merge leaves them as they are. */
 import { Loader } from '@mantine/core';
 import { IconRoute2 } from '@tabler/icons-react';
 import { useMemo } from 'react';
@@ -12,11 +11,9 @@ import { type Side, sideLabel } from './scopes-search.ts';
 import styles from './scopes.module.css';
 import type { Pair } from './use-comparison.ts';
 
-/** HEAD: The rules of a scope as a text that can be compared line by line. */
-
 /**
- * The rules of a side, one a line, ordered by their text so that the same rule stands at the same place in both. A
- * name goes before its rule as a comment, and one that is switched off says so.
+ * Returns the rules of a side, one per line, ordered by text so that equal rules align. A comment before a rule gives
+ * its name and marks it if disabled.
  */
 export function rulesText(rules: readonly StoredRule[], side: Side): string {
   return rules
@@ -30,6 +27,7 @@ export function rulesText(rules: readonly StoredRule[], side: Side): string {
     .join('\n');
 }
 
+/** Shows the rules of two scopes side by side; a merge does not change them. */
 export function RulesCompared({ pair }: { pair: Pair }) {
   const { source, target } = pair;
   const { data, error, refetch } = useRules();

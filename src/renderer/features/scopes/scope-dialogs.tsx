@@ -1,4 +1,4 @@
-/** Forking a scope, and deleting one after its name was typed. */
+/** Dialogs that fork a scope, and delete one after its name is typed. */
 import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { scopeNameSchema } from '../../../engine/contract/fields.ts';
@@ -15,6 +15,7 @@ import { type Side, sideLabel } from './scopes-search.ts';
 import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
 import styles from './scopes.module.css';
 
+/** A scope in the list. */
 export type ScopeRow = ScopeList['scopes'][number];
 
 function nameProblem(name: string, taken: readonly string[]): string | null {
@@ -31,6 +32,7 @@ interface ForkDialogProps {
   onForked: (source: Side, target: string) => void;
 }
 
+/** Asks for name and source of a fork. */
 export function ForkDialog({ source: chosen, scopes, onClose, onForked }: ForkDialogProps) {
   const { space } = useSession();
   const fork = useWrite('forkScope');
@@ -97,10 +99,11 @@ interface DeleteDialogProps {
   scope: ScopeRow;
   onClose: () => void;
   onDeleted: (name: string) => void;
-  /** Told which scope goes, when that begins; null where it stays after all. */
+  /** Called with the scope when its deletion begins; null if it stays after all. */
   onGoing: (name: string | null) => void;
 }
 
+/** Asks for the name of the scope to delete. */
 export function DeleteDialog({ scope, onClose, onDeleted, onGoing }: DeleteDialogProps) {
   const { space } = useSession();
   const remove = useWrite('deleteScope');

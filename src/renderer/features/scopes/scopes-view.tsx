@@ -1,9 +1,3 @@
-/**
- * The Scopes view: the variants of the knowledge there are, and two of them compared and merged.
- *
- * Nothing is written but by a fork, a deletion or a merge that somebody asked for. What is compared is in the
- * address; what was chosen for single facts is a draft of this browser.
- */
 import { ActionIcon, Select, Tooltip } from '@mantine/core';
 import { IconArrowsExchange, IconGitCompare } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
@@ -19,7 +13,7 @@ import styles from './scopes.module.css';
 import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
 import { type Pair, useScopeList } from './use-comparison.ts';
 
-/** HEAD: Which scopes are compared: from, into, and, for a three-way merge, what both come from. */
+/** Props of the pickers of a pair. */
 
 interface PairPickersProps {
   search: ScopesSearch;
@@ -27,7 +21,7 @@ interface PairPickersProps {
   onSearch: (part: Partial<ScopesSearch>) => void;
 }
 
-/** The search with a side in a role; a side that had another role gives it up. */
+/** Returns the search with a side in a role; its previous role, if any, is cleared. */
 function withRole(
   { source, target, base }: ScopesSearch,
   side: Side,
@@ -46,13 +40,13 @@ function withRole(
     };
   }
   const other = role === 'source' ? 'target' : 'source';
-  // What is chosen for the other role changes places with what had this one.
+  // If the other role has this side, the two swap.
   return pair[other] === value ? { ...pair, [role]: value, [other]: pair[role] } : { ...pair, [role]: value };
 }
 
 interface PickerProps {
   label: string;
-  /** Choices that are no sides, before those. */
+  /** Options before the sides. */
   more?: readonly { readonly value: string; readonly label: string }[];
   sides: readonly Side[];
   value: string | null;
@@ -79,13 +73,13 @@ function Picker({ label, more = [], sides, value, onValue }: PickerProps): React
   );
 }
 
-/** What a picker of a side shows. */
+/** Returns the picker's value of a parameter. */
 function valueOfParameter(parameter: string | undefined): string | null {
   const side = sideOf(parameter);
   return side === undefined ? null : valueOfSide(side);
 }
 
-/** Values that no side has. */
+/** Values that no side uses. */
 const [byFork, twoWay] = ['fork', 'two-way'];
 
 const basesWithoutName = [
@@ -136,7 +130,7 @@ function PairPickers({ search, scopes, onSearch }: PairPickersProps) {
   );
 }
 
-/** The scopes that are compared, where two different ones are chosen. */
+/** Returns the compared pair; null unless two different scopes are selected. */
 function pairOf({ source, target, base, ways }: ScopesSearch): Pair | null {
   const [from, into] = [sideOf(source), sideOf(target)];
   if (from === undefined || into === undefined || from === into) return null;
@@ -163,7 +157,7 @@ interface DialogsProps extends ScopesViewProps {
   scopes: readonly string[];
   deleting: ScopeRow | null;
   onKeep: () => void;
-  /** Told which scope goes, null where it stays after all. */
+  /** Called with the scope being deleted; null if it stays after all. */
   onGoing: (name: string | null) => void;
 }
 
@@ -186,7 +180,7 @@ function Dialogs({ search, onSearch, scopes, deleting, onKeep, onGoing }: Dialog
           source={forked}
           scopes={scopes}
           onClose={() => onSearch({ ...rest, source, target, base })}
-          // What was forked is what one goes on with: to be merged back later.
+          // Continue with the fork, to merge it back later.
           onForked={(from, into) =>
             onSearch({
               ...rest,
@@ -205,6 +199,12 @@ function Dialogs({ search, onSearch, scopes, deleting, onKeep, onGoing }: Dialog
   );
 }
 
+/**
+ * Shows the scopes, and compares and merges two of them.
+ *
+ * Only a fork, deletion or merge requested by the user writes anything. The address contains the compared pair;
+ * choices per fact are a draft in this browser.
+ */
 export function ScopesView({ search, onSearch }: ScopesViewProps) {
   const { data } = useScopeList();
   const names = useMemo(() => (data ?? []).map(({ name }) => name), [data]);
@@ -212,11 +212,11 @@ export function ScopesView({ search, onSearch }: ScopesViewProps) {
   const patch = (part: Partial<ScopesSearch>) => onSearch({ ...search, ...part });
   const [going, setGoing] = useState<string | null>(null);
   const chosen = pairOf(search);
-  // What is compared with a scope that goes would be asked of one that is not there any more.
+  // A query that compares with a deleted scope would fail.
   const isLeaving = going !== null && Object.values(chosen ?? {}).includes(going);
   const pair = isLeaving ? null : chosen;
   useEffect(() => {
-    // One of the same name may come again.
+    // A new scope may get the same name.
     if (deleting === null && !isLeaving) setGoing(null);
   }, [deleting, isLeaving]);
 

@@ -1,8 +1,8 @@
 /**
- * Merging, trying a merge, and taking one back.
+ * Merging, its dry run and its undo.
  *
- * Nothing is written but by `apply` and `undo`, each once and whole. A merge is only made of what was looked at: where
- * the scopes have changed since, that is shown first. The last merge of a tenant can be taken back from this window.
+ * Only `apply` and `undo` write, each atomically. A merge applies only to what was shown: if the scopes have changed
+ * since, the new state is shown first. The last merge of a tenant can be undone from this window.
  */
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDebouncedValue } from '@mantine/hooks';
@@ -21,14 +21,14 @@ import { type Side, sideLabel } from './scopes-search.ts';
 import { mostUndone, undoOf } from './undo.ts';
 import { type ScopeComparison, sidesOf } from './use-comparison.ts';
 
-/** A merge that was made, and its way back. */
+/** A completed merge and its undo. */
 export interface MadeMerge {
   readonly source: Side;
   readonly target: Side;
   readonly merged: Merged;
-  /** Writes that take it back, or why there are none. */
+  /** The writes that undo it, or why there are none. */
   readonly undo: readonly TransactionWrite[] | 'too many' | 'others wrote';
-  /** In the history; null where there is no way back. */
+  /** Its history step; null if it cannot be undone. */
   readonly step: HistoryStep | null;
 }
 
@@ -38,7 +38,7 @@ const whyNoUndo = {
 } as const;
 
 interface LastMerge {
-  /** Database and tenant that it was made in. */
+  /** Database and tenant of the merge. */
   readonly about: string;
   readonly made: MadeMerge | null;
 }
@@ -53,22 +53,19 @@ function requestOf({ pair, strategy, resolutions }: ScopeComparison) {
   return { ...sidesOf(pair), strategy, resolutions };
 }
 
-/** Why a dry run is not asked for: its answer is known. */
+/** Returns true if a dry run would certainly be refused. */
 export function isRefused({ strategy, counts }: ScopeComparison): boolean {
   return strategy === 'REJECT' && counts.unresolved > 0;
 }
 
-/**
- * What the merge would do, asked of the service a moment after the last choice: of the differences that are shown,
- * so that it is asked anew when they were fetched anew.
- */
+/** Dry-runs the merge shortly after the last choice, against the shown differences; reruns when these are refetched. */
 export function useDryRun(comparison: ScopeComparison) {
   const { call, endpoint } = useSession();
   const { pair, strategy, resolutions, differences } = comparison;
   const isWanted = differences.isSuccess && !isRefused(comparison);
   const { dataUpdatedAt } = differences;
   const wanted = useMemo(
-    // With nothing unresolved every strategy does the same; should something come to differ meanwhile, none refuses.
+    // With nothing unresolved all strategies agree; if a conflict appears meanwhile, this one does not refuse.
     () => ({
       request: { ...sidesOf(pair), strategy: strategy === 'REJECT' ? 'TARGET_WINS' : strategy, resolutions },
       dataUpdatedAt,
@@ -88,6 +85,7 @@ export function useDryRun(comparison: ScopeComparison) {
   });
 }
 
+/** State of a merge. */
 export type MergeState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'merging' }
@@ -99,15 +97,15 @@ export type MergeState =
       readonly cancel: () => void;
     }
   | { readonly kind: 'failed'; readonly what: 'merge' | 'undo'; readonly failure: ApiFailure }
-  /** The scopes were no longer what was shown; nothing was merged. */
+  /** The scopes had changed since they were shown; nothing was merged. */
   | { readonly kind: 'moved on' };
 
-/** The generation that reads see: that of an answer to a question which costs nothing. */
+/** Returns the generation that reads see, by a free request. */
 async function generationOf(call: ReturnType<typeof useSession>['call']): Promise<number> {
   return (await call('ask', { body: { predicate: 'anything', args: [], limit: 1 } })).generation;
 }
 
-/** The way back from a merge, from what was shown before it. `before`: the generation that was read then. */
+/** The undo of a merge, from what was shown before it. `before`: the generation at that time. */
 function wayBack(comparison: ScopeComparison, merged: Merged, before: number): MadeMerge['undo'] {
   if (merged.generation === before) return [];
   if (merged.generation !== before + 1) return 'others wrote';
@@ -116,7 +114,7 @@ function wayBack(comparison: ScopeComparison, merged: Merged, before: number): M
   return writes.length > mostUndone ? 'too many' : writes;
 }
 
-/** Makes the writes that take a merge back, telling how far it is. */
+/** Makes the writes of an undo and reports progress. */
 function runUndo(
   endpoint: ServiceEndpoint,
   writes: readonly TransactionWrite[],
@@ -134,7 +132,7 @@ function runUndo(
   });
 }
 
-/** Takes the merge up into the history; null where there is no way back. */
+/** Records the merge in the history; null if it cannot be undone. */
 function recordMerge(
   space: Space,
   { source, target, undo }: Pick<MadeMerge, 'source' | 'target' | 'undo'>,
@@ -148,6 +146,7 @@ function recordMerge(
   return undo.length === 0 ? null : record(space, label, () => takeBack(undo));
 }
 
+/** Returns state and actions of the merge of a comparison. */
 export function useMerge(comparison: ScopeComparison) {
   const { call, endpoint, space } = useSession();
   const client = useQueryClient();
@@ -165,21 +164,21 @@ export function useMerge(comparison: ScopeComparison) {
   async function merge(): Promise<MergeState> {
     const before = await generationOf(call);
     const fresh = await differences.refetch({ throwOnError: true });
-    // Only what is the same down to the last field is the same object.
+    // Structural sharing: only an identical result is the same object.
     if (fresh.data !== differences.data) return { kind: 'moved on' };
     const merged = await call('mergeScopes', { body: requestOf(comparison) });
     noteGeneration(merged.generation);
     const { source, target } = pair;
     const undo = wayBack(comparison, merged, before);
     const compared = await refresh();
-    // Told once nothing runs any more: an undo that is offered and then passed over as too early would be lost.
+    // Reported once nothing runs: an undo offered earlier would be ignored.
     const step = recordMerge(space, { source, target, undo }, takeBack);
     useLastMerge.setState({ about, made: { source, target, merged, undo, step } });
     acknowledge(compared);
     return { kind: 'idle' };
   }
 
-  /** The act of the history. A merge is not made again without its scopes being looked at again. */
+  /** The undo act of the history. Redoing a merge requires looking at the scopes again. */
   async function takeBack(writes: readonly TransactionWrite[]): Promise<string> {
     try {
       noteGeneration((await runUndo(endpoint, writes, setState)).generation);
@@ -188,7 +187,7 @@ export function useMerge(comparison: ScopeComparison) {
       setState({ kind: 'idle' });
       return 'compare the scopes as they are now, and merge again';
     } catch (error) {
-      // Who gives up knows it; nothing was undone.
+      // The user cancelled; nothing was undone.
       setState(
         isCancelled(error)
           ? { kind: 'idle' }
@@ -204,7 +203,7 @@ export function useMerge(comparison: ScopeComparison) {
     setState({ kind: 'merging' });
     merge().then(setState, (error: unknown) => {
       setState({ kind: 'failed', what: 'merge', failure: apiFailureOf(error) });
-      // What stood against it is looked at as it is now.
+      // Refetches what caused the refusal.
       void refresh();
     });
   }
@@ -225,4 +224,5 @@ export function useMerge(comparison: ScopeComparison) {
   };
 }
 
+/** A merge with its actions. */
 export type Merge = ReturnType<typeof useMerge>;

@@ -1,4 +1,3 @@
-/** What inference did, event by event: narrowed down by rule, predicate and port, and stepped through both ways. */
 import { ActionIcon, Button, Select, Tooltip } from '@mantine/core';
 import {
   IconArrowNarrowRight,
@@ -35,14 +34,14 @@ import {
 import styles from './trace.module.css';
 
 interface RulePlaceViewProps {
-  /** What the rule does here: `The rule that asks`. */
+  /** Role of the rule: `The rule that asks`. */
   title: string;
   place: RulePlace;
-  /** Said of a marked premise: `asked`. */
+  /** Label of a marked premise: `asked`. */
   word: string;
 }
 
-/** A rule over its lines, with the conclusion or the premise marked at which an event stands. */
+/** Shows a rule by lines, with the head or premise of an event marked. */
 function RulePlaceView({ title, place, word }: RulePlaceViewProps) {
   const { rule, at, ruleId } = place;
   const isHead = at === 'head';
@@ -64,7 +63,7 @@ function RulePlaceView({ title, place, word }: RulePlaceViewProps) {
           const comma = index === rule.body.length - 1 ? '' : ',';
           return (
             <li
-              // A body may have a premise twice.
+              // A body may contain a premise twice.
               key={`${index} ${renderLiteral(literal)}`}
               className={isMarked ? styles.marked : ''}
               {...(isMarked ? { 'aria-current': 'step' } : {})}
@@ -84,7 +83,7 @@ function RulePlaceView({ title, place, word }: RulePlaceViewProps) {
   );
 }
 
-/** HEAD: What the ports of a trace mean: as a colour, and as a sentence about one event. */
+/** Colours and sentences of the ports. */
 
 const toneOf: Readonly<Record<Port, Tone>> = {
   call: 'derived',
@@ -93,7 +92,7 @@ const toneOf: Readonly<Record<Port, Tone>> = {
   reuse: 'computed',
 };
 
-/** What happened, in words. The rule of the event is shown below them, where it has one. */
+/** Returns what happened, as a sentence. The rule of the event, if any, is shown below it. */
 function sentenceOf({ port, ruleId }: Pick<EventRow, 'port' | 'ruleId'>): string {
   switch (port) {
     case 'call':
@@ -230,7 +229,7 @@ interface EventDetailProps {
   onCaller: (seq: number) => void;
 }
 
-/** The event under the cursor: where it stands in the rules that it is about, and the ways on. */
+/** Shows the selected event: its position in the rules concerned, and links. */
 function EventDetail({ event, place, onCaller }: EventDetailProps) {
   const { port, atom, scope } = event;
   const { concluded, asked, caller } = place;
@@ -279,6 +278,7 @@ interface EventListProps {
   onLook: (next: Looking) => void;
 }
 
+/** Shows inference event by event, filtered by rule, predicate and port, and stepped through in both directions. */
 export function EventList({ trace, looking, onLook }: EventListProps) {
   const { filter, seq } = looking;
   const shown = useMemo(() => filtered(trace.events, filter), [trace, filter]);
@@ -289,7 +289,7 @@ export function EventList({ trace, looking, onLook }: EventListProps) {
   const setFilter = (next: EventFilter) => onLook({ ...looking, filter: next, seq: event?.seq ?? seq });
   const setPlace = (next: number) => onLook({ ...looking, seq: shown[next]?.seq ?? null });
 
-  /** What is narrowed away is shown for it. */
+  /** Clears the filter if it hides the target. */
   function goToCaller(caller: number): void {
     const isShown = shown.some((other) => other.seq === caller);
     onLook({ ...looking, seq: caller, filter: isShown ? filter : allEvents });

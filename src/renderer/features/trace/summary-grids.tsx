@@ -1,4 +1,4 @@
-/** Where the time of inference went: the rules, and the subgoals it set itself. */
+/** Where inference spent its time: rules and subgoals. */
 import { IconListDetails } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -21,7 +21,7 @@ import {
 } from './trace-rows.ts';
 import styles from './trace.module.css';
 
-/** The sorting of one column, as the grid takes it. */
+/** Sorting of one column for the grid. */
 function sortBy<Key extends string>(
   order: Order<Key>,
   onOrder: (order: Order<Key>) => void,
@@ -42,7 +42,7 @@ function Count({ count, title }: { count: number; title?: string }) {
   );
 }
 
-/** A share of the whole as a bar; the number beside it says the same. */
+/** Shows a share as a bar; the number beside it says the same. */
 function Share({ of, whole }: { of: number; whole: number }) {
   const width = whole === 0 ? 0 : Math.round((100 * of) / whole);
   return (
@@ -111,13 +111,14 @@ function ruleColumns(
   ];
 }
 
-/** True for the key that leads to the events of a row. */
+/** Props of the rules. */
 interface RulesOfTraceProps {
   trace: Trace;
-  /** To the events of a rule, by its id. */
+  /** Shows the events of a rule id. */
   onEvents: (rule: string) => void;
 }
 
+/** Lists the rules of a trace by time. */
 export function RulesOfTrace({ trace, onEvents }: RulesOfTraceProps) {
   const navigate = useNavigate();
   const [order, setOrder] = useState<Order<RuleColumn>>({ key: 'elapsedMs', direction: 'desc' });
@@ -204,10 +205,11 @@ function subgoalColumns(
 
 interface SubgoalsOfTraceProps {
   trace: Trace;
-  /** To the events of a predicate. */
+  /** Shows the events of a predicate. */
   onEvents: (predicate: string) => void;
 }
 
+/** Lists the subgoals of a trace. */
 export function SubgoalsOfTrace({ trace, onEvents }: SubgoalsOfTraceProps) {
   const navigate = useNavigate();
   const [order, setOrder] = useState<Order<SubgoalKey>>({ key: 'calls', direction: 'desc' });

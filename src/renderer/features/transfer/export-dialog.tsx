@@ -1,4 +1,3 @@
-/** Exports knowledge to a file: which, in which format, and what that leaves out, said before. */
 import { Autocomplete, Button, Modal, Radio, Select, Switch } from '@mantine/core';
 import { IconFileExport, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
@@ -24,18 +23,18 @@ import { exportFormatSpecs } from './formats.ts';
 import { ProgressBar } from './import-progress.tsx';
 import styles from './transfer.module.css';
 
-/** HEAD: One call of GET /export, to a file of the user's. */
+/** An export. */
 
 export interface ExportPlan {
   readonly endpoint: ServiceEndpoint;
   readonly format: ExportFormat;
   readonly scope: ScopeSelection;
-  /** null: of all predicates. */
+  /** null: all predicates. */
   readonly predicate: string | null;
   readonly rules: boolean;
 }
 
-/** The address that answers with the file. */
+/** Returns the URL of the file. */
 export function exportUrl({ endpoint, format, scope, predicate, rules }: ExportPlan): string {
   const { scope: name, unscoped } = scopeFieldsOf(scope);
   return addressOf(endpoint, 'exportKnowledge', {
@@ -49,7 +48,7 @@ export function exportUrl({ endpoint, format, scope, predicate, rules }: ExportP
   });
 }
 
-/** A name for the file that says what is in it. */
+/** Returns a file name that describes the content. */
 export function exportFileName({ endpoint, format, scope, predicate }: ExportPlan): string {
   const parts = [
     endpoint.tenant === 'default' ? endpoint.database : `${endpoint.database}-${endpoint.tenant}`,
@@ -68,7 +67,7 @@ const failures: SavingFailures = {
   tooLarge: 'Export one predicate or scope at a time, or use Chrome or Edge.',
 };
 
-/** Resolves with the size of the file in bytes. Errors: ApiError; AbortError where `signal` ended it. */
+/** Saves an export to a file. Resolves with its size in bytes. Errors: ApiError; AbortError if `signal` aborted. */
 function runExport(
   plan: ExportPlan,
   sink: Sink,
@@ -79,10 +78,10 @@ function runExport(
   return saveAnswer(plan.endpoint, call, failures, sink, signal, onBytes);
 }
 
-/** What the Facts view shows, as far as an export can follow it. */
+/** The filter of the Facts view, as far as an export supports it. */
 export interface ExportStart {
   readonly predicate: string | undefined;
-  /** The view shows less than an export of the same would have: it filters by text or truth. */
+  /** True if the view also filters by text or truth, so that it shows less than the export contains. */
   readonly isFiltered: boolean;
 }
 
@@ -248,6 +247,7 @@ function Choices({ plan, onPlan, problem }: ChoicesProps) {
   );
 }
 
+/** Exports knowledge to a file: selection, format, and what the format omits. */
 export function ExportDialog({ start, onClose }: { start: ExportStart; onClose: () => void }) {
   const { endpoint, space } = useSession();
   const [plan, setPlan] = useState<ExportPlan>({
@@ -294,7 +294,7 @@ export function ExportDialog({ start, onClose }: { start: ExportStart; onClose: 
             leftSection={<IconFileExport size={14} aria-hidden />}
             loading={isBusy}
             disabled={problem !== null}
-            // The key may be another one by now.
+            // The key may have changed.
             onClick={() => void exporting.start({ ...plan, endpoint })}
           >
             Export

@@ -1,8 +1,3 @@
-/**
- * Imports a file: chosen, looked at, mapped, checked, imported, undone.
- *
- * What runs goes on when the dialog is closed; a notice then says so (`import-notice.tsx`).
- */
 import { Autocomplete, Button, Loader, Modal, Select } from '@mantine/core';
 import { IconFile } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
@@ -36,12 +31,10 @@ import { startImport, dismiss, dropCheck, isRunning, takeDropped, useTransfers }
 import styles from './transfer.module.css';
 import { useRights } from './use-rights.ts';
 
-/** HEAD: What the form of an import says: the file's beginning, its format, its columns. All but the file can be changed. */
-
-/** How a file is to be read. */
+/** How to parse a file. */
 interface FormChoices {
   readonly format: ImportFormat;
-  /** Kept while another format is looked at; null before a table was. */
+  /** Kept while another format is selected; null before a table was. */
   readonly mapping: Mapping | null;
 }
 
@@ -54,7 +47,7 @@ interface Opened {
 interface ImportForm {
   readonly beginning: Beginning;
   readonly format: ImportFormat;
-  /** null: the format is no table. */
+  /** null: the format is not a table. */
   readonly table: { readonly mapping: Mapping; readonly preview: TablePreview } | null;
   readonly rows: readonly PreviewRow[];
   readonly setFormat: (format: ImportFormat) => void;
@@ -65,7 +58,7 @@ function usualSeparator(format: 'csv' | 'tsv'): ',' | '\t' {
   return format === 'csv' ? ',' : '\t';
 }
 
-/** The first records decide: further down there is little to learn, and much to read at every keystroke. */
+/** Later records add little, and every keystroke parses them. */
 const mostRecords = 101;
 
 function headOf(beginning: Beginning, separator: Separator): DelimitedRecord[] {
@@ -79,7 +72,10 @@ function proposed(file: File, beginning: Beginning, format: ImportFormat): Mappi
   return proposedMapping(records, separator, widthOf(records), predicateOfFileName(file.name));
 }
 
-/** null: still reading. `failure`: the browser cannot read it. */
+/**
+ * The form of a file: beginning, format and mapping, all but the file editable. null while it is read. `failure`: the
+ * browser cannot read it.
+ */
 function useImportForm(file: File): { form: ImportForm | null; failure: string | null } {
   const [opened, setOpened] = useState<Opened | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
@@ -141,7 +137,7 @@ function useImportForm(file: File): { form: ImportForm | null; failure: string |
   };
 }
 
-/** Another separator makes other columns: all of them are taken. */
+/** Another separator yields other columns: all are selected. */
 function widened(beginning: Beginning, before: Mapping | null, next: Mapping): Mapping {
   if (before?.separator === next.separator) return next;
   const width = widthOf(headOf(beginning, next.separator));
@@ -171,7 +167,7 @@ function FileLine({ file, onOther }: { file: File; onOther: () => void }) {
   );
 }
 
-/** The scope of what names none; empty: no scope. */
+/** Scope of facts and rules without one; empty: none. */
 function ScopeField({
   scope,
   onScope,
@@ -314,7 +310,7 @@ function ChosenFile({ file, onOther }: { file: File; onOther: () => void }) {
   return <Form file={file} form={form} onOther={onOther} />;
 }
 
-/** The newest import, while it is looked at. */
+/** Shows the newest import until it is dismissed. */
 function Shown({ onOther, onClose }: { onOther: () => void; onClose: () => void }) {
   const entry = useTransfers((state) => state.imports[0]);
   if (entry === undefined) return null;
@@ -352,6 +348,11 @@ function FileName({ name }: { name: string }) {
   return <p className={`truncate ${styles.fileName}`}>{name}</p>;
 }
 
+/**
+ * Imports a file: choose, preview, map, check, import, undo.
+ *
+ * A running import continues when the dialog closes; `import-notice.tsx` then shows it.
+ */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const { space } = useSession();
   const rights = useRights();
@@ -359,7 +360,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   const imports = useTransfers((state) => state.imports);
   const dropped = useTransfers((state) => state.dropped);
   const newest = imports[0];
-  // One that was not dismissed is shown whenever this is opened, until another file is wanted.
+  // An import that was not dismissed is shown on reopening, until another file is requested.
   const [seen, setSeen] = useState(useTransfers.getState().dismissed ?? 0);
   const isShown = newest !== undefined && newest.number > seen;
   const runs = newest !== undefined && isRunning(newest);

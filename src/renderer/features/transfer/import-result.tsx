@@ -1,4 +1,4 @@
-/** What became of an import, and the way to undo it. */
+/** The result of an import, and its undo. */
 import { Button } from '@mantine/core';
 import { IconArrowBackUp } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
@@ -11,7 +11,7 @@ import { failuresText, leftWords } from './outcome-words.ts';
 import { idOf, type ImportEntry, lookAgain, undo } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
-/** HEAD: What an import or a check came to: counts, and the rows that failed. */
+/** Shows the counts of an import or check, and the rows that failed. */
 
 function Counts({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean }) {
   const { asserted, updated, unchanged, rules, failed } = outcome;
@@ -84,6 +84,7 @@ function Failures({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boole
 
 const longestKept = 100;
 
+/** Shows the button that undoes an import. */
 export function UndoButton({ entry, size }: { entry: ImportEntry; size?: 'compact-xs' }) {
   const client = useQueryClient();
   const { undoing } = entry;
@@ -128,6 +129,7 @@ function Undone({ undoing, hasRules }: { undoing: Undoing; hasRules: boolean }) 
   );
 }
 
+/** Shows the result of an import. */
 export function ImportResult({ entry }: { entry: ImportEntry }) {
   const { state, undoing, plan } = entry;
   if (state.kind === 'done') {

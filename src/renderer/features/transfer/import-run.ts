@@ -1,8 +1,8 @@
 /**
- * One import from the file that was chosen to what became of it, as states that are shown.
+ * One import from the chosen file to its result, as a sequence of states.
  *
- * It belongs to the window, not to a dialog: it goes on when that is closed or another tool is opened. Where it began is
- * where it ends: another tenant that is looked at meanwhile changes nothing.
+ * It belongs to the window, not to a dialog: it continues when the dialog closes or another tool opens, and it always
+ * targets the space where it started.
  */
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
 import type { OperationOutput } from '../../../engine/contract/operations.ts';
@@ -13,13 +13,6 @@ import { type ImportFormat, importFormats, isTabular } from './formats.ts';
 import { isAsItIs, type Mapping } from './mapping.ts';
 import { prepareTable } from './prepare-table.ts';
 import type { RowFailure, Transformed } from './transform.ts';
-
-/** HEAD:
- * One call of POST /import: a file goes up, lines come back.
- *
- * Browsers tell of a body that is being sent only through XMLHttpRequest, and begin to read the answer when it was sent
- * whole: until then the bytes are the progress (the service takes no more than it has worked off), after it the lines.
- */
 
 type ImportLine = OperationOutput<'importKnowledge'>;
 
@@ -33,11 +26,11 @@ interface ImportUpload {
   readonly onProgress: (progress: ImportProgress) => void;
 }
 
-/** Reads the lines of an answer as it grows. */
+/** Parses the lines of a growing response. */
 export class AnswerLines {
   #read = 0;
 
-  /** The whole lines that are new; `text` is all of the answer so far. */
+  /** Returns the new complete lines; `text` is the whole response so far. */
   take(text: string, isAll: boolean): ImportLine[] {
     const end = isAll ? text.length : text.lastIndexOf('\n') + 1;
     const fresh = text.slice(this.#read, end);
@@ -65,12 +58,17 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // No answer of this service: the status alone is told.
+    // Not a response of this service: only the status is reported.
     return null;
   }
 }
 
-/** Resolves with the last line. Errors: ApiError; the signal's reason where it ended it. */
+/**
+ * Uploads the file to POST /import. Resolves with the last line. Errors: ApiError; the signal's reason if aborted.
+ *
+ * Only XMLHttpRequest reports upload progress, and browsers deliver the response after the whole body is sent: until
+ * then progress is bytes sent (the service accepts only what it has processed), afterwards the response lines.
+ */
 function upload({
   url,
   headers,
@@ -136,27 +134,27 @@ function upload({
   });
 }
 
-/** HEAD:
- * Finds what an import that ended early has stored, and the id that undoes it.
+/**
+ * What an import that ended early has stored, and the id that undoes it.
  *
- * The id stands in the last line of the answer, which never came. But every stored fact tells its import, and its history
- * the request that asserted it; the request's name is ours.
+ * The id is in the response's last line, which never arrived. But every stored fact names its import, and its history
+ * the request that asserted it, whose id is ours.
  */
 
 interface StoredPart {
-  /** null: nothing of it was found. */
+  /** null: nothing was found. */
   readonly id: string | null;
   readonly facts: number;
-  /** More than were counted. */
+  /** More than counted. */
   readonly isAtLeast: boolean;
 }
 
 const pageSize = 1000;
 const mostPages = 10;
-/** Clocks of the browser and the service may differ by so much. */
+/** Maximum clock difference between browser and service. */
 const clockSlackMs = 5 * 60_000;
 
-/** The imports that the facts belong to, each with a fact of it, the newest first. */
+/** Returns the imports of the facts, each with one of its facts, newest first. */
 export function importsAmong(facts: readonly StoredFact[]): Map<string, string> {
   const found = new Map<string, string>();
   for (const { importId, id } of facts)
@@ -164,7 +162,7 @@ export function importsAmong(facts: readonly StoredFact[]): Map<string, string> 
   return found;
 }
 
-/** `since`: when the import began, in epoch ms. Errors: ApiError. */
+/** Finds what an import has stored. `since`: its start in epoch milliseconds. Errors: ApiError. */
 async function findStoredPart(
   endpoint: ServiceEndpoint,
   requestId: string,
@@ -195,21 +193,21 @@ async function isOf(endpoint: ServiceEndpoint, factId: string, requestId: string
   return fact.history.some((change) => change.requestId === requestId);
 }
 
-/** What is to be imported, and how. */
+/** An import to run. */
 export interface ImportPlan {
   readonly file: File;
   readonly format: ImportFormat;
-  /** Of tables; null for the other formats. */
+  /** For tables; null for other formats. */
   readonly mapping: Mapping | null;
-  /** The most columns of the rows that were looked at. */
+  /** Maximum number of columns in the previewed rows. */
   readonly width: number;
-  /** Of what names no scope; null: none. */
+  /** For facts and rules without a scope; null: none. */
   readonly scope: string | null;
   readonly endpoint: ServiceEndpoint;
   readonly isDryRun: boolean;
 }
 
-/** What came of a whole import; the rows that this browser could not map are counted among the failed. */
+/** Result of a whole import; rows that this browser could not map count as failed. */
 export interface ImportOutcome {
   readonly id: string;
   readonly asserted: number;
@@ -217,11 +215,12 @@ export interface ImportOutcome {
   readonly unchanged: number;
   readonly rules: number;
   readonly failed: number;
-  /** The first of them, by line. */
+  /** The first failures by line. */
   readonly errors: readonly RowFailure[];
   readonly generation: number;
 }
 
+/** State of an import. */
 export type ImportState =
   | { readonly kind: 'preparing'; readonly bytes: number }
   | {
@@ -229,21 +228,21 @@ export type ImportState =
       readonly since: number;
       readonly bytes: number;
       readonly total: number;
-      /** null: the service has not told yet. */
+      /** null: no report from the service yet. */
       readonly progress: ImportProgress | null;
     }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'done'; readonly outcome: ImportOutcome }
-  /** `failure` null: its user ended it. */
+  /** `failure` null: the user cancelled. */
   | { readonly kind: 'ended'; readonly failure: ApiFailure | null; readonly left: Left };
 
-/** What an import that did not come to its end has stored all the same. */
+/** What an incomplete import has stored. */
 export type Left =
   | { readonly kind: 'known'; readonly stored: StoredPart }
-  /** It could not be found out, for now. */
+  /** Currently unknown. */
   | { readonly kind: 'unknown'; readonly trace: ImportTrace; readonly failure: ApiFailure };
 
-/** By what the facts of an import are found. `startedAt`: epoch ms. */
+/** How to find the facts of an import. `startedAt`: epoch milliseconds. */
 interface ImportTrace {
   readonly requestId: string;
   readonly startedAt: number;
@@ -251,14 +250,14 @@ interface ImportTrace {
 
 const nothing: Left = { kind: 'known', stored: { id: null, facts: 0, isAtLeast: false } };
 
-/** What was undone of an import. */
+/** State of an undo. */
 export type Undoing =
   | { readonly kind: 'none' }
   | { readonly kind: 'running' }
   | { readonly kind: 'undone'; readonly undone: ImportUndone }
   | { readonly kind: 'failed'; readonly failure: ApiFailure };
 
-/** What the service counted and what this browser did, together. */
+/** Returns the counts of the service and of this browser combined. */
 export function importOutcomeOf(done: ImportDone, mapped: Transformed | null): ImportOutcome {
   const errors = [...done.errors, ...(mapped?.failures ?? [])].sort((one, other) => one.line - other.line);
   return {
@@ -273,9 +272,10 @@ export function importOutcomeOf(done: ImportDone, mapped: Transformed | null): I
   };
 }
 
-/** Thrown to end an import that its user gave up. */
+/** Abort reason of a cancelled import. */
 const givenUp = new DOMException('the import was cancelled', 'AbortError');
 
+/** Cancels the import of a controller. */
 export function giveUp(controller: AbortController): void {
   controller.abort(givenUp);
 }
@@ -296,7 +296,10 @@ export async function findLeft(endpoint: ServiceEndpoint, trace: ImportTrace): P
 
 const mostLooks = 6;
 
-/** The service ends an import between two batches: resolves when there are no more facts than a moment ago, or after a while. */
+/**
+ * The service stops an import between two batches: resolves when the number of facts no longer grows, or after a
+ * while.
+ */
 async function quietened(endpoint: ServiceEndpoint): Promise<void> {
   let before: number | null = null;
   for (let look = 0; look < mostLooks; look += 1) {
@@ -325,7 +328,7 @@ async function sentBlob(
   return { body: blob, mapped: outcome };
 }
 
-/** The address that the file goes to. */
+/** Returns the URL of the upload. */
 export function importUrl({ endpoint, scope, mapping, isDryRun }: ImportPlan): string {
   const predicate = mapping?.predicate.kind === 'name' ? mapping.predicate.name : undefined;
   return addressOf(endpoint, 'importKnowledge', {
@@ -333,7 +336,7 @@ export function importUrl({ endpoint, scope, mapping, isDryRun }: ImportPlan): s
   });
 }
 
-/** Runs it to its end, telling how it stands. Never rejects: what goes wrong is a state. */
+/** Runs an import to its end, reporting its states. Never rejects: a failure is a state. */
 export async function runImportJob(
   plan: ImportPlan,
   signal: AbortSignal,

@@ -1,9 +1,10 @@
-/** Has a worker make the file that is sent in place of a table. One is kept, since a check and the import send the same. */
+/** Converts tables in a worker. Caches one result, since check and import send the same. */
 import type { Mapping } from './mapping.ts';
 import type { Transformed } from './transform.ts';
 import TransformWorker from './transform.worker.ts?worker';
 import type { TransformAnswer, TransformRequest } from './transform.worker.ts';
 
+/** A converted table. */
 export interface PreparedTable {
   readonly blob: Blob;
   readonly outcome: Transformed;
@@ -11,12 +12,15 @@ export interface PreparedTable {
 
 let kept: { readonly file: File; readonly mapping: string; readonly prepared: PreparedTable } | null = null;
 
-/** Lets go of the file that is kept. */
+/** Drops the cached file. */
 export function forgetPrepared(): void {
   kept = null;
 }
 
-/** `onBytes`: how much of the file was read. Rejects with the signal's reason, or with what is wrong with the file. */
+/**
+ * Converts a table. `onBytes`: bytes of the file read so far. Rejects with the signal's reason or the problem of the
+ * file.
+ */
 export async function prepareTable(
   file: File,
   mapping: Mapping,

@@ -1,15 +1,14 @@
-/** What the one who is signed in may do here; everything while that is not known, since the service decides. */
 import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import { useWhoAmI } from '../../api/queries.ts';
 
 interface TransferRights {
-  /** Why nothing can be imported; null where it can. */
+  /** Why nothing can be imported; null if it can. */
   readonly cannotImport: string | null;
-  /** True where the service will refuse every rule of a file. */
+  /** True if the service will refuse every rule of a file. */
   readonly rulesAreRefused: boolean;
 }
 
-/** What a caller may do here, by what the service says of it. */
+/** Returns what a caller may import. */
 export function rightsOf(who: WhoAmI): TransferRights {
   const mayWrite = who.role === 'writer' || who.role === 'admin';
   return {
@@ -22,6 +21,7 @@ export function rightsOf(who: WhoAmI): TransferRights {
 
 const unknown: TransferRights = { cannotImport: null, rulesAreRefused: false };
 
+/** Returns what the current user may import; everything while unknown, since the service decides. */
 export function useRights(): TransferRights {
   const { data } = useWhoAmI();
   return data === undefined ? unknown : rightsOf(data);

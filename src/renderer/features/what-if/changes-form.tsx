@@ -1,4 +1,3 @@
-/** The changes that are staged: statements to add, facts to take away, rules to leave out, and what to look at. */
 import { ActionIcon, Button, Select, Tooltip } from '@mantine/core';
 import { IconEraser, IconFlask, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -47,7 +46,7 @@ function LeftOut({ id, rule, onBack }: { id: string; rule: StoredRule | undefine
 
 const mostChoices = 200;
 
-/** The rules that are left out: chosen by text or name, put back one by one. */
+/** Lists the excluded rules, added by text or name and removed individually. */
 function LeftOutRules({ ids, onIds }: LeftOutRulesProps) {
   const rules = useRules().data;
   const free = (rules ?? []).filter((rule) => rule.enabled && !ids.includes(rule.id));
@@ -71,7 +70,7 @@ function LeftOutRules({ ids, onIds }: LeftOutRulesProps) {
         limit={mostChoices}
         maxDropdownHeight={260}
         nothingFoundMessage="No rule matches"
-        // Always empty: what is chosen goes into the list above.
+        // Always empty: a selected rule moves to the list above.
         value={null}
         data={free.map(({ id, text, name }) => ({
           value: id,
@@ -109,7 +108,7 @@ function Editor({ label, placeholder, text, lines, onText, onSubmit }: EditorPro
   );
 }
 
-/** The editor of what is added, with what is wrong marked in it. */
+/** Shows the editor of additions, with problems marked. */
 function AddEditor(props: Omit<EditorProps, 'label' | 'placeholder' | 'lines'>) {
   const { text, onText, onSubmit } = props;
   const { diagnostics } = useDiagnostics(text, 'program');
@@ -130,7 +129,7 @@ function AddEditor(props: Omit<EditorProps, 'label' | 'placeholder' | 'lines'>) 
 
 interface ChangesFormProps {
   staged: WhatIfSearch;
-  /** The staged, read. */
+  /** The parsed draft. */
   read: ReadChanges;
   onChange: (part: WhatIfSearch) => void;
   run: Pick<RunState<unknown>, 'runningSince' | 'cancelledAfter'>;
@@ -162,6 +161,7 @@ function FormActions({ staged, read, run, onCancel, onClear, onRun }: Omit<Chang
   );
 }
 
+/** Shows the staged changes: statements to add, facts to retract, rules to exclude, and patterns to compare. */
 export function ChangesForm(props: ChangesFormProps) {
   const { staged, read, onChange, onRun } = props;
   const { space } = useSession();

@@ -1,7 +1,7 @@
 /**
- * The changes that are tried, read from their texts into what POST /whatIf takes.
+ * Parses the changes into the request of POST /whatIf.
  *
- * Nothing is sent that cannot be read whole: every problem names the field it is in and its place there.
+ * Only completely parsable changes are sent: every problem names its field and position.
  */
 import type { Atom } from '../../../engine/contract/language.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
@@ -21,20 +21,21 @@ interface ChangedFact {
 export interface Changes {
   readonly facts: readonly ChangedFact[];
   readonly retracted: readonly ChangedFact[];
-  /** Rendered. */
+  /** As text. */
   readonly rules: readonly string[];
-  /** Ids. */
+  /** Rule ids. */
   readonly without: readonly string[];
   readonly goals: readonly Atom[];
 }
 
-/** What keeps a field from being read; empty where nothing does. */
+/** Problems of each field; empty if valid. */
 export type ChangeProblems = Readonly<Record<'add' | 'retract' | 'goals', readonly string[]>>;
 
+/** The parsed changes. */
 export interface ReadChanges {
   readonly changes: Changes;
   readonly problems: ChangeProblems;
-  /** True where all can be read and something would change. */
+  /** True if everything can be parsed and something would change. */
   readonly isReady: boolean;
 }
 
@@ -53,12 +54,13 @@ function readStatements(text: string): { facts: ChangedFact[]; rules: string[]; 
   };
 }
 
-/** The ids of the rules to leave out, each once. */
+/** Returns the ids of the excluded rules, without duplicates. */
 export function idsOf(without: string | undefined): string[] {
   const ids = (without ?? '').split(',').map((id) => id.trim());
   return [...new Set(ids.filter((id) => id !== ''))];
 }
 
+/** Parses the changes of a search. */
 export function readChanges(search: WhatIfSearch): ReadChanges {
   const added = readStatements(search.add ?? '');
   const retracted = readStatements(search.retract ?? '');
@@ -78,8 +80,8 @@ export function readChanges(search: WhatIfSearch): ReadChanges {
 }
 
 /**
- * The body of the request. What is added goes into the scope that is shown; what is taken away is taken from it,
- * or from every scope where all are shown.
+ * Returns the request body. Additions go into the current scope; retractions apply to it, or to every scope if all are
+ * shown.
  */
 export function whatIfRequestOf({ facts, retracted, rules, without, goals }: Changes, scope: ScopeSelection) {
   const fields = scopeFieldsOf(scope);

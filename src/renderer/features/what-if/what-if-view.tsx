@@ -1,9 +1,3 @@
-/**
- * The What-if view: changes that are only tried, and beside them what would follow from them.
- *
- * What was worked out is in the address; what is being staged is a draft of this browser. The outcome stays when
- * the knowledge moves on, and a banner says so.
- */
 import { IconFlask } from '@tabler/icons-react';
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
@@ -20,7 +14,7 @@ import { readChanges, whatIfRequestOf } from './changes.ts';
 import { OutcomeView } from './outcome-view.tsx';
 import { isSameSearch, type WhatIfSearch, whatIfSearchOf } from './what-if-search.ts';
 
-/** Works out what the changes of the address would do; nothing is changed by it. */
+/** Computes the effect of the address's changes; nothing is stored. */
 function useWhatIf({ add, retract, without, goals }: WhatIfSearch): Run<WhatIfResult> & {
   again(): void;
 } {
@@ -49,15 +43,15 @@ function readDraft(text: string): WhatIfSearch {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? whatIfSearchOf({ ...value }) : {};
   } catch {
-    // Not ours: another version wrote it. The next change replaces it.
+    // Another version wrote it; the next change replaces it.
     return {};
   }
 }
 
 /**
- * What is staged in the view: a draft of this browser until it is worked out, then the address.
+ * The staged changes: a draft in this browser until they are tried, then the address.
  *
- * An address that comes from elsewhere (a link, going back) replaces the draft.
+ * An address from elsewhere (a link, going back) replaces the draft.
  */
 function useStaged(search: WhatIfSearch): Staged {
   const { space } = useSession();
@@ -80,7 +74,7 @@ const emptied: WhatIfSearch = { add: undefined, retract: undefined, without: und
 
 interface OutcomeProps {
   run: ReturnType<typeof useWhatIf>;
-  /** True where what is staged is no longer what was worked out. */
+  /** True if the draft differs from what was tried. */
   isChanged: boolean;
   onRun: () => void;
 }
@@ -120,6 +114,12 @@ interface WhatIfViewProps {
   onSearch: (search: WhatIfSearch) => void;
 }
 
+/**
+ * Shows hypothetical changes and their consequences.
+ *
+ * The tried changes are in the address; staged ones are a draft in this browser. When the knowledge changes, the
+ * outcome stays under a banner.
+ */
 export function WhatIfView({ search, onSearch }: WhatIfViewProps) {
   const { staged, change } = useStaged(search);
   const read = useMemo(() => readChanges(staged), [staged]);

@@ -1,4 +1,3 @@
-/** The explanation: what hides the statement, the rules that could conclude it, and what to try. */
 import { Anchor, Button } from '@mantine/core';
 import {
   IconCheck,
@@ -28,12 +27,12 @@ const shownAtOnce = 50;
 
 interface PremiseProps {
   premise: PremiseOfAttempt;
-  /** The statement that is explained. */
+  /** The explained statement. */
   goal: string;
   onQuestion: (statement: string) => void;
 }
 
-/** From a premise that failed since its atom holds: why that holds, and what if it did not. */
+/** Links a premise that failed because its atom is true to its proof, and to a trial without it. */
 function PresentLinks({ atom, isGround, goal }: { atom: string; isGround: boolean; goal: string }) {
   if (!isGround)
     return (
@@ -128,7 +127,7 @@ interface AttemptsProps {
   onQuestion: (statement: string) => void;
 }
 
-/** Each rule that could have concluded the statement: how far it got, and the ways on from every premise. */
+/** Shows each rule that could have concluded the statement: how far it got, with links from every premise. */
 function Attempts({ attempts, goal, onQuestion }: AttemptsProps) {
   const [shown, setShown] = useState(shownAtOnce);
   return (
@@ -147,9 +146,7 @@ function Attempts({ attempts, goal, onQuestion }: AttemptsProps) {
   );
 }
 
-/** HEAD: Which rules a sentence of an explanation speaks of. */
-
-/** The rules whose id stands in the sentence as a word of its own, in their order. */
+/** Returns the rules whose id occurs as a word in the sentence, in order. */
 function rulesNamedIn(sentence: string, rules: readonly StoredRule[]): StoredRule[] {
   const words = new Set(sentence.match(/[\p{L}\p{N}_-]+/gu) ?? []);
   return rules.filter(({ id }) => words.has(id));
@@ -256,6 +253,7 @@ function Missing({ explained, onQuestion }: ExplainedProps) {
   );
 }
 
+/** Shows the explanation: what hides the statement, the rules that could conclude it, and what to try. */
 export function Explained({ explained, onQuestion }: ExplainedProps) {
   const { atom, holds } = explained;
   return (

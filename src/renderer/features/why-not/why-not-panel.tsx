@@ -1,9 +1,3 @@
-/**
- * Why a statement does not hold, as of when it was asked.
- *
- * The statement is the owner's; a pattern or several conditions are made one ground statement first. When the
- * knowledge moves on the explanation stays, and a banner says that it is older.
- */
 import { Button, TextInput } from '@mantine/core';
 import { IconHelpCircle } from '@tabler/icons-react';
 import { useId, useMemo, useState } from 'react';
@@ -67,7 +61,7 @@ function Choice({ atoms, onChoose }: { atoms: readonly string[]; onChoose: (atom
   );
 }
 
-/** What is asked when the form is sent; null while something is missing. */
+/** Returns the statement to explain; null while incomplete. */
 function statementOf(expected: Expected, values: Readonly<Record<string, string>>): string | null {
   if (expected.kind === 'ground') return expected.text;
   return expected.kind === 'pattern' ? fillIn(expected.atom, values) : null;
@@ -78,7 +72,7 @@ interface WhyNotFormProps {
   onQuestion: (statement: string) => void;
 }
 
-/** The statement that one expected: written, made ground where it has variables, chosen where there are several. */
+/** Asks for the expected statement: typed, with values for its variables, or selected among several. */
 function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
   const [shown, setShown] = useState(question);
   const [draft, setDraft] = useState(question);
@@ -92,7 +86,7 @@ function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
   const expected = readExpected(draft);
   const statement = statementOf(expected, values);
 
-  /** `text`: as it is in the editor, which the draft may be a keystroke behind. */
+  /** `text`: the editor's text, which the draft may trail by a keystroke. */
   function submit(text: string): void {
     const next = statementOf(readExpected(text), values);
     if (next !== null) onQuestion(next);
@@ -147,7 +141,7 @@ function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
   );
 }
 
-/** Explains the question of the owner as soon as it is ground. */
+/** Explains the question as soon as it is ground. */
 function useWhyNot(question: string) {
   const { call, space } = useSession();
   const expected = useMemo(() => readExpected(question), [question]);
@@ -198,13 +192,19 @@ function Result({ run, onQuestion }: ResultProps) {
 }
 
 interface WhyNotPanelProps {
-  /** What did not hold: a statement, a pattern or several conditions; empty where nothing is chosen yet. */
+  /** A statement, a pattern or several conditions; empty if none is given yet. */
   question: string;
   onQuestion: (statement: string) => void;
-  /** Present where the panel stands beside something else. */
+  /** Present if the panel is beside other content. */
   onClose?: () => void;
 }
 
+/**
+ * Shows why a statement does not follow, at the time it was asked.
+ *
+ * A pattern or several conditions are first reduced to one ground statement. When the knowledge changes, the
+ * explanation stays under a banner.
+ */
 export function WhyNotPanel({ question, onQuestion, onClose }: WhyNotPanelProps) {
   const run = useWhyNot(question);
   const { state, again, cancel } = run;
