@@ -13,22 +13,22 @@ interface AssertedFact {
 }
 
 /** Larger assertions are not checked fact by fact. */
-const mostLookedAt = 1_000;
+const maxLookedAt = 1_000;
 const requestsAtOnce = 6;
 /** Minimal time limit in milliseconds, since the dependents of a fact are not needed here. */
-const leastTimeout = 1;
+const minTimeout = 1;
 
 /** Returns those of the facts that are not stored; null if they are too many to check. Throws the errors of `call`. */
 export async function unknownFacts(
   { call }: Pick<WorkbenchSession, 'call'>,
   facts: readonly AssertedFact[],
 ): Promise<readonly AssertedFact[] | null> {
-  if (facts.length > mostLookedAt) return null;
+  if (facts.length > maxLookedAt) return null;
   const isUnknown = new Map<AssertedFact, boolean>();
   const waiting = [...facts];
   async function work(): Promise<void> {
     for (let fact = waiting.pop(); fact !== undefined; fact = waiting.pop()) {
-      const body = { ...placed(fact), dryRun: true, timeoutMs: leastTimeout };
+      const body = { ...placed(fact), dryRun: true, timeoutMs: minTimeout };
       isUnknown.set(fact, (await call('retract', { body })).retracted === 0);
     }
   }

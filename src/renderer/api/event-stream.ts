@@ -46,13 +46,13 @@ export interface EventStream {
 }
 
 const silenceMs = 60_000;
-const greatestPauseMs = 8_000;
+const maxPauseMs = 8_000;
 /** A stream that ends cleanly after this long is reopened at once. */
 const steadyMs = 1_000;
 
 /** Returns the delay in milliseconds before attempt `attempt`, from 1: doubling from half a second. */
 export function pauseBefore(attempt: number): number {
-  return Math.min(greatestPauseMs, 500 * 2 ** (attempt - 1));
+  return Math.min(maxPauseMs, 500 * 2 ** (attempt - 1));
 }
 
 function isChangeKind(kind: string): kind is ChangeKind {

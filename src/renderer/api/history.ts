@@ -49,11 +49,11 @@ export interface History extends Steps {
 /** An empty history. */
 export const noSteps: Steps = { done: [], undone: [] };
 
-const mostSteps = 100;
+const maxSteps = 100;
 
 /** Adds a new step and drops the undone ones. */
 export function withStep({ done }: Steps, step: HistoryStep): Steps {
-  return { done: [...done, step].slice(-mostSteps), undone: [] };
+  return { done: [...done, step].slice(-maxSteps), undone: [] };
 }
 
 /** Drops the staged steps: their result is stored as its own step. */

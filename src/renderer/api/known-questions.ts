@@ -23,11 +23,11 @@ export type SavedPlace = Pick<KnownQuestion, 'name' | 'folder'>;
 /** The place of a question without name and folder. */
 export const nowhere: SavedPlace = { name: null, folder: null };
 
-const greatestCount = 200;
+const maxCount = 200;
 
 /** Drops the oldest unsaved questions beyond the limit. */
 export function trim(list: readonly KnownQuestion[]): readonly KnownQuestion[] {
-  let excess = list.length - greatestCount;
+  let excess = list.length - maxCount;
   if (excess <= 0) return list;
   return [...list]
     .reverse()

@@ -4,7 +4,7 @@ import { defaultName } from './space.ts';
 import { readStoredState, writeStored } from '../ui/stored-state.ts';
 
 const storageKey = 'corollary.tenants';
-const greatestCount = 50;
+const maxCount = 50;
 
 function readNames(value: unknown): string[] | null {
   return Array.isArray(value) && value.every((name) => typeof name === 'string') ? value : null;
@@ -25,7 +25,7 @@ function others(name: string): string[] {
 
 /** Remembers an opened tenant. */
 export function rememberTenant(name: string): void {
-  keep([name, ...others(name)].slice(0, greatestCount));
+  keep([name, ...others(name)].slice(0, maxCount));
 }
 
 /** Forgets a deleted tenant. */

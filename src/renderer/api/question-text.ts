@@ -38,7 +38,7 @@ export function refuseUnreadable(text: string): void {
 }
 
 /** At most this many problems of one text are reported. */
-export const mostProblems = 5;
+export const maxProblems = 5;
 
 /**
  * Parses patterns, one per line, each optionally ending in a full stop, comma or question mark. Problems name their
@@ -54,7 +54,7 @@ export function readPatterns(text: string): { patterns: Atom[]; problems: string
       patterns.push(parseAtom(bare, 'goal'));
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      if (problems.length < mostProblems)
+      if (problems.length < maxProblems)
         problems.push(error.message.replace(/^goal: line 1\b/, `Line ${index + 1}`));
     }
   }

@@ -19,11 +19,11 @@ export interface Sink {
 }
 
 /** Limit of a download that the browser must buffer, in bytes. */
-export const mostKeptBytes = 1024 ** 3;
+export const maxKeptBytes = 1024 ** 3;
 const piecesTogether = 8 * 1024 * 1024;
 
 /** Buffers the bytes and hands them over as one file. */
-export function keepingSink(hand: (file: Blob) => void, most: number = mostKeptBytes): Sink {
+export function keepingSink(hand: (file: Blob) => void, most: number = maxKeptBytes): Sink {
   let whole: Blob[] = [];
   let pieces: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;

@@ -154,7 +154,7 @@ interface HoverSubject {
 }
 
 /** Maximum number of rules shown of each kind. */
-const mostRules = 4;
+const maxRules = 4;
 
 function codeBlock(title: string, lines: readonly string[], count: number): string[] {
   if (lines.length === 0) return [];
@@ -192,7 +192,7 @@ export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowl
       conclusionsInWords(predicate),
       amount(predicate.rules, 'rule'),
     ].join(' · ');
-    const textOf = (rules: Knowledge['rules']) => rules.slice(0, mostRules).map(({ text }) => `${text}.`);
+    const textOf = (rules: Knowledge['rules']) => rules.slice(0, maxRules).map(({ text }) => `${text}.`);
     return [
       `**${name}/${predicate.arity}** — ${counts}${scopesInWords(predicate.scopes)}`,
       ...codeBlock(

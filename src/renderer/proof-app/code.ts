@@ -9,10 +9,10 @@ export function clipped(text: string, most: number): string {
 }
 
 /** Maximum number of characters shown of one piece of code; a statement may have a million. */
-const mostCharacters = 10_000;
+const maxCharacters = 10_000;
 
 /** Returns highlighted code of our language, at most `most` characters of it. */
-export function code(text: string, more = '', most = mostCharacters): HTMLElement {
+export function code(text: string, more = '', most = maxCharacters): HTMLElement {
   const shown = clipped(text, most);
   const parts = lexLine(shown, false).tokens.map(({ start, end, kind }) => {
     const part = shown.slice(start, end);

@@ -38,9 +38,9 @@ export interface ForestRow extends Omit<OutlineRow, 'step'> {
 export type Unfolded = ReadonlyMap<number, ReadonlySet<number>>;
 
 /** Maximum number of lines after unfolding everything. */
-export const mostUnfolded = 20_000;
+export const maxUnfolded = 20_000;
 /** With several answers, at most this many lines start unfolded: what is visible without scrolling. */
-const fewLines = 16;
+const maxInitialLines = 16;
 
 /** Returns the answers of a page with their proofs. A root whose step is missing counts as no proof. */
 export function provedAnswersOf({ results, proof }: Answer): ProvedAnswer[] {
@@ -115,10 +115,10 @@ export function unfoldedAtFirst(conclusions: readonly ProvedAnswer[]): Unfolded 
   const [only] = conclusions;
   const tree = conclusions.length === 1 ? only?.tree() : null;
   if (tree !== null && tree !== undefined) return new Map([[0, initiallyUnfolded(tree)]]);
-  if (conclusions.length > fewLines) return new Map();
-  const unfolded = unfoldedUpTo(conclusions, fewLines);
+  if (conclusions.length > maxInitialLines) return new Map();
+  const unfolded = unfoldedUpTo(conclusions, maxInitialLines);
   const isAll = unfolded.size === conclusions.filter(isProved).length;
-  return isAll && forestRows(conclusions, unfolded).length <= fewLines ? unfolded : new Map();
+  return isAll && forestRows(conclusions, unfolded).length <= maxInitialLines ? unfolded : new Map();
 }
 
 /** Returns all answers unfolded completely, from the first on, up to `most` steps. */

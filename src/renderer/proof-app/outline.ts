@@ -6,7 +6,7 @@ import { stepLine } from './step-line.ts';
 /** In pixels; must match the style sheet. */
 const rowHeight = 26;
 /** Minimum number of visible lines. */
-const leastRows = 3;
+const minRows = 3;
 /** Lines rendered beyond the edges. */
 const overscan = 10;
 
@@ -45,7 +45,7 @@ export class Outline {
     if (!isSame) this.#rows = forestRows(conclusions, state.unfolded);
     this.#conclusions = conclusions;
     this.#state = state;
-    const least = Math.min(this.#rows.length, leastRows);
+    const least = Math.min(this.#rows.length, minRows);
     this.element.style.minHeight = `${least * rowHeight}px`;
     this.#body.style.height = `${this.#rows.length * rowHeight}px`;
     this.#showActive();

@@ -8,7 +8,7 @@ import {
   type ForestRow,
   forestRows,
   isProved,
-  mostUnfolded,
+  maxUnfolded,
   type ProvedAnswer,
   provedAnswersOf,
   unfoldedAtFirst,
@@ -19,9 +19,9 @@ import type { ShownResult } from './shown-result.ts';
 import { kindTag } from './step-line.ts';
 
 /** Maximum number of characters shown of a value. */
-const mostOfValue = 1000;
+const maxValueLength = 1000;
 /** Maximum number of alternative derivations listed. */
-const mostWays = 5;
+const maxWays = 5;
 
 const explanations = {
   // A question of several literals is proved by its parts, without a rule.
@@ -51,7 +51,7 @@ function stepDetail({ step, conclusion }: ForestRow): Node[] {
       element('p', {}, 'by ', code(step.rule)),
       ...bindings(step.rule, step, conclusion.tree()?.steps),
     );
-  for (const { rule } of (step.alternatives ?? []).slice(0, mostWays))
+  for (const { rule } of (step.alternatives ?? []).slice(0, maxWays))
     parts.push(element('p', { class: 'dim' }, 'also by ', code(rule)));
   const notes = notesOf(step);
   if (notes.length > 0) parts.push(element('p', { class: 'dim' }, notes.join(' · ')));
@@ -69,7 +69,7 @@ function bindings(rule: string, step: ProofStep, steps: ReadonlyMap<number, Proo
     index === 0 ? 'with ' : ', ',
     code(variable),
     ' = ',
-    element('code', { class: 'code' }, clipped(constant, mostOfValue)),
+    element('code', { class: 'code' }, clipped(constant, maxValueLength)),
   ]);
   return [element('p', { class: 'dim' }, ...pairs)];
 }
@@ -86,7 +86,7 @@ function readBindings(rule: string, atom: string, premises: readonly string[]): 
 function notesOf({ scope, metadata = {} }: ProofStep): string[] {
   const told = Object.entries(metadata).map(
     ([name, value]) =>
-      `${name}: ${clipped(typeof value === 'string' ? value : JSON.stringify(value), mostOfValue)}`,
+      `${name}: ${clipped(typeof value === 'string' ? value : JSON.stringify(value), maxValueLength)}`,
   );
   return scope === null ? told : [`scope ${scope}`, ...told];
 }
@@ -101,7 +101,7 @@ export interface Offers {
 }
 
 /** Maximum number of characters shown of a question. */
-const mostOfQuestion = 600;
+const maxQuestionLength = 600;
 
 const noOffers: Offers = { more: null, enlarge: null, open: null };
 const offerNames = ['more', 'enlarge', 'open'] as const;
@@ -207,7 +207,7 @@ export class ProofAppView {
 
   #title(words: string): HTMLElement {
     const title = element('h1', {}, words);
-    if (this.#question !== null) title.append(' ', code(this.#question, '', mostOfQuestion));
+    if (this.#question !== null) title.append(' ', code(this.#question, '', maxQuestionLength));
     return title;
   }
 
@@ -267,7 +267,7 @@ export class ProofAppView {
   }
 
   #foldAll(isFolded: boolean): void {
-    const unfolded = isFolded ? new Map() : unfoldedUpTo(this.#conclusions, mostUnfolded);
+    const unfolded = isFolded ? new Map() : unfoldedUpTo(this.#conclusions, maxUnfolded);
     const { active } = this.#outline;
     // The cursor stays within its answer.
     const key = active === null ? '' : `${active.index}:${active.conclusion.root?.id ?? ''}`;

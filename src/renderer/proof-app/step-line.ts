@@ -7,10 +7,10 @@ import { canUnfold, type ForestRow, stepsUnder } from './forest.ts';
 import type { ProofStep } from '../../engine/contract/inference.ts';
 
 /** Deeper levels are not indented further; they show their number. */
-const greatestIndent = 12;
+const maxIndent = 12;
 
 /** Maximum number of characters of a line, which is cut at the edge anyway. */
-const mostOnLine = 400;
+const maxLineLength = 400;
 
 /** Returns the kind of a step as a coloured word. */
 export function kindTag(step: ProofStep): HTMLElement {
@@ -23,14 +23,14 @@ export function stepLine(row: ForestRow, isOpen: boolean): Node[] {
   const { step, level } = row;
   const depth = level - 1;
   const indent = element('span', { class: 'indent', 'aria-hidden': 'true' });
-  indent.style.setProperty('--depth', String(Math.min(depth, greatestIndent)));
+  indent.style.setProperty('--depth', String(Math.min(depth, maxIndent)));
   const fold = element('span', {
     class: `fold ${canUnfold(row) ? (isOpen ? 'open' : 'closed') : ''}`.trim(),
     'aria-hidden': 'true',
   });
   const parts: Node[] = [indent];
-  if (depth > greatestIndent) parts.push(dim(String(depth), 'depth'));
-  parts.push(fold, code(step === null ? row.conclusion.text : step.atom, 'atom', mostOnLine));
+  if (depth > maxIndent) parts.push(dim(String(depth), 'depth'));
+  parts.push(fold, code(step === null ? row.conclusion.text : step.atom, 'atom', maxLineLength));
   if (step === null) return [...parts, dim('without its proof')];
   parts.push(kindTag(step));
   if (row.isReference && step.premises.length > 0) return [...parts, dim('shown above')];
@@ -43,5 +43,5 @@ export function stepLine(row: ForestRow, isOpen: boolean): Node[] {
 }
 
 function dim(text: string, more = ''): HTMLElement {
-  return element('span', { class: `dim ${more}`.trim() }, clipped(text, mostOnLine));
+  return element('span', { class: `dim ${more}`.trim() }, clipped(text, maxLineLength));
 }

@@ -10,14 +10,14 @@ export interface ToldConsequences {
 }
 
 /** Beyond this many, the rest is counted. */
-const mostNamed = 4;
+const maxNamed = 4;
 
 /** Returns ` Not worked out: kids/2.`; empty if complete. */
 export function notWorkedOutInWords({ consequencesComplete, notWorkedOut = [] }: ToldConsequences): string {
   if (consequencesComplete !== false) return '';
   if (notWorkedOut.length === 0) return ' Not all is worked out.';
-  const named = notWorkedOut.slice(0, mostNamed).join(', ');
-  const rest = notWorkedOut.length - mostNamed;
+  const named = notWorkedOut.slice(0, maxNamed).join(', ');
+  const rest = notWorkedOut.length - maxNamed;
   return ` Not worked out: ${named}${rest > 0 ? ` and ${formatCount(rest)} more` : ''}.`;
 }
 

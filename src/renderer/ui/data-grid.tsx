@@ -282,7 +282,7 @@ interface BodyRowsProps<Row> extends DataGridProps<Row> {
 }
 
 /** Rows have fixed positions in a block of at most this many; scrolling moves the block. */
-const mostRowsOfBlock = 4096;
+const maxBlockRows = 4096;
 
 /** First row of the block; changes after a jump, so that new rows reuse the elements of old ones. */
 function useBlock(first: number, last: number): number {
@@ -290,7 +290,7 @@ function useBlock(first: number, last: number): number {
   if (seen.first === first && seen.last === last) return seen.block;
   const isLeap = first >= seen.last || last <= seen.first;
   const block = isLeap ? first - (seen.first - seen.block) : seen.block;
-  const next = { first, last, block: Math.abs(first - block) > mostRowsOfBlock ? first : block };
+  const next = { first, last, block: Math.abs(first - block) > maxBlockRows ? first : block };
   setSeen(next);
   return next.block;
 }

@@ -5,7 +5,7 @@ import { formatCount } from './format.ts';
 import styles from './text-block.module.css';
 
 /** In UTF-16 code units. */
-const mostShown = 100_000;
+const maxShown = 100_000;
 
 interface BlockProps {
   title: string;
@@ -42,10 +42,10 @@ export function Block({ title, note, actions, children }: BlockProps) {
 export function TextBlock({ title, text, label, note }: TextBlockProps) {
   return (
     <Block title={title} note={note} actions={<CopyButton text={text} label={label} />}>
-      <CodeBlock label={title} text={text.slice(0, mostShown)} />
-      {text.length > mostShown && (
+      <CodeBlock label={title} text={text.slice(0, maxShown)} />
+      {text.length > maxShown && (
         <p className="dim">
-          The first {formatCount(mostShown)} of {formatCount(text.length)} characters; the copy has all.
+          The first {formatCount(maxShown)} of {formatCount(text.length)} characters; the copy has all.
         </p>
       )}
     </Block>

@@ -9,7 +9,7 @@ import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useState } 
 import { flushSync } from 'react-dom';
 
 /** Below every browser's cap, the lowest being about 16.7 million pixels. */
-const greatestHeight = 10_000_000;
+const maxHeight = 10_000_000;
 
 interface VirtualRowsOptions {
   count: number;
@@ -38,7 +38,7 @@ export interface VirtualRows {
 
 /** Returns the document pixels per pixel of the scroll bar. */
 export function scrollScale(total: number, viewport: number): number {
-  return total <= greatestHeight ? 1 : (total - viewport) / (greatestHeight - viewport);
+  return total <= maxHeight ? 1 : (total - viewport) / (maxHeight - viewport);
 }
 
 /** Returns the nearest offset that shows a row at `top`; null if it is visible. */
@@ -92,7 +92,7 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
   const { count, rowHeight, scrollRef, headerHeight = 0 } = options;
   const total = count * rowHeight;
   // In scale, one pixel of the scroll bar moves the rows by more than one pixel.
-  const isScaled = total + headerHeight > greatestHeight;
+  const isScaled = total + headerHeight > maxHeight;
   const { scrollTop, viewport } = useScrolled(scrollRef, isScaled ? 0 : rowHeight);
   const scale = scrollScale(total + headerHeight, viewport);
 
@@ -134,7 +134,7 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
       index: first + at,
       top: (first + at) * rowHeight + shift,
     })),
-    height: Math.min(total, greatestHeight),
+    height: Math.min(total, maxHeight),
     scrollToRow,
     shiftBy,
     pageSize: Math.max(1, Math.floor((viewport - headerHeight) / rowHeight) - 1),

@@ -20,7 +20,6 @@ import styles from './shell.module.css';
  * Addresses of other services, remembered in this browser. Each opens its own workbench in its own window: a page
  * talks only to the service it came from.
  */
-
 const storageKey = 'corollary.services';
 interface OtherServices {
   readonly origins: readonly string[];

@@ -8,7 +8,7 @@ import { EmptyState } from '../../ui/notices.tsx';
 import type { GoTo } from './go-to.ts';
 import { placesWithin } from './places-within.ts';
 
-const mostOffered = 8;
+const maxOffered = 8;
 
 /** Replaces every view when the key does not reach the database or tenant of the address. */
 export function OutOfReach({ goTo }: { goTo: GoTo }) {
@@ -29,7 +29,7 @@ export function OutOfReach({ goTo }: { goTo: GoTo }) {
       title={`Your key does not reach the ${isDatabase ? `database ${space.database}` : `tenant ${space.tenant}`}`}
       actions={
         <>
-          {places.slice(0, mostOffered).map((place, index) => (
+          {places.slice(0, maxOffered).map((place, index) => (
             <Button
               key={`${place.database} ${place.tenant}`}
               variant={index === 0 ? 'filled' : 'default'}

@@ -6,7 +6,7 @@ import { KeyCaps } from '../../ui/tags.tsx';
 import styles from './palette.module.css';
 import { findCommands, groupCommands } from './palette-search.ts';
 
-const greatestCount = 60;
+const maxCount = 60;
 /** Enough to fill the list; the rest renders once these are on screen. */
 const firstCount = 20;
 const atOnce = { duration: 0 } as const;
@@ -97,7 +97,7 @@ export function Palette({ commands, onClose }: PaletteProps) {
   const listRef = useRef<HTMLDivElement>(null);
   const [typed, setTyped] = useState('');
   const [place, setPlace] = useState(0);
-  const count = useDeferredValue(greatestCount, firstCount);
+  const count = useDeferredValue(maxCount, firstCount);
   const found = asShown(findCommands(commands, typed, count));
   const active = Math.min(place, found.length - 1);
 

@@ -1,5 +1,5 @@
 /** Addresses of services, typed and remembered. */
-const mostRemembered = 8;
+const maxRemembered = 8;
 
 /** Returns the origin of an address, with or without `http://`; null if it has none. */
 export function serviceOriginOf(address: string): string | null {
@@ -21,7 +21,7 @@ export function addressProblem(address: string): string | null {
 
 /** Returns the origins with `origin` first, without duplicates; drops the oldest beyond the limit. */
 export function withOrigin(origins: readonly string[], origin: string): readonly string[] {
-  return [origin, ...origins.filter((known) => known !== origin)].slice(0, mostRemembered);
+  return [origin, ...origins.filter((known) => known !== origin)].slice(0, maxRemembered);
 }
 
 /** Returns the stored origins, ignoring anything else; null if the value is no list. */

@@ -23,7 +23,6 @@ import styles from './sign-in.module.css';
 import { useNextTry } from './use-next-try.ts';
 
 /** Where the key is stored, in words. */
-
 function keptFor(): string {
   return desktopShell() === null ? 'Kept for this tab alone' : 'Kept by this application alone';
 }
@@ -89,8 +88,6 @@ function SignInKeyForm({ other }: { other: ReactNode }) {
     </form>
   );
 }
-
-/** Props of the bootstrap form. */
 
 interface BootstrapFormProps {
   /** Another option beside the button. */

@@ -134,7 +134,7 @@ function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuest
 }
 
 /** At most this many tenants are listed; others are reached by name. */
-const mostListed = 100;
+const maxListed = 100;
 
 /**
  * Lists the tenants that the caller reaches and those opened in this browser. Fetched while the menu is open, since
@@ -149,7 +149,7 @@ function TenantChoices({ goTo }: { goTo: GoTo }) {
   const names = [...new Set([...known, ...counts.keys(), ...restriction])]
     .filter((name) => restriction.length === 0 || restriction.includes(name))
     .sort();
-  return names.slice(0, mostListed).map((tenant) => (
+  return names.slice(0, maxListed).map((tenant) => (
     <Choice
       key={tenant}
       isCurrent={tenant === space.tenant}

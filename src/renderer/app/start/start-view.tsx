@@ -29,7 +29,6 @@ async function readSample(entry: SampleEntry): Promise<Sample> {
 }
 
 /** Progress of loading a sample. */
-
 interface SampleProgress {
   readonly facts: number;
   readonly rules: number;

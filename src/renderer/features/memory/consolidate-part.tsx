@@ -15,7 +15,7 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { AtomList } from './atom-list.tsx';
 import {
-  greatestLeast,
+  maxLeast,
   leastOf,
   predicateListOf,
   type MemorySearch,
@@ -145,13 +145,13 @@ function LeastField({ least, onLeast }: { least: number; onLeast: (least: number
       aria-label="How many alike make a pattern"
       prefix="at least "
       min={2}
-      max={greatestLeast}
+      max={maxLeast}
       allowDecimal={false}
       allowNegative={false}
       value={typed}
       onChange={(value) => {
         setTyped(value);
-        if (typeof value === 'number' && value >= 2 && value <= greatestLeast) report(value);
+        if (typeof value === 'number' && value >= 2 && value <= maxLeast) report(value);
       }}
     />
   );
@@ -199,7 +199,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
         <PredicateChoice
           label="Predicates to consolidate"
           placeholder="Whatever is an episode"
-          leastArity={2}
+          minArity={2}
           chosen={predicates}
           onChosen={(names) => onSearch({ episodes: predicateListOf(names) })}
         />

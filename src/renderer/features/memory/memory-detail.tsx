@@ -34,7 +34,7 @@ import styles from './memory.module.css';
 /** Default importance. */
 const usualImportance = 0.5;
 /** Maximum number of a summary's values listed. */
-const mostEpisodes = 200;
+const maxEpisodes = 200;
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -250,7 +250,7 @@ function Origin({ metadata }: Pick<FactDetail, 'metadata'>) {
   const origin = useMemo(() => summarySourcesOf(metadata), [metadata]);
   if (origin === null) return null;
   const { from, position, count, first, last, values } = origin;
-  const rest = values.length - mostEpisodes;
+  const rest = values.length - maxEpisodes;
   return (
     <Section title="Stands for">
       <p>
@@ -258,7 +258,7 @@ function Origin({ metadata }: Pick<FactDetail, 'metadata'>) {
         {position + 1}, asserted {formatTime(first)} to {formatTime(last)}
       </p>
       <ul className={styles.plainList} tabIndex={0} aria-label="Values it stands for">
-        {values.slice(0, mostEpisodes).map(({ value, createdAt }) => (
+        {values.slice(0, maxEpisodes).map(({ value, createdAt }) => (
           <li key={`${value} ${createdAt}`}>
             <span className="mono truncate" title={value}>
               {value}

@@ -35,15 +35,15 @@ export interface MemoryRun {
 export type NewRun = Omit<MemoryRun, 'number' | 'atomCount'>;
 
 /** Maximum number of runs kept. */
-export const mostRuns = 50;
+export const maxRuns = 50;
 /** Maximum number of atoms kept per run. */
-export const mostAtoms = 1_000;
+export const maxAtoms = 1_000;
 
-/** Returns the runs with a new one in front; drops the oldest beyond `mostRuns`. */
+/** Returns the runs with a new one in front; drops the oldest beyond `maxRuns`. */
 export function withRun(runs: readonly MemoryRun[], run: NewRun): MemoryRun[] {
   const number = (runs[0]?.number ?? 0) + 1;
-  const atoms = run.atoms.slice(0, mostAtoms);
-  return [{ ...run, number, atoms, atomCount: run.atoms.length }, ...runs].slice(0, mostRuns);
+  const atoms = run.atoms.slice(0, maxAtoms);
+  return [{ ...run, number, atoms, atomCount: run.atoms.length }, ...runs].slice(0, maxRuns);
 }
 
 interface RunsState {

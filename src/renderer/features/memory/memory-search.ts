@@ -42,7 +42,7 @@ export const usualThreshold = 0.05;
 /** The service's default minimum of a pattern. */
 export const usualLeast = 3;
 /** Maximum of that minimum. */
-export const greatestLeast = 1_000_000;
+export const maxLeast = 1_000_000;
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -80,7 +80,7 @@ export function memorySearchOf(search: Record<string, unknown>): MemorySearch {
     episodes: predicateListOf(listedPredicatesOf(text(search['episodes']))),
     least: numberText(
       search['least'],
-      (number) => Number.isInteger(number) && number >= 2 && number <= greatestLeast,
+      (number) => Number.isInteger(number) && number >= 2 && number <= maxLeast,
     ),
     fact: text(search['fact']),
   };

@@ -57,7 +57,7 @@ function SalientPart(props: PartProps) {
         <PredicateChoice
           label="Predicates of the most salient facts"
           placeholder="All predicates"
-          leastArity={0}
+          minArity={0}
           chosen={predicates}
           onChosen={(names) => onSearch({ predicates: predicateListOf(names) })}
         />

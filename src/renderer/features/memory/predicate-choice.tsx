@@ -7,17 +7,17 @@ interface PredicateChoiceProps {
   /** Shown if none is selected. */
   placeholder: string;
   /** Minimum arity. */
-  leastArity: number;
+  minArity: number;
   chosen: readonly string[];
   onChosen: (predicates: string[]) => void;
 }
 
 /** Shows a choice of predicates by name. */
 export function PredicateChoice(props: PredicateChoiceProps) {
-  const { label, placeholder, leastArity, chosen, onChosen } = props;
+  const { label, placeholder, minArity, chosen, onChosen } = props;
   const { data } = usePredicates();
   const known = (data ?? []).flatMap(({ name, arity, facts }) =>
-    facts > 0 && arity >= leastArity ? [name] : [],
+    facts > 0 && arity >= minArity ? [name] : [],
   );
   // Predicates of the address may not exist.
   const names = [...new Set([...known, ...chosen])].sort();

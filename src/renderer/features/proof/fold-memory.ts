@@ -81,9 +81,9 @@ export function readFolds(value: unknown): KeptFolds[] | null {
 
 const storageKey = 'corollary.proofs';
 /** Maximum number of states, of stored states, and of unfolded steps per stored state. */
-const greatestCount = 50;
-const greatestStored = 12;
-const greatestUnfolded = 1_000;
+const maxCount = 50;
+const maxStored = 12;
+const maxUnfolded = 1_000;
 const saveMs = 2_000;
 
 let remembered: Map<string, KeptFolds> | null = null;
@@ -101,9 +101,9 @@ function save(): void {
   clearTimeout(saving);
   saving = undefined;
   const small = [...all().values()].filter(
-    ({ unfolded }) => unfolded === 'all' || unfolded.length <= greatestUnfolded,
+    ({ unfolded }) => unfolded === 'all' || unfolded.length <= maxUnfolded,
   );
-  writeStored(storageKey, small.slice(-greatestStored));
+  writeStored(storageKey, small.slice(-maxStored));
 }
 
 /** Remembers a state; `about` identifies the question and where it was asked. */
@@ -112,7 +112,7 @@ export function rememberFolds(about: string, proof: Proof, folds: Folds): void {
   known.delete(about);
   known.set(about, keptOf(about, proof, folds));
   for (const oldest of known.keys()) {
-    if (known.size <= greatestCount) break;
+    if (known.size <= maxCount) break;
     known.delete(oldest);
   }
   saving ??= setTimeout(save, saveMs);

@@ -48,12 +48,12 @@ const boxGap = 14;
 export const margin = 24;
 
 /** Larger graphs are not layered. */
-const greatestLayered = 240;
+const maxLayered = 240;
 
 /** Returns the layout of a diagram. */
 export function layOutProof(input: LayoutInput): Layout {
   const isShared = input.edges.some((edge) => !edge.isOwn && !edge.isCircle);
-  return isShared && input.nodes.length <= greatestLayered ? inLayers(input) : asTree(input);
+  return isShared && input.nodes.length <= maxLayered ? inLayers(input) : asTree(input);
 }
 
 interface Center {

@@ -76,7 +76,7 @@ export function nodeOfStep(diagram: PlacedDiagram, step: number): PlacedNode | u
 }
 
 /** Maximum number of edges drawn between boxes outside the view; more would be slow and merge into grey. */
-const mostPassing = 150;
+const maxPassing = 150;
 
 /** Returns what lies in a part of the diagram; of very many edges that merely cross it, only some. */
 export function within(
@@ -91,7 +91,7 @@ export function within(
     if (end !== undefined && meets(end, part)) edges.push(placed);
     else passing.push(placed);
   }
-  const every = Math.ceil(passing.length / mostPassing);
+  const every = Math.ceil(passing.length / maxPassing);
   edges.push(...passing.filter((_, index) => index % every === 0));
   return { nodes: diagram.nodes.filter((node) => meets(node, part)), edges };
 }

@@ -141,8 +141,8 @@ export function useDiagramGraph({ rows, chosen, hiddenUnder }: LookedAt) {
 }
 
 /** Below this scale, or with more boxes in view, text is not drawn. */
-const leastReadable = 0.3;
-const mostBoxes = 350;
+const minReadable = 0.3;
+const maxBoxes = 350;
 /** Lines that a page key moves. */
 const pageSize = 10;
 /** Margin around the screen in which boxes are drawn, in pixels. */
@@ -212,7 +212,7 @@ function Drawn({ id, lookedAt, actions, notes, diagram, view, screen }: DrawnPro
     () => within(diagram, { left, top, width, height }),
     [diagram, left, top, width, height],
   );
-  const isFar = view.k < leastReadable || drawn.nodes.length > mostBoxes;
+  const isFar = view.k < minReadable || drawn.nodes.length > maxBoxes;
   const cursor = nodeOfStep(diagram, active?.step.id ?? -1);
   // A screen reader still finds the cursor in it.
   const boxes = isFar || !drawn.nodes.some((node) => node === cursor) ? cursor : undefined;

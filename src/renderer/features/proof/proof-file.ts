@@ -2,22 +2,17 @@
 import type { Proof } from '../../../engine/contract/inference.ts';
 
 /** Browsers' limits of a picture: pixels per side, and in total. */
-const greatestSide = 16_000;
-const greatestArea = 80_000_000;
+const maxSide = 16_000;
+const maxArea = 80_000_000;
 /** For high-density screens. */
 const bestScale = 2;
 /** Below this scale text is unreadable. */
-const leastScale = 0.4;
+const minScale = 0.4;
 
 /** Returns the scale of a picture; null if it would be too large. */
 export function scaleOfPicture(width: number, height: number): number | null {
-  const scale = Math.min(
-    bestScale,
-    greatestSide / width,
-    greatestSide / height,
-    Math.sqrt(greatestArea / (width * height)),
-  );
-  return scale < leastScale ? null : scale;
+  const scale = Math.min(bestScale, maxSide / width, maxSide / height, Math.sqrt(maxArea / (width * height)));
+  return scale < minScale ? null : scale;
 }
 
 /** Returns an ASCII file name: `proof-ancestor-ada-bob.svg`. */

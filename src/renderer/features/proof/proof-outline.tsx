@@ -18,7 +18,7 @@ interface ProofOutlineProps {
 }
 
 /** Deeper levels are not indented further, so that a long chain stays visible; they show their number. */
-const greatestIndent = 16;
+const maxIndent = 16;
 
 interface LineProps {
   row: OutlineRow;
@@ -37,10 +37,8 @@ function LineContent({ row, lookedAt, isUnfolded, onToggle, onOpen }: LineProps)
   const isPointer = row.isReference && step.premises.length > 0;
   return (
     <>
-      <span style={{ flex: 'none', width: Math.min(row.level - 1, greatestIndent) * 16 }} aria-hidden />
-      {row.level > greatestIndent + 1 && (
-        <span className={`dim number ${styles.depth}`}>{row.level - 1}</span>
-      )}
+      <span style={{ flex: 'none', width: Math.min(row.level - 1, maxIndent) * 16 }} aria-hidden />
+      {row.level > maxIndent + 1 && <span className={`dim number ${styles.depth}`}>{row.level - 1}</span>}
       {isFoldable(row) ? (
         <span
           className={styles.fold}

@@ -34,7 +34,6 @@ import { useStepActions } from './use-step-actions.ts';
  *
  * It is not fetched again by itself: when the knowledge changes, it stays and `isOld` is true.
  */
-
 interface ShownProof {
   readonly answer: Answer | undefined;
   readonly error: Error | null;

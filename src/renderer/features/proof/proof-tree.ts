@@ -182,10 +182,10 @@ export function stepsAbove(tree: ProofTree, id: number): Set<number> {
   return found;
 }
 
-const fewSteps = 40;
+const maxInitialSteps = 40;
 
 /** Returns the initial state: a small proof unfolded completely, the first levels of a large one. */
 export function initiallyUnfolded(tree: ProofTree): Set<number> {
   const size = tree.sizeOf.get(tree.root) ?? 0;
-  return size <= fewSteps ? stepsBelow(tree, tree.root) : stepsBelow(tree, tree.root, 3);
+  return size <= maxInitialSteps ? stepsBelow(tree, tree.root) : stepsBelow(tree, tree.root, 3);
 }

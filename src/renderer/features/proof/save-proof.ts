@@ -40,7 +40,6 @@ export function proofAsText(tree: ProofTree, hiddenUnder = nothingHidden): strin
 }
 
 /** Colours and fonts of the picture. */
-
 export interface SvgLook {
   colourOf(name: Colour): string;
   shapesOf(node: PlacedNode): readonly Shape[];

@@ -20,10 +20,10 @@ interface Extent {
   readonly height: number;
 }
 
-const leastScale = 0.05;
-const greatestScale = 2.5;
+const minScale = 0.05;
+const maxScale = 2.5;
 /** Minimum scale when fitting; below it nothing is readable. */
-const leastFit = 0.1;
+const minFit = 0.1;
 /** Scale for partial views; a diagram that fits at this scale is shown whole. */
 const readable = 0.9;
 const readableWhole = 0.75;
@@ -45,7 +45,7 @@ export function kept(view: Viewport, screen: Extent, diagram: Extent): Viewport 
 
 /** Returns the view zoomed by a factor around a fixed point. */
 export function zoomed(view: Viewport, factor: number, at: { x: number; y: number }): Viewport {
-  const k = clamp(view.k * factor, leastScale, greatestScale);
+  const k = clamp(view.k * factor, minScale, maxScale);
   const by = k / view.k;
   return { k, x: at.x - (at.x - view.x) * by, y: at.y - (at.y - view.y) * by };
 }
@@ -62,12 +62,7 @@ function scaleOfAll(screen: Extent, diagram: Extent): number {
 
 /** Returns a view of the whole diagram, at most at full size; if that is too large, of the part around the cursor. */
 export function fitted(screen: Extent, diagram: Extent, cursor: Box): Viewport {
-  return showing(
-    centred(screen, diagram, Math.max(leastFit, scaleOfAll(screen, diagram))),
-    screen,
-    cursor,
-    0,
-  );
+  return showing(centred(screen, diagram, Math.max(minFit, scaleOfAll(screen, diagram))), screen, cursor, 0);
 }
 
 /** Returns the initial view: the whole diagram if readable, else its beginning with the root at the left. */

@@ -23,7 +23,7 @@ const icons = {
 } as const;
 
 /** Maximum number of problems listed. */
-const mostShown = 100;
+const maxShown = 100;
 
 /** The fixes of one problem: the most likely as a button, the others in a menu. */
 function Fixes({ fixes, onFix }: { fixes: readonly Fix[]; onFix: (edits: readonly TextEdit[]) => void }) {
@@ -75,7 +75,7 @@ function ProblemList({ text, diagnostics, onGoTo, onFix }: ProblemListProps) {
   const predicates = usePredicates().data;
   const problems = useMemo(() => {
     const fixesOf = fixerOf(text, 'program', predicates ?? []);
-    return diagnostics.slice(0, mostShown).map((each) => ({ diagnostic: each, fixes: fixesOf(each) }));
+    return diagnostics.slice(0, maxShown).map((each) => ({ diagnostic: each, fixes: fixesOf(each) }));
   }, [text, diagnostics, predicates]);
   if (diagnostics.length === 0) return null;
   return (
@@ -96,9 +96,9 @@ function ProblemList({ text, diagnostics, onGoTo, onFix }: ProblemListProps) {
           </li>
         );
       })}
-      {diagnostics.length > mostShown && (
+      {diagnostics.length > maxShown && (
         <li className={`dim ${styles.more}`}>
-          {formatAmount(diagnostics.length - mostShown, 'more problem')} not listed
+          {formatAmount(diagnostics.length - maxShown, 'more problem')} not listed
         </li>
       )}
     </ul>

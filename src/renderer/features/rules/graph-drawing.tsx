@@ -22,9 +22,9 @@ import {
 import type { LaidGraph } from './use-graph-layout.ts';
 
 const margin = 16;
-const leastScale = 0.2;
+const minScale = 0.2;
 const readableScale = 0.65;
-const greatestScale = 2;
+const maxScale = 2;
 const longestName = 22;
 
 interface GraphDrawingProps {
@@ -116,12 +116,11 @@ function useScale(width: number, height: number) {
     const down = (box.clientHeight - 4) / (height + 2 * margin);
     setScale(Math.max(least, Math.min(1, across, down)));
   }
-  const fit = () => fitFrom(leastScale);
+  const fit = () => fitFrom(minScale);
   // Readability first: the rest is reached by scrolling.
   const onNewSize = useEffectEvent(() => fitFrom(readableScale));
   useLayoutEffect(() => onNewSize(), [width, height]);
-  const zoom = (factor: number) =>
-    setScale((now) => Math.max(leastScale, Math.min(greatestScale, now * factor)));
+  const zoom = (factor: number) => setScale((now) => Math.max(minScale, Math.min(maxScale, now * factor)));
   return { scroller, scale, fit, zoom };
 }
 

@@ -120,7 +120,7 @@ function GraphDetail({ graph, node, onChoose, onRename, onClose }: GraphDetailPr
 }
 
 /** Larger graphs are not drawn. */
-const mostDrawn = 400;
+const maxDrawn = 400;
 const aroundKey = 'corollary.rules.around';
 
 /** The graph of the rules that apply in a scope: its own and the unscoped ones. */
@@ -180,8 +180,8 @@ interface DrawingProps {
 function Drawing({ graph, chosen, isAround, isMatch, onChoose }: DrawingProps) {
   const drawn = useMemo(() => {
     const isKnown = chosen !== null && graph.nodes.some(({ id }) => id === chosen);
-    const part = isKnown && (isAround || graph.nodes.length > mostDrawn) ? aroundOf(graph, chosen) : graph;
-    return part.nodes.length > mostDrawn ? null : part;
+    const part = isKnown && (isAround || graph.nodes.length > maxDrawn) ? aroundOf(graph, chosen) : graph;
+    return part.nodes.length > maxDrawn ? null : part;
   }, [graph, chosen, isAround]);
   const { laid, isFailed } = useGraphLayout(drawn);
   if (drawn === null)
@@ -189,7 +189,7 @@ function Drawing({ graph, chosen, isAround, isMatch, onChoose }: DrawingProps) {
       <EmptyState title="Too large to draw">
         {chosen === null
           ? `There are ${graph.nodes.length} relations. Choose one in the list to see what it has to do with.`
-          : `${chosen} has to do with more than ${mostDrawn} relations. What it depends on directly is told beside.`}
+          : `${chosen} has to do with more than ${maxDrawn} relations. What it depends on directly is told beside.`}
       </EmptyState>
     );
   if (isFailed)

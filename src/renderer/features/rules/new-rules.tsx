@@ -25,7 +25,7 @@ import { useTryIsOpen } from './use-try.ts';
 import { useValidation } from './use-validation.ts';
 
 /** Maximum number of hint messages at a time. */
-const mostHintsShown = 3;
+const maxHintsShown = 3;
 
 interface Learnt {
   facts: number;
@@ -99,7 +99,7 @@ function useLesson(text: string): Lesson {
 
 function tell(learnt: Learnt): void {
   notifyDone(inWords(learnt));
-  for (const hint of new Set(learnt.hints.slice(0, mostHintsShown))) notifyHint(hint);
+  for (const hint of new Set(learnt.hints.slice(0, maxHintsShown))) notifyHint(hint);
 }
 
 /**

@@ -18,7 +18,7 @@ import { notifyDone } from '../../ui/notify.tsx';
 import { Running } from '../../ui/running.tsx';
 import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
 import {
-  mostRenamedFacts,
+  maxRenamedFacts,
   nameProblem,
   type Predicate,
   type RenamedRule,
@@ -29,7 +29,6 @@ import { readPredicate } from './rules-search.ts';
 import styles from './rules.module.css';
 
 /** Preview of a rename. */
-
 interface RenamePreview {
   readonly rules: readonly RenamedRule[];
   readonly facts: readonly StoredFact[];
@@ -52,7 +51,7 @@ async function factsOf(call: WorkbenchSession['call'], { name, arity }: Predicat
     );
     found.push(...page.facts.filter(({ args }) => args.length === arity));
     cursor = page.nextCursor;
-  } while (cursor !== null && found.length <= mostRenamedFacts);
+  } while (cursor !== null && found.length <= maxRenamedFacts);
   return found;
 }
 
@@ -65,7 +64,7 @@ async function read(
   const since = useLive.getState().generation;
   const { rules } = await call('listRules', {}, { signal });
   const facts = await factsOf(call, from, signal);
-  return { rules: renamedRules(rules, from, to), facts, isTooMuch: facts.length > mostRenamedFacts, since };
+  return { rules: renamedRules(rules, from, to), facts, isTooMuch: facts.length > maxRenamedFacts, since };
 }
 
 const pauseMs = 350;
@@ -103,18 +102,18 @@ function useRename() {
 }
 
 /** Maximum number of rules shown; the rest is counted. */
-const mostShown = 200;
+const maxShown = 200;
 
 function ChangedRules({ rules }: { rules: RenamePreview['rules'] }) {
   if (rules.length === 0) return null;
   return (
     <ul className={styles.renamed} aria-label="Rules as they would be" tabIndex={0}>
-      {rules.slice(0, mostShown).map(({ rule, after }) => (
+      {rules.slice(0, maxShown).map(({ rule, after }) => (
         <li key={rule.id}>
           <CodeText text={after} />
         </li>
       ))}
-      {rules.length > mostShown && <li className="dim">and {formatCount(rules.length - mostShown)} more</li>}
+      {rules.length > maxShown && <li className="dim">and {formatCount(rules.length - maxShown)} more</li>}
     </ul>
   );
 }
@@ -124,7 +123,7 @@ function Preview({ preview, merges, to }: { preview: RenamePreview; merges: bool
   if (isTooMuch)
     return (
       <Banner>
-        It has more than {formatCount(mostRenamedFacts)} facts, too many to rename here. Export them, change
+        It has more than {formatCount(maxRenamedFacts)} facts, too many to rename here. Export them, change
         the name in the file, and import it.
       </Banner>
     );

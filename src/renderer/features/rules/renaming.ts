@@ -26,7 +26,7 @@ export interface Predicate {
 }
 
 /** Maximum number of facts renamed here, since each is read and written. */
-export const mostRenamedFacts = 10_000;
+export const maxRenamedFacts = 10_000;
 
 const factsOfWrite = 2_000;
 

@@ -16,7 +16,7 @@ import { FactComparison } from './fact-comparison.tsx';
 import { RulesCompared } from './rules-compared.tsx';
 import { comparedParts, type ScopesSearch, sideLabel } from './scopes-search.ts';
 import styles from './scopes.module.css';
-import { mostCompared, type Pair, type ScopeComparison, useComparison } from './use-comparison.ts';
+import { maxCompared, type Pair, type ScopeComparison, useComparison } from './use-comparison.ts';
 import { isRefused, type MadeMerge, type Merge, type MergeState, useDryRun, useMerge } from './use-merge.ts';
 
 function wordsOf({ source, target, merged }: MadeMerge): string {
@@ -130,7 +130,7 @@ function MergeNotices({ comparison, merge }: { comparison: ScopeComparison; merg
       )}
       {isTruncated && (
         <Banner>
-          More than {formatCount(mostCompared)} facts of a kind differ; only these are shown. A merge is made
+          More than {formatCount(maxCompared)} facts of a kind differ; only these are shown. A merge is made
           of all.
         </Banner>
       )}

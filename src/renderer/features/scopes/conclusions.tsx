@@ -35,7 +35,7 @@ function conclusionRows(goals: WhatIfResult['goals']): ConclusionRow[] {
 }
 
 /** Maximum number of changed facts in a trial. */
-const mostSupposed = 10_000;
+const maxSupposed = 10_000;
 
 const columns: readonly Column<ConclusionRow>[] = [
   {
@@ -60,7 +60,7 @@ function useTried(comparison: ScopeComparison) {
   const { changedRows, pair } = comparison;
   const { target } = pair;
   const supposed = useMemo(() => supposedOf(changedRows(), target), [changedRows, target]);
-  const isTooMuch = Math.max(supposed.assert.length, supposed.retract.length) > mostSupposed;
+  const isTooMuch = Math.max(supposed.assert.length, supposed.retract.length) > maxSupposed;
   const isEmpty = supposed.assert.length + supposed.retract.length === 0;
   const canTry = !isTooMuch && !isEmpty && !isRefused(comparison);
   const again = useCallback(() => {
@@ -92,7 +92,7 @@ function Tried({ rows }: { rows: readonly ConclusionRow[] }) {
 function reasonOf(comparison: ScopeComparison, isTooMuch: boolean, isEmpty: boolean): string | null {
   if (isRefused(comparison))
     return 'With REJECT and unresolved conflicts the merge is refused. Choose for them, or choose another strategy.';
-  if (isTooMuch) return `The merge changes more than ${mostSupposed.toLocaleString('en')} facts.`;
+  if (isTooMuch) return `The merge changes more than ${maxSupposed.toLocaleString('en')} facts.`;
   return isEmpty ? 'The merge as it stands changes nothing.' : null;
 }
 

@@ -13,8 +13,6 @@ import styles from './scopes.module.css';
 import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
 import { type Pair, useScopeList } from './use-comparison.ts';
 
-/** Props of the pickers of a pair. */
-
 interface PairPickersProps {
   search: ScopesSearch;
   scopes: readonly string[];

@@ -21,7 +21,7 @@ export interface ChangedRow {
 export type UndoWrite = Extract<TransactionWrite, { operation: 'assertFact' | 'retract' }>;
 
 /** Maximum number of changed facts of an undo, since each takes a request. */
-export const mostUndone = 10_000;
+export const maxUndone = 10_000;
 
 type Identity = Pick<ScopeFact, 'predicate' | 'args' | 'truthVal'>;
 

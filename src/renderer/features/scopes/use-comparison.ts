@@ -16,7 +16,7 @@ import { parameterOf, type Side } from './scopes-search.ts';
 import type { ChangedRow } from './undo.ts';
 
 /** Maximum number of compared facts of each kind. */
-export const mostCompared = 20_000;
+export const maxCompared = 20_000;
 
 /** Two scopes and their base. */
 export interface Pair {
@@ -56,7 +56,7 @@ function useDifferences(pair: Pair) {
   return useQuery({
     queryKey: queryKeyOf('facts', endpoint, 'differences', sidesOf(pair)),
     queryFn: ({ signal }) =>
-      call('diffScopes', { body: { ...sidesOf(pair), asMerge: true, limit: mostCompared } }, { signal }),
+      call('diffScopes', { body: { ...sidesOf(pair), asMerge: true, limit: maxCompared } }, { signal }),
     // Reports a deleted scope at once.
     retry: false,
   });

@@ -18,7 +18,7 @@ import { useSession } from '../../api/session.tsx';
 import type { Space } from '../../api/space.ts';
 import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
 import { type Side, sideLabel } from './scopes-search.ts';
-import { mostUndone, undoOf } from './undo.ts';
+import { maxUndone, undoOf } from './undo.ts';
 import { type ScopeComparison, sidesOf } from './use-comparison.ts';
 
 /** A completed merge and its undo. */
@@ -111,7 +111,7 @@ function wayBack(comparison: ScopeComparison, merged: Merged, before: number): M
   if (merged.generation !== before + 1) return 'others wrote';
   if (comparison.isTruncated) return 'too many';
   const writes = undoOf(comparison.changedRows(), comparison.pair.target, merged.generation, Date.now());
-  return writes.length > mostUndone ? 'too many' : writes;
+  return writes.length > maxUndone ? 'too many' : writes;
 }
 
 /** Makes the writes of an undo and reports progress. */

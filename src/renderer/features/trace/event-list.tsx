@@ -84,7 +84,6 @@ function RulePlaceView({ title, place, word }: RulePlaceViewProps) {
 }
 
 /** Colours and sentences of the ports. */
-
 const toneOf: Readonly<Record<Port, Tone>> = {
   call: 'derived',
   exit: 'good',
@@ -111,7 +110,7 @@ function sentenceOf({ port, ruleId }: Pick<EventRow, 'port' | 'ruleId'>): string
 }
 
 /** Deeper subgoals are not indented further. */
-const greatestIndent = 12;
+const maxIndent = 12;
 
 const columns: readonly Column<EventRow>[] = [
   {
@@ -135,7 +134,7 @@ const columns: readonly Column<EventRow>[] = [
     width: 240,
     grow: 1,
     cell: ({ atom, depth, scope }) => (
-      <span title={atom} style={{ paddingLeft: Math.min(depth, greatestIndent) * 12 }}>
+      <span title={atom} style={{ paddingLeft: Math.min(depth, maxIndent) * 12 }}>
         <CodeText isLine text={atom} />
         {scope !== null && <span className="dim"> in {scope}</span>}
       </span>

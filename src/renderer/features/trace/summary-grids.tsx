@@ -55,7 +55,7 @@ function Share({ of, whole }: { of: number; whole: number }) {
 function ruleColumns(
   order: Order<RuleColumn>,
   onOrder: (order: Order<RuleColumn>) => void,
-  greatestMs: number,
+  maxMs: number,
   onEvents: (rule: string) => void,
 ): Column<RuleRow>[] {
   return [
@@ -66,7 +66,7 @@ function ruleColumns(
       sort: sortBy(order, onOrder, 'elapsedMs'),
       cell: (row) => (
         <span className={styles.time}>
-          <Share of={row.elapsedMs} whole={greatestMs} />
+          <Share of={row.elapsedMs} whole={maxMs} />
           <span className="number">{formatDuration(row.elapsedMs)}</span>
         </span>
       ),
@@ -111,7 +111,6 @@ function ruleColumns(
   ];
 }
 
-/** Props of the rules. */
 interface RulesOfTraceProps {
   trace: Trace;
   /** Shows the events of a rule id. */
@@ -126,11 +125,11 @@ export function RulesOfTrace({ trace, onEvents }: RulesOfTraceProps) {
   const rows = useMemo(() => sorted(trace.rules, order), [trace, order]);
   if (rows.length === 0)
     return <EmptyState title="No rule took part">The question was answered from stored facts.</EmptyState>;
-  const greatestMs = rows.reduce((greatest, { elapsedMs }) => Math.max(greatest, elapsedMs), 0);
+  const maxMs = rows.reduce((greatest, { elapsedMs }) => Math.max(greatest, elapsedMs), 0);
   return (
     <DataGrid
       label="Rules by time"
-      columns={ruleColumns(order, setOrder, greatestMs, onEvents)}
+      columns={ruleColumns(order, setOrder, maxMs, onEvents)}
       count={rows.length}
       rowAt={(index) => rows[index]}
       selected={selected}

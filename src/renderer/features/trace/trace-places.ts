@@ -36,7 +36,7 @@ export interface EventPlace {
 }
 
 /** Maximum number of earlier demands examined per event. */
-const mostCandidates = 500;
+const maxCandidates = 500;
 
 function isVariable(term: string): boolean {
   return term === wildcard || isNamedVariable(term);
@@ -160,7 +160,7 @@ export class TracePlaces {
       if ((list[middle] as EventRow).seq < event.seq) low = middle + 1;
       else high = middle;
     }
-    return list.slice(Math.max(0, low - mostCandidates), low).reverse();
+    return list.slice(Math.max(0, low - maxCandidates), low).reverse();
   }
 
   /** The demand of an event: itself, or the one answered or failed. */

@@ -24,7 +24,6 @@ import { ProgressBar } from './import-progress.tsx';
 import styles from './transfer.module.css';
 
 /** An export. */
-
 export interface ExportPlan {
   readonly endpoint: ServiceEndpoint;
   readonly format: ExportFormat;

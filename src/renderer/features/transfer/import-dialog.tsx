@@ -59,10 +59,10 @@ function usualSeparator(format: 'csv' | 'tsv'): ',' | '\t' {
 }
 
 /** Later records add little, and every keystroke parses them. */
-const mostRecords = 101;
+const maxRecords = 101;
 
 function headOf(beginning: Beginning, separator: Separator): DelimitedRecord[] {
-  return recordsOfBeginning(beginning, separator).slice(0, mostRecords);
+  return recordsOfBeginning(beginning, separator).slice(0, maxRecords);
 }
 
 function proposed(file: File, beginning: Beginning, format: ImportFormat): Mapping | null {

@@ -12,7 +12,6 @@ import { idOf, type ImportEntry, lookAgain, undo } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
 /** Shows the counts of an import or check, and the rows that failed. */
-
 function Counts({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean }) {
   const { asserted, updated, unchanged, rules, failed } = outcome;
   const counts = [

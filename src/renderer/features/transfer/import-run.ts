@@ -140,7 +140,6 @@ function upload({
  * The id is in the response's last line, which never arrived. But every stored fact names its import, and its history
  * the request that asserted it, whose id is ours.
  */
-
 interface StoredPart {
   /** null: nothing was found. */
   readonly id: string | null;
@@ -150,7 +149,7 @@ interface StoredPart {
 }
 
 const pageSize = 1000;
-const mostPages = 10;
+const maxPages = 10;
 /** Maximum clock difference between browser and service. */
 const clockSlackMs = 5 * 60_000;
 
@@ -170,7 +169,7 @@ async function findStoredPart(
 ): Promise<StoredPart> {
   const refused = new Set<string>();
   let [ours, facts, cursor]: [string | null, number, string | null] = [null, 0, null];
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < maxPages; page += 1) {
     const listed: FactList = await call(endpoint, 'listFacts', {
       query: { sort: 'createdAt', order: 'desc', limit: String(pageSize), cursor },
     });
@@ -294,7 +293,7 @@ export async function findLeft(endpoint: ServiceEndpoint, trace: ImportTrace): P
   }
 }
 
-const mostLooks = 6;
+const maxLooks = 6;
 
 /**
  * The service stops an import between two batches: resolves when the number of facts no longer grows, or after a
@@ -302,7 +301,7 @@ const mostLooks = 6;
  */
 async function quietened(endpoint: ServiceEndpoint): Promise<void> {
   let before: number | null = null;
-  for (let look = 0; look < mostLooks; look += 1) {
+  for (let look = 0; look < maxLooks; look += 1) {
     await pause(look === 0 ? 150 : 350);
     const { total } = await call(endpoint, 'listFacts', {
       query: { sort: 'createdAt', order: 'desc', limit: '1' },

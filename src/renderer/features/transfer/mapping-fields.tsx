@@ -21,10 +21,10 @@ const separatorLabels: Readonly<Record<Separator, string>> = {
 };
 
 /** Maximum number of columns offered; a fact has at most 64 arguments. */
-const mostColumns = 256;
+const maxColumns = 256;
 
 function numbers(width: number): number[] {
-  return Array.from({ length: Math.min(width, mostColumns) }, (_, index) => index);
+  return Array.from({ length: Math.min(width, maxColumns) }, (_, index) => index);
 }
 
 function Argument({ mapping, onMapping, header, index }: MappingFieldsProps & { index: number }) {

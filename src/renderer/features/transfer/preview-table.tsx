@@ -22,12 +22,12 @@ interface MappedRowsProps {
 }
 
 /** Maximum number of columns shown. */
-const mostColumns = 64;
+const maxColumns = 64;
 
 /** Shows the first rows of a mapped table. */
 export function MappedRows({ preview, mapping }: MappedRowsProps) {
   const { header, width, rows } = preview;
-  const columns = Array.from({ length: Math.min(width, mostColumns) }, (_, column) => column);
+  const columns = Array.from({ length: Math.min(width, maxColumns) }, (_, column) => column);
   return (
     <div className={styles.tablePlace} tabIndex={0} role="region" aria-label="The first rows">
       <table className={styles.table}>
@@ -108,7 +108,7 @@ export function PreviewNote({ rows, isAll, width }: PreviewNoteProps) {
     <p className={styles.small}>
       {isAll ? formatAmount(rows.length, 'row') : `The first ${formatAmount(rows.length, 'row')}`}
       {failing > 0 && `, ${failing} of which will fail`}
-      {width > mostColumns && `; ${formatAmount(width - mostColumns, 'more column')} not shown`}.
+      {width > maxColumns && `; ${formatAmount(width - maxColumns, 'more column')} not shown`}.
     </p>
   );
 }

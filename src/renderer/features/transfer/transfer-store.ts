@@ -43,7 +43,7 @@ export const useTransfers = create<TransferState>()(() => ({
   dismissed: null,
 }));
 
-const greatestCount = 20;
+const maxCount = 20;
 let lastNumber = 0;
 const controllers = new Map<number, AbortController>();
 
@@ -78,7 +78,7 @@ export function startImport(client: QueryClient, plan: ImportPlan): void {
   useTransfers.setState(({ imports }) =>
     plan.isDryRun
       ? { check: entry }
-      : { imports: [entry, ...imports].slice(0, greatestCount), check: null, dismissed: null },
+      : { imports: [entry, ...imports].slice(0, maxCount), check: null, dismissed: null },
   );
   void runImportJob(plan, controller.signal, (next) => {
     change(number, { state: next });

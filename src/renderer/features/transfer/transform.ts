@@ -22,7 +22,7 @@ export interface Transformed {
   readonly failures: readonly RowFailure[];
 }
 
-const mostFailures = 1000;
+const maxFailures = 1000;
 const longestLine = 10_000_000;
 const newline = 0x0a;
 
@@ -150,7 +150,7 @@ export class TableTransformer {
 
   #fail(line: number, message: string): void {
     this.#failed += 1;
-    if (this.#failures.length < mostFailures) this.#failures.push({ line, message });
+    if (this.#failures.length < maxFailures) this.#failures.push({ line, message });
   }
 }
 

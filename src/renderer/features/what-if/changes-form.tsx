@@ -44,7 +44,7 @@ function LeftOut({ id, rule, onBack }: { id: string; rule: StoredRule | undefine
   );
 }
 
-const mostChoices = 200;
+const maxChoices = 200;
 
 /** Lists the excluded rules, added by text or name and removed individually. */
 function LeftOutRules({ ids, onIds }: LeftOutRulesProps) {
@@ -67,7 +67,7 @@ function LeftOutRules({ ids, onIds }: LeftOutRulesProps) {
         placeholder={free.length === 0 ? 'There is no rule to leave out' : 'Choose a rule'}
         searchable
         disabled={free.length === 0}
-        limit={mostChoices}
+        limit={maxChoices}
         maxDropdownHeight={260}
         nothingFoundMessage="No rule matches"
         // Always empty: a selected rule moves to the list above.

@@ -6,7 +6,7 @@
 import type { Atom } from '../../../engine/contract/language.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
 import { renderRule } from '../../../engine/language/print.ts';
-import { mostProblems, readPatterns } from '../../api/question-text.ts';
+import { maxProblems, readPatterns } from '../../api/question-text.ts';
 import type { ScopeSelection } from '../../api/space.ts';
 import { scopeFieldsOf } from '../../api/space.ts';
 import type { WhatIfSearch } from './what-if-search.ts';
@@ -44,7 +44,7 @@ function factOf({ predicate, args, negated }: Atom): ChangedFact {
 }
 
 function readStatements(text: string): { facts: ChangedFact[]; rules: string[]; problems: string[] } {
-  const { statements, errors } = parseProgram(text, { maxErrors: mostProblems });
+  const { statements, errors } = parseProgram(text, { maxErrors: maxProblems });
   return {
     facts: statements.flatMap((statement) => (statement.kind === 'fact' ? [factOf(statement.atom)] : [])),
     rules: statements.flatMap((statement) => (statement.kind === 'rule' ? [renderRule(statement.rule)] : [])),
