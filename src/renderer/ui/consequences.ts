@@ -2,7 +2,7 @@
 import { formatAmount, formatCount } from './format.ts';
 
 /** Consequences as answers report them; absent fields mean complete. */
-export interface ToldConsequences {
+export interface ReportedConsequences {
   readonly gained?: number | undefined;
   readonly lost?: number | undefined;
   readonly consequencesComplete?: boolean | undefined;
@@ -13,7 +13,10 @@ export interface ToldConsequences {
 const maxNamed = 4;
 
 /** Returns ` Not worked out: kids/2.`; empty if complete. */
-export function notWorkedOutInWords({ consequencesComplete, notWorkedOut = [] }: ToldConsequences): string {
+export function notWorkedOutInWords({
+  consequencesComplete,
+  notWorkedOut = [],
+}: ReportedConsequences): string {
   if (consequencesComplete !== false) return '';
   if (notWorkedOut.length === 0) return ' Not all is worked out.';
   const named = notWorkedOut.slice(0, maxNamed).join(', ');
@@ -22,7 +25,7 @@ export function notWorkedOutInWords({ consequencesComplete, notWorkedOut = [] }:
 }
 
 /** Returns a sentence such as `Would withdraw 5 and gain at least 2 conclusions.` */
-export function consequencesInWords(told: ToldConsequences): string {
+export function consequencesInWords(told: ReportedConsequences): string {
   const { gained = 0, lost = 0, consequencesComplete } = told;
   const isComplete = consequencesComplete !== false;
   if (gained + lost === 0)

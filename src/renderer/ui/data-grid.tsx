@@ -32,14 +32,14 @@ import styles from './data-grid.module.css';
 import {
   clamp,
   isInRanges,
-  nextPlace,
+  nextCell,
   type CellPosition,
   rangeBetween,
   type RowRange,
   type RowRanges,
   withRange,
   withToggled,
-} from './grid-places.ts';
+} from './grid-cells.ts';
 import { type MenuPoint, RowMenu, type RowMenuGroups } from './row-menu.tsx';
 import { useRowHeight } from './use-row-height.ts';
 import { useVirtualRows, type VirtualRows } from './use-virtual-rows.ts';
@@ -552,7 +552,7 @@ function useGridActs<Row>(
 
   function onKeyDown(event: KeyboardEvent<HTMLElement>): void {
     if (count === 0 || event.target !== event.currentTarget) return;
-    const next = nextPlace(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
+    const next = nextCell(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
     const isMod = event.ctrlKey || event.metaKey;
     const isPlain = !isMod && !event.altKey;
     const opens = isPlain && (event.key === 'Enter' || (event.key === 'F2' && onEdit !== undefined));

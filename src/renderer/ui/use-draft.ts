@@ -9,7 +9,7 @@ function keyOf(name: string): string {
 }
 
 /** Returns the stored draft of a closed view; '' if there is none. */
-export function keptDraft(name: string): string {
+export function storedDraft(name: string): string {
   return readStoredState(keyOf(name), readString, '');
 }
 

@@ -6,7 +6,7 @@ import { useSignOut } from '../../api/use-sign-out.ts';
 import { allScopes } from '../../api/space.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import type { GoTo } from './go-to.ts';
-import { placesWithin } from './places-within.ts';
+import { reachableSpaces } from './reachable-spaces.ts';
 
 const maxOffered = 8;
 
@@ -18,10 +18,10 @@ export function OutOfReach({ goTo }: { goTo: GoTo }) {
   const databases = useDatabases().data;
   // The database to offer; the service lists its tenants if the key does not name them.
   const database =
-    who === undefined ? null : (placesWithin(who, space, databases ?? [], [])[0]?.database ?? null);
+    who === undefined ? null : (reachableSpaces(who, space, databases ?? [], [])[0]?.database ?? null);
   const tenants = useTenants(who === undefined || who.tenants.length > 0 ? null : database).data;
   if (who === undefined) return null;
-  const places = placesWithin(who, space, databases ?? [], tenants ?? []);
+  const places = reachableSpaces(who, space, databases ?? [], tenants ?? []);
   const isDatabase = who.databases.length > 0 && !who.databases.includes(space.database);
   return (
     <EmptyState

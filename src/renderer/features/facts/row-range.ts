@@ -1,5 +1,5 @@
 /** How many rows can be chosen together, and what is taken of more. Pure. */
-import { type RowRange, type RowRanges, chosenRowCount } from '../../ui/grid-places.ts';
+import { type RowRange, type RowRanges, chosenRowCount } from '../../ui/grid-cells.ts';
 
 export const mostChosen = 10_000;
 

@@ -6,7 +6,7 @@
  */
 import { runTransaction } from '../../api/transaction.ts';
 import type { WorkbenchSession } from '../../api/session.tsx';
-import type { ToldConsequences } from '../../ui/consequences.ts';
+import type { ReportedConsequences } from '../../ui/consequences.ts';
 import { lookUp } from './look-up.ts';
 import { conflictsOf, type EditConflict } from './staged-conflicts.ts';
 import { changesOf, type FactChange, type Presents, type StagedEdits, writesOf } from './staged-edits.ts';
@@ -19,7 +19,7 @@ export interface Preview {
   readonly conflicts: readonly EditConflict[];
   readonly changes: readonly FactChange[];
   /** What would follow, as far as it was worked out. */
-  readonly consequences: ToldConsequences;
+  readonly consequences: ReportedConsequences;
 }
 
 /** The generation of an applied transaction, with what it changed; or the conflicts that kept it from being made. */

@@ -8,7 +8,7 @@ import { apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { copyText } from '../../ui/copy-text.ts';
 import { download } from '../../ui/download.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { type RowRanges, chosenRowCount } from '../../ui/grid-places.ts';
+import { type RowRanges, chosenRowCount } from '../../ui/grid-cells.ts';
 import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
 import type { FactPages } from './fact-pages.ts';
 import { clampedRanges, mostChosen } from './row-range.ts';

@@ -20,7 +20,7 @@ import {
   predicateListOf,
   type MemorySearch,
   listedPredicatesOf,
-  usualLeast,
+  defaultLeast,
 } from './memory-search.ts';
 import { MeasuredDialog } from './measured-dialog.tsx';
 import { PredicateChoice } from './predicate-choice.tsx';
@@ -205,7 +205,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
         />
         <LeastField
           least={least}
-          onLeast={(value) => onSearch({ least: value === usualLeast ? undefined : String(value) })}
+          onLeast={(value) => onSearch({ least: value === defaultLeast ? undefined : String(value) })}
         />
         <span className="dim" role="status">
           {isReady &&

@@ -38,9 +38,9 @@ export interface MemorySearch {
 }
 
 /** The service's default threshold. */
-export const usualThreshold = 0.05;
+export const defaultThreshold = 0.05;
 /** The service's default minimum of a pattern. */
-export const usualLeast = 3;
+export const defaultLeast = 3;
 /** Maximum of that minimum. */
 export const maxLeast = 1_000_000;
 
@@ -89,10 +89,10 @@ export function memorySearchOf(search: Record<string, unknown>): MemorySearch {
 
 /** Returns the threshold, by default the service's. */
 export function thresholdOf({ threshold }: MemorySearch): number {
-  return threshold === undefined ? usualThreshold : Number(threshold);
+  return threshold === undefined ? defaultThreshold : Number(threshold);
 }
 
 /** Returns the minimum of a pattern, by default the service's. */
 export function leastOf({ least }: MemorySearch): number {
-  return least === undefined ? usualLeast : Number(least);
+  return least === undefined ? defaultLeast : Number(least);
 }

@@ -6,7 +6,7 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { Histogram, HistogramTable, SalienceAxis } from './histogram.tsx';
-import { horizons, type MemorySearch, thresholdOf, usualThreshold } from './memory-search.ts';
+import { horizons, type MemorySearch, thresholdOf, defaultThreshold } from './memory-search.ts';
 import type { useEvictable } from './use-memory.ts';
 import styles from './memory.module.css';
 
@@ -19,7 +19,7 @@ function useThreshold(search: MemorySearch, onSearch: (part: Partial<MemorySearc
   const [moved, setMoved] = useState(settled);
   useEffect(() => setMoved(settled), [settled]);
   const settle = useDebouncedCallback((threshold: number) => {
-    onSearch({ threshold: threshold === usualThreshold ? undefined : String(threshold) });
+    onSearch({ threshold: threshold === defaultThreshold ? undefined : String(threshold) });
   }, settleMs);
   function move(threshold: number): void {
     setMoved(threshold);

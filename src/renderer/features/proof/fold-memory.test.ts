@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
-import { proofFoldsOf, keptOf, readFolds } from './fold-memory.ts';
+import { proofFoldsOf, storedFoldsOf, readFolds } from './fold-memory.ts';
 
 function step(id: number, atom: string, premises: number[] = [], ways = 1): ProofStep {
   const alternatives = Array.from({ length: ways - 1 }, () => ({ rule: 'r', ruleId: 'r', premises: [0] }));
@@ -26,7 +26,7 @@ const later: Proof = {
 
 test('what was unfolded is found again by its statement, though steps have other numbers', () => {
   const folds = { state: { active: '1', unfolded: new Set([3, 1]) }, chosen: new Map([[1, 1]]) };
-  const kept = keptOf('q', proof, folds);
+  const kept = storedFoldsOf('q', proof, folds);
   expect(proofFoldsOf(kept, proof)).toEqual(folds);
   expect(proofFoldsOf(kept, later)).toEqual({
     state: { active: '2', unfolded: new Set([4, 2]) },
@@ -35,7 +35,7 @@ test('what was unfolded is found again by its statement, though steps have other
 });
 
 test('all unfolded stays all unfolded, and a way that is no more is the own one', () => {
-  const kept = keptOf('q', proof, {
+  const kept = storedFoldsOf('q', proof, {
     state: { active: '3', unfolded: new Set([1, 2, 3]) },
     chosen: new Map([[1, 2]]),
   });
@@ -46,7 +46,10 @@ test('all unfolded stays all unfolded, and a way that is no more is the own one'
 });
 
 test('a cursor on what is there no more is on the root', () => {
-  const kept = keptOf('q', proof, { state: { active: '1.0', unfolded: new Set() }, chosen: new Map() });
+  const kept = storedFoldsOf('q', proof, {
+    state: { active: '1.0', unfolded: new Set() },
+    chosen: new Map(),
+  });
   expect(proofFoldsOf(kept, later).state.active).toBe('4');
 });
 

@@ -17,7 +17,7 @@ export interface Folds {
 }
 
 /** A display state as stored. */
-export interface KeptFolds {
+export interface StoredFolds {
   readonly about: string;
   readonly active: string;
   /** `all`: every step with premises. */
@@ -26,7 +26,7 @@ export interface KeptFolds {
 }
 
 /** Returns the storable form of a display state. */
-export function keptOf(about: string, proof: Proof, { state, chosen }: Folds): KeptFolds {
+export function storedFoldsOf(about: string, proof: Proof, { state, chosen }: Folds): StoredFolds {
   const atomOf = new Map(proof.steps.map((step) => [keyOfStep(step.id), step.atom]));
   const foldable = proof.steps.filter((step) => step.premises.length > 0);
   const unfolded = foldable.filter((step) => state.unfolded.has(step.id));
@@ -43,7 +43,7 @@ export function keptOf(about: string, proof: Proof, { state, chosen }: Folds): K
 }
 
 /** Returns the stored state applied to a proof, as far as its statements match. */
-export function proofFoldsOf(kept: KeptFolds, proof: Proof): Folds {
+export function proofFoldsOf(kept: StoredFolds, proof: Proof): Folds {
   const ways = new Map(kept.chosen);
   const statements = kept.unfolded === 'all' ? null : new Set(kept.unfolded);
   const unfolded = new Set<number>();
@@ -67,9 +67,9 @@ function isWay(value: unknown): value is [string, number] {
 }
 
 /** Returns the stored states that can be read; null if the value is no list. */
-export function readFolds(value: unknown): KeptFolds[] | null {
+export function readFolds(value: unknown): StoredFolds[] | null {
   if (!Array.isArray(value)) return null;
-  return (value as unknown[]).flatMap((item): KeptFolds[] => {
+  return (value as unknown[]).flatMap((item): StoredFolds[] => {
     if (typeof item !== 'object' || item === null) return [];
     const { about, active, unfolded, chosen } = item as Record<string, unknown>;
     if (typeof about !== 'string' || typeof active !== 'string') return [];
@@ -86,10 +86,10 @@ const maxStored = 12;
 const maxUnfolded = 1_000;
 const saveMs = 2_000;
 
-let remembered: Map<string, KeptFolds> | null = null;
+let remembered: Map<string, StoredFolds> | null = null;
 let saving: ReturnType<typeof setTimeout> | undefined;
 
-function all(): Map<string, KeptFolds> {
+function all(): Map<string, StoredFolds> {
   if (remembered === null) {
     remembered = new Map(readStoredState(storageKey, readFolds, []).map((kept) => [kept.about, kept]));
     window.addEventListener('pagehide', save);
@@ -110,7 +110,7 @@ function save(): void {
 export function rememberFolds(about: string, proof: Proof, folds: Folds): void {
   const known = all();
   known.delete(about);
-  known.set(about, keptOf(about, proof, folds));
+  known.set(about, storedFoldsOf(about, proof, folds));
   for (const oldest of known.keys()) {
     if (known.size <= maxCount) break;
     known.delete(oldest);

@@ -24,7 +24,7 @@ import {
 import type { OutlineRow } from './proof-tree.ts';
 import { type VariableBinding, wordOf } from './step-words.ts';
 import { useLaidOut } from './use-layout.ts';
-import type { LookedAt } from './use-looked-at.ts';
+import type { ProofDisplay } from './use-proof-display.ts';
 import type { StepActions } from './use-step-actions.ts';
 import { useViewport } from './use-viewport.ts';
 import { inSteps, seen, type Viewport } from './viewport.ts';
@@ -66,7 +66,7 @@ interface DiagramBoxProps {
   id: string;
   placed: PlacedNode;
   notes: StepNotes;
-  bindingsOf: LookedAt['bindingsOf'];
+  bindingsOf: ProofDisplay['bindingsOf'];
   isActive: boolean;
   isUnfolded: boolean;
   isMatch: boolean;
@@ -134,7 +134,7 @@ const DiagramBox = memo(function DiagramBox(props: DiagramBoxProps) {
 });
 
 /** Returns the graph of the unfolded steps. */
-export function useDiagramGraph({ rows, chosen, hiddenUnder }: LookedAt) {
+export function useDiagramGraph({ rows, chosen, hiddenUnder }: ProofDisplay) {
   const notes = useMemo((): StepNotes => ({ chosen, hiddenUnder }), [chosen, hiddenUnder]);
   const graph = useMemo(() => diagramOf(rows, (row) => sizeOfNode(row, notes)), [rows, notes]);
   return { notes, graph };
@@ -150,7 +150,7 @@ const drawnAround = 120;
 
 interface DrawnProps {
   id: string;
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   actions: StepActions;
   notes: StepNotes;
   diagram: PlacedDiagram;
@@ -204,8 +204,8 @@ const Far = memo(function Far({ nodes, edges }: ReturnType<typeof within>) {
   );
 });
 
-function Drawn({ id, lookedAt, actions, notes, diagram, view, screen }: DrawnProps) {
-  const { state, found, active, bindingsOf } = lookedAt;
+function Drawn({ id, display, actions, notes, diagram, view, screen }: DrawnProps) {
+  const { state, found, active, bindingsOf } = display;
   // Quantized, so that a small move redraws nothing.
   const { left, top, width, height } = inSteps(seen(view, screen), drawnAround / view.k);
   const drawn = useMemo(
@@ -278,12 +278,12 @@ function Zoom({ scale, zoomIn, zoomOut, fit }: ZoomProps) {
  * One tab stop and the outline's keys; unfolded steps and cursor are shared with it. Zoomed far out, boxes become
  * plates without text, one path per kind.
  */
-export function ProofDiagram({ lookedAt, actions }: { lookedAt: LookedAt; actions: StepActions }) {
-  const { notes, graph } = useDiagramGraph(lookedAt);
+export function ProofDiagram({ display, actions }: { display: ProofDisplay; actions: StepActions }) {
+  const { notes, graph } = useDiagramGraph(display);
   const { diagram, failure, again } = useLaidOut(graph);
   const ref = useRef<HTMLDivElement>(null);
   const id = useId();
-  const active = lookedAt.active?.step.id ?? -1;
+  const active = display.active?.step.id ?? -1;
   const { view, screen, dragging, zoomIn, zoomOut, fit } = useViewport(ref, diagram, active);
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -317,7 +317,7 @@ export function ProofDiagram({ lookedAt, actions }: { lookedAt: LookedAt; action
       >
         {isDrawn && (
           <svg role="presentation" className={styles.canvas}>
-            <Drawn {...{ id, lookedAt, actions, notes, diagram, view, screen }} />
+            <Drawn {...{ id, display, actions, notes, diagram, view, screen }} />
           </svg>
         )}
       </div>

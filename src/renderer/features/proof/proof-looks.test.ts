@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { condensed, knownNameOf, namesIn } from './condense.ts';
-import { findSteps, nextMatch, unfoldedAfter } from './use-looked-at.ts';
+import { findSteps, nextMatch, unfoldedAfter } from './use-proof-display.ts';
 import { hiddenNames, hideOf, proofSearchOf } from './proof-search.ts';
 import { buildTree, stepsBelow, visibleRows } from './proof-tree.ts';
 

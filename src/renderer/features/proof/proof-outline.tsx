@@ -9,11 +9,11 @@ import { waysTo, wayInWords } from './alternatives.ts';
 import styles from './proof.module.css';
 import { isFoldable, type OutlineRow } from './proof-tree.ts';
 import { wordOf } from './step-words.ts';
-import type { LookedAt } from './use-looked-at.ts';
+import type { ProofDisplay } from './use-proof-display.ts';
 import type { StepActions } from './use-step-actions.ts';
 
 interface ProofOutlineProps {
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   actions: StepActions;
 }
 
@@ -22,14 +22,14 @@ const maxIndent = 16;
 
 interface LineProps {
   row: OutlineRow;
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   isUnfolded: boolean;
   onToggle: () => void;
   onOpen: () => void;
 }
 
-function LineContent({ row, lookedAt, isUnfolded, onToggle, onOpen }: LineProps) {
-  const { tree, chosen, hiddenUnder } = lookedAt;
+function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) {
+  const { tree, chosen, hiddenUnder } = display;
   const { step } = row;
   const hidden = hiddenUnder.get(step.id) ?? 0;
   const { word, tone } = wordOf(step);
@@ -124,8 +124,8 @@ function Line({ id, top, isActive, isMatch, onClick, ...content }: PlacedLinePro
  * One tab stop; keys (outline-keys.ts) and the pointer move the cursor. The owner holds cursor and unfolded steps, so
  * that they persist.
  */
-export function ProofOutline({ lookedAt, actions }: ProofOutlineProps) {
-  const { rows, state, found } = lookedAt;
+export function ProofOutline({ display, actions }: ProofOutlineProps) {
+  const { rows, state, found } = display;
   const { active, unfolded } = state;
   const rowHeight = useRowHeight();
   const scrollRef = useRef<HTMLDivElement>(null);
@@ -158,7 +158,7 @@ export function ProofOutline({ lookedAt, actions }: ProofOutlineProps) {
               id={`${id}-${index}`}
               top={top}
               row={row}
-              lookedAt={lookedAt}
+              display={display}
               isMatch={found?.matches.has(row.step.id) === true}
               isUnfolded={unfolded.has(row.step.id)}
               isActive={index === activeIndex}

@@ -26,7 +26,7 @@ import { ProofTools } from './proof-tools.tsx';
 import type { OutlineRow, ProofTree } from './proof-tree.ts';
 import styles from './proof.module.css';
 import { StepDetail } from './step-detail.tsx';
-import { type LookedAt, useLookedAt } from './use-looked-at.ts';
+import { type ProofDisplay, useProofDisplay } from './use-proof-display.ts';
 import { useStepActions } from './use-step-actions.ts';
 
 /**
@@ -101,7 +101,7 @@ interface Alternatives {
 /** How many shown steps have alternatives. */
 function otherWaysInWords(tree: ProofTree): string {
   let count = 0;
-  for (const id of tree.placeOf.keys()) {
+  for (const id of tree.positionOf.keys()) {
     const step = tree.steps.get(id);
     if (step !== undefined && waysTo(step) > 1) count += 1;
   }
@@ -152,11 +152,11 @@ function useOpenStep(): (row: OutlineRow) => void {
 }
 
 function StepCount({
-  lookedAt,
+  display,
   answer,
   alternatives,
-}: { lookedAt: LookedAt } & Pick<ShownProps, 'answer' | 'alternatives'>) {
-  const { tree } = lookedAt;
+}: { display: ProofDisplay } & Pick<ShownProps, 'answer' | 'alternatives'>) {
+  const { tree } = display;
   return (
     <span className="dim number">
       {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} ·{' '}
@@ -171,13 +171,13 @@ function StepCount({
 function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, actions }: ShownProps) {
   const { space } = useSession();
   const about = JSON.stringify([space.database, space.tenant, scopeKey(space.scope), question]);
-  const lookedAt = useLookedAt({ about, proof, look, onLook });
+  const display = useProofDisplay({ about, proof, look, onLook });
   const findRef = useRef<HTMLInputElement>(null);
   const shownRef = useRef<HTMLDivElement>(null);
   const focusProof = () => shownRef.current?.querySelector<HTMLElement>('[role="tree"]')?.focus();
   const onOpen = useOpenStep();
-  const stepActions = useStepActions({ lookedAt, onOpen, onFind: () => findRef.current?.select() });
-  const { active } = lookedAt;
+  const stepActions = useStepActions({ display, onOpen, onFind: () => findRef.current?.select() });
+  const { active } = display;
   return (
     <PaneFrame
       scroll="own"
@@ -185,27 +185,27 @@ function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, a
       title={<PaneTitle isWhole={isWhole}>Proof</PaneTitle>}
       actions={
         <>
-          <StepCount lookedAt={lookedAt} answer={answer} alternatives={alternatives} />
+          <StepCount display={display} answer={answer} alternatives={alternatives} />
           <AlternativesButton {...alternatives} />
           <TraceButton question={question} />
-          <ExportMenu lookedAt={lookedAt} />
+          <ExportMenu display={display} />
           {actions}
         </>
       }
     >
       <div className={styles.shown} ref={shownRef}>
-        <ProofTools lookedAt={lookedAt} findRef={findRef} onLeave={focusProof} />
+        <ProofTools display={display} findRef={findRef} onLeave={focusProof} />
         {proof.truncated === true && (
           <Banner>This proof was cut after {formatAmount(proof.steps.length, 'step')}.</Banner>
         )}
         <div className={styles.outlineFrame}>
           {look.look === 'diagram' ? (
-            <ProofDiagram lookedAt={lookedAt} actions={stepActions} />
+            <ProofDiagram display={display} actions={stepActions} />
           ) : (
-            <ProofOutline lookedAt={lookedAt} actions={stepActions} />
+            <ProofOutline display={display} actions={stepActions} />
           )}
         </div>
-        {active !== undefined && <StepDetail row={active} lookedAt={lookedAt} />}
+        {active !== undefined && <StepDetail row={active} display={display} />}
       </div>
     </PaneFrame>
   );

@@ -28,13 +28,13 @@ import { computedName, namesIn } from './condense.ts';
 import { hiddenNames } from './proof-search.ts';
 import { keyOfStep, stepsBelow } from './proof-tree.ts';
 import styles from './proof.module.css';
-import type { LookedAt } from './use-looked-at.ts';
+import type { ProofDisplay } from './use-proof-display.ts';
 
 /** In milliseconds. */
 const delay = 200;
 
 /** Returns `2 of 5`; the number of matches if the cursor is on none. */
-function placeInWords({ found, active }: LookedAt): string {
+function placeInWords({ found, active }: ProofDisplay): string {
   if (found === null) return '';
   const count = found.inOrder.length;
   if (count === 0) return 'No match';
@@ -42,8 +42,8 @@ function placeInWords({ found, active }: LookedAt): string {
   return place < 0 ? `${formatCount(count)} found` : `${formatCount(place + 1)} of ${formatCount(count)}`;
 }
 
-function Matches({ lookedAt }: { lookedAt: LookedAt }) {
-  const { found, goToMatch } = lookedAt;
+function Matches({ display }: { display: ProofDisplay }) {
+  const { found, goToMatch } = display;
   const isNone = found === null || found.inOrder.length === 0;
   const button = (label: string, keys: string, by: 1 | -1) => (
     <Tooltip label={`${label} (${keys})`}>
@@ -55,7 +55,7 @@ function Matches({ lookedAt }: { lookedAt: LookedAt }) {
   return (
     <>
       <span className="dim number" role="status">
-        {placeInWords(lookedAt)}
+        {placeInWords(display)}
       </span>
       {button('The match before', 'Shift+N', -1)}
       {button('The next match', 'N', 1)}
@@ -64,15 +64,15 @@ function Matches({ lookedAt }: { lookedAt: LookedAt }) {
 }
 
 interface FindFieldProps {
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   fieldRef: RefObject<HTMLInputElement | null>;
   /** Moves the focus back to the proof. */
   onLeave: () => void;
 }
 
 /** Shows the search field of a proof: matches appear with their ancestors; Enter moves through them. */
-function FindField({ lookedAt, fieldRef, onLeave }: FindFieldProps) {
-  const { look, setFind, goToMatch } = lookedAt;
+function FindField({ display, fieldRef, onLeave }: FindFieldProps) {
+  const { look, setFind, goToMatch } = display;
   const value = look.find ?? '';
   const [typed, setTyped] = useState(value);
   const report = useDebouncedCallback(setFind, delay);
@@ -116,15 +116,15 @@ function FindField({ lookedAt, fieldRef, onLeave }: FindFieldProps) {
         onChange={(event) => set(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      {lookedAt.found !== null && <Matches lookedAt={lookedAt} />}
+      {display.found !== null && <Matches display={display} />}
     </span>
   );
 }
 
 const depths = [1, 2, 3, 4, 5, 10, 20] as const;
 
-function FoldButtons({ lookedAt }: { lookedAt: LookedAt }) {
-  const { tree, setState } = lookedAt;
+function FoldButtons({ display }: { display: ProofDisplay }) {
+  const { tree, setState } = display;
   const unfold = (depth?: number) =>
     setState({ active: keyOfStep(tree.root), unfolded: stepsBelow(tree, tree.root, depth) });
   return (
@@ -160,8 +160,8 @@ function FoldButtons({ lookedAt }: { lookedAt: LookedAt }) {
 }
 
 /** Lists the predicates that can be hidden, hidden ones checked. */
-function KnownList({ lookedAt }: { lookedAt: LookedAt }) {
-  const { shown, look, toggleKnown } = lookedAt;
+function KnownList({ display }: { display: ProofDisplay }) {
+  const { shown, look, toggleKnown } = display;
   const names = useMemo(() => namesIn(shown), [shown]);
   const hidden = hiddenNames(look.hide);
   return (
@@ -188,9 +188,9 @@ function KnownList({ lookedAt }: { lookedAt: LookedAt }) {
   );
 }
 
-function KnownButton({ lookedAt }: { lookedAt: LookedAt }) {
+function KnownButton({ display }: { display: ProofDisplay }) {
   const [isOpen, setIsOpen] = useState(false);
-  const count = hiddenNames(lookedAt.look.hide).size;
+  const count = hiddenNames(display.look.hide).size;
   return (
     <Popover position="bottom-start" opened={isOpen} onChange={setIsOpen} trapFocus returnFocus>
       <Popover.Target>
@@ -203,15 +203,15 @@ function KnownButton({ lookedAt }: { lookedAt: LookedAt }) {
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label="Hide what is known">
-        {isOpen && <KnownList lookedAt={lookedAt} />}
+        {isOpen && <KnownList display={display} />}
       </Popover.Dropdown>
     </Popover>
   );
 }
 
 /** Shows how the displayed proof is reduced, with ways to undo that. */
-function Reductions({ lookedAt }: { lookedAt: LookedAt }) {
-  const { look, tree, isFromMissing, reRoot, toggleKnown, shown } = lookedAt;
+function Reductions({ display }: { display: ProofDisplay }) {
+  const { look, tree, isFromMissing, reRoot, toggleKnown, shown } = display;
   const names = [...hiddenNames(look.hide)];
   if (look.from === undefined && names.length === 0) return null;
   const count = shown.steps.length - (tree.sizeOf.get(tree.root) ?? 0);
@@ -256,15 +256,15 @@ function Reductions({ lookedAt }: { lookedAt: LookedAt }) {
 }
 
 interface ProofToolsProps {
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   findRef: RefObject<HTMLInputElement | null>;
   /** Moves the focus to the proof. */
   onLeave: () => void;
 }
 
 /** Shows the toolbar of a proof: outline or diagram, search, depth, hidden predicates, root. */
-export function ProofTools({ lookedAt, findRef, onLeave }: ProofToolsProps) {
-  const { look, setLook } = lookedAt;
+export function ProofTools({ display, findRef, onLeave }: ProofToolsProps) {
+  const { look, setLook } = display;
   return (
     <>
       <div className={styles.tools}>
@@ -277,11 +277,11 @@ export function ProofTools({ lookedAt, findRef, onLeave }: ProofToolsProps) {
           value={look.look ?? 'outline'}
           onChange={(value) => setLook({ look: value === 'diagram' ? 'diagram' : undefined })}
         />
-        <FindField lookedAt={lookedAt} fieldRef={findRef} onLeave={onLeave} />
-        <FoldButtons lookedAt={lookedAt} />
-        <KnownButton lookedAt={lookedAt} />
+        <FindField display={display} fieldRef={findRef} onLeave={onLeave} />
+        <FoldButtons display={display} />
+        <KnownButton display={display} />
       </div>
-      <Reductions lookedAt={lookedAt} />
+      <Reductions display={display} />
     </>
   );
 }

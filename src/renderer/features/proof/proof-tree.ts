@@ -16,7 +16,7 @@ export interface ProofTree {
   /** Number of steps below a step when all are unfolded, itself included. */
   readonly sizeOf: ReadonlyMap<number, number>;
   /** Position of a step when all are unfolded, without references, from 0. */
-  readonly placeOf: ReadonlyMap<number, number>;
+  readonly positionOf: ReadonlyMap<number, number>;
 }
 
 /** One visible line of the outline. */
@@ -78,7 +78,7 @@ export function treeOf(steps: ReadonlyMap<number, ProofStep>, root: number): Pro
     if (next.parent !== null) parentOf.set(next.id, next.parent);
     for (const premise of [...step.premises].reverse()) pending.push({ id: premise, parent: next.id });
   }
-  const placeOf = new Map(order.map((id, place) => [id, place]));
+  const positionOf = new Map(order.map((id, place) => [id, place]));
   const sizeOf = new Map<number, number>();
   for (const id of order.reverse()) {
     const size = (sizeOf.get(id) ?? 0) + 1;
@@ -86,7 +86,7 @@ export function treeOf(steps: ReadonlyMap<number, ProofStep>, root: number): Pro
     const parent = parentOf.get(id);
     if (parent !== undefined) sizeOf.set(parent, (sizeOf.get(parent) ?? 0) + size);
   }
-  return { root, steps, parentOf, sizeOf, placeOf };
+  return { root, steps, parentOf, sizeOf, positionOf };
 }
 
 /**
@@ -155,7 +155,7 @@ function childrenOf(tree: ProofTree, row: OutlineRow): OutlineRow[] {
 
 /** True if a step is `other` or an ancestor of it. */
 function isAtOrAbove(tree: ProofTree, id: number, other: number): boolean {
-  const from = (tree.placeOf.get(other) ?? -1) - (tree.placeOf.get(id) ?? 0);
+  const from = (tree.positionOf.get(other) ?? -1) - (tree.positionOf.get(id) ?? 0);
   return from >= 0 && from < (tree.sizeOf.get(id) ?? 0);
 }
 

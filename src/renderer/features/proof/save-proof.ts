@@ -16,7 +16,7 @@ import { scaleOfPicture } from './proof-file.ts';
 import { isFoldable, type ProofTree, stepsBelow, visibleRows } from './proof-tree.ts';
 import { wordOf } from './step-words.ts';
 import { laidOut } from './use-layout.ts';
-import type { LookedAt } from './use-looked-at.ts';
+import type { ProofDisplay } from './use-proof-display.ts';
 
 const nothingHidden: ReadonlyMap<number, number> = new Map();
 
@@ -130,18 +130,22 @@ interface Picture {
 }
 
 /** Returns the picture of the diagram in the current theme. */
-export async function pictureOf(graph: DiagramGraph, notes: StepNotes, lookedAt: LookedAt): Promise<Picture> {
+export async function pictureOf(
+  graph: DiagramGraph,
+  notes: StepNotes,
+  display: ProofDisplay,
+): Promise<Picture> {
   const diagram = await laidOut(graph);
   const styles = getComputedStyle(document.documentElement);
   const colours = new Map<Colour, string>();
-  const svg = diagramAsSvg(diagram, `Proof of ${lookedAt.tree.steps.get(lookedAt.tree.root)?.atom ?? ''}`, {
+  const svg = diagramAsSvg(diagram, `Proof of ${display.tree.steps.get(display.tree.root)?.atom ?? ''}`, {
     colourOf: (name) => {
       const colour = colours.get(name) ?? styles.getPropertyValue(name).trim();
       colours.set(name, colour);
       return colour;
     },
-    shapesOf: ({ node }) => shapesOf(node.row, node, notes, lookedAt.bindingsOf(node.row.step)),
-    isUnfolded: ({ node }) => lookedAt.state.unfolded.has(node.row.step.id),
+    shapesOf: ({ node }) => shapesOf(node.row, node, notes, display.bindingsOf(node.row.step)),
+    isUnfolded: ({ node }) => display.state.unfolded.has(node.row.step.id),
     codeFont: monospace,
     wordFont: 'system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif',
   });

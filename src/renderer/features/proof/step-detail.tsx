@@ -13,7 +13,7 @@ import { computedName } from './condense.ts';
 import styles from './proof.module.css';
 import type { OutlineRow } from './proof-tree.ts';
 import { wordOf } from './step-words.ts';
-import { hideable, type LookedAt } from './use-looked-at.ts';
+import { hideable, type ProofDisplay } from './use-proof-display.ts';
 
 function explain(step: OutlineRow['step']): string {
   // A question of several literals is proved by its parts, without a rule.
@@ -29,8 +29,8 @@ const explanations = {
 } as const;
 
 /** Selects among the alternatives of a step. */
-function Ways({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
-  const { chosen, turn } = lookedAt;
+function Ways({ step, display }: { step: ProofStep; display: ProofDisplay }) {
+  const { chosen, turn } = display;
   const button = (label: string, by: number) => (
     <Tooltip label={label}>
       <ActionIcon size={24} aria-label={label} onClick={() => turn(step, by)}>
@@ -70,9 +70,9 @@ function StepWhatIf({ step }: { step: ProofStep }) {
 }
 
 /** Actions that change how the proof is shown from this step. */
-function Looks({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
-  const { tree, reRoot, toggleKnown } = lookedAt;
-  const name = hideable(lookedAt);
+function Looks({ step, display }: { step: ProofStep; display: ProofDisplay }) {
+  const { tree, reRoot, toggleKnown } = display;
+  const name = hideable(display);
   return (
     <>
       {step.id !== tree.root && step.premises.length > 0 && (
@@ -90,18 +90,18 @@ function Looks({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
 }
 
 /** Shows the step under the cursor: rule, substitution, alternatives and links to fact and rule. */
-export function StepDetail({ row, lookedAt }: { row: OutlineRow; lookedAt: LookedAt }) {
+export function StepDetail({ row, display }: { row: OutlineRow; display: ProofDisplay }) {
   const { step } = row;
   const { word, tone } = wordOf(step);
-  const substitution = lookedAt.bindingsOf(step);
+  const substitution = display.bindingsOf(step);
   return (
     <section className={styles.step} aria-label="Step">
       <div className={styles.stepHead}>
         <CodeText text={step.atom} />
         <Tag tone={tone}>{word}</Tag>
         <CopyButton text={step.atom} label="Copy the statement" />
-        {waysTo(step) > 1 && <Ways step={step} lookedAt={lookedAt} />}
-        <Looks step={step} lookedAt={lookedAt} />
+        {waysTo(step) > 1 && <Ways step={step} display={display} />}
+        <Looks step={step} display={display} />
         <span style={{ flex: 1 }} />
         <StepWhatIf step={step} />
         {step.factId !== undefined && (

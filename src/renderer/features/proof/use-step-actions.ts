@@ -2,7 +2,7 @@ import type { KeyboardEvent } from 'react';
 import { waysTo } from './alternatives.ts';
 import { outlineAfterKey } from './outline-keys.ts';
 import { keyOfStep, type OutlineRow, stepsAbove } from './proof-tree.ts';
-import { hideable, type LookedAt } from './use-looked-at.ts';
+import { hideable, type ProofDisplay } from './use-proof-display.ts';
 
 /** Actions on the steps. */
 export interface StepActions {
@@ -15,15 +15,15 @@ export interface StepActions {
 }
 
 interface StepActionOptions {
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   onOpen: (row: OutlineRow) => void;
   /** Focuses the search field. */
   onFind: () => void;
 }
 
 /** Returns the actions of pointer and keys on steps, shared by outline and diagram. */
-export function useStepActions({ lookedAt, onOpen, onFind }: StepActionOptions): StepActions {
-  const { tree, rows, state, setState, active, turn, reRoot, toggleKnown, found, goToMatch } = lookedAt;
+export function useStepActions({ display, onOpen, onFind }: StepActionOptions): StepActions {
+  const { tree, rows, state, setState, active, turn, reRoot, toggleKnown, found, goToMatch } = display;
 
   function toggle(row: OutlineRow): void {
     const unfolded = new Set(state.unfolded);
@@ -42,7 +42,7 @@ export function useStepActions({ lookedAt, onOpen, onFind }: StepActionOptions):
 
   /** Runs the key's action on the step; returns true if it has one. */
   function actOn(row: OutlineRow, event: KeyboardEvent): boolean {
-    const name = hideable(lookedAt);
+    const name = hideable(display);
     switch (event.key.toLowerCase()) {
       case 'enter':
         open(row);

@@ -13,7 +13,7 @@ import {
   useState,
 } from 'react';
 import { nodeOfStep, type PlacedDiagram } from './placed-diagram.ts';
-import { atRoot, fitted, kept, showing, type Viewport, zoomed } from './viewport.ts';
+import { atRoot, fitted, limitedView, showing, type Viewport, zoomed } from './viewport.ts';
 
 interface Screen {
   readonly width: number;
@@ -130,7 +130,7 @@ export function useViewport(
 
   function change(next: (before: Viewport) => Viewport): void {
     if (screen === null || diagram === null) return;
-    setView((before) => (before === null ? null : kept(next(before), screen, diagram)));
+    setView((before) => (before === null ? null : limitedView(next(before), screen, diagram)));
   }
   const move = (by: { x: number; y: number }) =>
     change((before) => ({ ...before, x: before.x + by.x, y: before.y + by.y }));

@@ -35,7 +35,7 @@ function clamp(value: number, least: number, greatest: number): number {
 }
 
 /** Returns the view limited so that the diagram stays visible. */
-export function kept(view: Viewport, screen: Extent, diagram: Extent): Viewport {
+export function limitedView(view: Viewport, screen: Extent, diagram: Extent): Viewport {
   return {
     k: view.k,
     x: clamp(view.x, keptInSight - diagram.width * view.k, screen.width - keptInSight),

@@ -6,7 +6,7 @@ import { CodeText } from '../../editor/code-text.tsx';
 import { renameInText } from '../../editor/read-text.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { Split } from '../../ui/split.tsx';
-import { dropDraft, keptDraft, useDraft } from '../../ui/use-draft.ts';
+import { dropDraft, storedDraft, useDraft } from '../../ui/use-draft.ts';
 import { EditRule } from './edit-rule.tsx';
 import { NewRules } from './new-rules.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
@@ -21,12 +21,12 @@ interface GoneRuleProps {
 }
 
 /** Replaces the editor of a deleted rule and rescues the user's draft. */
-function GoneRule({ id, onNew }: GoneRuleProps) {
+function DeletedRule({ id, onNew }: GoneRuleProps) {
   const { space } = useSession();
   const name = ruleDraftName(space.database, id);
   const [written, setWritten] = useState<string | null>(null);
   // The unmounted editor stores its draft before this effect runs.
-  useEffect(() => setWritten(readRuleDraft(keptDraft(name)).text?.mine ?? null), [name]);
+  useEffect(() => setWritten(readRuleDraft(storedDraft(name)).text?.mine ?? null), [name]);
 
   function leave(text: string | null): void {
     dropDraft(name);
@@ -83,7 +83,7 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
   const rule = rules.data?.find((candidate) => candidate.id === search.rule);
   const isGone = search.rule !== undefined && rules.data !== undefined && rule === undefined;
   const editor = isGone ? (
-    <GoneRule
+    <DeletedRule
       key={search.rule}
       id={search.rule ?? ''}
       onNew={(written) => {

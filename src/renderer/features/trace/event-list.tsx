@@ -21,7 +21,7 @@ import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Split } from '../../ui/split.tsx';
 import { Tag, type Tone } from '../../ui/tags.tsx';
 import type { Looking } from './trace-memory.ts';
-import { type EventPlace, type RulePlace, TracePlaces } from './trace-places.ts';
+import { type EventPosition, type RulePosition, TracePositions } from './trace-positions.ts';
 import {
   allEvents,
   type EventFilter,
@@ -36,13 +36,13 @@ import styles from './trace.module.css';
 interface RulePlaceViewProps {
   /** Role of the rule: `The rule that asks`. */
   title: string;
-  place: RulePlace;
+  place: RulePosition;
   /** Label of a marked premise: `asked`. */
   word: string;
 }
 
 /** Shows a rule by lines, with the head or premise of an event marked. */
-function RulePlaceView({ title, place, word }: RulePlaceViewProps) {
+function RulePositionView({ title, place, word }: RulePlaceViewProps) {
   const { rule, at, ruleId } = place;
   const isHead = at === 'head';
   const marked = isHead ? [] : at;
@@ -224,7 +224,7 @@ function Stepper({ place, count, onPlace }: StepperProps) {
 
 interface EventDetailProps {
   event: EventRow;
-  place: EventPlace;
+  place: EventPosition;
   onCaller: (seq: number) => void;
 }
 
@@ -257,10 +257,10 @@ function EventDetail({ event, place, onCaller }: EventDetailProps) {
       <p className="dim">{sentenceOf(event)}</p>
       <div className={styles.places}>
         {concluded !== null && (
-          <RulePlaceView title="The rule that concludes" place={concluded} word="concluded" />
+          <RulePositionView title="The rule that concludes" place={concluded} word="concluded" />
         )}
         {asked !== null && (
-          <RulePlaceView
+          <RulePositionView
             title="The rule that asks"
             place={asked}
             word={port === 'exit' ? 'met' : port === 'fail' ? 'not met' : 'asked'}
@@ -281,7 +281,7 @@ interface EventListProps {
 export function EventList({ trace, looking, onLook }: EventListProps) {
   const { filter, seq } = looking;
   const shown = useMemo(() => filtered(trace.events, filter), [trace, filter]);
-  const places = useMemo(() => new TracePlaces(trace), [trace]);
+  const places = useMemo(() => new TracePositions(trace), [trace]);
   const place = eventIndexOf(shown, seq);
   const event = shown[place];
   const eventPlace = useMemo(() => (event === undefined ? null : places.placeOf(event)), [places, event]);

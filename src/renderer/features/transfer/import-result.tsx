@@ -7,7 +7,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import type { ImportOutcome, Undoing } from './import-run.ts';
-import { failuresText, leftWords } from './outcome-words.ts';
+import { failuresText, partialImportWords } from './outcome-words.ts';
 import { idOf, type ImportEntry, lookAgain, undo } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
@@ -151,7 +151,7 @@ export function ImportResult({ entry }: { entry: ImportEntry }) {
       {(failure === null || !plan.isDryRun) && (
         <div className={styles.outcome}>
           {failure === null && <h3 role="status">The {what} was cancelled</h3>}
-          {!plan.isDryRun && <p>{leftWords(left)}</p>}
+          {!plan.isDryRun && <p>{partialImportWords(left)}</p>}
           {left.kind === 'unknown' && (
             <div>
               <Button variant="default" onClick={() => void lookAgain(entry)}>

@@ -233,10 +233,10 @@ export type ImportState =
   | { readonly kind: 'stopping' }
   | { readonly kind: 'done'; readonly outcome: ImportOutcome }
   /** `failure` null: the user cancelled. */
-  | { readonly kind: 'ended'; readonly failure: ApiFailure | null; readonly left: Left };
+  | { readonly kind: 'ended'; readonly failure: ApiFailure | null; readonly left: PartialImport };
 
 /** What an incomplete import has stored. */
-export type Left =
+export type PartialImport =
   | { readonly kind: 'known'; readonly stored: StoredPart }
   /** Currently unknown. */
   | { readonly kind: 'unknown'; readonly trace: ImportTrace; readonly failure: ApiFailure };
@@ -247,7 +247,7 @@ interface ImportTrace {
   readonly startedAt: number;
 }
 
-const nothing: Left = { kind: 'known', stored: { id: null, facts: 0, isAtLeast: false } };
+const nothing: PartialImport = { kind: 'known', stored: { id: null, facts: 0, isAtLeast: false } };
 
 /** State of an undo. */
 export type Undoing =
@@ -275,7 +275,7 @@ export function importOutcomeOf(done: ImportDone, mapped: Transformed | null): I
 const givenUp = new DOMException('the import was cancelled', 'AbortError');
 
 /** Cancels the import of a controller. */
-export function giveUp(controller: AbortController): void {
+export function abortImport(controller: AbortController): void {
   controller.abort(givenUp);
 }
 
@@ -284,7 +284,10 @@ function pause(ms: number): Promise<void> {
 }
 
 /** Finds what is stored. Never rejects. */
-export async function findLeft(endpoint: ServiceEndpoint, trace: ImportTrace): Promise<Left> {
+export async function findPartialImport(
+  endpoint: ServiceEndpoint,
+  trace: ImportTrace,
+): Promise<PartialImport> {
   try {
     await quietened(endpoint);
     return { kind: 'known', stored: await findStoredPart(endpoint, trace.requestId, trace.startedAt) };
@@ -377,7 +380,9 @@ export async function runImportJob(
     const isRefused = error instanceof ApiError && error.status !== null && error.status < 500;
     if (isGivenUp) onState({ kind: 'stopping' });
     const left =
-      isSent && !isDryRun && !isRefused ? await findLeft(endpoint, { requestId, startedAt }) : nothing;
+      isSent && !isDryRun && !isRefused
+        ? await findPartialImport(endpoint, { requestId, startedAt })
+        : nothing;
     onState({ kind: 'ended', failure: isGivenUp ? null : apiFailureOf(error), left });
   }
 }

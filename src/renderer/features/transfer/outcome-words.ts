@@ -1,6 +1,6 @@
 /** Results of imports in words. */
 import { formatAmount } from '../../ui/format.ts';
-import type { ImportOutcome, ImportState, Left } from './import-run.ts';
+import type { ImportOutcome, ImportState, PartialImport } from './import-run.ts';
 
 /** Returns the non-zero counts of an outcome. */
 export function outcomeParts({ asserted, updated, unchanged, rules, failed }: ImportOutcome): string[] {
@@ -15,7 +15,7 @@ export function outcomeParts({ asserted, updated, unchanged, rules, failed }: Im
 }
 
 /** Returns what an import that ended early has stored. */
-export function leftWords(left: Left): string {
+export function partialImportWords(left: PartialImport): string {
   if (left.kind === 'unknown') return 'What it has stored could not be found out; it stays stored.';
   const { facts, isAtLeast } = left.stored;
   if (facts === 0) return 'It had asserted nothing new.';

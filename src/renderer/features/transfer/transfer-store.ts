@@ -6,8 +6,8 @@ import { call } from '../../api/client.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import {
-  findLeft,
-  giveUp,
+  findPartialImport,
+  abortImport,
   type ImportPlan,
   type ImportState,
   runImportJob,
@@ -96,7 +96,7 @@ export function startImport(client: QueryClient, plan: ImportPlan): void {
 /** Cancels an import. */
 export function cancel(number: number): void {
   const controller = controllers.get(number);
-  if (controller !== undefined) giveUp(controller);
+  if (controller !== undefined) abortImport(controller);
 }
 
 /** Cancels a check and drops its result after a change of the form. */
@@ -111,7 +111,7 @@ export function dropCheck(): void {
 export async function lookAgain({ number, plan, state }: ImportEntry): Promise<void> {
   if (state.kind !== 'ended' || state.left.kind !== 'unknown') return;
   change(number, { state: { kind: 'stopping' } });
-  change(number, { state: { ...state, left: await findLeft(plan.endpoint, state.left.trace) } });
+  change(number, { state: { ...state, left: await findPartialImport(plan.endpoint, state.left.trace) } });
 }
 
 /** History steps of imports, by number. */

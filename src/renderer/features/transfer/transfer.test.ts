@@ -6,7 +6,7 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { keepingSink } from '../../api/save-answer.ts';
 import { formatOf, importFormats } from './formats.ts';
 import { importUrl, importOutcomeOf, type ImportState } from './import-run.ts';
-import { failuresText, leftWords, outcomeParts } from './outcome-words.ts';
+import { failuresText, partialImportWords, outcomeParts } from './outcome-words.ts';
 import { beginningOf, plainPreview, previewRows, recordsOfBeginning, tablePreview } from './preview.ts';
 import { isAllSent, progressOf, writtenLeft } from './progress.ts';
 import { exportFileName, type ExportPlan, exportUrl } from './export-dialog.tsx';
@@ -164,12 +164,12 @@ describe('the answer of an import', () => {
 
   test('that never came leaves what was stored, as far as it is known', () => {
     const known = (facts: number, isAtLeast = false) =>
-      leftWords({ kind: 'known', stored: { id: 'i', facts, isAtLeast } });
+      partialImportWords({ kind: 'known', stored: { id: 'i', facts, isAtLeast } });
     expect(known(1)).toBe('1 fact had been asserted by then, and stays stored until you undo it.');
     expect(known(20_000, true)).toMatch(/^More than 20,000 facts/);
     expect(known(0)).toBe('It had asserted nothing new.');
     const trace = { requestId: 'r', startedAt: 0 };
-    expect(leftWords({ kind: 'unknown', trace, failure: apiFailureOf('x') })).toMatch(
+    expect(partialImportWords({ kind: 'unknown', trace, failure: apiFailureOf('x') })).toMatch(
       /could not be found out/,
     );
   });

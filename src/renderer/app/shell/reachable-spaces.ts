@@ -6,19 +6,19 @@ interface Named {
 }
 
 /** A database and one of its tenants. */
-export type Within = { readonly [Part in keyof ActionTarget]: string };
+export type ReachableSpace = { readonly [Part in keyof ActionTarget]: string };
 
 /**
  * Returns reachable tenants of one database, the current one if the key reaches it: the tenants that the key names,
  * else the existing ones, else the current one. `databases` and `tenants` are the service's lists for the key;
  * `tenants` belong to that database.
  */
-export function placesWithin(
+export function reachableSpaces(
   { databases: allowed, tenants: named }: Pick<Rights, 'databases' | 'tenants'>,
-  here: Within,
+  here: ReachableSpace,
   databases: readonly Named[],
   tenants: readonly Named[],
-): Within[] {
+): ReachableSpace[] {
   const rights = { databases: allowed, tenants: named };
   const listed = databases
     .map(({ name }) => name)

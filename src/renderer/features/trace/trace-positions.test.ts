@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseRule } from '../../../engine/language/parse.ts';
-import { TracePlaces } from './trace-places.ts';
+import { TracePositions } from './trace-positions.ts';
 import type { EventRow } from './trace-rows.ts';
 
 const rules = [
@@ -42,7 +42,7 @@ const events = [
   '11 call 1 path(?_, c) r10',
   '12 exit 0 far(a, 1) r10',
 ].map(event);
-const places = new TracePlaces({ rules, events });
+const places = new TracePositions({ rules, events });
 const placeOf = (seq: number) => places.placeOf(events[seq - 1] as EventRow);
 
 describe('the place of an event in its rule', () => {
@@ -78,7 +78,7 @@ describe('the place of an event in its rule', () => {
   test('names all premises that agree equally well', () => {
     const rule = 'pair(?x, ?y) :- item(?x), item(?y)';
     const both = [event('1 call 0 pair(?a, ?b)'), event('2 call 1 item(?x) r1')];
-    const found = new TracePlaces({
+    const found = new TracePositions({
       rules: [{ ruleId: 'r1', rule, fired: 0, derived: 0, elapsedMs: 0 }],
       events: both,
     }).placeOf(both[1] as EventRow);

@@ -19,7 +19,7 @@ export function clamp(value: number, greatest: number): number {
 }
 
 /** Returns the position that a key leads to, or null. Home and End at the end of a row continue to all rows. */
-export function nextPlace(
+export function nextCell(
   event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>,
   place: CellPosition,
   size: { rows: number; columns: number; page: number },

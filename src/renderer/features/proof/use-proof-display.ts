@@ -33,7 +33,7 @@ export function findSteps(tree: ProofTree, text: string): FoundSteps {
   const wanted = text.trim().toLowerCase();
   const inOrder: number[] = [];
   const above = new Set<number>();
-  for (const id of tree.placeOf.keys()) {
+  for (const id of tree.positionOf.keys()) {
     const step = tree.steps.get(id);
     if (step?.atom.toLowerCase().includes(wanted) !== true) continue;
     inOrder.push(id);
@@ -48,8 +48,8 @@ export function findSteps(tree: ProofTree, text: string): FoundSteps {
 /** Returns the match after (with -1 before) a step in outline order, wrapping around; null without matches. */
 export function nextMatch(tree: ProofTree, found: FoundSteps, from: number, by: 1 | -1): number | null {
   const { inOrder } = found;
-  const place = tree.placeOf.get(from) ?? -1;
-  const placeOf = (id: number) => tree.placeOf.get(id) ?? 0;
+  const place = tree.positionOf.get(from) ?? -1;
+  const placeOf = (id: number) => tree.positionOf.get(id) ?? 0;
   const next =
     by === 1
       ? (inOrder.find((id) => placeOf(id) > place) ?? inOrder[0])
@@ -63,7 +63,7 @@ export function unfoldedAfter(tree: ProofTree, unfolded: ReadonlySet<number>, at
 }
 
 /** The state of a displayed proof, with its setters. */
-export interface LookedAt {
+export interface ProofDisplay {
   readonly look: ProofLook;
   readonly setLook: (change: ProofLook) => void;
   /** The proof by the chosen alternatives, with all its steps. */
@@ -89,7 +89,7 @@ export interface LookedAt {
   readonly goToMatch: (by: 1 | -1) => void;
 }
 
-interface LookedAtOptions {
+interface ProofDisplayOptions {
   /** Identifies the question and where it was asked. */
   about: string;
   proof: Proof;
@@ -98,7 +98,7 @@ interface LookedAtOptions {
 }
 
 /** Substitutions, computed when a step is first drawn. */
-function bindingsIn(shown: Proof): LookedAt['bindingsOf'] {
+function bindingsIn(shown: Proof): ProofDisplay['bindingsOf'] {
   const source = new Map(shown.steps.map((step) => [step.id, step]));
   const known = new Map<number, readonly VariableBinding[]>();
   const read = (step: ProofStep | undefined): readonly VariableBinding[] => {
@@ -145,7 +145,7 @@ function useFinding(tree: ProofTree, find: string | undefined) {
 }
 
 /** Returns the state of a displayed proof; `look` is what the address says of it. */
-export function useLookedAt({ about, proof, look, onLook }: LookedAtOptions): LookedAt {
+export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOptions): ProofDisplay {
   const [recalled] = useState(() => recallFolds(about, proof));
   const [chosen, setChosen] = useState<Chosen>(recalled?.chosen ?? new Map());
   const { shown, hiddenUnder, tree, isFromMissing } = useTree(proof, chosen, look);
@@ -200,14 +200,17 @@ export function useLookedAt({ about, proof, look, onLook }: LookedAtOptions): Lo
 }
 
 interface Changing
-  extends Pick<LookedAt, 'look' | 'shown' | 'tree' | 'found' | 'active' | 'state' | 'chosen' | 'setState'> {
+  extends Pick<
+    ProofDisplay,
+    'look' | 'shown' | 'tree' | 'found' | 'active' | 'state' | 'chosen' | 'setState'
+  > {
   onLook: (look: ProofLook) => void;
   /** What is unfolded without a search. */
   folds: OutlineState;
   keep: (folds: Folds) => void;
 }
 
-type Changes = Pick<LookedAt, 'setLook' | 'turn' | 'reRoot' | 'toggleKnown' | 'setFind' | 'goToMatch'>;
+type Changes = Pick<ProofDisplay, 'setLook' | 'turn' | 'reRoot' | 'toggleKnown' | 'setFind' | 'goToMatch'>;
 
 /** The setters, except cursor and folding. */
 function changesOf(changing: Changing): Changes {
@@ -257,6 +260,6 @@ function changesOf(changing: Changing): Changes {
 }
 
 /** Returns the name by which the step under the cursor can be hidden; null if it cannot, as for the root. */
-export function hideable({ tree, active }: LookedAt): string | null {
+export function hideable({ tree, active }: ProofDisplay): string | null {
   return active === undefined || active.step.id === tree.root ? null : knownNameOf(active.step);
 }

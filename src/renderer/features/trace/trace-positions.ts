@@ -18,7 +18,7 @@ import {
 import type { EventRow } from './trace-rows.ts';
 
 /** A rule with a position in it. */
-export interface RulePlace {
+export interface RulePosition {
   readonly ruleId: string;
   readonly rule: Rule;
   /** The head, or indexes of body literals. */
@@ -26,11 +26,11 @@ export interface RulePlace {
 }
 
 /** The positions of an event. */
-export interface EventPlace {
+export interface EventPosition {
   /** The rule that concludes the answer; null if it is stored or nothing was found. */
-  readonly concluded: RulePlace | null;
+  readonly concluded: RulePosition | null;
   /** The rule that demands it; null if the question does or it is unknown. */
-  readonly asked: RulePlace | null;
+  readonly asked: RulePosition | null;
   /** The demand that the demanding rule serves. */
   readonly caller: EventRow | null;
 }
@@ -116,7 +116,7 @@ function answers(atom: Atom, demand: Atom): boolean {
 }
 
 /** The positions of all events of a trace, computed on demand. */
-export class TracePlaces {
+export class TracePositions {
   readonly #rules: ReadonlyMap<string, Rule>;
   readonly #atoms = new Map<string, Atom | null>();
   /** First demands by depth and relation, in order. */
@@ -135,7 +135,7 @@ export class TracePlaces {
     }
   }
 
-  placeOf(event: EventRow): EventPlace {
+  placeOf(event: EventRow): EventPosition {
     const { port, ruleId } = event;
     const rule = port === 'exit' && ruleId !== null ? this.#rules.get(ruleId) : undefined;
     const concluded = rule === undefined || ruleId === null ? null : ({ ruleId, rule, at: 'head' } as const);
@@ -174,7 +174,7 @@ export class TracePlaces {
     return demands.find(isAnswered) ?? null;
   }
 
-  #askedBy(event: EventRow): Pick<EventPlace, 'asked' | 'caller'> {
+  #askedBy(event: EventRow): Pick<EventPosition, 'asked' | 'caller'> {
     const nobody = { asked: null, caller: null };
     const atom = this.#atomOf(event.atom);
     if (atom === null) return nobody;
