@@ -121,7 +121,7 @@ test('rows are added, changed and removed, applied in one, undone and done again
     await expect(page.getByText('Undone: applied 2 added, 2 removed')).toBeVisible();
     expect(await roads(page, service)).toEqual(before);
     await page.keyboard.press('ControlOrMeta+Shift+z');
-    await expect(page.getByText('Done again: applied 2 added, 2 removed')).toBeVisible();
+    await expect(page.getByText('Redone: applied 2 added, 2 removed')).toBeVisible();
     expect(await roads(page, service)).toEqual(['a z map', 'b c map', 'x y']);
     await staged(page).getByRole('button', { name: 'Steps' }).click();
     await expect(page.getByRole('list', { name: 'Steps, the newest first' })).toContainText(

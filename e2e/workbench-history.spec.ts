@@ -88,7 +88,7 @@ test('what was asserted, switched off and deleted comes back step by step, from 
   await expect.poll(() => count(page, service, 'parent')).toBe(1);
   for (let again = 0; again < 3; again += 1) {
     await press(page, 'ControlOrMeta+y');
-    await expect(page.getByText(/^Done again/)).toHaveCount(again + 1);
+    await expect(page.getByText(/^Redone/)).toHaveCount(again + 1);
   }
   expect(await count(page, service, 'parent')).toBe(3);
   expect(await rules(page, service)).toEqual([]);

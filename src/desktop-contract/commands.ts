@@ -79,7 +79,7 @@ export const commandTable = {
   },
   'agents.connect': { title: 'Connect an agent…', group: 'Agents', menu: 'agents' },
   'agents.try': { title: 'Try a tool of agents…', group: 'Agents', menu: 'agents' },
-  'go.keys': { title: 'Keys: who may what', group: 'Go to', menu: 'agents' },
+  'go.keys': { title: 'Keys: who may do what', group: 'Go to', menu: 'agents' },
   'keys.make': { title: 'Make a key…', group: 'Workbench', menu: 'agents' },
   'sign-in': { title: 'Sign in…', group: 'Workbench', menu: 'file', needs: 'authentication' },
   'sign-out': { title: 'Sign out', group: 'Workbench', menu: 'file', needs: 'key' },

@@ -150,7 +150,7 @@ async function take(
   store.setState({ running: way, failure: null });
   try {
     const act = await step.act();
-    const said = step.kind === 'staged' ? `${way === 'undo' ? 'Undone' : 'Done again'}: ${step.label}` : '';
+    const said = step.kind === 'staged' ? `${way === 'undo' ? 'Undone' : 'Redone'}: ${step.label}` : '';
     store.setState((history) => ({ ...withMovedStep(history, way, step, act), said }));
     return step;
   } catch (error) {

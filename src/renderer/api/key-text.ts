@@ -17,7 +17,7 @@ export function typedKey(text: string): TypedKey {
   if (key === '') return { kind: 'none' };
   if (/\s/.test(key)) return { kind: 'problem', problem: 'A key is one word, without white space in it.' };
   if (!/^[\x21-\x7e]+$/.test(key))
-    return { kind: 'problem', problem: 'A key has letters, digits and signs of ASCII alone.' };
+    return { kind: 'problem', problem: 'A key consists of ASCII letters, digits and signs only.' };
   return { kind: 'key', key };
 }
 

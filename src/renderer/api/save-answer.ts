@@ -188,7 +188,7 @@ function tooLarge(remedy: string, requestId: string): ApiError {
     code: 'Unreadable',
     status: null,
     title: 'The file is too large for this browser',
-    detail: `This browser cannot write a file as it comes, and keeps no more than 1 GiB. ${remedy}`,
+    detail: `This browser cannot write a file while it arrives, and buffers at most 1 GiB. ${remedy}`,
     requestId,
     errors: [],
   });

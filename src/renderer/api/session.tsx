@@ -64,6 +64,6 @@ export function SessionProvider({ space, children }: { space: Space; children: R
 /** Returns the session of the view. Throws outside a `SessionProvider`. */
 export function useSession(): WorkbenchSession {
   const session = useContext(SessionContext);
-  if (session === null) throw new Error('a view stands outside of its session');
+  if (session === null) throw new Error('useSession was called outside of a SessionProvider');
   return session;
 }

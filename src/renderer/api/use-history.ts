@@ -35,7 +35,7 @@ export function useHistory(): HistoryActions {
   async function take(way: HistoryDirection): Promise<ApiFailure | null> {
     const step = await move(useStore, way);
     if (step?.kind === 'stored') {
-      notifyDone(`${way === 'undo' ? 'Undone' : 'Done again'}: ${step.label}`);
+      notifyDone(`${way === 'undo' ? 'Undone' : 'Redone'}: ${step.label}`);
       setTimeout(() => invalidate(client, endpoint, topics), refreshMs);
     }
     return useStore.getState().failure;

@@ -25,10 +25,10 @@ const maxWays = 5;
 
 const explanations = {
   // A question of several literals is proved by its parts, without a rule.
-  rule: 'All its parts hold, each by a step under it.',
+  rule: 'All its parts are true, each by a step below it.',
   fact: 'It was asserted.',
-  absence: 'Nothing matches it, so its negation holds.',
-  builtin: 'It holds by comparison or arithmetic.',
+  absence: 'Nothing matches it, so its negation is true.',
+  builtin: 'It is true by comparison or arithmetic.',
   aggregate: 'It was computed over the steps under it.',
 } as const;
 

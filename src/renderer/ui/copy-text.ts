@@ -5,7 +5,7 @@ export async function copyText(text: string): Promise<boolean> {
   // Browsers expose it only on secure pages.
   if (!('clipboard' in navigator)) {
     notifyHint(
-      'This browser lets no page copy here. Mark the text and copy it by the browser, or save it to a file.',
+      'This browser does not let pages copy here. Select the text and copy it with the browser, or save it to a file.',
     );
     return false;
   }

@@ -23,7 +23,7 @@ export function StepList({ done, undone }: { done: readonly ListedStep[]; undone
           {!isUndone && step.kind === 'staged' && <span className="dim"> staged</span>}
           {step.stuck !== null && (
             <span className={styles.stuck}>
-              Cannot be {isUndone ? 'done again' : 'undone'}: {step.stuck}
+              Cannot be {isUndone ? 'redone' : 'undone'}: {step.stuck}
             </span>
           )}
         </li>

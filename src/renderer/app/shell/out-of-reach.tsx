@@ -45,10 +45,10 @@ export function OutOfReach({ goTo }: { goTo: GoTo }) {
       }
     >
       {places.length > 0
-        ? 'What it reaches is offered here; the title bar has all of it.'
+        ? 'The buttons open places that it reaches; the title bar lists all of them.'
         : databases === undefined
-          ? 'Looking for what it reaches…'
-          : 'There is nothing yet that it reaches.'}
+          ? 'Looking up what it reaches…'
+          : 'It reaches nothing that exists yet.'}
     </EmptyState>
   );
 }

@@ -156,7 +156,7 @@ export function Palette({ commands, onClose }: PaletteProps) {
       </div>
       {found.length === 0 && (
         <p role="status" className={styles.nothing}>
-          Nothing of that name
+          Nothing has that name
         </p>
       )}
     </Modal>

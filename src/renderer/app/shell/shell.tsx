@@ -132,7 +132,7 @@ function useHistoryCommands(onShow: () => void): AppCommand[] {
   async function run(way: HistoryDirection): Promise<void> {
     // While a step runs, the next one waits; whether there is one is known only then.
     if (next[way] === null && running === null) {
-      notifyHint(way === 'undo' ? 'There is nothing to undo.' : 'There is nothing to do again.');
+      notifyHint(way === 'undo' ? 'There is nothing to undo.' : 'There is nothing to redo.');
       return;
     }
     const failure = await take(way);

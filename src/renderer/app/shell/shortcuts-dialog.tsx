@@ -52,7 +52,7 @@ export function ShortcutsDialog({ commands, onClose }: ShortcutsDialogProps) {
         ))}
       </div>
       {groups.length === 0 && (
-        <EmptyState title="No shortcut matches">No key and no view has that in its words.</EmptyState>
+        <EmptyState title="No shortcut matches">No shortcut or view contains that text.</EmptyState>
       )}
     </Modal>
   );

@@ -246,7 +246,7 @@ function SignInDialog({ made, onMade }: SignInDialogProps) {
         <FirstKey made={made} onSignIn={() => onMade(null)} />
       ) : hasToBootstrap === null ? (
         <p className={styles.whoHint} role="status">
-          Asking the service how it knows who calls…
+          Asking the service how to sign in…
         </p>
       ) : (
         <>

@@ -167,7 +167,7 @@ function TenantSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestio
   const question: NameQuestion = {
     title: 'Another tenant',
     label: 'Tenant',
-    hint: 'A tenant comes into being with its first fact.',
+    hint: 'The first fact creates the tenant.',
     action: 'Open',
     problemOf: tenantNameProblem,
     onName: (name) => {
@@ -200,7 +200,7 @@ function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion
   const question: NameQuestion = {
     title: 'Another scope',
     label: 'Scope',
-    hint: 'A scope comes into being with its first fact.',
+    hint: 'The first fact creates the scope.',
     action: 'Open',
     problemOf: scopeNameProblem,
     onName: (name) => goTo({ ...space, scope: { kind: 'named', name } }),

@@ -15,7 +15,7 @@ export const boostHint =
 /** Explains Pin. */
 export const pinHint = 'A pinned fact is never evicted for low salience, nor replaced by a summary.';
 /** Explains Keep. */
-export const keepHint = 'Takes the end of its validity away.';
+export const keepHint = 'Removes the end of its validity.';
 
 interface RowButtonProps {
   label: string;

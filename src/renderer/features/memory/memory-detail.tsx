@@ -105,7 +105,7 @@ function Importance({ detail, isBusy, onImportance }: ImportanceProps) {
     <form className={styles.importance} onSubmit={onSubmit}>
       <NumberInput
         label="Importance"
-        description="0 to 1. It weighs every use, for as long as it stands; empty is as 0.5."
+        description="0 to 1. It weighs every use while it is set; empty means 0.5."
         placeholder={String(usualImportance)}
         min={0}
         max={1}

@@ -44,6 +44,7 @@ function ShapeDrawing({ shape }: { shape: Shape }) {
     >
       {spans.map(({ text, colour }, index) => (
         // Runs are identified by position.
+        // eslint-disable-next-line react/no-array-index-key
         <tspan key={index} style={{ fill: `var(${colour})` }}>
           {text}
         </tspan>
@@ -125,6 +126,7 @@ const DiagramBox = memo(function DiagramBox(props: DiagramBoxProps) {
       <svg width={width} height={height} role="presentation">
         {shapesOf(row, node, notes, bindings).map((shape, index) => (
           // Shapes are identified by position.
+          // eslint-disable-next-line react/no-array-index-key
           <ShapeDrawing key={index} shape={shape} />
         ))}
       </svg>

@@ -49,6 +49,7 @@ export interface SvgLook {
 }
 
 // XML 1.0 cannot represent these.
+// eslint-disable-next-line no-control-regex
 const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 /** Escapes text for XML content and attributes. */

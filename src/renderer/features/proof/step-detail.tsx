@@ -17,14 +17,14 @@ import { hideable, type ProofDisplay } from './use-proof-display.ts';
 
 function explain(step: OutlineRow['step']): string {
   // A question of several literals is proved by its parts, without a rule.
-  if (step.kind === 'rule') return 'All its parts hold, each by a step below.';
+  if (step.kind === 'rule') return 'All its parts are true, each by a step below it.';
   return explanations[step.kind];
 }
 
 const explanations = {
   fact: 'It was asserted.',
-  absence: 'Nothing matches it, so its negation holds.',
-  builtin: 'It holds by comparison or arithmetic.',
+  absence: 'Nothing matches it, so its negation is true.',
+  builtin: 'It is true by comparison or arithmetic.',
   aggregate: 'It was computed over the steps below it.',
 } as const;
 

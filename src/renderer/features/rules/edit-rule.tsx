@@ -222,7 +222,7 @@ function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, 
     save.error !== null && conflicts.length === 0 ? (
       <ProblemNotice failure={apiFailureOf(save.error)} />
     ) : isReady && !isOneRule ? (
-      <span className="dim">Here stands one rule. New ones are taught with the rule closed.</span>
+      <span className="dim">This editor holds one rule. Close it to teach new ones.</span>
     ) : undefined;
   return { reason, canSave: isOneRule && isChanged && isFree, isSaving: save.isPending, onSave, notice };
 }

@@ -188,8 +188,8 @@ function Drawing({ graph, chosen, isAround, isMatch, onChoose }: DrawingProps) {
     return (
       <EmptyState title="Too large to draw">
         {chosen === null
-          ? `There are ${graph.nodes.length} relations. Choose one in the list to see what it has to do with.`
-          : `${chosen} has to do with more than ${maxDrawn} relations. What it depends on directly is told beside.`}
+          ? `There are ${graph.nodes.length} relations. Choose one in the list to see what it is connected to.`
+          : `${chosen} is connected to more than ${maxDrawn} relations. Its direct dependencies are listed beside.`}
       </EmptyState>
     );
   if (isFailed)

@@ -67,7 +67,7 @@ function Outcome({ trying }: { trying: Trying }) {
       <EmptyState icon={<IconFlask size={28} stroke={1.3} aria-hidden />} title="Try before you teach">
         {isReady
           ? 'Working out what would follow.'
-          : 'Once what you write can be read and is safe, what it would add and take away stands here.'}
+          : 'Once the text can be parsed and its rules are safe, its additions and removals appear here.'}
       </EmptyState>
     );
   return (

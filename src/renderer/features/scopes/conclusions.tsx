@@ -93,7 +93,7 @@ function reasonOf(comparison: ScopeComparison, isTooMuch: boolean, isEmpty: bool
   if (isRefused(comparison))
     return 'With REJECT and unresolved conflicts the merge is refused. Choose for them, or choose another strategy.';
   if (isTooMuch) return `The merge changes more than ${maxSupposed.toLocaleString('en')} facts.`;
-  return isEmpty ? 'The merge as it stands changes nothing.' : null;
+  return isEmpty ? 'With these choices the merge changes nothing.' : null;
 }
 
 /** Shows which conclusions target would gain and lose by the merge; a trial only. */

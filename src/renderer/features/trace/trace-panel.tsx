@@ -80,7 +80,7 @@ function NotTraced({ run }: NotTracedProps) {
         </Button>
       }
     >
-      The trace was given up.
+      The trace was cancelled.
     </EmptyState>
   );
 }

@@ -36,7 +36,7 @@ export const importFormats: Readonly<Record<ImportFormat, ImportFormatSpec>> = {
     label: 'Statements',
     type: 'text/x-datalog',
     extensions: ['dl', 'pl', 'datalog', 'txt'],
-    hint: 'Facts and rules as the editor takes them, one a full stop.',
+    hint: 'Facts and rules as in the editor, each ending with a full stop.',
   },
   turtle: {
     label: 'Turtle',

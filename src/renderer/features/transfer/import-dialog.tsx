@@ -229,21 +229,14 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
     beginning.problem ??
     (file.size === 0 ? 'The file is empty.' : null) ??
     (table === null ? null : mappingProblem(table.mapping)) ??
-    (scope === '' || scopeNameProblem(scope) === null ? null : 'The scope has no such name.');
+    (scope === '' || scopeNameProblem(scope) === null ? null : 'That is not a valid name for a scope.');
   const cannot = problem !== null || isChecking;
 
   function onBegin(isDryRun: boolean): void {
     const { mapping = null, preview } = table ?? {};
     const width = preview?.width ?? 0;
-    startImport(client, {
-      file,
-      format,
-      mapping,
-      width,
-      scope: scope === '' ? null : scope,
-      endpoint,
-      isDryRun,
-    });
+    const target = { endpoint, scope: scope === '' ? null : scope };
+    startImport(client, { file, format, mapping, width, ...target, isDryRun });
   }
 
   return (
@@ -320,7 +313,7 @@ function Shown({ onOther, onClose }: { onOther: () => void; onClose: () => void 
         <FileName name={entry.plan.file.name} />
         <ImportProgressView entry={entry} />
         <div className={styles.actions}>
-          <span className={`${styles.small} ${styles.grow}`}>It goes on when you close this.</span>
+          <span className={`${styles.small} ${styles.grow}`}>It continues when you close this.</span>
           <Button variant="default" onClick={onClose}>
             Close
           </Button>

@@ -48,7 +48,7 @@ function brokenOff(requestId: string): ApiError {
     status: null,
     title: 'The import broke off',
     detail:
-      'The connection to the service ended before the import did. What was stored before stays stored; to import the file again does no harm.',
+      'The connection to the service ended before the import did. What was stored before stays stored; importing the file again does no harm.',
     requestId,
     errors: [],
   });

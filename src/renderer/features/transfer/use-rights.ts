@@ -14,7 +14,7 @@ export function rightsOf(who: WhoAmI): TransferRights {
   return {
     cannotImport: mayWrite
       ? null
-      : `The key in use has the role ${who.role}: it may look at a file and check it; to import it takes the role writer or admin.`,
+      : `The key in use has the role ${who.role}: it may preview and check a file; importing needs the role writer or admin.`,
     rulesAreRefused: mayWrite && who.tenants.length > 0,
   };
 }

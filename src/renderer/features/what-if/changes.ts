@@ -69,7 +69,7 @@ export function readChanges(search: WhatIfSearch): ReadChanges {
   const retractProblems =
     retracted.rules.length === 0
       ? retracted.problems
-      : [...retracted.problems, 'Here stand facts. A rule is left out by choosing it below.'];
+      : [...retracted.problems, 'Write facts here. Choose the rules to leave out below.'];
   const count = added.facts.length + added.rules.length + retracted.facts.length + without.length;
   const isWrong = added.problems.length + retractProblems.length + goalProblems.length > 0;
   return {

@@ -98,7 +98,7 @@ function Outcome({ run, isChanged, onRun }: OutcomeProps) {
   const age = (isOld || isChanged) && (
     <AgeBanner action="Work out again" onAgain={isChanged ? onRun : again}>
       {isChanged
-        ? 'This is the outcome of the changes as they were before.'
+        ? 'This is the outcome of the previous changes.'
         : 'The knowledge has moved on since this was worked out. It is shown as it was.'}
     </AgeBanner>
   );

@@ -213,7 +213,7 @@ function Blocked({ explained, rules }: { explained: WhyNot; rules: readonly Stor
 function Holds({ atom }: { atom: string }) {
   return (
     <>
-      <p className={styles.text}>It holds now, so there is nothing to miss.</p>
+      <p className={styles.text}>It holds now, so nothing is missing.</p>
       <Button
         variant="default"
         leftSection={<IconRoute size={14} aria-hidden />}
