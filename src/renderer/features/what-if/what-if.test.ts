@@ -60,7 +60,7 @@ describe('the changes that are tried', () => {
     });
     expect(isReady).toBe(false);
     expect(problems.add[0]).toContain('Line 2');
-    expect(problems.retract.join('\n')).toContain('Here stand facts');
+    expect(problems.retract.join('\n')).toContain('Write facts here');
     expect(problems.goals[0]).toMatch(/^Line 2, column \d+: /);
   });
 });
