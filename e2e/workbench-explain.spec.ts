@@ -256,9 +256,9 @@ test.describe('what if', () => {
     await expect(page.getByText(/^Line 1, column/)).toBeVisible();
     await expect(page.getByRole('button', { name: 'Work out', exact: true })).toBeDisabled();
     await write(page, 'What to look at', 'ancestor(agnes, ?who)');
-    await expect(page.getByText('the changes as they were before')).toBeVisible();
+    await expect(page.getByText('the outcome of the previous changes')).toBeVisible();
     await page.getByRole('button', { name: 'Work out again' }).click();
-    await expect(page.getByText('the changes as they were before')).toBeHidden();
+    await expect(page.getByText('the outcome of the previous changes')).toBeHidden();
     await expect(rowsOf(page, 'What would change')).not.toHaveCount(0);
 
     await page.getByRole('button', { name: 'Clear' }).click();
