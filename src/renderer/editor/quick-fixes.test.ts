@@ -13,7 +13,7 @@ const knowledge = {
   rules: [{ id: 'r1', rule: parseRule('child(?x, ?y) :- parent(?y, ?x)'), scope: null }],
 };
 
-/** The text after each fix of each complaint with that code, by title. */
+/** The text after each fix of each diagnostic with that code, by title. */
 function fixed(text: string, code: string, mode: TextMode = 'program'): Record<string, string> {
   const found = diagnoseText(text, mode, knowledge).filter((each) => each.code === code);
   expect(found.length, `a complaint ${code}`).toBeGreaterThan(0);

@@ -26,7 +26,7 @@ function answerOf(steps: ProofStep[], roots: number[]): Answer {
   return { ...page, generation: 1, elapsedMs: 1, proof: { roots, steps } };
 }
 
-/** d stands on b and c, which both stand on a; e stands on d. */
+/** d uses b and c, which both use a; e uses d. */
 const steps = [
   step(0, 'a()'),
   step(1, 'b()', [0]),
@@ -36,7 +36,7 @@ const steps = [
 ];
 const both = provedAnswersOf(answerOf(steps, [3, 4]));
 
-/** A conclusion that stands on a chain of as many steps below it. */
+/** An answer on a chain of that many steps. */
 function chain(length: number): ProvedAnswer[] {
   const links = Array.from({ length }, (_, id) => step(id, `p(${id})`, id === 0 ? [] : [id - 1]));
   return provedAnswersOf(answerOf(links, [length - 1]));

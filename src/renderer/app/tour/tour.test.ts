@@ -34,7 +34,7 @@ test('what the tour has one type can be read in its place', () => {
   expect(parseAtom(text('window'), 'goal').predicate).toBe('grandparent');
 });
 
-/** Of steps that look at the screen first: nothing is asked where something else is on it. */
+/** For steps that check the screen first: if it shows something else, they ask nothing. */
 const neverAsks: Call = () => Promise.reject(new Error('the service was asked'));
 
 test.each<[StepId, ShownPage]>([

@@ -13,7 +13,7 @@ function step(id: number, atom: string, premises: number[] = [], more: Partial<P
   return { id, atom, kind, rule, ruleId: null, premises, scope: null, ...more };
 }
 
-/** 3 stands on 1 and 2, which both stand on 0. */
+/** 3 uses 1 and 2, which both use 0. */
 const diamond: Proof = {
   roots: [3],
   steps: [step(0, 'a()'), step(1, 'b()', [0]), step(2, 'c("<&>")', [0]), step(3, 'd()', [1, 2])],
@@ -128,7 +128,7 @@ describe('a placed diagram', () => {
     const { nodes, edges } = within(drawn, part);
     const seenEnds = new Set(edges.map(({ edge }) => drawn.nodes[edge.to]));
     expect(nodes.length).toBeGreaterThan(10);
-    // A line ends in the middle of its box.
+    // An edge ends at the middle of its box.
     const whole = nodes.filter((node) => node !== drawn.nodes[0] && node.top + node.height < part.height);
     expect(whole.every((node) => seenEnds.has(node))).toBe(true);
     expect(edges.length).toBeLessThanOrEqual(nodes.length + 150);

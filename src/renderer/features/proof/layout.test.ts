@@ -33,7 +33,7 @@ const branching: LayoutInput = {
   edges: Array.from({ length: 12 }, (_, index) => edge(Math.floor(index / 3), index + 1)),
 };
 
-/** 3 stands under 1 and 2; 4 under 3 and the root. */
+/** 3 is a premise of 1 and 2; 4 of 3 and the root. */
 const shared: LayoutInput = {
   nodes: Array.from({ length: 5 }, () => box),
   edges: [

@@ -8,7 +8,7 @@ function rule(id: number, premises: number[]): Proof['steps'][number] {
   return { id, atom: `s${id}()`, kind, rule: null, ruleId: null, premises, scope: null };
 }
 
-/** 4 stands on 2 and 3; 2 on 0 and 1; 3 on 0 again. */
+/** 4 uses 2 and 3; 2 uses 0 and 1; 3 uses 0 again. */
 const tree = buildTree(
   { roots: [4], steps: [rule(0, []), rule(1, []), rule(2, [0, 1]), rule(3, [0]), rule(4, [2, 3])] },
   4,

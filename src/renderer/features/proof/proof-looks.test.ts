@@ -14,7 +14,7 @@ function step(
   return { id, atom, kind, rule: null, ruleId: null, premises, scope: null };
 }
 
-/** 6 stands on 4, 5 and a comparison; 4 and 5 both on 0; 5 on an absence too. */
+/** 6 uses 4, 5 and a comparison; 4 and 5 both use 0; 5 also an absence. */
 const proof: Proof = {
   roots: [6],
   steps: [

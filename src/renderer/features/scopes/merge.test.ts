@@ -274,7 +274,7 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
         .sort((one, other) => (one.key < other.key ? -1 : 1));
     expect(sorted(after), `seed ${seed}`).toEqual(sorted(target));
 
-    // What is supposed is what the merge does.
+    // The hypothesis is what the merge does.
     const tried: Scope = new Map(target);
     const { assert, retract } = supposedOf(changed, 'main');
     for (const gone of retract) expect(tried.delete(keyOf(gone)), `seed ${seed}`).toBe(true);

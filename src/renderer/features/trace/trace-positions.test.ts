@@ -15,7 +15,7 @@ const rules = [
   },
 ];
 
-/** As `4 reuse 2 path(a, ?z) r9`. */
+/** Parses an event such as `4 reuse 2 path(a, ?z) r9`. */
 function event(line: string): EventRow {
   const [, seq, port, depth, atom, ruleId] = /^(\d+) (\w+) (\d+) (.*\)) ?(\w+)?$/.exec(line) ?? [];
   return {

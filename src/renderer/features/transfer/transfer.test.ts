@@ -81,7 +81,7 @@ describe('the preview', () => {
     expect(beginningOf(new Uint8Array([0xff, 0xfe, 0x61, 0]), true).problem).toMatch(/UTF-8/);
     expect(beginningOf(new Uint8Array(50).fill(0xe4), true).problem).toMatch(/UTF-8/);
     expect(beginningOf(new Uint8Array([0x61, 0, 0x62]), true).problem).toMatch(/UTF-8/);
-    // One bad line is the service's to report.
+    // The service reports a single bad line.
     expect(beginningOf(new Uint8Array([0x61, 0xe4]), true).problem).toBeNull();
   });
 

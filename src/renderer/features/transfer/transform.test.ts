@@ -10,7 +10,7 @@ const mapping: Mapping = {
   columns: [2, 0],
 };
 
-/** Transforms in pieces of so many bytes. */
+/** Converts in chunks of that many bytes. */
 function transformed(bytes: Uint8Array, size: number, how: Mapping = mapping) {
   const transformer = new TableTransformer(how, ',');
   let text = '';
