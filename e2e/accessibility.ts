@@ -1,21 +1,20 @@
 /**
- * What axe finds in the page as it stands, and whether what is clicked can be hit: all rules of axe in the light, and in
- * the dark and in high contrast again those that a theme can change. Roles, names and structure are the same in all
- * three, so that looking at them thrice would only cost time.
+ * Accessibility checks of the current page: axe, with all rules in the light theme and only colour rules in dark and
+ * high contrast, since roles, names and structure are equal in all three; and the size of click targets.
  */
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** The rules of axe that look at colours. */
+/** axe rules about colours. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
 const alike = 'data-alike';
 
 /**
- * Marks of rows that differ in nothing but their words all but the first two: what axe finds in one it finds in all, and
- * looking at the colours of a hundred cells takes it as long as all else. Takes the marks away again afterwards.
+ * Marks all but the first two of rows that differ only in text, which axe skips: it would find the same in each, and
+ * checking the colours of a hundred cells dominates the time. Removes the marks afterwards.
  */
 function markAlike(page: Page, isMarked: boolean): Promise<void> {
   return page.evaluate(
@@ -45,8 +44,8 @@ function markAlike(page: Page, isMarked: boolean): Promise<void> {
 }
 
 /**
- * What the rules of `runOnly` find. Without the blank page in which axe would put results of several frames together: there
- * is one. Options come in one call: a second would take back the choice of rules.
+ * Returns the findings of the rules of `runOnly`. Without axe's blank page for merging frames, as there is one frame.
+ * Options are passed in one call: a second call would reset the rules.
  */
 async function gravesOf(
   page: Page,
@@ -66,16 +65,16 @@ async function gravesOf(
 
 export type Look = 'light' | 'dark' | 'contrast';
 
-/** Resolves when the page follows the scheme: a page that is looked at while it changes has the colours of both. */
+/** Resolves when the page has switched to the scheme: during the change it mixes the colours of both. */
 export async function showIn(page: Page, look: Look): Promise<void> {
   const colorScheme = look === 'light' ? 'light' : 'dark';
   const contrast = look === 'contrast' ? 'more' : 'no-preference';
-  // A page behind another draws no frames.
+  // A page in the background draws no frames.
   await page.bringToFront();
   await page.emulateMedia({ colorScheme, contrast, reducedMotion: 'reduce' });
   await expect(page.locator('html')).toHaveAttribute('data-theme', look);
   await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
-  // A colour that is on its way, however briefly, is the old one until the next frame has been drawn.
+  // A transitioning colour, however brief, has its old value until the next frame.
   await page.evaluate(
     () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
   );
@@ -87,14 +86,14 @@ export async function showIn(page: Page, look: Look): Promise<void> {
 const leastTarget = 24;
 
 /**
- * What is clicked and smaller than that each way, with its size. Left to their own: links in a sentence, as WCAG 2.2 has
- * it; separators, which can be caught beside themselves; what stands inside an editor.
+ * Returns targets smaller than the minimum, with their size. Exempt: links in a sentence, as in WCAG 2.2; separators,
+ * which also react beside themselves; the content of editors.
  */
 function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate((least) => {
     const clicked =
       'button, a[href], input, select, textarea, summary, [role="button"], [role="tab"], [role="option"], [role="menuitem"], [role="treeitem"], [role="slider"], [role="switch"]';
-    /** What the pointer meets in place of a control that is not seen itself. */
+    /** Visible elements that receive the pointer for invisible controls. */
     const around = 'label, .mantine-PillsInput-input, .mantine-MultiSelect-input, .mantine-TagsInput-input';
     const isInSentence = (element: Element): boolean => {
       if (element.tagName !== 'A' || getComputedStyle(element).display !== 'inline') return false;
@@ -118,7 +117,7 @@ function smallTargets(page: Page): Promise<string[]> {
       const holder = element.matches('input') ? element.closest(around) : null;
       if (holder !== null) [width, height] = sizeOf(holder);
       if (element.matches('[type="radio"], [type="checkbox"]')) {
-        // The label beside it is clicked as well.
+        // The label beside it is clickable too.
         const label = element instanceof HTMLInputElement ? element.labels?.[0] : undefined;
         const [labelWidth, labelHeight] = label === undefined ? [0, 0] : sizeOf(label);
         [width, height] = [width + labelWidth, Math.max(height, labelHeight)];
@@ -135,18 +134,18 @@ function smallTargets(page: Page): Promise<string[]> {
   }, leastTarget);
 }
 
-/** High contrast has colours that theme.test.ts holds against each other, so that axe looks at it in long runs alone. */
+/** theme.test.ts checks the contrasts of high contrast, so axe checks it in long runs only. */
 const isLong = process.env['LONG'] === '1';
 
 /**
- * Fails where something serious or critical is found in `view`, or where something that is clicked is too small; leaves it
- * in the light. The dark look and high contrast of what is not a view of its own, in long runs.
+ * Fails if axe finds something serious or critical in `view`, or if a target is too small; leaves the page in the
+ * light theme. Dark and high contrast only in long runs, unless it is a view of its own.
  */
 export async function expectNothingGrave(page: Page, view: string): Promise<void> {
   await expectNothingGraveIn(page, view, isLong ? ['dark', 'contrast'] : []);
 }
 
-/** The same in the light and in these looks, whose colours alone are looked at. */
+/** The same in the light theme and, for colours only, in these looks. */
 export async function expectNothingGraveIn(
   page: Page,
   view: string,

@@ -1,8 +1,8 @@
-/** The description of the API as people see it: the viewer at /docs, in a browser and without a network. */
+/** The viewer of the API description at /docs, in a browser and without a network. */
 import { expect, type Page } from '@playwright/test';
 import { ServiceProcess, test } from './service.ts';
 
-/** What a page asked of others than the service, and what the browser complained of. */
+/** Requests to other origins, and the browser's complaints. */
 function watch(page: Page, url: string): { foreign: string[]; complaints: string[] } {
   const seen = { foreign: [] as string[], complaints: [] as string[] };
   page.on('request', (request) => {
@@ -23,7 +23,7 @@ test('GET /docs shows the description in the browser, offline, and calls the ser
   const seen = watch(page, service.url);
   await page.goto(`${service.url}/docs`);
   await expect(page.getByText('every answer can be proved')).toBeVisible();
-  // Names of groups and of operations stand at the left.
+  // Groups and operations are listed at the left.
   for (const group of ['facts', 'inference', 'authentication', 'service'])
     await expect(page.locator(`[id="link-tag--${group}"]`)).toBeVisible();
 
@@ -50,7 +50,7 @@ test('GET /docs asks for a key where the service wants one', async ({ page }) =>
     await expect(page.getByRole('status')).toHaveText('That key is not valid.');
     await page.getByLabel('API key').fill('the-key-of-this-test');
     await page.getByRole('button', { name: 'Show the API' }).click();
-    // Some hundred operations are drawn at once.
+    // About a hundred operations render at once.
     await expect(page.locator('[id="link-tag--facts"]')).toBeVisible();
     await expect(page.getByLabel('API key')).toBeHidden();
     expect(foreign).toEqual([]);

@@ -1,5 +1,6 @@
 /**
- * The built bridge as clients meet it: started by the official SDKs, in front of the built service, which goes and comes.
+ * The built bridge from its clients' side: started by the official SDKs, in front of the built service, which stops
+ * and restarts.
  */
 import { unpackExtension, v0_3 } from '@anthropic-ai/mcpb';
 import { Client } from '@modelcontextprotocol/client';
@@ -19,7 +20,7 @@ import { ServiceProcess } from './service.ts';
 const program = fileURLToPath(new URL('../out/bridge/corollary-mcp.js', import.meta.url));
 const bundle = fileURLToPath(new URL('../out/corollary.mcpb', import.meta.url));
 
-/** A service that takes another port at each start. */
+/** A service that uses another port at each start. */
 const test = base.extend<{ service: ServiceProcess }>({
   service: async ({ browserName: _browserName }, provide) => {
     const service = new ServiceProcess({ PORT: '0' });
@@ -63,7 +64,7 @@ const ancestor = {
   body: [{ predicate: 'parent', args: ['?x', '?y'] }],
 };
 
-/** Tell, teach, ask with proof, forget; `between` happens before the question. */
+/** Tell, teach, ask with proof, forget; `between` runs before the question. */
 async function tour(client: Calls, between: () => Promise<void> = () => Promise.resolve()): Promise<void> {
   expect(await call(client, 'tell', { predicate: 'parent', args: ['alice', 'bob'] })).toMatchObject({
     status: 'asserted',
@@ -97,7 +98,7 @@ test('the service is killed and restarted on another port between two calls, and
   await tour(client, async () => {
     const { url } = service;
     await service.kill();
-    // Nobody tells of this start: the call that follows waits for it.
+    // Nobody announces this start: the following call waits for it.
     setTimeout(() => void service.start(), 300);
     await expect.poll(() => told.includes('notifications/tools/list_changed')).toBe(true);
     expect(service.url).not.toBe(url);
@@ -134,7 +135,7 @@ test('a client of the stateless revision goes on over a restart too, its subscri
 });
 
 test.describe('in front of a service that stays', () => {
-  // One service for all.
+  // One service for all tests.
   test.describe.configure({ mode: 'default' });
   const service = new ServiceProcess({ PORT: '0' });
   test.beforeAll(() => service.start());
@@ -260,7 +261,7 @@ test.describe('without a service', () => {
     for (const name of ['endpoint.json', 'service.json', 'service.log'])
       expect(statSync(join(stateFolder(home), name)).mode & 0o777, name).toBe(0o600);
 
-    // The bundle lies elsewhere: what it starts is what ran last.
+    // The bundle is elsewhere: the bridge starts what ran last.
     process.kill(endpoint?.pid ?? 0, 'SIGKILL');
     const folder = join(home, 'bundle');
     await unpackExtension({ mcpbPath: bundle, outputDir: folder, silent: true });
@@ -331,7 +332,7 @@ async function nextLine(bridge: ChildProcess): Promise<unknown> {
   return JSON.parse(line);
 }
 
-/** Streams of notifications that are open: each session here has one. */
+/** Open notification streams: each session here has one. */
 async function sessionsOf(service: ServiceProcess): Promise<number> {
   const metrics = await (await fetch(`${service.url}/metrics`)).text();
   return Number(/^service_mcp_sse_subscribers (\d+)$/m.exec(metrics)?.[1]);

@@ -1,4 +1,4 @@
-/** The command line as a user meets it: the built program, its output and its exit codes. */
+/** The command line from a user's side: output and exit codes of the built program. */
 import { expect } from '@playwright/test';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -101,7 +101,7 @@ test('ends at once on a second signal, with exit code 1, and loses nothing that 
   service,
 }) => {
   await service.run(['tell', 'kept(a).']);
-  // An import whose body does not end keeps the end waiting.
+  // An import with an unfinished body delays the shutdown.
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1').on('error', () => {});
   socket.write(
     'POST /import HTTP/1.1\r\nHost: localhost\r\nX-Tenant-ID: default\r\nTransfer-Encoding: chunked\r\n' +
@@ -145,7 +145,7 @@ test('refuses a damaged log, naming file and offset, and changes nothing', async
   try {
     await service.start();
     for (const name of ['a', 'b', 'c']) await service.run(['tell', `p(${name})`]);
-    // A clean end would write a snapshot and remove the log that it covers.
+    // A clean shutdown would write a snapshot and remove the log it covers.
     await service.kill();
     const segment = readdirSync(service.storageDir, { recursive: true, encoding: 'utf8' })
       .filter((name) => !name.includes('lock'))

@@ -1,6 +1,6 @@
 /**
- * The desktop shell as it was built, under plain Node with a stand-in for Electron that records every call: the
- * real thread, the real service, the real decisions; only Electron itself is not there.
+ * The built desktop shell under plain Node, with a stand-in for Electron that records every call: real thread, service
+ * and logic, without Electron itself.
  */
 import { expect, test } from '@playwright/test';
 import { execFileSync } from 'node:child_process';
@@ -14,7 +14,7 @@ import { commandIds } from '../src/desktop-contract/commands.ts';
 import { type StandIns, writeStandIns } from './electron-stand-in/compile.ts';
 import { type RunOptions, ShellRun } from './electron-stand-in/drive.ts';
 
-// One after the other: they take the ports that follow one on another.
+// Serially: they use consecutive ports.
 test.describe.configure({ mode: 'default' });
 
 const runs: ShellRun[] = [];
@@ -40,7 +40,7 @@ function start(options: RunOptions = {}): ShellRun {
   return run;
 }
 
-/** Listens on `port`, or another program does already: taken in both cases. */
+/** Occupies `port`; another program may do so already, which serves the same purpose. */
 function take(port: number): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -339,14 +339,14 @@ test('a start with the session opens no window until it is asked for', async () 
 /** An agent that stays connected. */
 async function connectAgent(address: string): Promise<void> {
   const response = await fetch(new URL('/mcp/sse', address), { headers: { accept: 'text/event-stream' } });
-  // The first event comes once the session is there.
+  // The first event arrives once the session exists.
   const reader = response.body?.getReader();
   await reader?.read();
   agents.push(async () => reader?.cancel());
 }
 
 const agents: (() => Promise<void>)[] = [];
-// The service that an agent was connected to may have ended first.
+// The agent's service may have ended first.
 test.afterEach(async () => {
   await Promise.allSettled(agents.splice(0).map((end) => end()));
 });
@@ -534,7 +534,7 @@ test('a taken port gives way to a free one from 9301 on, which is remembered', a
   expect(await health(address)).toMatchObject({ status: 'ok' });
   expect(JSON.parse(readFileSync(join(first.userData, 'shell.json'), 'utf8'))).toMatchObject({ port });
   expect(first.named('dialog.showMessageBox')).toEqual([]);
-  // What agents are configured with is another address now: it is said, where it can be copied.
+  // Agents need another address now: the page that shows it for copying opens.
   expect(address).toMatch(/#\/agents\?part=connect$/);
   const page = { url: address, parent: null };
   expect(await first.drive('invoke', 'corollary:takeRequests', page)).toEqual([
@@ -648,7 +648,7 @@ test('a page that hangs is waited for or loaded anew in a process of its own, as
   await run.drive('emitOfWindow', 'unresponsive');
   await run.until('window.reload');
   expect(run.named('webContents.forcefullyCrashRenderer')).toHaveLength(1);
-  // That it was ended is no crash to be asked about.
+  // The forced end is not a crash to report.
   await run.drive('emitOfWindow', 'responsive');
   expect(run.named('dialog.showMessageBox')).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
 /**
- * The desktop app in the real Electron, where its binary and a display are to be had; elsewhere these tests are
- * skipped and say so, and what can be seen without Electron is tested by the built bundles.
+ * The desktop application in the real Electron, if its binary and a display exist. Otherwise these tests are skipped
+ * with a note; the tests of the built bundles cover what needs no Electron.
  */
 import { _electron as electron, type ElectronApplication, expect, test } from '@playwright/test';
 import { spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const names = { win32: 'electron.exe', darwin: 'Electron.app/Contents/MacOS/Electron' } as const;
 
-/** The binary that is there; nothing is fetched for a test. */
+/** The installed binary; tests download nothing. */
 function electronBinary(): string | null {
   const installed = join(root, 'node_modules', 'electron');
   const folder = process.env['ELECTRON_OVERRIDE_DIST_PATH'] ?? join(installed, 'dist');
@@ -31,11 +31,11 @@ const hasDisplay =
   process.env['WAYLAND_DISPLAY'] !== undefined;
 const missing =
   binary === null ? 'no Electron binary on this machine' : hasDisplay ? null : 'no display for Electron';
-// The reporter shows a skipped test without its reason.
+// The reporter shows skipped tests without a reason.
 if (missing !== null) process.stdout.write(`Tests in the real Electron are skipped: ${missing}.\n`);
 test.skip(missing !== null, missing ?? '');
 
-// One after the other: each has the display and the ports to itself.
+// Serially: each test needs the display and the ports to itself.
 test.describe.configure({ mode: 'default' });
 
 let folder: string;
@@ -46,7 +46,7 @@ interface Launch {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What a start with the test's own folder for its data is made of. */
+/** The launch options of a start with the test's own data folder. */
 function startOf({ argv = [], environment = {} }: Launch) {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
@@ -79,7 +79,7 @@ interface Asked {
   readonly buttons: readonly string[];
 }
 
-/** Presses the button of that label in every dialog from now on; what was asked is noted. */
+/** Presses the button with that label in every dialog from now on, and records the dialogs. */
 async function answerDialogs(label: string): Promise<() => Promise<Asked[]>> {
   await app.evaluate(({ dialog }, wanted) => {
     const asked: Asked[] = [];
@@ -177,7 +177,7 @@ test('a second instance hands its place and its file over, and ends', async () =
   await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
   const file = join(folder, 'facts.dl');
   writeFileSync(file, 'p(a).\n');
-  // Not by Playwright, which waits for what a second instance never has.
+  // Not by Playwright, which would wait for what a second instance never has.
   const { executablePath, args, env } = startOf({ argv: [file] });
   const second = spawn(executablePath, args, { env, stdio: 'ignore' });
   expect(await new Promise((resolve) => second.once('exit', resolve))).toBe(0);
@@ -189,12 +189,12 @@ test('a port that is taken and was not set gives way to another', async () => {
   await app.close();
   const taken = createServer();
   await new Promise<void>((resolve) => {
-    // Another program may have it already: taken in both cases.
+    // Another program may have it already, which serves the same purpose.
     taken.once('error', () => resolve());
     taken.listen(9300, '127.0.0.1', () => resolve());
   });
   try {
-    // Not set: an empty variable counts as none.
+    // An empty variable counts as unset.
     app = await launch({ environment: { PORT: '' } });
     const page = await app.firstWindow();
     await expect(page).toHaveURL(/:93\d\d\/#\/agents\?part=connect/);
@@ -217,7 +217,7 @@ test('quitting while an agent is connected asks, and stays where that is called 
     .toEqual(['An agent is connected.']);
   expect((await fetch(`${origin}/health`)).status).toBe(200);
   await reader?.cancel();
-  // The application closes without a word once nobody is connected.
+  // Without connected agents the application closes silently.
   await expect
     .poll(async () => {
       const response = await fetch(`${origin}/mcp/clients`);

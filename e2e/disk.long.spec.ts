@@ -1,6 +1,6 @@
 /**
- * Disks of the system that are full or fail, and processes that are killed, as who runs the service meets them: over HTTP
- * and at the command line. Each part is plainly skipped where the machine does not allow it.
+ * Full and failing disks, and killed processes, from an operator's side: over HTTP and at the command line. Parts that
+ * the machine does not permit are skipped explicitly.
  */
 import { expect, test } from '@playwright/test';
 import { spawn, spawnSync } from 'node:child_process';
@@ -53,12 +53,12 @@ async function counted(service: ServiceProcess, predicate: string): Promise<numb
   return body.count;
 }
 
-/** The service on a disk of its own, of 1 MiB, that a test can fill and empty. */
+/** The service on its own disk of 1 MiB, which a test can fill and empty. */
 class SmallDisk {
   readonly service = new ServiceProcess();
   #keeper: ReturnType<typeof spawn> | null = null;
 
-  /** Makes the disk, which lives as long as a process that does nothing else. */
+  /** Creates the disk, which exists as long as an otherwise idle process. */
   async make(): Promise<void> {
     mkdirSync(this.service.storageDir, { recursive: true });
     const script = 'mount -t tmpfs -o size=1m none "$1" && echo made && exec sleep 600';
@@ -68,7 +68,7 @@ class SmallDisk {
     this.service.prefix = ['nsenter', '-t', String(keeper.pid), '-U', '-m', '--preserve-credentials'];
   }
 
-  /** The folder as it is on that disk. */
+  /** The folder as seen on that disk. */
   get folder(): string {
     return `/proc/${this.#keeper?.pid}/root${this.service.storageDir}`;
   }
@@ -226,7 +226,7 @@ for (const error of ['EIO', 'ENOSPC'])
       await service.stop();
       service.prefix = [];
       await service.start();
-      // The outcome of the one whose sync failed is not known.
+      // The outcome of the write whose sync failed is unknown.
       expect([answered, answered + 1]).toContain(await counted(service, 'kept'));
       expect(await counted(service, 'never')).toBe(0);
       expect((await call(service, 'POST', '/tell', { predicate: 'never', args: [0, long] })).status).toBe(
@@ -247,7 +247,7 @@ test('a command on the folder that is killed leaves all that was there, and come
     mkdirSync(service.storageDir);
     for (const name of files(kept)) copyFileSync(join(kept, name), join(service.storageDir, name));
   };
-  /** Kills the command so many milliseconds after its file is begun; true where it had not ended by then. */
+  /** Kills the command that many milliseconds after its file appears; returns true if it still ran. */
   const killed = async (words: readonly string[], environment: Record<string, string>, after: number) => {
     const running = service.begin(words, environment);
     const ended = once(running, 'exit');

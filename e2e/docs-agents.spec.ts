@@ -1,4 +1,4 @@
-/** The blocks of docs/agents.md that start the bridge: it is started as they say, and answers. */
+/** Runs the blocks of docs/agents.md that start the bridge, and checks that it responds. */
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from '@playwright/test';

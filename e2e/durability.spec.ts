@@ -1,9 +1,10 @@
 /**
- * kill -9 under load: after it every answered write is there, and no unanswered one is half there.
+ * kill -9 under load: afterwards every acknowledged write is present, and no unacknowledged one is half present.
  *
- * Many writers tell, retract, teach, fork scopes, batch and commit transactions at once, some with an Idempotency-Key, and
- * snapshots are taken, until the process is killed at a random moment; the next start is compared with what had been
- * answered, and writes with a key are repeated. A few rounds here, a hundred with LONG=1, as many as ROUNDS says.
+ * Many writers tell, retract, teach, fork scopes, batch and commit transactions concurrently, some with an
+ * Idempotency-Key, while snapshots are taken, until the process is killed at a random moment. The next start is
+ * compared with the acknowledged writes, and keyed writes are repeated. A few rounds here, a hundred with LONG=1, or
+ * ROUNDS.
  */
 import { expect, test } from '@playwright/test';
 import { readdirSync } from 'node:fs';
@@ -16,23 +17,23 @@ import { ServiceProcess } from './service.ts';
 const rounds = Number(process.env['ROUNDS'] ?? (process.env['LONG'] === '1' ? 100 : 5));
 const writers = 12;
 const batchSize = 50;
-/** Answers in a round, at least. */
+/** Minimum number of answers per round. */
 const leastAnswered = 40;
 
-/** What the clients know: answered for sure, or asked for without an answer. */
+/** What the clients know: acknowledged writes, and writes without a response. */
 class Ledger {
-  /** By fact: true it was answered as stored, false as retracted, null it may be either. */
+  /** By fact: true acknowledged as stored, false as retracted, null unknown. */
   readonly facts = new Map<string, boolean | null>();
-  /** By batch or commit: true it was answered, null it may be there or not. */
+  /** By batch or commit: true acknowledged, null unknown. */
   readonly batches = new Map<string, true | null>();
-  /** By rule's text: its id, or null where it was not answered. */
+  /** By rule text: its id, or null without a response. */
   readonly rules = new Map<string, string | null>();
-  /** By scope, a fork: true it was answered. */
+  /** By forked scope: true acknowledged, null unknown. */
   readonly forks = new Map<string, true | null>();
-  /** By idempotency key, which is the fact's argument too: what was answered, null for nothing yet. */
+  /** By idempotency key, also the fact's argument: the response, or null. */
   readonly once = new Map<string, FactOutcome | null>();
   greatestGeneration = 0;
-  /** How many snapshots were taken, and what the last one covers. */
+  /** Number of snapshots, and the extent of the last one. */
   snapshots = 0;
   snapshotPosition = 0;
   answered = 0;
@@ -86,7 +87,7 @@ async function write(url: string, ledger: Ledger, name: string): Promise<void> {
   }
 }
 
-/** Takes one snapshot after the other until the service is gone. */
+/** Takes snapshots until the service is gone. */
 async function takeSnapshots(url: string, ledger: Ledger): Promise<void> {
   try {
     for (;;) {
@@ -121,7 +122,7 @@ async function writeBatch(url: string, ledger: Ledger, id: string): Promise<void
   ledger.batches.set(id, true);
 }
 
-/** A fact with an idempotency key: asked for again, it is answered as it was, and stored once. */
+/** Writes a fact with an idempotency key: a repetition must return the same response and store it once. */
 async function writeOnce(url: string, ledger: Ledger, id: string): Promise<void> {
   const before = ledger.once.get(id) ?? null;
   ledger.once.set(id, before);
@@ -140,7 +141,7 @@ async function writeRule(url: string, ledger: Ledger, id: string): Promise<void>
   ledger.rules.set(text, outcome.id);
 }
 
-/** A scope of five facts is forked, and the fork has all five. */
+/** Forks a scope of five facts; the fork must have all five. */
 async function writeFork(url: string, ledger: Ledger, id: string): Promise<void> {
   const source = `source-${id}`;
   const facts = Array.from({ length: 5 }, (_, row) => ({ predicate: 'forked', args: [row], scope: source }));
@@ -151,7 +152,7 @@ async function writeFork(url: string, ledger: Ledger, id: string): Promise<void>
   ledger.forks.set(target, true);
 }
 
-/** The same facts as a batch has, in three writes of one transaction. */
+/** Stores a batch's facts by three writes of one transaction. */
 async function writeCommit(url: string, ledger: Ledger, id: string): Promise<void> {
   const facts = Array.from({ length: batchSize }, (_, row) => ({ predicate: 'batched', args: [id, row] }));
   const transaction = (await post<TransactionBegun>(url, '/tx/begin', {})).id;
@@ -214,7 +215,7 @@ async function compareForks(url: string, ledger: Ledger): Promise<void> {
   expect(wrong).toEqual([]);
 }
 
-/** Every write with a key that is still open is asked for again, and some that were answered. */
+/** Repeats every keyed write without a response, and some with one. */
 async function repeatOnce(url: string, ledger: Ledger): Promise<void> {
   const open = [...ledger.once].filter(([, outcome]) => outcome === null).map(([id]) => id);
   const answered = [...ledger.once.keys()].filter((id) => !open.includes(id)).slice(-20);
@@ -239,7 +240,7 @@ test(`loses no answered write over ${rounds} rounds of kill -9 under load`, asyn
       const snapshots = takeSnapshots(service.url, ledger);
       const enough = ledger.answered + leastAnswered;
       await new Promise((resolve) => setTimeout(resolve, 150 + Math.random() * 700));
-      // However slow the machine is, there is something to lose.
+      // Even on a slow machine there is something to lose.
       while (ledger.answered < enough) await new Promise((resolve) => setTimeout(resolve, 10));
       await service.kill();
       await Promise.all([...writing, snapshots]);

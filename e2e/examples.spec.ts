@@ -1,4 +1,4 @@
-/** The examples as they are run by whoever reads them: the built client package, a browser, Python. */
+/** Runs the examples as their readers would: with the built client package, a browser, Python. */
 import { expect } from '@playwright/test';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { ServiceProcess, test } from './service.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
 
-/** The example's output, run against the service. */
+/** Runs an example against the service and returns its output. */
 async function outputOf(service: ServiceProcess, program: string, file: string): Promise<string> {
   const env = { PATH: process.env['PATH'] ?? '', COROLLARY_URL: service.url };
   return (await run(program, [join(root, 'examples', file)], { env })).stdout;
@@ -23,7 +23,7 @@ async function factsLeft(service: ServiceProcess, tenant: string): Promise<unkno
   return response.json();
 }
 
-/** Offers examples/ and the built client, as any server of files does. */
+/** Serves examples/ and the built client as static files. */
 async function offerFiles(): Promise<{ server: Server; origin: string }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');

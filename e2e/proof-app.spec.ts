@@ -1,6 +1,6 @@
 /**
- * The proof in a chat: the page as it comes from the service over MCP, in a host of the official kind, with the content
- * policy that the extension's specification prescribes.
+ * The proof in a chat: the page as the service delivers it over MCP, in an official host with the content policy of
+ * the extension's specification.
  */
 import { fileURLToPath } from 'node:url';
 import AxeBuilder from '@axe-core/playwright';
@@ -28,7 +28,7 @@ const rules = [
   'reach(?x, ?z) :- road(?x, ?y), reach(?y, ?z)',
 ];
 
-/** Roads in a row: a proof that goes along all of them has twice as many steps. */
+/** A chain of roads: the proof of its whole length has twice as many steps. */
 const chain = 1000;
 
 /** The chat's program as one script. */
@@ -48,13 +48,13 @@ async function bundleChat(): Promise<string> {
   return output.output[0].code;
 }
 
-// One service for all.
+// One service for all tests.
 test.describe.configure({ mode: 'default' });
 
 let service: ServiceProcess;
 let client: Client;
 let chatCode: string;
-/** The page, and the policy that hosts make of what it declares. */
+/** The page, and the policy that hosts derive from its declaration. */
 let app: { html: string; policy: string };
 
 test.beforeAll(async () => {
@@ -96,7 +96,7 @@ async function call(name: string, given: Record<string, unknown>) {
   return result;
 }
 
-/** The page that the listing of `ask` names, with the policy of the specification for what it declares. */
+/** Fetches the page that the listing of `ask` names, with the policy the specification derives from its declaration. */
 async function readApp() {
   const { tools } = await client.listTools();
   const ask = tools.find(({ name }) => name === 'ask');
@@ -127,11 +127,11 @@ interface Opened {
   readonly sizes: { width: number; height: number }[];
   readonly links: string[];
   readonly calls: unknown[];
-  /** What the console said that is no plain message, and what was asked for besides the two pages. */
+  /** Console messages other than plain ones, and requests besides the two pages. */
   readonly complaints: string[];
 }
 
-/** A chat with the app open in it, by the handshake of the protocol. */
+/** Opens a chat with the app, including the protocol's handshake. */
 async function openChat(
   page: Page,
   context: McpUiHostContext = {},
@@ -181,7 +181,7 @@ async function openChat(
   });
   await page.goto(chatAddress);
   await page.waitForFunction(() => 'chat' in window);
-  // As text: the type of a context is too deep to be followed through the browser.
+  // As text: the type of a context is too deep for Playwright's types.
   await page.evaluate(
     (text) => {
       const given = JSON.parse(text) as { context: McpUiHostContext; manner: ChatManner };
@@ -192,14 +192,14 @@ async function openChat(
   return { ...seen, frame: page.frameLocator('iframe') };
 }
 
-/** Asks the service, and hands call and result to the app as a chat does. */
+/** Asks the service, and passes call and result to the app as a chat does. */
 async function ask(page: Page, given: Record<string, unknown>): Promise<void> {
   await page.evaluate((input) => window.chat.input(input), given);
   const result = await client.callTool({ name: 'ask', arguments: given });
   await page.evaluate((text) => window.chat.result(JSON.parse(text)), JSON.stringify(result));
 }
 
-/** The lines of the outline that say `text`. */
+/** Lines of the outline that contain `text`. */
 function line(frame: FrameLocator, text: string | RegExp) {
   return frame.getByRole('treeitem').filter({ hasText: text });
 }
@@ -238,7 +238,7 @@ test('a proof is an outline: each step with its kind and its rule, what it stand
   await expect(step).toContainText('?x = ada, ?y = ben, ?n = 1');
   await line(frame, 'not orphan(ada)').click();
   await expect(step).toContainText('Nothing matches it');
-  // The chat gave the frame the height that the app said it needs.
+  // The chat gave the frame the height that the app requested.
   await expect.poll(() => sizes.at(-1)?.height).toBeGreaterThan(250);
   const height = await frame.locator('html').evaluate(({ scrollHeight }) => scrollHeight);
   expect(height).toBe(sizes.at(-1)?.height);
@@ -290,7 +290,7 @@ test('the outline is used by keys alone, and the cursor is seen', async ({ page 
   await expect(active(frame)).toContainText('shown above');
   const id = await active(frame).getAttribute('id');
   await expect(tree).toHaveAttribute('aria-activedescendant', id ?? '');
-  // The chat turning dark takes the cursor from nobody.
+  // A theme change of the chat must not move the cursor.
   await page.evaluate(() => window.chat.look({ theme: 'dark', availableDisplayModes: ['fullscreen'] }));
   await expect(frame.getByRole('button', { name: 'Enlarge' })).toBeVisible();
   await expect(tree).toBeFocused();
@@ -306,7 +306,7 @@ test('it takes over theme, colours and fonts of the chat, and can be read in bot
   const styles = {
     variables: variables as NonNullable<NonNullable<McpUiHostContext['styles']>['variables']>,
   };
-  // axe looks into frames of the same origin alone.
+  // axe examines only frames of the same origin.
   const { frame } = await openChat(
     page,
     { theme: 'light', styles },
@@ -316,7 +316,7 @@ test('it takes over theme, colours and fonts of the chat, and can be read in bot
   const body = frame.locator('body');
   await expect(frame.getByRole('treeitem').first()).toBeVisible();
   await expect(body).toHaveCSS('font-family', 'serif');
-  // White text without the surface that goes with it would not be seen on ours.
+  // White text would be invisible on our surface without the host's.
   await expect(body).toHaveCSS('color', 'rgb(28, 34, 43)');
   for (const theme of ['light', 'dark'] as const) {
     await page.evaluate((wanted) => window.chat.look({ theme: wanted }), theme);
@@ -326,7 +326,7 @@ test('it takes over theme, colours and fonts of the chat, and can be read in bot
     );
     await expect(async () => {
       const { violations, passes } = await new AxeBuilder({ page }).analyze();
-      // It passes over a frame that is slow to answer.
+      // axe skips a frame that responds slowly.
       expect(passes.flatMap(({ nodes }) => nodes).some(({ html }) => html.includes('treeitem'))).toBe(true);
       expect(violations.map(({ id, nodes }) => ({ id, places: nodes.map(({ html }) => html) }))).toEqual([]);
     }).toPass();
@@ -451,7 +451,7 @@ test('what is no answer is said: nothing follows, a refusal, words alone, a proo
   );
   await expect(frame.getByRole('treeitem')).toHaveCount(2);
   await expect(frame.getByRole('treeitem').first()).toContainText('without its proof');
-  // A host that passes on the structured content alone.
+  // A host may pass on only the structured content.
   await page.evaluate(
     (text) => window.chat.result(JSON.parse(text)),
     JSON.stringify({ structuredContent: { ...rest, results: ['alone(a)'] } }),

@@ -1,4 +1,4 @@
-/** Every view in a large window, as in screens.spec.ts; with LONG=1 alone, as `npm run test:long` sets it. */
+/** Every view in a large window, as in screens.spec.ts; only with LONG=1, which `npm run test:long` sets. */
 import { compare, expectWithinBounds, openScreen, otherFonts, prepareKnowledge, screens } from './screens.ts';
 import { open, test } from './workbench.ts';
 

@@ -1,11 +1,10 @@
 /**
- * Every view as a picture, in light and dark and four in high contrast, on a fixed sample: compared with those in
- * docs/screenshots, which show what the workbench looks like and are the ones to look at when its design changes. Those of
- * a large window are compared in screens.long.spec.ts.
+ * Pictures of every view in light and dark, and of four in high contrast, on a fixed sample, compared with
+ * docs/screenshots; look at those when the design changes. screens.long.spec.ts compares a large window.
  *
- * `npx playwright test e2e/screens.spec.ts --update-snapshots` takes them anew. Where the machine's fonts are others than
- * the pictures were taken with, the views are opened and measured, and the pictures not compared. No view may run over the
- * edges of the window; axe finds nothing grave, and every target can be hit.
+ * `npx playwright test e2e/screens.spec.ts --update-snapshots` retakes them. If the machine has other fonts than the
+ * pictures, views are opened and measured but not compared. No view may overflow the window, axe must find nothing
+ * serious, and every target must be large enough.
  */
 import { expect } from '@playwright/test';
 import { expectNothingGraveIn } from './accessibility.ts';
@@ -50,7 +49,7 @@ test('every view looks as it did, in light and dark, and nothing grave is found 
     });
 });
 
-/** Refused calls are what signing in is about, so that the console is not watched. */
+/** Signing in involves refused calls, so the console is not checked. */
 unwatched.use({ viewport: { width: 1280, height: 800 } });
 unwatched('signing in looks as it did, in light and dark', async ({ page }) => {
   const service = new ServiceProcess({

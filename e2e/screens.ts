@@ -1,9 +1,9 @@
 /**
- * Every view on a fixed sample, for pictures of it: where it is, what is done there first, and when it is complete.
+ * Every view on a fixed sample, for pictures: its address, preparation, and sign of completion.
  *
- * What differs from run to run (times, durations, figures of the machine) is put to one value before a picture is taken, so
- * that the picture shows the view as a person sees it; only what is drawn from such figures is covered. Views are opened in
- * one page, one after the other; what keeps a draft is done in a tenant of its own.
+ * Values that differ between runs (times, durations, machine figures) are replaced by fixed ones before a picture is
+ * taken, so that the picture looks like the real view; only drawings of such figures are masked. Views open in one
+ * page, one after the other; views that keep a draft use their own tenant.
  */
 import { expect, type Locator, type Page } from '@playwright/test';
 import { readFileSync } from 'node:fs';
@@ -14,13 +14,13 @@ import { open, write } from './workbench.ts';
 export interface Screen {
   readonly name: string;
   readonly address: string;
-  /** What is there once the view is complete. */
+  /** Visible once the view is complete. */
   readonly ready: (page: Page) => Locator;
-  /** What is done in the view before. */
+  /** Actions in the view before the picture. */
   readonly prepare?: (page: Page) => Promise<void>;
-  /** Leaves it so that the next view can be opened. */
+  /** Leaves the view so that the next one can open. */
   readonly leave?: (page: Page) => Promise<void>;
-  /** All figures differ from run to run, not those of times alone. */
+  /** All figures differ between runs, not only times. */
   readonly hasFigures?: true;
   readonly masks?: (page: Page) => Locator[];
 }
@@ -197,12 +197,12 @@ const upkeep: readonly Screen[] = [
   },
 ];
 
-/** What it shows fades while the others are taken. */
+/** Its facts fade while other pictures are taken, so it comes first. */
 const memory: Screen = { name: 'memory', address: '/memory', ready: heading('Memory') };
 
 export const screens: readonly Screen[] = [memory, ...knowledge, ...questions, ...upkeep];
 
-/** Those that are also taken in high contrast. */
+/** Views also taken in high contrast. */
 export const contrastScreens: ReadonlySet<string> = new Set(['facts', 'rules', 'proof-diagram', 'context']);
 
 function sample(name: string): { facts: object[]; rules: { text: string; name?: string }[] } {
@@ -219,7 +219,7 @@ async function post(page: Page, service: ServiceProcess, where: string, path: st
   return response;
 }
 
-/** A family; plans in two scopes that disagree; towns and their roads; what an agent called. */
+/** A family; two scopes that disagree; towns and roads; an agent's calls. */
 export async function prepareKnowledge(page: Page, service: ServiceProcess): Promise<void> {
   const family = sample('family');
   await post(page, service, 'default', '/assert/facts', { facts: family.facts });
@@ -256,13 +256,13 @@ async function preparePlans(page: Page, service: ServiceProcess): Promise<void> 
   await post(page, service, 'plans', '/assert/facts', {
     facts: [
       ...changed.map((fact) => ({ ...fact, scope: 'draft' })),
-      // Both sides changed it since the fork.
+      // Changed on both sides since the fork.
       { ...grade, metadata: { confidence: 0.7 } },
     ],
   });
 }
 
-/** What an agent asks and tells over HTTP, in a session of its own; one call is refused. */
+/** An agent's calls over HTTP in its own session; one is refused. */
 async function callTools(page: Page, service: ServiceProcess): Promise<void> {
   const headers = { Accept: 'application/json, text/event-stream' };
   const clientInfo = { name: 'Cursor', version: '4.2' };
@@ -288,7 +288,7 @@ async function callTools(page: Page, service: ServiceProcess): Promise<void> {
   }
 }
 
-/** Puts what says when, how long, or how much of the machine to one value, wherever it stands in the page. */
+/** Replaces times, durations and machine figures anywhere on the page by fixed values. */
 async function steady(page: Page, hasFigures: boolean): Promise<void> {
   await page.evaluate((all) => {
     const values: [RegExp, string][] = [
@@ -311,10 +311,10 @@ async function steady(page: Page, hasFigures: boolean): Promise<void> {
   }, hasFigures);
 }
 
-/** The width of a line in the page's fonts, plain and monospaced, with which the pictures were taken. */
+/** Width of a line in the fonts of the pictures, proportional and monospaced. */
 const knownFonts = '[282,329]';
 
-/** Letters are drawn as the machine's fonts have them; the widths of those here where they are others. */
+/** Returns this machine's widths if its fonts differ from those of the pictures; else null. */
 export async function otherFonts(page: Page): Promise<string | null> {
   const widths = await page.evaluate(() => {
     const found = ['system-ui', 'monospace'].map((family) => {
@@ -328,7 +328,7 @@ export async function otherFonts(page: Page): Promise<string | null> {
   return widths === knownFonts ? null : widths;
 }
 
-/** Nothing of the page runs over its edges. */
+/** Fails if the page overflows. */
 export async function expectWithinBounds(page: Page, name: string): Promise<void> {
   const { width, height } = await page.evaluate(() => ({
     width: document.documentElement.scrollWidth - window.innerWidth,
@@ -351,7 +351,7 @@ export async function openScreen(page: Page, service: ServiceProcess, screen: Sc
 
 export type Look = 'light' | 'dark' | 'contrast';
 
-/** Compares the page with its picture, in one theme after the other, without loading it again. */
+/** Compares the page with its picture in each theme without reloading it. */
 export async function compare(
   page: Page,
   { name, masks, hasFigures }: Pick<Screen, 'name' | 'masks' | 'hasFigures'>,

@@ -1,7 +1,7 @@
 /**
- * The built headless service as a process of its own, for end-to-end tests.
+ * The built headless service as a child process, for end-to-end tests.
  *
- * Each has a free port, a folder and an endpoint file of its own, and is gone with its test, however that ends.
+ * Each has its own free port, folder and endpoint file, and ends with its test, however that ends.
  */
 import { test as base, type BrowserContext } from '@playwright/test';
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../out/main/headless.js', import.meta.url));
 
-/** How a process of the program ended, and what it wrote. */
+/** Exit and output of a process of the program. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -21,16 +21,16 @@ export interface Ended {
 }
 
 export class ServiceProcess {
-  /** Holds all that this service writes; removed by `dispose`. */
+  /** Contains everything that this service writes; `dispose` removes it. */
   readonly folder = mkdtempSync(join(tmpdir(), 'corollary-e2e-'));
   readonly #environment: Readonly<Record<string, string>>;
-  /** Words before the program's own, such as of one that makes calls of the system fail; it has to become the program. */
+  /** Command line prefix, such as of a program that makes system calls fail; it must exec the program. */
   prefix: readonly string[] = [];
   #child: ChildProcess | null = null;
   #port = 0;
   #log = '';
 
-  /** `port`: where it is to listen; 0: where one is free. */
+  /** `port` to listen on; 0 chooses a free one. */
   constructor(environment: Readonly<Record<string, string>> = {}, port = 0) {
     this.#environment = environment;
     this.#port = port;
@@ -40,7 +40,7 @@ export class ServiceProcess {
     return join(this.folder, 'data');
   }
 
-  /** `http://127.0.0.1:PORT`; the port stays the same over restarts. */
+  /** `http://127.0.0.1:PORT`; restarts keep the port. */
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
   }
@@ -49,12 +49,12 @@ export class ServiceProcess {
     return this.#child?.pid ?? 0;
   }
 
-  /** What it has logged, over all its starts. */
+  /** The log of all its starts. */
   get log(): string {
     return this.#log;
   }
 
-  /** The environment its processes run in: nothing of the one who tests, but where programs are found. */
+  /** The environment of its processes: nothing from the tester's but the search path. */
   get environment(): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',
@@ -64,13 +64,13 @@ export class ServiceProcess {
       STORAGE_DIR: this.storageDir,
       COROLLARY_ENDPOINT_FILE: join(this.folder, 'endpoint.json'),
       LOG_FORMAT: 'json',
-      // What a test asks is little, and many services are started.
+      // Tests ask little and start many services.
       WARM_UP: 'false',
       ...this.#environment,
     };
   }
 
-  /** Starts it and resolves when it is ready. Rejects with what it wrote where it ends before. */
+  /** Starts it and resolves when it is ready. Rejects with its output if it ends before. */
   async start(): Promise<void> {
     const [command, ...words] = [...this.prefix, process.execPath, program];
     const child = spawn(command, words, { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -91,23 +91,23 @@ export class ServiceProcess {
     });
   }
 
-  /** Ends it as a user would, and resolves with its exit code. */
+  /** Stops it as a user would, and resolves with its exit code. */
   stop(): Promise<number | null> {
     return this.#end('SIGTERM');
   }
 
-  /** Ends it as a power cut would. */
+  /** Kills it, as a power cut would. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** Closes the pipes that its output goes to, as a terminal that is closed does. */
+  /** Closes its output pipes, as a closed terminal does. */
   closeOutput(): void {
     this.#child?.stdout?.destroy();
     this.#child?.stderr?.destroy();
   }
 
-  /** Begins a command of the program beside it. */
+  /** Starts a command of the program beside it. */
   begin(words: readonly string[], environment: Record<string, string> = {}): ChildProcessWithoutNullStreams {
     const [command = process.execPath, ...all] = [...this.prefix, process.execPath, program, ...words];
     return spawn(command, all, { env: { ...this.environment, ...environment } });
@@ -124,7 +124,7 @@ export class ServiceProcess {
     return { code: child.exitCode, stdout, stderr };
   }
 
-  /** Ends it where it runs, and removes what it wrote. */
+  /** Stops it if it runs, and removes what it wrote. */
   async dispose(): Promise<void> {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
@@ -141,17 +141,17 @@ export class ServiceProcess {
   }
 }
 
-/** What the tests of one worker have in common. */
+/** Shared by the tests of a worker. */
 interface OfWorker {
-  /** Where their services listen, one after the other, so that what a browser keeps of one is good for the next. */
+  /** The port of its services, one after the other, so that the browser's cache serves the next. */
   place: { port: number };
-  /** Their one browser session: what a page is made of is fetched and compiled once, and not for each of them. */
+  /** Its browser session: the parts of a page are fetched and compiled once rather than per test. */
   session: BrowserContext;
 }
 
 /**
- * Tests that get a service of their own, running when they begin, and pages of a browser that has been here before but keeps
- * nothing that pages store, allow or route.
+ * Tests with a running service of their own, and pages of a browser whose cache is warm but whose storage, permissions
+ * and routes are empty.
  */
 export const test = base.extend<{ service: ServiceProcess }, OfWorker>({
   place: [async ({ browserName: _browserName }, provide) => provide({ port: 0 }), { scope: 'worker' }],
@@ -159,7 +159,7 @@ export const test = base.extend<{ service: ServiceProcess }, OfWorker>({
   session: [
     async ({ browser }, provide) => {
       const session = await browser.newContext();
-      // While a page of this site is open, those that come after it are shown by the process that is there already.
+      // While a page of this site is open, later pages share its renderer process.
       await session.newPage();
       await provide(session);
       await session.close();
@@ -198,7 +198,7 @@ export const test = base.extend<{ service: ServiceProcess }, OfWorker>({
   },
 });
 
-/** A service at that port, or, where somebody has taken that in the meantime, at another. */
+/** Starts a service at that port or, if it has been taken meanwhile, at another. */
 async function startAt(port: number): Promise<ServiceProcess> {
   const service = new ServiceProcess({}, port);
   try {

@@ -1,4 +1,4 @@
-/** The desktop application as the workbench's page meets it: `window.corollary`, in a browser. */
+/** The desktop application from the page's side: a stand-in for `window.corollary` in a browser. */
 import type { Page } from '@playwright/test';
 import { channelNames, type DesktopSettings } from '../src/desktop-contract/channels.ts';
 
@@ -18,13 +18,13 @@ export const firstSettings: DesktopSettings = {
 };
 
 export interface ShellStandIn {
-  /** What was asked, in order. */
+  /** The calls, in order. */
   readonly asked: { name: string; argument: unknown }[];
-  /** Puts something before the page. */
+  /** Queues requests for the page. */
   wait(...requests: unknown[]): Promise<void>;
 }
 
-/** Puts `window.corollary` into the page before it is loaded. `key`: what the application keeps for this service. */
+/** Installs `window.corollary` before the page loads. `key`: the key that the application keeps for this service. */
 export async function standInShell(
   page: Page,
   { settings = {}, key = null }: { settings?: Partial<DesktopSettings>; key?: string | null } = {},
@@ -75,7 +75,7 @@ export async function standInShell(
       heard: () => void;
       corollary: object;
     };
-    // Nothing arrives here as null.
+    // An absent argument arrives as null.
     const ask = async (name: string, argument: unknown) =>
       (await page.askStandIn(name, argument)) ?? undefined;
     const channels = names.map((name) => [name, (argument: unknown) => ask(name, argument)]);
@@ -103,7 +103,7 @@ export async function standInShell(
   };
 }
 
-/** What `name` was asked with last; undefined where it was not. */
+/** Returns the last argument of calls of `name`; undefined without one. */
 export function lastOf({ asked }: ShellStandIn, name: string): unknown {
   return asked.findLast((each) => each.name === name)?.argument;
 }

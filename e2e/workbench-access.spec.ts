@@ -1,4 +1,4 @@
-/** Accessibility: what opens in views has no serious or critical finding either. The views: `screens`. */
+/** Accessibility of what opens within views: no serious or critical finding. `screens` covers the views. */
 import { expect } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import { goTo, open, openSample, rowsOf, test, write } from './workbench.ts';

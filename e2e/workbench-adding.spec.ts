@@ -1,4 +1,4 @@
-/** Adding facts: leaving the dialog, what is kept of what was written, and tables from a spreadsheet. */
+/** Adding facts: leaving the dialog, keeping its draft, and tables from a spreadsheet. */
 import { expect, type Page } from '@playwright/test';
 import { clearEditor, open, rowsOf, test, write } from './workbench.ts';
 
@@ -10,7 +10,7 @@ async function openDialog(page: Page): Promise<void> {
   await expect(page.getByRole('textbox', { name: label })).toBeFocused();
 }
 
-/** Pastes as the browser does, into whatever has the focus. */
+/** Pastes into the focused element, as the browser does. */
 async function paste(page: Page, text: string): Promise<void> {
   await page.evaluate((pasted) => {
     const clipboardData = new DataTransfer();

@@ -1,4 +1,4 @@
-/** Administration from the workbench: databases, tenants, what goes and what stays, storage and its numbers. */
+/** Administration: databases, tenants, deletion and what remains, storage figures. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ async function send(service: ServiceProcess, path: string, body: unknown, where:
   expect(response.ok, `${path}: ${response.status}`).toBe(true);
 }
 
-/** A database `shop` with two tenants, of three facts and one, a scope and a rule. */
+/** A database `shop` with two tenants of three facts and one, a scope and a rule. */
 async function createShop(service: ServiceProcess): Promise<void> {
   const acme = { database: 'shop', tenant: 'acme' };
   await send(service, '/databases', { name: 'shop' }, acme);
@@ -35,7 +35,7 @@ async function createShop(service: ServiceProcess): Promise<void> {
   await send(service, '/teach', { text: 'sold(?x) :- item(?x)' }, acme);
 }
 
-/** Opens a part of administration. */
+/** Opens a section of administration. */
 async function section(page: Page, name: 'Dashboard' | 'Databases'): Promise<void> {
   await page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name }).click();
 }
@@ -44,7 +44,7 @@ function list(page: Page, name: 'Databases' | 'Tenants' | 'Scopes') {
   return page.getByRole('region', { name, exact: true });
 }
 
-/** Types a name into the dialog that asks for it, after seeing that nothing less will do. */
+/** Types a name into the dialog, after checking that anything less keeps it disabled. */
 async function confirmByName(page: Page, name: string, action: 'Delete' | 'Empty'): Promise<void> {
   const dialog = page.getByRole('dialog');
   const field = dialog.getByRole('textbox');
@@ -76,7 +76,7 @@ test('databases and tenants are made, looked at and used', async ({ page, servic
   await page.keyboard.press('Enter');
   await expect(page.getByRole('dialog')).toBeHidden();
   await expect(rowsOf(page, 'Databases')).toHaveCount(2);
-  // What was made is what is looked at; the workbench is where it was.
+  // The new database is shown; the workbench stays where it was.
   await expect(page).toHaveURL(/of=shop/);
   await expect(page.getByRole('button', { name: 'Database: default' })).toBeVisible();
   await expect(list(page, 'Tenants')).toContainText('of shop');
@@ -112,7 +112,7 @@ test('counts are true, follow what happens, and an address opens what it says', 
   await expect(rowsOf(page, 'Tenants')).toHaveCount(1);
   await expect(page).toHaveURL(/tenants=GLO/);
 
-  // Elsewhere than where the workbench is, and seen all the same.
+  // Visible although the workbench is in another space.
   await send(service, '/tell', { predicate: 'item', args: ['flax'] }, { database: 'shop', tenant: 'globex' });
   await expect(rowsOf(page, 'Tenants').first().getByRole('gridcell').nth(2)).toHaveText('2');
   await expect(shop.getByRole('gridcell').nth(3)).toHaveText('5');
@@ -151,7 +151,7 @@ test('what is erased has to be named, and is said before', async ({ page, servic
   await confirmByName(page, 'shop', 'Delete');
   await expect(rowsOf(page, 'Databases')).toHaveCount(1);
   await expect(page.getByRole('grid', { name: 'Databases' })).toBeFocused();
-  // The one that cannot be deleted has no button for it.
+  // The undeletable one has no button.
   await expect(page.getByRole('button', { name: 'Delete default' })).toHaveCount(0);
 });
 

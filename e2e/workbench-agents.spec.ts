@@ -1,4 +1,4 @@
-/** Agents in the workbench: the log of their calls as it grows, who is connected, connecting one, trying a tool. */
+/** Agents: the live log of calls, connected clients, connecting one, trying a tool. */
 import { readFile } from 'node:fs/promises';
 import { expect, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
@@ -7,7 +7,7 @@ import { goTo, open, rowsOf, test } from './workbench.ts';
 
 type CallTool = (tool: string, given: Record<string, unknown>) => Promise<void>;
 
-/** An agent with a session of its own, as its messages go over HTTP. */
+/** An agent in its own session, by its messages over HTTP. */
 async function connectAgent(service: ServiceProcess, name: string, headers: Record<string, string> = {}) {
   const sent = {
     'Content-Type': 'application/json',
@@ -65,7 +65,7 @@ test('an agent is connected, its calls show as they happen, and one of them is a
   await expect(page.getByLabel('Configuration', { exact: true })).toContainText('"X-Tenant-ID": "acme"');
   await page.getByRole('button', { name: 'Test', exact: true }).click();
   await expect(page.getByText(/^9 tools answered in .+, revision 2025-11-25\.$/)).toBeVisible();
-  // What was tried is not what is shown any more.
+  // The shown call is no longer the tried one.
   await page.getByRole('combobox', { name: 'Tenant' }).fill('default');
   await expect(page.getByText('tools answered')).toBeHidden();
   await expect(page.getByLabel('Configuration', { exact: true })).not.toContainText('headers');
@@ -92,7 +92,7 @@ test('an agent is connected, its calls show as they happen, and one of them is a
   await expect(rows).toHaveCount(3);
   await page.getByRole('button', { name: 'Resume (2 new)' }).click();
   await expect(rows).toHaveCount(5);
-  // Elsewhere than where the workbench is, and seen all the same.
+  // Visible although the workbench is in another space.
   await codex('tell', { predicate: 'city', args: ['oslo'] });
   await expect(rows).toHaveCount(6);
   await expect(rows.first()).toContainText('default / acme');
@@ -183,7 +183,7 @@ test('a tool is tried by form and by JSON, asks before it destroys, and shows it
   await expect(rowsOf(page, 'Tool calls').filter({ hasText: 'Corollary workbench' })).toHaveCount(3);
 });
 
-/** Refused calls are what this is about, so that the console is not watched. */
+/** Refused calls are under test, so the console is not checked. */
 const guarded = unwatched.extend<{ service: ServiceProcess }>({
   service: async ({ browserName: _browserName }, provide) => {
     const service = new ServiceProcess({ AUTH_ENABLED: 'true', API_KEY: 'an-admin-key' });
@@ -209,7 +209,7 @@ async function makeKey(service: ServiceProcess, role: string): Promise<{ id: str
 guarded(
   'a key without rights, a revoked one and a service that is away are told in place',
   async ({ page, service }) => {
-    // With an admin key there is no bootstrap any more.
+    // Once an admin key exists, there is no bootstrap.
     await makeKey(service, 'admin');
     const reader = await makeKey(service, 'reader');
     const agentKey = await makeKey(service, 'writer');
@@ -235,7 +235,7 @@ guarded(
     await page.getByLabel('Key', { exact: true }).fill(agentKey.key);
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await expect(page.getByText(/^9 tools answered/)).toBeVisible();
-    // Kept nowhere: not in the address, not in the browser.
+    // Stored neither in the address nor in the browser.
     expect(page.url()).not.toContain(agentKey.key);
     expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain(agentKey.key);
 

@@ -1,4 +1,4 @@
-/** The Ask view as a place to work: tabs, saved questions, runs that are compared, a question that explodes. */
+/** The Ask view: tabs, saved questions, compared runs, a question that exceeds its limits. */
 import { expect, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
@@ -135,7 +135,7 @@ test('a question that explodes is cancelled, or says its limit and what helps', 
   await page.request.post(`${service.url}/tell`, { headers, data: { predicate: 'n', args: ['0'] } });
   await tell(page, service, 'a b');
   await teach(page, service, 'n(?y) :- n(?x), ?y = ?x + 1');
-  // The usual limit takes a minute to reach; a thousandth of it is reached at once.
+  // The default limit takes a minute to reach; a thousandth of it is immediate.
   let given = 0;
   await page.route('**/ask', async (route) => {
     const body = route.request().postDataJSON() as { maxDerivations: number };
@@ -155,7 +155,7 @@ test('a question that explodes is cancelled, or says its limit and what helps', 
   await page.getByRole('button', { name: 'Ask stored facts only' }).click();
   await expect(rowsOf(page, 'Answers')).toHaveText([/0/]);
 
-  // The browser tells the console of every refusal.
+  // The browser logs every refusal.
   expect(watched.complaints.filter((text) => !/status of 422/.test(text))).toEqual([]);
   watched.complaints.length = 0;
 
@@ -197,7 +197,7 @@ test('the events of a trace are stepped both ways with the premise marked that a
   await expect(page.getByRole('list', { name: 'The rule that concludes' })).toBeVisible();
   await expectNothingGrave(page, 'the place of an event in its rule');
   await page.reload();
-  // Where one was is where one comes back to.
+  // Coming back restores the state.
   await expect(page.getByRole('combobox', { name: 'Port' })).toHaveValue('exit');
   await expect(page.getByRole('list', { name: 'The rule that concludes' })).toBeVisible();
 });
@@ -225,7 +225,7 @@ test('answers are ordered by a column in every form, and many are read as text f
 
   await page.getByText('Text', { exact: true }).click();
   await expect(shown).toContainText(', 2999)');
-  // Only what is seen exists.
+  // Only visible lines are rendered.
   expect(await shown.locator('.view-line').count()).toBeLessThan(200);
   await page.getByRole('textbox', { name: 'Answers as text' }).focus();
   await page.keyboard.press('ControlOrMeta+End');

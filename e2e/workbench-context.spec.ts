@@ -1,4 +1,4 @@
-/** The Context view: a window is chosen by a form, seen as an agent sees it, compared, and kept in a session. */
+/** The Context view: choosing a window by form, an agent's view of it, comparison, sessions. */
 import { expect, type Page } from '@playwright/test';
 import { contextWindowSchema } from '../src/engine/contract/context.ts';
 import type { ServiceProcess } from './service.ts';
@@ -12,7 +12,7 @@ async function tell(page: Page, service: ServiceProcess, fact: object): Promise<
   expect(answer.ok()).toBe(true);
 }
 
-/** Thirty facts of one predicate, none more salient than another. */
+/** Thirty facts of one predicate with equal salience. */
 async function tellMany(page: Page, service: ServiceProcess): Promise<void> {
   const list = Array.from({ length: 30 }, (_, index) => ({
     predicate: 'item',
@@ -21,13 +21,13 @@ async function tellMany(page: Page, service: ServiceProcess): Promise<void> {
   await page.request.post(`${service.url}/assert/facts`, { headers, data: { facts: list } });
 }
 
-/** Opens the view by its address and waits for the first window, for which everything has to be loaded. */
+/** Opens the view by address and waits for the first window, which needs everything loaded. */
 async function openWindow(page: Page, service: ServiceProcess, address: string): Promise<void> {
   await open(page, service, `/context?${address}`);
   await expect(page.getByRole('region', { name: 'What is used' })).toBeVisible();
 }
 
-/** The bar of a budget or a bucket; its text is `20 of 30`. */
+/** The bar of a budget or bucket, with text such as `20 of 30`. */
 function used(page: Page, bar: string) {
   return page.getByRole('region', { name: 'What is used' }).getByRole('meter', { name: bar });
 }

@@ -1,6 +1,6 @@
 /**
- * The workbench inside the desktop application, whose side of the channels' table is a stand-in of the page: what it says
- * to the application, and what it does for it.
+ * The workbench in the desktop application, which a stand-in in the page replaces: what it reports to the application,
+ * and how it serves requests.
  */
 import { expect } from '@playwright/test';
 import { commandEntry, commandIds, type CommandState } from '../src/desktop-contract/commands.ts';

@@ -1,4 +1,4 @@
-/** Facts edited in place: staged, tried, applied as one transaction, undone; met by changes made elsewhere. */
+/** Editing facts in place: staging, dry run, one transaction, undo, and concurrent changes. */
 import { expect, type Locator, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
@@ -12,7 +12,7 @@ async function post(page: Page, service: ServiceProcess, path: string, data: unk
   return response.json();
 }
 
-/** Roads between towns, and a rule over them whose conclusions are known. */
+/** Roads between towns, and a rule with known conclusions. */
 async function knowRoads(page: Page, service: ServiceProcess): Promise<void> {
   const facts = [
     ['a', 'b'],
@@ -25,7 +25,7 @@ async function knowRoads(page: Page, service: ServiceProcess): Promise<void> {
   await post(page, service, '/ask', { predicate: 'reach', args: ['?x', '?y'] });
 }
 
-/** What is stored under `road`, as the service tells anybody: arguments, scope, source; sorted. */
+/** The stored `road` facts as the API returns them: arguments, scope, source; sorted. */
 async function roads(page: Page, service: ServiceProcess): Promise<string[]> {
   const response = await page.request.get(`${service.url}/facts?predicate=road`, { headers });
   const { facts } = (await response.json()) as {
@@ -42,7 +42,7 @@ function row(page: Page, text: string): Locator {
   return rowsOf(page, 'Facts').filter({ hasText: text });
 }
 
-/** Puts the cursor on a cell by a click, and types into its editor. */
+/** Clicks a cell and types into its editor. */
 async function editCell(page: Page, cell: Locator, text: string): Promise<void> {
   await cell.click();
   await page.getByRole('grid', { name: 'Facts' }).focus();
@@ -121,7 +121,7 @@ test('rows are added, changed and removed, applied in one, undone and done again
     await expect(page.getByText('Undone: applied 2 added, 2 removed')).toBeVisible();
     expect(await roads(page, service)).toEqual(before);
     await page.keyboard.press('ControlOrMeta+Shift+z');
-    await expect(page.getByText('Done again: applied 2 added, 2 removed')).toBeVisible();
+    await expect(page.getByText('Redone: applied 2 added, 2 removed')).toBeVisible();
     expect(await roads(page, service)).toEqual(['a z map', 'b c map', 'x y']);
     await staged(page).getByRole('button', { name: 'Steps' }).click();
     await expect(page.getByRole('list', { name: 'Steps, the newest first' })).toContainText(

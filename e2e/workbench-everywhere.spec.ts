@@ -1,6 +1,6 @@
 /**
- * What holds in every view alike, beside what screens.spec.ts looks at: without knowledge it
- * says what there is to do; without a service it says so, and goes on when there is one again.
+ * Requirements of every view beyond screens.spec.ts: without knowledge it says what to do; without a service it says
+ * so and recovers afterwards.
  */
 import { expect, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
@@ -9,12 +9,12 @@ import { forgive, goTo, open, openSample, outage, rowsOf, test, write } from './
 
 test.use({ viewport: { width: 1280, height: 800 } });
 
-/** Goes to an address as a link does, without loading the page anew. */
+/** Navigates without reloading the page, as a link does. */
 async function walkTo(page: Page, address: string): Promise<void> {
   await page.evaluate((hash) => (window.location.hash = hash), address);
 }
 
-/** Parts of views with an address of their own that no picture is taken of. */
+/** Parts of views with their own address but without a picture. */
 const parts: readonly Screen[] = [
   { name: 'import', address: '/facts?transfer=import', ready: (page) => page.getByRole('dialog') },
   { name: 'export', address: '/facts?transfer=export', ready: (page) => page.getByRole('dialog') },
@@ -46,7 +46,7 @@ test('nothing grave is found in any part of a view with an address of its own', 
     });
 });
 
-/** Every view without knowledge: what it says there is to do. */
+/** Every view without knowledge, and the text that says what to do. */
 const withoutKnowledge: readonly (readonly [address: string, says: string])[] = [
   ['/facts', 'No facts yet'],
   ['/rules', 'No rules yet'],
@@ -82,7 +82,7 @@ test('without knowledge every view says what there is to do', async ({ page, ser
   }
 });
 
-/** Views that ask the service for something as they open. */
+/** Views that query the service when they open. */
 const asking = [
   '/facts',
   '/rules',
@@ -104,14 +104,14 @@ test('a service that goes away is told of in every view, with the request, and a
   watched,
 }) => {
   await open(page, service, '/settings');
-  // Each view has been open once, as on a day of work. Nobody has looked at a trace yet.
+  // Each view has been open once, except the trace.
   for (const address of asking) {
     await walkTo(page, address);
     await expect(page.locator('main').getByRole('status').filter({ hasText: 'Loading' })).toHaveCount(0);
     await expect(page.locator('main').getByRole('heading').first()).toBeVisible();
   }
   await service.stop();
-  // What the browser keeps of earlier services is no part of this one.
+  // The browser's cache from earlier services must not help here.
   await page.route('**/assets/**', (route) => route.abort('connectionrefused'));
   await expect(page.getByText('The service cannot be reached.')).toBeVisible();
   const away = page.locator('main').getByRole('alert').filter({ hasText: 'The service cannot be reached' });
@@ -138,7 +138,7 @@ test('a service that goes away is told of in every view, with the request, and a
     await expect.soft(away, address).toHaveCount(0);
   }
   forgive(watched, outage);
-  // The page reports the part that did not arrive.
+  // The page reports the part that failed to load.
   forgive(watched, /preload CSS/);
 });
 
@@ -160,7 +160,7 @@ test('what is written in any view is there in another window two seconds later, 
   await page.getByRole('button', { name: 'Add facts' }).first().click();
   await write(page, 'Facts as statements', 'parent(dan, draft).');
 
-  // Nothing is left or closed here: what was typed last is written within two seconds.
+  // Nothing is left or closed here: drafts are written within two seconds.
   const drafts = () => page.evaluate(() => JSON.stringify(Object.values(localStorage)));
   await expect.poll(drafts).toContain('parent(dan, draft).');
   const second = await page.context().newPage();

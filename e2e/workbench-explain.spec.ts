@@ -1,4 +1,4 @@
-/** What the workbench explains: why something does not hold, other ways to what does, the work of inference, what if. */
+/** Explanations: why not, alternative derivations, traces, what if. */
 import { expect, type Locator, type Page } from '@playwright/test';
 import { ask, clearEditor, goTo, open, openSample, rowsOf, test, write } from './workbench.ts';
 
@@ -175,7 +175,7 @@ test.describe('the trace', () => {
     await page.getByRole('button', { name: 'Trace' }).click();
     const panel = page.getByRole('region', { name: 'Trace' });
     await expect(rowsOf(page, 'Rules by time').filter({ hasText: 'grandparent(?x, ?z)' })).toHaveCount(1);
-    // What is traced is answered as well.
+    // A trace also answers the question.
     const answers = await rowsOf(page, 'Answers').count();
     await expect(panel).toContainText(`${answers} answers`);
 
@@ -256,9 +256,9 @@ test.describe('what if', () => {
     await expect(page.getByText(/^Line 1, column/)).toBeVisible();
     await expect(page.getByRole('button', { name: 'Work out', exact: true })).toBeDisabled();
     await write(page, 'What to look at', 'ancestor(agnes, ?who)');
-    await expect(page.getByText('the changes as they were before')).toBeVisible();
+    await expect(page.getByText('the outcome of the previous changes')).toBeVisible();
     await page.getByRole('button', { name: 'Work out again' }).click();
-    await expect(page.getByText('the changes as they were before')).toBeHidden();
+    await expect(page.getByText('the outcome of the previous changes')).toBeHidden();
     await expect(rowsOf(page, 'What would change')).not.toHaveCount(0);
 
     await page.getByRole('button', { name: 'Clear' }).click();

@@ -1,4 +1,4 @@
-/** Many facts at once: rows chosen together, copied, pasted and removed; filters that are kept; two who edit the same. */
+/** Many facts at once: multiple selection, copy, paste, removal; persistent filters; concurrent edits. */
 import { type BrowserContext, expect, type Locator, type Page } from '@playwright/test';
 import { readFileSync } from 'node:fs';
 import { expectNothingGrave } from './accessibility.ts';
@@ -201,7 +201,7 @@ test('of two windows that edit the same fact the second is told, and overwrites 
   await expect(staged(page).getByRole('button', { name: 'Apply' })).toBeDisabled();
   await expect(staged(page)).toContainText('1 staged');
   await other.context().close();
-  // The browser itself reports that the trial of what is staged is refused: the fact has changed, and then is gone.
+  // The browser reports that the dry run is refused: the fact has changed, and then is gone.
   const refused = /status of 40[49]/;
   expect(watched.complaints.splice(0).filter((text) => !refused.test(text))).toEqual([]);
 });

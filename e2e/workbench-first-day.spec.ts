@@ -1,4 +1,4 @@
-/** What somebody meets on the first day: the tools that explain at hand, Enter that asks, a tour that nothing covers. */
+/** The first day: explanation tools at hand, Enter asks, a tour that nothing covers. */
 import { expect } from '@playwright/test';
 import { goTo, open, openSample, test } from './workbench.ts';
 
@@ -55,7 +55,7 @@ test('Enter asks a question of one line, and Shift with Enter breaks the line', 
   await page.keyboard.insertText('mother(nora, ?x),');
   await page.keyboard.press('Shift+Enter');
   await page.keyboard.insertText('parent(?x, ?y)');
-  // What is suggested meanwhile would be taken by Enter.
+  // Enter would accept an open suggestion.
   await page.keyboard.press('Escape');
   await page.keyboard.press('Enter');
   await expect(page.locator('.view-line')).toHaveCount(3);
@@ -107,7 +107,7 @@ test('a comparison that is opened again shows the differences of now, without a 
   await goTo(page, 'Scopes');
   await expect(comparison.getByText('cy').first()).toBeVisible();
   await expect(page.getByText('The scopes were changed elsewhere')).toBeHidden();
-  // While one looks on, it is said.
+  // A change is announced while the view is open.
   let told = 0;
   await expect
     .poll(async () => {

@@ -1,4 +1,4 @@
-/** Cells, headers and rows of the grids: what a double click edits, what every header sorts by, the menu of a row. */
+/** Cells, headers and rows of the grids: editing by double click, sorting by every header, the row menu. */
 import { expect, type Page } from '@playwright/test';
 import type { ServiceProcess } from './service.ts';
 import { open, rowsOf, test } from './workbench.ts';
@@ -50,7 +50,7 @@ test('every column sorts up, down and not at all, by its header and by the keybo
   await expect(rowsOf(page, 'Facts')).toHaveCount(3);
   const orders: readonly (readonly [column: string, ascending: string, descending: string])[] = [
     ['Argument 1', 'abc', 'cba'],
-    // Numbers as numbers.
+    // Numbers sort numerically.
     ['Argument 2', 'cab', 'bac'],
     ['Truth', 'cba', 'abc'],
   ];

@@ -1,4 +1,4 @@
-/** One history for all that is done to the knowledge: undone and done again from any view, each step by its name. */
+/** One history of all changes: undo and redo from any view, each step by its name. */
 import { expect, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
@@ -28,7 +28,7 @@ async function press(page: Page, keys: string): Promise<void> {
   await page.keyboard.press(keys);
 }
 
-/** Asserts by the dialog. */
+/** Asserts through the dialog. */
 async function assert(page: Page, statements: string): Promise<void> {
   await page.getByRole('button', { name: 'Add facts' }).first().click();
   await write(page, 'Facts as statements', statements);
@@ -84,11 +84,11 @@ test('what was asserted, switched off and deleted comes back step by step, from 
   await page.getByRole('heading').first().click();
   await goTo(page, 'Facts');
   await press(page, 'ControlOrMeta+z');
-  // What was known before stays.
+  // Facts known before stay.
   await expect.poll(() => count(page, service, 'parent')).toBe(1);
   for (let again = 0; again < 3; again += 1) {
     await press(page, 'ControlOrMeta+y');
-    await expect(page.getByText(/^Done again/)).toHaveCount(again + 1);
+    await expect(page.getByText(/^Redone/)).toHaveCount(again + 1);
   }
   expect(await count(page, service, 'parent')).toBe(3);
   expect(await rules(page, service)).toEqual([]);
@@ -114,6 +114,6 @@ test('a step that somebody else stands against says why, and the one before it c
   await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
   await expect.poll(() => count(page, service, 'p')).toBe(1);
   await expect(steps.first()).toContainText('asserted p(a)');
-  // The refused step is the one complaint of the browser.
+  // The refused step is the browser's only complaint.
   expect(watched.complaints.splice(0)).toHaveLength(1);
 });

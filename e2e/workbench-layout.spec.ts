@@ -1,15 +1,15 @@
 /**
- * Every view in narrow windows and under zoom, and every row: nothing of the title bar lies over anything else of it or
- * over its edge, no row cuts off what stands in it, and the text of a row stands in its middle, in both densities.
+ * Every view in narrow windows and zoomed, and every row: title bar items neither overlap nor overflow, rows clip
+ * nothing, and text is vertically centred, in both densities.
  */
 import { expect, type Page } from '@playwright/test';
 import { expectWithinBounds, openScreen, prepareKnowledge, screens } from './screens.ts';
 import { open, test } from './workbench.ts';
 
-/** 1440 is a desk; 960 and 720 are a laptop of 1440 at 150% and 200%. */
+/** 1440 is a desktop; 960 and 720 are a 1440 laptop at 150% and 200%. */
 const widths = [1440, 1100, 960, 800, 720, 640];
 
-/** What lies over something else in the title bar, over its edge, or is too small to be pointed at; in words. */
+/** Overlaps, overflows and too small targets in the title bar, in words. */
 function titleBarFaults(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const bar = document.querySelector('header');
@@ -39,7 +39,7 @@ function titleBarFaults(page: Page): Promise<string[]> {
   });
 }
 
-/** Rows that cut off what is in them, and text that does not stand in the middle of its row; in words, each once. */
+/** Rows that clip their content, and text that is not centred in its row; in words, without duplicates. */
 function rowFaults(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const faults = new Set<string>();

@@ -1,4 +1,4 @@
-/** The workbench keeps up: with changes made elsewhere, with a service that goes and comes, with many facts. */
+/** The workbench stays current: with changes made elsewhere, a service that restarts, and many facts. */
 import { expect } from '@playwright/test';
 import { clearEditor, forgive, goTo, open, openSample, outage, rowsOf, test } from './workbench.ts';
 
@@ -39,7 +39,7 @@ test('while the service is away the workbench says so, and goes on when it is ba
   await service.stop();
   await expect(page.getByText('The service cannot be reached.')).toBeVisible();
   await expect(page.getByText('Not connected')).toBeVisible();
-  // What was shown stays, and what is asked for says what failed and its request id.
+  // Shown data stays; new requests report the failure with its request id.
   await expect(rowsOf(page, 'Facts').first()).toBeVisible();
   await page.getByRole('option', { name: /^father/ }).click();
   await expect(page.getByRole('alert').filter({ hasText: 'Request workbench-' })).toBeVisible();
@@ -107,7 +107,7 @@ test('what is asked is what was typed, however quickly it is sent off', async ({
     await expect(rowsOf(page, 'Answers')).not.toHaveCount(0);
   }
 
-  // With the editor loaded already, the dialog and what it is for come at once.
+  // With the editor loaded, the dialog opens at once.
   await goTo(page, 'Facts');
   await page.getByRole('button', { name: 'Add facts', exact: true }).click();
   await expect(page.getByRole('textbox', { name: 'Facts as statements' })).toBeFocused();

@@ -1,4 +1,4 @@
-/** Memory: what fades is seen, kept or let go; nothing goes that was not listed before; what went can be read back. */
+/** Memory: fading facts are shown, kept or evicted; nothing goes that was not listed; runs can be reviewed. */
 import { expect, type Locator, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
@@ -13,12 +13,12 @@ async function post(page: Page, service: ServiceProcess, path: string, data: unk
   return response.json();
 }
 
-/** Right after it was asserted the salience of a fact is, to two digits, its confidence. */
+/** Right after its assertion, a fact's salience equals its confidence to two digits. */
 function seen(name: string, confidence: number, metadata: object = {}) {
   return { predicate: 'seen', args: [name], metadata: { confidence, source: 'field', ...metadata } };
 }
 
-/** Ten facts: eight that are present, one that is faint, and one that is fainter still. */
+/** Ten facts: eight salient, one faint, and one fainter. */
 async function knowBirds(page: Page, service: ServiceProcess): Promise<void> {
   const present = Array.from({ length: 8 }, (_, index) => seen(`finch${index + 1}`, 1));
   await post(page, service, '/assert/facts', [...present, seen('heron', 0.2), seen('owl', 0.02)]);
@@ -138,10 +138,10 @@ test('a fading fact is boosted, weighed and pinned, and its other metadata stays
   await expect(detail(page)).toContainText('Uses2');
   await page.keyboard.press('p');
   await expect(detail(page).getByText('pinned', { exact: true }).first()).toBeVisible();
-  // A pinned fact is not said to fade.
+  // A pinned fact is not listed as fading.
   await expect(row(page, 'Fading facts', 'owl')).toHaveCount(0);
 
-  // What is shown is read anew slowly: the next change is not refused for this one.
+  // The detail refetches slowly; the next change must not be refused for that.
   await page.route(/\/facts\/[^/?]+$/, async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 700));
     await route.continue();

@@ -1,4 +1,4 @@
-/** One proof in two views: the outline and the diagram in step, narrowed down, and taken out of the workbench. */
+/** One proof in two synchronized views, outline and diagram: filtering, folding, export. */
 import { readFile } from 'node:fs/promises';
 import { expect, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
@@ -12,7 +12,7 @@ const outline = (page: Page) => page.getByRole('tree', { name: 'Proof', exact: t
 const diagram = (page: Page) => page.getByRole('tree', { name: 'Proof diagram' });
 const cursor = (page: Page) => page.locator('[role="treeitem"][aria-selected="true"]');
 
-/** What the menu saves, by its name. */
+/** Saves by a menu item and returns name and content. */
 async function saved(page: Page, item: string): Promise<{ name: string; bytes: Buffer }> {
   await page.getByRole('button', { name: 'Export the proof' }).click();
   const [file] = await Promise.all([
@@ -78,7 +78,7 @@ test('outline and diagram show the same steps with the same cursor, by keyboard 
   await page.keyboard.press('f');
   await expectNothingGrave(page, 'the diagram of a proof');
 
-  // What was unfolded is kept every two seconds, and when the page goes.
+  // Folds are stored every two seconds, and when the page closes.
   await page.reload();
   await expect(diagram(page).getByRole('treeitem')).toHaveCount(steps + 1);
   await expect(cursor(page)).toHaveAccessibleName(/^mother\(nora, alma\)/);

@@ -1,4 +1,4 @@
-/** Followers from the workbench: how they stand, whom they follow, and who takes what is written. */
+/** Followers in the workbench: their state, their leader, and where writes go. */
 import { expect } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import { ServiceProcess, test } from './service.ts';

@@ -1,4 +1,4 @@
-/** The Rules view: the language in the editor, trying before teaching, renaming, and the graph of predicates. */
+/** The Rules view: language in the editor, trial before teaching, renaming, dependency graph. */
 import { expect, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
@@ -6,7 +6,7 @@ import { open, rowsOf, test, write } from './workbench.ts';
 
 const label = 'New rules and facts';
 
-/** Streets between places; what can be reached, and what cannot. */
+/** Streets between places: reachable and unreachable ones. */
 async function teachStreets(page: Page, service: ServiceProcess): Promise<void> {
   const headers = { 'X-Tenant-ID': 'default' };
   const pairs = ['a b', 'b c', 'd e'].map((pair) => ({ predicate: 'street', args: pair.split(' ') }));
@@ -146,7 +146,7 @@ test('a predicate is renamed in rules and facts together, or not at all', async 
     await dialog.getByRole('textbox', { name: 'New name' }).fill('reach');
     await expect(dialog.getByRole('alert')).toContainText('reach/2');
     await expect(dialog.getByRole('button', { name: 'Rename' })).toBeDisabled();
-    // The browser tells of the refusal, which is what was wanted.
+    // The browser reports the intended refusal.
     watched.complaints.splice(0, 1);
     await page.keyboard.press('Escape');
     await expect(dialog).toBeHidden();
@@ -268,7 +268,7 @@ test('two windows edit the same rule: the second is told, sees both, and chooses
     await expect(dialog).toContainText('place(?z)');
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await expect(rowsOf(page, 'Rules')).toHaveCount(1);
-    // The browser tells of the refusal, which is what was wanted.
+    // The browser reports the intended refusals.
     expect(watched.complaints.filter((text) => !/status of 4(04|09|12)/.test(text))).toEqual([]);
     watched.complaints.length = 0;
   });

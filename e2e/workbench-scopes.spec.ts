@@ -1,4 +1,4 @@
-/** Scopes in the workbench: compared, chosen for fact by fact, merged, taken back; forked and deleted. */
+/** Scopes: comparison, choices per fact, merge, undo; fork and deletion. */
 import { expect, type Locator, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
@@ -6,14 +6,14 @@ import { goTo, open, rowsOf, test } from './workbench.ts';
 
 const headers = { 'X-Tenant-ID': 'default' };
 
-/** Calls the service as somebody else does. */
+/** Calls the service as another client. */
 async function post(page: Page, service: ServiceProcess, path: string, data: object): Promise<unknown> {
   const response = await page.request.post(`${service.url}${path}`, { headers, data });
   expect(response.ok(), await response.text()).toBe(true);
   return response.json();
 }
 
-/** The facts of a scope as text, with their metadata. */
+/** The facts of a scope as text with metadata. */
 async function factsOf(page: Page, service: ServiceProcess, scope: string): Promise<string[]> {
   const url = `${service.url}/facts?scope=${encodeURIComponent(scope)}&limit=1000`;
   const { facts } = (await (await page.request.get(url, { headers })).json()) as {
@@ -33,7 +33,7 @@ async function factsOf(page: Page, service: ServiceProcess, scope: string): Prom
 
 const until = 2_000_000_000_000;
 
-/** `main`, and `draft` forked from it and changed: 2 added, 1 removed, 3 in conflict. */
+/** `main`, and its changed fork `draft`: 2 added, 1 removed, 3 in conflict. */
 async function prepare(page: Page, service: ServiceProcess): Promise<void> {
   const main = [
     ...['ann', 'bob', 'cyd', 'dan'].map((name) => ({ predicate: 'staff', args: [name] })),
@@ -188,7 +188,7 @@ test('a merge with unresolved conflicts is refused and writes nothing; a strateg
   expect(after).toContain('cleared(bob) null {}');
   expect(after).toContain('-cleared(bob) null {}');
   expect(after).toContain('grade(ann) null {"confidence":0.5,"_source":{"confidence":0.9}}');
-  // The browser itself reports the refusal that this test is about.
+  // The browser reports the refusal under test.
   expect(watched.complaints.splice(0).filter((text) => !refusedHere.test(text))).toEqual([]);
 });
 
@@ -202,7 +202,7 @@ test('changes of others show by themselves, and are neither merged unseen nor ov
   await expect(rowsOf(page, 'Differences')).toHaveCount(6);
   await post(page, service, '/tell', { predicate: 'staff', args: ['fay'], scope: 'draft' });
   await expect(rowOf(page, 'staff(fay)')).toContainText('adds');
-  // What comes in the first seconds is not said to have changed.
+  // Changes in the first seconds are not announced.
   let others = 0;
   await expect
     .poll(async () => {
@@ -213,7 +213,7 @@ test('changes of others show by themselves, and are neither merged unseen nor ov
   await page.getByRole('button', { name: 'Seen' }).click();
   await expect(page.getByText('The scopes were changed elsewhere')).toBeHidden();
 
-  // Somebody writes between what is shown and the merge.
+  // Another client writes between display and merge.
   let isFirst = true;
   await page.route('**/scope/diff', async (route) => {
     if (isFirst) {
@@ -249,7 +249,7 @@ test('the keyboard alone compares, chooses, merges and takes back; an address op
   service,
 }) => {
   await prepare(page, service);
-  // What draft changed is changed here too: with the fork as the base these are conflicts all the same.
+  // Changes what draft changed: conflicts even with the fork as the base.
   await post(page, service, '/assert/facts', {
     facts: [
       { predicate: 'grade', args: ['ann'], metadata: { confidence: 0.1 } },
@@ -275,7 +275,7 @@ test('the keyboard alone compares, chooses, merges and takes back; an address op
   await expect(page.getByText('2 of 3 resolved')).toBeVisible();
   await page.keyboard.press('b');
 
-  // The choices are a draft of this browser, the rest is the address.
+  // Choices are a draft of this browser; the rest is in the address.
   const address = page.url();
   await page.goto('about:blank');
   await page.goto(address);
@@ -306,7 +306,7 @@ test('a fork is merged by what both had at the fork: nothing that either retract
   await expect(page.getByText('Base: what both last had in common, main as of')).toBeVisible();
   await expect(rowOf(page, 'role(cy)')).toContainText('stays');
   await expect(rowOf(page, 'role(ann)')).toContainText('deletes');
-  // Draft has both, main the one: the other would come in beside its opposite.
+  // Draft has both, main one: the other would join its opposite.
   await expect(rowOf(page, '-s(1)')).toContainText('conflict');
   await page.getByRole('button', { name: 'Take main for -s(1)' }).click();
   await expect(page.getByText('1 of 1 resolved')).toBeVisible();

@@ -1,4 +1,4 @@
-/** The frame of the workbench: the tour, the themes, what is kept over a restart, and a service that goes away. */
+/** The frame of the workbench: tour, themes, state after a restart, and a service that goes away. */
 import { expect, type Locator, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import { ServiceProcess } from './service.ts';
@@ -6,7 +6,7 @@ import { goTo, open, openSample, rowsOf, test } from './workbench.ts';
 
 const tour = (page: Page) => page.getByRole('complementary', { name: 'Tour' });
 
-/** Goes where the ring is, by the button that leads there, and waits for the focus to be at the control. */
+/** Uses the button that leads to the ring, and waits until the control has the focus. */
 async function takeMeThere(page: Page, control: { role: 'button' | 'textbox'; name: string }): Promise<void> {
   await tour(page)
     .getByRole('button', { name: /^(Take me there|Open )/ })
@@ -43,7 +43,7 @@ test('the tour is taken by the keyboard alone, left and taken up again, and take
     await tour(page).getByRole('button', { name: 'Leave the tour' }).press('Enter');
     await expect(tour(page)).toBeHidden();
     await page.reload();
-    // A key is heard once the workbench is there.
+    // Keys work once the workbench has loaded.
     await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
     await page.keyboard.press('ControlOrMeta+k');
     await page.getByPlaceholder('Commands, predicates, rules').fill('take the tour');
@@ -101,7 +101,7 @@ test('high contrast is a theme of its own, kept over a restart, and follows the 
   await expect.poll(background).toBe('rgb(0, 0, 0)');
 });
 
-/** Presses Tab until the focus is at `target`, as somebody does who has no mouse. */
+/** Presses Tab until `target` has the focus, like a user without a mouse. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   const focused = target.and(page.locator(':focus'));
   await expect(target.first()).toBeVisible();
@@ -150,7 +150,7 @@ test('without a mouse: assert, teach, ask, why, merge, decay', async ({ page, se
     await page.keyboard.press('Escape');
     await page.keyboard.press('ControlOrMeta+Enter');
     await expect(rowsOf(page, 'Answers')).toHaveCount(1);
-    // Tab is text in an editor, until it is told otherwise.
+    // Tab inserts text in an editor until this is switched off.
     await page.keyboard.press('Control+m');
     await tabTo(page, page.getByRole('grid', { name: 'Answers' }));
     await page.keyboard.press('ArrowDown');
@@ -165,7 +165,7 @@ test('without a mouse: assert, teach, ask, why, merge, decay', async ({ page, se
   await test.step('merge', async () => {
     await page.keyboard.press('Alt+5');
     await tabTo(page, page.getByRole('grid', { name: 'Scopes' }));
-    // Without scope, draft, main.
+    // Options: without scope, draft, main.
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('s');
     await page.keyboard.press('ArrowDown');

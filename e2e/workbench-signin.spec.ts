@@ -1,4 +1,4 @@
-/** Signing in to the workbench, and its keys: the bootstrap, what a key may not, and what happens when one is revoked. */
+/** Sign-in and keys: bootstrap, permissions, revocation. */
 import { expect } from '@playwright/test';
 import type { CommandState } from '../src/desktop-contract/commands.ts';
 import { expectNothingGrave } from './accessibility.ts';
@@ -8,7 +8,7 @@ import { goTo, open, rowsOf } from './workbench.ts';
 
 const password = 'a password for this test';
 
-/** Refused calls are what these tests are about, so that the console is not watched. */
+/** Refused calls are under test, so the console is not checked. */
 const test = base.extend<{ service: ServiceProcess }>({
   service: async ({ browserName: _browserName }, provide) => {
     const service = new ServiceProcess({ AUTH_ENABLED: 'true', SERVICE_ADMIN_PASS: password });
@@ -47,7 +47,7 @@ async function send<Answer>(
   return (await response.json()) as Answer;
 }
 
-/** The first admin key, made without the workbench. */
+/** Creates the first admin key without the workbench. */
 async function bootstrap(service: ServiceProcess): Promise<string> {
   const made = await send<Made>(service, null, 'POST', '/auth/bootstrap', { username: 'admin', password });
   return made.key;
@@ -76,7 +76,7 @@ test('the first admin key is made by keyboard alone, and makes a key that is sho
 
   await expect(dialog).toHaveAccessibleName('The admin key');
   await expect(dialog.getByLabel('The key')).toHaveText(/^cor_\w{49}$/);
-  // A slip of a finger does not lose it.
+  // Escape must not discard it.
   await page.keyboard.press('Escape');
   await expect(dialog.getByRole('button', { name: 'Sign in with it' })).toBeDisabled();
   await dialog.getByRole('checkbox', { name: 'I have stored it' }).focus();
@@ -204,11 +204,11 @@ test('a key that is restricted or revoked: what it may not is said, and nothing 
   await page.keyboard.type('item(salt).');
   await send(service, admin, 'DELETE', `/auth/keys/${second.id}`);
   await expect(field).toBeFocused();
-  // Escape closes the sign-in, and nothing under it.
+  // Escape closes the sign-in and nothing below it.
   await page.keyboard.press('Escape');
   await expect(field).toBeHidden();
   await expect(adding).toContainText('item(salt).');
-  // What is wanted asks again, and is done once somebody has signed in.
+  // A wanted call opens the sign-in again and completes after it.
   await adding.getByRole('button', { name: 'Assert' }).click();
   await field.fill(third.key);
   await page.keyboard.press('Enter');

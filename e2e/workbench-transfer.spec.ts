@@ -1,11 +1,11 @@
-/** Knowledge as files, from the workbench: mapped, checked, imported, undone, cancelled, exported and read back. */
+/** Import and export in the workbench: mapping, check, import, undo, cancel, export, reading back. */
 import { expect, type Locator, type Page } from '@playwright/test';
 import { readFileSync } from 'node:fs';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
 import { open, rowsOf, test } from './workbench.ts';
 
-/** Chooses a file in the dialog that is open. */
+/** Chooses a file in the open dialog. */
 async function choose(page: Page, name: string, text: string): Promise<Locator> {
   const dialog = page.getByRole('dialog');
   await dialog
@@ -30,7 +30,7 @@ async function send(service: ServiceProcess, path: string, body: unknown): Promi
   return response.json();
 }
 
-/** A number in the outcome that is shown. */
+/** A count in the shown outcome. */
 function count(dialog: Locator, label: string): Locator {
   return dialog.getByText(label, { exact: true }).locator('..').getByRole('definition');
 }
@@ -73,7 +73,7 @@ test('a table with a header is mapped, checked, imported, and undone but for wha
     args: ['bob', 'eve'],
     metadata: { source: 'a letter' },
   });
-  // What has just been changed was not changed in the future.
+  // A fresh change must not appear to lie in the future.
   await expect(rowsOf(page, 'Facts').filter({ hasText: 'eve' })).toContainText(/just now|ago/);
   await page.getByRole('button', { name: 'Import a file…' }).click();
   await page.getByRole('button', { name: 'Undo the import of family.csv' }).click();
@@ -117,7 +117,7 @@ test('what is exported reads back, and a download says what it is', async ({ pag
     { predicate: 'p', args: ['c', 'd'], truthVal: false },
     { predicate: 'other', args: ['x'] },
   ]);
-  // What asks where to save cannot be answered here; without it the browser downloads.
+  // The save dialog cannot be answered here; without it the browser downloads.
   await page.addInitScript(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
   await open(page, service, '/facts?predicate=p&transfer=export');
   const dialog = page.getByRole('dialog');
@@ -151,7 +151,7 @@ test('an import goes on when its dialog is closed, is cancelled, and what it sto
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
   const notice = page.getByRole('region', { name: 'Import', exact: true });
   await expect(notice).toContainText('many.csv');
-  // Something of it is stored by now.
+  // A part is stored by now.
   await expect(page.getByRole('option', { name: /many/ })).toBeVisible();
   await notice.getByRole('button', { name: 'Cancel' }).click();
   await expect(notice).toContainText(/cancelled, (?:more than )?[\d,]+ facts stored/);

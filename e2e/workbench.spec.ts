@@ -1,4 +1,4 @@
-/** The first hour with the workbench: open, load a sample, teach, ask, see why, change one's mind. */
+/** The first hour: open, load a sample, teach, ask, see why, change one's mind. */
 import { expect } from '@playwright/test';
 import { ask, goTo, open, openSample, rowsOf, test, write } from './workbench.ts';
 
@@ -80,12 +80,12 @@ test('a proof is folded, walked and followed by the keyboard', async ({ page, se
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowLeft');
   await expect(lines.first()).toHaveAttribute('aria-selected', 'true');
-  // The first premise was folded on the way out.
+  // The first premise was folded before leaving.
   const left = await lines.count();
   expect(left).toBeLessThan(all);
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { name: 'Rule', exact: true })).toBeVisible();
-  // Back again, the proof is as it was left.
+  // Returning restores the proof's state.
   await page.goBack();
   await expect(lines).toHaveCount(left);
 });

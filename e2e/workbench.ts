@@ -1,14 +1,14 @@
 /**
- * The workbench in a browser, watched: every request must go to the service itself, and the console must say
- * nothing of errors or of a violated content security policy.
+ * The workbench in a watched browser: every request must go to the service itself, and the console must show no error
+ * and no violation of the content security policy.
  */
 import { expect, type Locator, type Page } from '@playwright/test';
 import { type ServiceProcess, test as base } from './service.ts';
 
 interface Watch {
-  /** Addresses that were asked for and are not the service's. */
+  /** Requests to other origins. */
   readonly foreign: string[];
-  /** What the console said that is no plain message. */
+  /** Console messages other than plain ones. */
   readonly complaints: string[];
 }
 
@@ -16,7 +16,7 @@ function watch(page: Page, service: ServiceProcess): Watch {
   const seen: Watch = { foreign: [], complaints: [] };
   page.on('request', (request) => {
     const url = new URL(request.url());
-    // Data and blobs are made by the page; nothing is sent anywhere for them.
+    // data: and blob: URLs are made by the page and send nothing.
     if (url.protocol !== 'data:' && url.protocol !== 'blob:' && url.origin !== service.url)
       seen.foreign.push(request.url());
   });
@@ -28,13 +28,13 @@ function watch(page: Page, service: ServiceProcess): Watch {
   return seen;
 }
 
-/** Tests with a service and a workbench of their own. What is watched is checked when a test has passed. */
+/** Tests with their own service and workbench. After a test passes, its observations are checked. */
 export const test = base.extend<{ watched: Watch }>({
   watched: [
     async ({ page, service }, use) => {
       const seen = watch(page, service);
       await use(seen);
-      // A request that is held back is nobody's once the test is over.
+      // No held-back request may outlive its test.
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       expect(seen.foreign, 'requests that leave the service').toEqual([]);
       expect(seen.complaints, 'complaints in the console').toEqual([]);
@@ -43,11 +43,11 @@ export const test = base.extend<{ watched: Watch }>({
   ],
 });
 
-/** What the browser itself reports of a service that is stopped, or not yet ready. */
+/** The browser's messages about a service that is stopped or not ready. */
 export const outage =
   /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|status of 503/;
 
-/** Drops the complaints that a test expects, in the middle of it or at its end. */
+/** Removes expected complaints, during a test or at its end. */
 export function forgive(watched: { readonly complaints: string[] }, expected: RegExp): void {
   const others = watched.complaints.filter((text) => !expected.test(text));
   watched.complaints.splice(0, Number.POSITIVE_INFINITY, ...others);
@@ -84,7 +84,7 @@ export async function goTo(
   await page.getByRole('navigation', { name: 'Tools' }).getByRole('link', { name: tool }).click();
 }
 
-/** The editor with that label, empty and with the focus. */
+/** Empties and focuses the editor with that label. */
 export async function clearEditor(page: Page, label: string): Promise<Locator> {
   const editor = page.getByRole('textbox', { name: label });
   await editor.waitFor({ state: 'attached' });
@@ -94,11 +94,11 @@ export async function clearEditor(page: Page, label: string): Promise<Locator> {
   return editor;
 }
 
-/** Writes into an editor as a person does who closes brackets by typing them. */
+/** Types into an editor like a user who types closing brackets. */
 export async function write(page: Page, label: string, text: string): Promise<void> {
   await clearEditor(page, label);
   await page.keyboard.type(text, { delay: 8 });
-  // Suggestions take the keys that follow; where there are none, Escape would close a dialog around the editor.
+  // Suggestions would take the following keys; without any, Escape would close a surrounding dialog.
   if (await page.locator('.suggest-widget.visible').isVisible()) await page.keyboard.press('Escape');
 }
 

@@ -1,8 +1,8 @@
 /**
- * Makes the stand-ins loadable: plain Node runs JavaScript, and the built bundles ask for `electron`.
+ * Compiles the stand-ins for plain Node, for bundles that import `electron`.
  *
- * `stand-ins` writes a folder with both of them and the hooks that put them in Electron's place: `register.mjs`
- * for the main bundle, `register.cjs` for the preload.
+ * `stand-ins` writes a folder with both and the hooks that replace Electron: `register.mjs` for the main bundle,
+ * `register.cjs` for the preload.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export interface StandIns {
   readonly preloadHook: string;
 }
 
-/** The caller removes the folder. */
+/** Writes the stand-ins; the caller removes the folder. */
 export function writeStandIns(): StandIns {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-electron-'));
   const main = join(folder, 'electron.mjs');

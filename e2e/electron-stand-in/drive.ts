@@ -1,7 +1,7 @@
 /**
- * Runs the built main bundle under plain Node with the stand-in for Electron, and drives it.
+ * Runs the built main bundle under plain Node with the Electron stand-in, and drives it.
  *
- * Every run has a user-data folder of its own. What the shell called is kept in order; `until` waits for a call.
+ * Every run has its own user-data folder. The shell's calls are recorded in order; `until` waits for one.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,13 +19,15 @@ export interface Call {
 
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Labels of the buttons to press in dialogs, in order, with `+` where the box beside is ticked; a folder for a folder dialog. */
+  /**
+   * Labels of dialog buttons to press, in order, with a final `+` to tick the checkbox; for a folder dialog, a folder.
+   */
   readonly answers?: readonly string[];
   readonly argv?: readonly string[];
-  /** Another instance is running. */
+  /** Another instance runs. */
   readonly isSecond?: boolean;
   readonly userData?: string;
-  /** The system has no store for secrets. */
+  /** The system has no secret store. */
   readonly hasNoVault?: boolean;
   /** The application is installed. */
   readonly isPackaged?: boolean;
@@ -39,7 +41,7 @@ interface Waiting {
 export class ShellRun {
   readonly userData: string;
   readonly calls: Call[] = [];
-  /** The exit code, once the process has ended. */
+  /** The exit code, after the end of the process. */
   readonly exited: Promise<number | null>;
   readonly #process: ChildProcess;
   readonly #ownsUserData: boolean;
@@ -63,7 +65,7 @@ export class ShellRun {
     this.#process = fork(mainBundle, [...argv], {
       execArgv: ['--import', standIns.mainHook],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      // Bytes of a file stay bytes, as they do between Electron's processes.
+      // Transfers bytes as bytes, as between Electron's processes.
       serialization: 'advanced',
       env: {
         ...inherited,
@@ -91,7 +93,7 @@ export class ShellRun {
     });
   }
 
-  /** What the process wrote to standard error so far. */
+  /** Standard error so far. */
   get errors(): string {
     return this.#errors;
   }
@@ -100,7 +102,7 @@ export class ShellRun {
     return this.calls.filter(({ call }) => call === name);
   }
 
-  /** The `count`th call of that name, waited for. Rejects when the process ends without it. */
+  /** Waits for the `count`th call of that name. Rejects if the process ends first. */
   async until(name: string, count = 1): Promise<Call> {
     const [there] = this.named(name).slice(count - 1);
     if (there !== undefined) return there;
@@ -112,7 +114,7 @@ export class ShellRun {
     return this.until(name, count);
   }
 
-  /** Has the stand-in do something; resolves with what came of it. */
+  /** Drives the stand-in and resolves with the result. */
   drive(what: string, ...args: unknown[]): Promise<unknown> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
@@ -121,7 +123,7 @@ export class ShellRun {
     });
   }
 
-  /** Ends the process where it still runs, and removes its folder. */
+  /** Ends the process if it runs, and removes its folder. */
   async clear(): Promise<void> {
     if (this.#process.exitCode === null) this.#process.kill('SIGKILL');
     await this.exited;

@@ -1,14 +1,14 @@
 /**
  * A stand-in for the `electron` module of the main process, under plain Node.
  *
- * It records every call that the shell makes and sends it to the parent process; the parent drives it by
- * messages: events to emit, IPC calls to make, questions to ask of the guards. It behaves as Electron documents
- * where the shell depends on it (order of events, preventing them, answers of dialogs), and does nothing else. What it
- * offers is checked against electron.d.ts, so that it cannot be what Electron is not.
+ * It records every call of the shell and sends it to the parent process, which drives it by messages: events to emit,
+ * IPC calls to make, guards to query. It behaves as Electron documents where the shell depends on it (event order,
+ * preventing events, dialog answers), and does nothing else. It is checked against electron.d.ts, so its interface
+ * cannot deviate from Electron's.
  *
- * From the environment: STAND_IN_USER_DATA, the user-data folder; STAND_IN_SECOND, set when another instance is
- * running; STAND_IN_ANSWERS, a JSON array of the labels of the buttons to press in dialogs, in order, with a `+` at the end
- * where the box beside them is ticked too; STAND_IN_NO_VAULT, set where the system has no store for secrets; STAND_IN_PACKAGED, set for an installed application.
+ * Environment: STAND_IN_USER_DATA, the user-data folder; STAND_IN_SECOND, set if another instance runs;
+ * STAND_IN_ANSWERS, a JSON array of button labels to press in dialogs, in order, with a final `+` to tick the checkbox
+ * too; STAND_IN_NO_VAULT, set if the system has no secret store; STAND_IN_PACKAGED, set for an installed application.
  */
 import { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';
@@ -16,7 +16,7 @@ import type * as Electron from 'electron';
 const environment = process.env;
 const answers = JSON.parse(environment['STAND_IN_ANSWERS'] ?? '[]') as string[];
 
-/** The methods of an interface by name, without `this` of Electron's in what they return. */
+/** The named methods of an interface, without Electron's `this` in their results. */
 type Part<Real, Names extends keyof Real> = { [Name in Names]: Real[Name] };
 
 function send(message: object, sent?: () => void): void {
@@ -44,7 +44,7 @@ function preventable(fields: object = {}): Preventable {
   return event;
 }
 
-/** Whether a listener prevented the event. */
+/** True if a listener prevented the event. */
 function prevents(emitter: EventEmitter, name: string, event: Preventable, ...args: unknown[]): boolean {
   emitter.emit(name, event, ...args);
   return event.defaultPrevented;
@@ -123,7 +123,7 @@ class App extends EventEmitter implements AppPart {
     this.#opensAtLogin = settings.openAtLogin === true;
   }
 
-  /** Windows are closed once nobody prevents it; a window that stays ends the quitting. */
+  /** Closes windows unless prevented; a window that stays open aborts the quit. */
   quit(): void {
     record('app.quit');
     if (prevents(this, 'before-quit', preventable())) return;
@@ -244,7 +244,7 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
     record('window.reload');
   }
 
-  /** `isQuitting`: Electron says nothing of the last window then. */
+  /** `isQuitting`: Electron then does not report the last window. */
   close(isQuitting = false): void {
     if (this.#isDestroyed || prevents(this, 'close', preventable())) return;
     this.#isDestroyed = true;
@@ -255,13 +255,13 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
   }
 }
 
-/** A dialog that nobody answers stays open until its signal takes it back. */
+/** An unanswered dialog stays open until its signal aborts it. */
 const unanswered = '(nobody answers)';
 
 async function showMessageBox(
   ...args: [unknown, Electron.MessageBoxOptions] | [Electron.MessageBoxOptions]
 ): Promise<Electron.MessageBoxReturnValue> {
-  // Electron takes the window first, or leaves it out.
+  // Electron's window argument comes first and is optional.
   const options = args.at(-1) as Electron.MessageBoxOptions;
   const { signal, ...shown } = options;
   record('dialog.showMessageBox', shown);
@@ -306,7 +306,7 @@ interface BuiltMenu {
   readonly template: Template;
 }
 
-/** The menus as they were set last: of the application and of the tray. */
+/** The latest menus of application and tray. */
 const menus: { application: Template; tray: Template } = { application: [], tray: [] };
 
 export const Menu = {
@@ -345,7 +345,7 @@ export const clipboard = {
 
 export const powerMonitor = new EventEmitter();
 
-/** Turns bytes round: what is in the file is not what was given. */
+/** Reverses bytes, so that the file differs from the input. */
 function turned(bytes: Buffer): Buffer {
   return Buffer.from(bytes.map((byte) => byte ^ 0xa5));
 }
@@ -416,7 +416,7 @@ function itemsOf(template: Template): Electron.MenuItemConstructorOptions[] {
   return template.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? itemsOf(item.submenu) : [])]);
 }
 
-/** Chooses the item of a menu, as a person does: one that is grey cannot be chosen. */
+/** Chooses a menu item as a user does: a disabled one cannot be chosen. */
 function choose(menu: keyof typeof menus, label: string): void {
   const item = itemsOf(menus[menu]).find((each) => each.label === label);
   if (item === undefined) throw new Error(`there is no item ${label}`);

@@ -1,7 +1,7 @@
 /**
  * A stand-in for the `electron` module of a sandboxed preload, under plain Node.
  *
- * It records what is exposed to the page, calls each function once, says once that something waits, and prints all of it
+ * It records what the preload exposes, calls each function once, signals a waiting request once, and prints the result
  * as one line of JSON.
  */
 import { EventEmitter } from 'node:events';
@@ -10,7 +10,7 @@ const exposed: {
   world: string | null;
   functions: [string, string][];
   invoked: unknown[][];
-  /** What a listener of the page was given when something waited, and after it had stopped listening. */
+  /** What a page's listener received when a request waited, and after it stopped listening. */
   heard: unknown[][];
 } = { world: null, functions: [], invoked: [], heard: [] };
 

@@ -1,8 +1,8 @@
 /**
- * A chat that shows apps, as a page in the browser: the official host's side of the protocol, and nothing else.
+ * A chat that shows apps, as a page in the browser: only the host's side of the official protocol.
  *
- * The app stands in a sandboxed frame of another origin. What the chat would get from its server is put in by the test,
- * through `window.chat`; what the app asks of the chat goes to the functions that the test exposes.
+ * The app runs in a sandboxed frame of another origin. The test supplies what the chat would get from its server,
+ * through `window.chat`; requests of the app go to functions that the test exposes.
  */
 import {
   AppBridge,
@@ -12,15 +12,15 @@ import {
 import type { CallToolRequest, CallToolResult } from '@modelcontextprotocol/client';
 
 export interface ChatManner {
-  /** Calls of the server and links are let through. */
+  /** The host allows server calls and links. */
   readonly isOpen: boolean;
-  /** Of the frame. */
+  /** Sandbox attribute of the frame. */
   readonly sandbox: string;
 }
 
-/** The chat as the test drives it. */
+/** The chat's interface for the test. */
 export interface Chat {
-  /** Opens the app and resolves when the handshake is done. */
+  /** Opens the app and resolves after the handshake. */
   open(address: string, context: McpUiHostContext, manner: ChatManner): Promise<void>;
   input(given: Record<string, unknown>): Promise<void>;
   result(result: CallToolResult): Promise<void>;

@@ -1,14 +1,14 @@
 /**
- * Everything that the workbench's page and the desktop shell say to each other: one table, used by both sides.
+ * All messages between the workbench's page and the desktop shell: one table for both sides.
  *
- * A channel names its argument's check; an argument that fails it is refused before the handler sees it. The shell itself
- * says only that something waits (`waitingChannel`), and the page fetches it: so nothing is lost that comes while a page
- * is loaded. Facts and rules never pass here: they go over HTTP, as in a browser. Secrets go to the shell and, but for the
- * key of the page's own service, never come back.
+ * A channel has a check of its argument; an invalid argument is refused before the handler sees it. The shell only
+ * signals that a request waits (`waitingChannel`), and the page fetches it: nothing is lost while a page loads. Facts
+ * and rules use HTTP, as in a browser, never these channels. Secrets go to the shell and never come back, except the
+ * key of the page's own service.
  */
 import { type CommandId, commandIds, type CommandState, isCommandId } from './commands.ts';
 
-/** What the page may know of the shell. */
+/** Information about the shell for the page. */
 export interface ShellInfo {
   readonly version: string;
   readonly platform: string;
@@ -16,11 +16,12 @@ export interface ShellInfo {
   readonly dataFolder: string;
 }
 
+/** A theme, as menus and frames take it. */
 export type Theme = 'light' | 'dark' | 'system';
 
 /**
- * What waits for the page. `place` is an address of the workbench; `notice` is told to the user; `file` is one to import,
- * which runs nothing by itself.
+ * A request for the page. `place`: an address of the workbench to open; `notice`: a message to the user; `file`: a
+ * file to import, which starts nothing by itself.
  */
 export type ShellRequest =
   | { readonly kind: 'command'; readonly id: CommandId }
@@ -28,47 +29,51 @@ export type ShellRequest =
   | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'file'; readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> };
 
-/** `kept`: by the system's store. `session`: in memory until the program ends, since the system has no such store. */
+/** `kept`: in the system's store. `session`: in memory until the program ends, since the system has no store. */
 export type SecretPlace = 'kept' | 'session';
 
-/** The key of the service that is shown, and how it lasts; `null`: there is none. */
+/** The key of the current service and how long it lasts; `null` if there is none. */
 export interface ServiceKey {
   readonly key: string | null;
   readonly place: SecretPlace;
 }
 
-/** Providers of language models, by the variables of the service that hold their keys. */
+/** Providers of language models, with the service's variables for their keys. */
 export const providerKeys = {
   anthropic: { title: 'Anthropic', variable: 'LLM_PROVIDER_A_API_KEY', alias: 'ANTHROPIC_API_KEY' },
   openai: { title: 'OpenAI', variable: 'LLM_PROVIDER_B_API_KEY', alias: 'OPENAI_API_KEY' },
   google: { title: 'Google', variable: 'LLM_PROVIDER_C_API_KEY', alias: 'GEMINI_API_KEY' },
 } as const;
 
+/** Name of a provider. */
 export type ProviderName = keyof typeof providerKeys;
+/** Names of the providers. */
 export const providerNames = Object.keys(providerKeys) as ProviderName[];
 
-/** Where a provider's key is from; `environment`: set outside, and not to be changed here. */
+/** Source of a provider's key; `environment`: set outside and not changeable here. */
 export type ProviderKeyState = SecretPlace | 'environment' | 'none';
 
-/** What to do when the last window is closed, or the program is to quit, while agents are connected. */
+/** What to do when the last window closes, or the program quits, while agents are connected. */
 export const departures = ['ask', 'keep', 'quit'] as const;
+/** One of these actions. */
 export type Departure = (typeof departures)[number];
 
-/** What is known of newer versions; `off`: this build has no address to ask. */
+/** State of the update check; `off`: this build has no address to ask. */
 export type ReleaseState =
   | { readonly kind: 'off' | 'unknown' | 'newest' }
   | { readonly kind: 'newer'; readonly version: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
+/** The settings of the desktop application. */
 export interface DesktopSettings {
   readonly folder: string;
-  /** Set by STORAGE_DIR: not to be changed here. */
+  /** Set by STORAGE_DIR and not changeable here. */
   readonly isFolderFixed: boolean;
-  /** The port that the user chose; null: 9300, or the next free one. */
+  /** The user's port; null: 9300, or the next free one. */
   readonly port: number | null;
   /** Set by PORT. */
   readonly isPortFixed: boolean;
-  /** Not of this program: another one's service of the same folder is shown. */
+  /** True if another program's service of the same folder is shown. */
   readonly isAttached: boolean;
   readonly opensAtLogin: boolean;
   readonly departure: Departure;
@@ -76,11 +81,11 @@ export interface DesktopSettings {
   readonly release: ReleaseState;
   readonly secrets: SecretPlace;
   readonly providers: Readonly<Record<ProviderName, ProviderKeyState>>;
-  /** Whether something was changed that the service takes up when it is started again. */
+  /** True if a change takes effect only after a restart of the service. */
   readonly needsRestart: boolean;
 }
 
-/** One change of the settings. A folder is chosen in the system's own dialog, so that a page can name none. */
+/** One change of the settings. The system's dialog chooses folders, so that a page cannot name one. */
 export type SettingsChange =
   | { readonly kind: 'port'; readonly port: number | null }
   | { readonly kind: 'opensAtLogin'; readonly value: boolean }
@@ -88,14 +93,14 @@ export type SettingsChange =
   | { readonly kind: 'asksForReleases'; readonly value: boolean }
   | { readonly kind: 'provider'; readonly provider: ProviderName; readonly key: string | null };
 
-/** Answers a channel: a missing handler does not compile. */
+/** Handlers of all channels; a missing one does not compile. */
 export type ChannelHandlers = {
   readonly [Name in ChannelName]: (argument: ArgumentOf<Name>) => ResultOf<Name> | Promise<ResultOf<Name>>;
 };
 
 interface Channel<Argument, Result> {
   readonly accepts: (value: unknown) => value is Argument;
-  /** Only a type: what the handler answers. */
+  /** Only a type: the handler's result. */
   readonly result?: Result;
 }
 
@@ -105,60 +110,64 @@ function channel<Argument, Result>(
   return { accepts };
 }
 
+/** The table of channels. */
 export const channels = {
-  /** Where the service is and where it keeps its data. */
+  /** Returns where the service is and where it stores its data. */
   info: channel<undefined, ShellInfo>(isNothing),
   /** Shows the data folder in the system's file manager. */
   showDataFolder: channel<undefined, void>(isNothing),
   /** Makes menus and window frames follow the workbench's theme. */
   setTheme: channel<Theme, void>(isTheme),
-  /** The commands that can be run now: the others are grey in the menu. */
+  /** Sets the commands that can run now; the menu disables the others. */
   setCommands: channel<readonly CommandState[], void>(isCommandStates),
-  /** Takes what waits for the page, in order. */
+  /** Returns and removes the requests for the page, in order. */
   takeRequests: channel<undefined, readonly ShellRequest[]>(isNothing),
   readKey: channel<undefined, ServiceKey>(isNothing),
-  /** Keeps the key of the service that is shown, or forgets it. */
+  /** Stores the key of the current service, or forgets it. */
   keepKey: channel<string | null, SecretPlace>(isSecretOrNone),
   readSettings: channel<undefined, DesktopSettings>(isNothing),
   changeSettings: channel<SettingsChange, DesktopSettings>(isSettingsChange),
-  /** Asks in the system's dialog for another data folder; what was chosen is taken up with the next start. */
+  /** Asks for another data folder in the system's dialog; it is used from the next start on. */
   chooseFolder: channel<undefined, DesktopSettings>(isNothing),
-  /** Asks for a newer version now, where that is switched on. */
+  /** Checks for a newer version now, if enabled. */
   checkReleases: channel<undefined, DesktopSettings>(isNothing),
   /** Opens the page of the newer version in the browser. */
   showRelease: channel<undefined, void>(isNothing),
-  /** Starts the service again with what was changed; the page is loaded anew. */
+  /** Restarts the service with the changes and reloads the page. */
   restartService: channel<undefined, void>(isNothing),
 } as const;
 
+/** Type of the table. */
 export type Channels = typeof channels;
+/** Name of a channel. */
 export type ChannelName = keyof Channels;
 type ArgumentOf<Name extends ChannelName> =
   Channels[Name] extends Channel<infer Argument, infer _Result> ? Argument : never;
 type ResultOf<Name extends ChannelName> =
   Channels[Name] extends Channel<infer _Argument, infer Result> ? Result : never;
 
-/** What the page sees, as `window.corollary`. */
+/** The interface of the page, `window.corollary`. */
 export type ShellApi = {
   readonly [Name in ChannelName]: ArgumentOf<Name> extends undefined
     ? () => Promise<ResultOf<Name>>
     : (argument: ArgumentOf<Name>) => Promise<ResultOf<Name>>;
 } & {
-  /** Calls `listener` whenever something waits. Answers how to stop it. */
+  /** Calls `listener` whenever a request waits. Returns a function that stops it. */
   readonly onWaiting: (listener: () => void) => () => void;
 };
 
+/** Names of all channels. */
 export const channelNames = Object.keys(channels) as ChannelName[];
 
-/** Name of the channel on the wire. */
+/** Returns the name of the channel for Electron. */
 export function wireName(name: ChannelName): string {
   return `corollary:${name}`;
 }
 
-/** On which the shell says that something waits; it carries nothing. */
+/** Channel on which the shell signals that a request waits, without data. */
 export const waitingChannel = 'corollary:waiting';
 
-/** Of a key, and of a title, in UTF-16 units. */
+/** Of a key and of a title, in UTF-16 units. */
 const longestSecret = 4096;
 const longestTitle = 200;
 
@@ -205,6 +214,7 @@ function isSettingsChange(value: unknown): value is SettingsChange {
   }
 }
 
+/** Returns true for a valid departure. */
 export function isDeparture(value: unknown): value is Departure {
   return departures.some((departure) => departure === value);
 }
@@ -213,11 +223,12 @@ function isProvider(value: unknown): value is ProviderName {
   return typeof value === 'string' && Object.hasOwn(providerKeys, value);
 }
 
+/** Returns true for a valid port. */
 export function isPort(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535;
 }
 
-/** Text of one line that is not blank. */
+/** A single non-blank line. */
 function isLine(value: unknown, longest: number): value is string {
   return (
     typeof value === 'string' && value.trim() !== '' && value.length <= longest && !/\p{Cc}/u.test(value)
@@ -228,7 +239,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A plain object with just these fields. */
+/** A plain object with exactly these fields. */
 function hasOnly(value: unknown, fields: readonly string[]): value is Readonly<Record<string, unknown>> {
   if (!isRecord(value)) return false;
   const own = Object.keys(value);

@@ -1,12 +1,12 @@
 /**
- * The commands that have a name of their own: one table for the palette, its keys and the native menu.
+ * The named commands: one table for the palette, its shortcuts and the native menu.
  *
- * What a command does is the workbench's to say (`renderer/commands.tsx`); under which menu it stands is said here, so
- * that neither side can have a command the other does not know. Predicates, rules, questions, scopes and databases are
- * commands of the palette alone: a menu is no place for a thousand entries.
+ * The workbench implements them (`renderer/app/commands.tsx`); the table assigns their menus, so that both sides have
+ * the same commands. Predicates, rules, questions, scopes and databases are commands of the palette only: a menu
+ * cannot hold a thousand entries.
  */
 
-/** The menus that commands stand in, in the order in which they stand. */
+/** The menus, in order. */
 export const menuTitles = {
   file: 'File',
   go: 'Go',
@@ -16,24 +16,26 @@ export const menuTitles = {
   help: 'Help',
 } as const;
 
+/** Name of a menu. */
 export type MenuName = keyof typeof menuTitles;
 
 /**
- * What has to be so for a command to be there: `authentication`, that the service asks for keys; `key`, that somebody has
- * signed in to it besides. Nothing: it is always there.
+ * Condition for a command: `authentication`, the service requires keys; `key`, the user is also signed in. Absent:
+ * always available.
  */
 export type Need = 'authentication' | 'key';
 
 interface CommandEntry {
   readonly title: string;
-  /** What the palette lists it under. */
+  /** Group in the palette. */
   readonly group: string;
-  /** As `Mod+K` or `Alt+1`; `Mod` is Ctrl, or Cmd on a Mac. */
+  /** Such as `Mod+K` or `Alt+1`; `Mod` is Ctrl, or Cmd on a Mac. */
   readonly keys?: string;
   readonly menu: MenuName;
   readonly needs?: Need;
 }
 
+/** The table of commands. */
 export const commandTable = {
   'go.facts': { title: 'Facts', group: 'Go to', keys: 'Alt+1', menu: 'go' },
   'go.rules': { title: 'Rules', group: 'Go to', keys: 'Alt+2', menu: 'go' },
@@ -77,7 +79,7 @@ export const commandTable = {
   },
   'agents.connect': { title: 'Connect an agent…', group: 'Agents', menu: 'agents' },
   'agents.try': { title: 'Try a tool of agents…', group: 'Agents', menu: 'agents' },
-  'go.keys': { title: 'Keys: who may what', group: 'Go to', menu: 'agents' },
+  'go.keys': { title: 'Keys: who may do what', group: 'Go to', menu: 'agents' },
   'keys.make': { title: 'Make a key…', group: 'Workbench', menu: 'agents' },
   'sign-in': { title: 'Sign in…', group: 'Workbench', menu: 'file', needs: 'authentication' },
   'sign-out': { title: 'Sign out', group: 'Workbench', menu: 'file', needs: 'key' },
@@ -102,7 +104,7 @@ export const commandTable = {
     group: 'Administration',
     menu: 'go',
   },
-  // Their keys are the page's alone: in a field they are the field's.
+  // No menu shortcuts: in a text field these keys belong to the field.
   'history.undo': { title: 'Undo', group: 'Workbench', menu: 'knowledge' },
   'history.redo': { title: 'Redo', group: 'Workbench', menu: 'knowledge' },
   'history.show': { title: 'History: what was done, step by step…', group: 'Workbench', menu: 'knowledge' },
@@ -110,20 +112,23 @@ export const commandTable = {
   palette: { title: 'Search everything', group: 'Workbench', keys: 'Mod+K', menu: 'view' },
 } as const satisfies Readonly<Record<string, CommandEntry>>;
 
+/** Id of a command. */
 export type CommandId = keyof typeof commandTable;
 
+/** Ids of all commands. */
 export const commandIds = Object.keys(commandTable) as CommandId[];
 
+/** Returns true for the id of a command. */
 export function isCommandId(value: unknown): value is CommandId {
   return typeof value === 'string' && Object.hasOwn(commandTable, value);
 }
 
-/** The entry of the table, with what only some have. */
+/** Returns the entry with its optional fields. */
 export function commandEntry(id: CommandId): CommandEntry {
   return commandTable[id];
 }
 
-/** What the palette shows of it. */
+/** Returns the fields of a command that the palette shows. */
 export function named(
   id: CommandId,
 ): Pick<CommandEntry, 'title' | 'group' | 'keys'> & { readonly id: CommandId } {
@@ -131,7 +136,7 @@ export function named(
   return { id, title, group, ...(keys === undefined ? {} : { keys }) };
 }
 
-/** A command that can be run at the moment, as the page tells the shell. Another title than the table's counts. */
+/** A command that can run now, as the page reports it to the shell. Its title overrides the table's. */
 export interface CommandState {
   readonly id: CommandId;
   readonly title: string;

@@ -1,4 +1,4 @@
-/** The files that the desktop application opens when it is given them: those that Import reads, told by their names. */
+/** Extensions of the files that the desktop application opens: those that Import reads. */
 
 export const openedExtensions = [
   'dl',
@@ -13,6 +13,7 @@ export const openedExtensions = [
   'nt',
 ] as const;
 
+/** Returns true for a path with one of the extensions. */
 export function isOpenedFile(path: string): boolean {
   const extension = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase();
   return openedExtensions.some((opened) => opened === extension);

@@ -1,14 +1,14 @@
 /**
- * The places of the workbench that a link from outside may open: known routes, with known parameters.
+ * The addresses of the workbench that an external link may open: known routes with known parameters.
  *
- * A link comes from anywhere: a page, a mail, another program. It may show something and no more, so parameters that
- * would begin something (make a key, rename, fork, import, export) are not in the table, and a link with one is refused
- * whole rather than opened in part.
+ * A link can come from a web page, a mail or another program. It may only show something, so the table omits
+ * parameters that start an action (create a key, rename, fork, import, export), and a link with one is refused
+ * completely.
  */
 
 const space = ['database', 'tenant', 'scope', 'unscoped'];
 
-/** The routes, each with the parameters that a link may have, those of the space aside. */
+/** The routes with the parameters that a link may have, besides those of the space. */
 const linkedPlaces: Readonly<Record<string, readonly string[]>> = {
   '/': [],
   '/start': [],
@@ -42,13 +42,14 @@ const linkedPlaces: Readonly<Record<string, readonly string[]>> = {
   '/settings': [],
 };
 
+/** The routes. */
 export const linkedRoutes = Object.keys(linkedPlaces);
 
 const longestPlace = 4096;
 
 /**
- * The place as an address of the workbench, `/ask?question=…`, written anew from what was read; null where `text` is no
- * place that a link may open.
+ * Returns the address of the workbench, `/ask?question=…`, rebuilt from the parsed text; null if a link may not open
+ * it.
  */
 export function readPlace(text: string): string | null {
   if (text.length > longestPlace || !text.startsWith('/') || /\p{Cc}/u.test(text)) return null;
@@ -59,19 +60,20 @@ export function readPlace(text: string): string | null {
   const allowed = new Set([...space, ...(linkedPlaces[route] ?? [])]);
   const names = [...parameters.keys()];
   if (new Set(names).size !== names.length || names.some((name) => !allowed.has(name))) return null;
-  // What was written as %0A is a control character all the same; in a question a line break is none of its harm.
+  // %0A decodes to a control character as well; a line break in a question is harmless.
   if ([...parameters.values()].some((value) => /[^\P{Cc}\n\t]/u.test(value))) return null;
   return parameters.size === 0 ? route : `${route}?${parameters}`;
 }
 
 const linkScheme = 'corollary:';
 
-/** The place that a link `corollary://ask?question=…` names, or null where it names none that it may. */
+/** Returns the address of a link `corollary://ask?question=…`; null if the link may not open it. */
 export function placeOfLink(link: string): string | null {
   if (link.slice(0, linkScheme.length).toLowerCase() !== linkScheme) return null;
   return readPlace(`/${link.slice(linkScheme.length).replace(/^\/{0,3}/, '')}`);
 }
 
+/** Returns true for a link of the application. */
 export function isLink(text: string): boolean {
   return text.slice(0, linkScheme.length).toLowerCase() === linkScheme;
 }

@@ -1,7 +1,6 @@
-/** In place of a list: it is on its way, it could not be had, or there is nothing in it. */
 import type { ReactNode } from 'react';
 import { Loading, PaneProblem } from '../ui/notices.tsx';
-import { failureOf } from './problem.ts';
+import { apiFailureOf } from './problem.ts';
 
 /** The part of a query's state that is shown. */
 interface Asked<Answer> {
@@ -15,10 +14,13 @@ interface AnsweredProps<Answer> {
   children: (answer: Answer) => ReactNode;
 }
 
-/** A failure stands in the way of what was answered before: that may be true no more. */
-export function Answered<Answer>({ asked, children }: AnsweredProps<Answer>) {
+/**
+ * Shows an answer, or in its place the loading state, the failure or the empty state. A failure replaces an earlier
+ * answer, which may be out of date.
+ */
+export function AnswerOrFailure<Answer>({ asked, children }: AnsweredProps<Answer>) {
   if (asked.error !== null)
-    return <PaneProblem failure={failureOf(asked.error)} onRetry={() => void asked.refetch()} />;
+    return <PaneProblem failure={apiFailureOf(asked.error)} onRetry={() => void asked.refetch()} />;
   if (asked.data === undefined) return <Loading />;
   return children(asked.data);
 }

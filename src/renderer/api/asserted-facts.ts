@@ -1,7 +1,7 @@
-/** Facts that were asserted at once, as a step of the history: those that were not known before are what it takes back. */
+/** Facts asserted together, as one history step that takes back those that were new. */
 import { type Act, record, recordStuck } from './history.ts';
 import { noteGeneration } from './live.ts';
-import type { Session } from './session.tsx';
+import type { WorkbenchSession } from './session.tsx';
 import { runTransaction } from './transaction.ts';
 
 interface AssertedFact {
@@ -12,23 +12,23 @@ interface AssertedFact {
   readonly unscoped?: true;
 }
 
-/** More are not looked at one by one. */
-const mostLookedAt = 1_000;
+/** Larger assertions are not checked fact by fact. */
+const maxLookedAt = 1_000;
 const requestsAtOnce = 6;
-/** Finding what depends on a fact is not what is asked for; this is the time for it, in milliseconds. */
-const leastTimeout = 1;
+/** Minimal time limit in milliseconds, since the dependents of a fact are not needed here. */
+const minTimeout = 1;
 
-/** Those of the facts that are not stored; null: they are too many to look at. Errors: those of `call`. */
+/** Returns those of the facts that are not stored; null if they are too many to check. Throws the errors of `call`. */
 export async function unknownFacts(
-  { call }: Pick<Session, 'call'>,
+  { call }: Pick<WorkbenchSession, 'call'>,
   facts: readonly AssertedFact[],
 ): Promise<readonly AssertedFact[] | null> {
-  if (facts.length > mostLookedAt) return null;
+  if (facts.length > maxLookedAt) return null;
   const isUnknown = new Map<AssertedFact, boolean>();
   const waiting = [...facts];
   async function work(): Promise<void> {
     for (let fact = waiting.pop(); fact !== undefined; fact = waiting.pop()) {
-      const body = { ...placed(fact), dryRun: true, timeoutMs: leastTimeout };
+      const body = { ...placed(fact), dryRun: true, timeoutMs: minTimeout };
       isUnknown.set(fact, (await call('retract', { body })).retracted === 0);
     }
   }
@@ -36,9 +36,9 @@ export async function unknownFacts(
   return facts.filter((fact) => isUnknown.get(fact) === true);
 }
 
-/** Takes up that the facts were asserted in that generation. `unknown`: what `unknownFacts` gave before. */
+/** Records an assertion made in that generation. `unknown` is the earlier result of `unknownFacts`. */
 export function recordAsserted(
-  session: Session,
+  session: WorkbenchSession,
   label: string,
   unknown: readonly AssertedFact[] | null,
   generation: number,
@@ -57,7 +57,7 @@ function placed({ args, scope, unscoped, ...fact }: AssertedFact) {
   };
 }
 
-function retracting(session: Session, facts: readonly AssertedFact[], since: number): Act {
+function retracting(session: WorkbenchSession, facts: readonly AssertedFact[], since: number): Act {
   return async () => {
     const { generation } = await runTransaction(
       session.endpoint,
@@ -71,7 +71,7 @@ function retracting(session: Session, facts: readonly AssertedFact[], since: num
   };
 }
 
-function asserting(session: Session, facts: readonly AssertedFact[], since: number): Act {
+function asserting(session: WorkbenchSession, facts: readonly AssertedFact[], since: number): Act {
   return async () => {
     const { generation } = await runTransaction(
       session.endpoint,

@@ -185,7 +185,7 @@ describe('the stream of changes', () => {
       onState: (state) => states.push(state.kind),
     });
     await expect.poll(() => states).toEqual(['connecting', 'refused']);
-    // Longer than the first pause before another attempt.
+    // Longer than the first delay before a retry.
     await new Promise((resolve) => setTimeout(resolve, pauseBefore(1) + 100));
     expect(calls).toBe(1);
     stream.retryNow();

@@ -1,9 +1,8 @@
 /**
- * The workbench's calls: those of the client package, with the workbench's words for what goes wrong.
+ * The workbench's calls: those of the client package, with the workbench's error messages.
  *
- * A request has the parts that the operations table declares: `params`, `query`, `body`. Every call carries a request id
- * of its own, so that a failure can be found in the service's log and a change in the event stream can be told from one
- * made elsewhere.
+ * A request has the parts that the operations table declares: `params`, `query`, `body`. Every call has its own
+ * request id, which identifies it in the service's log and in the event stream.
  */
 import type { Operation } from '../../../client/src/operation.ts';
 import { operations } from '../../../client/src/operations.ts';
@@ -19,26 +18,27 @@ import { apiErrorOf } from './problem.ts';
 
 export { headersOf } from '../../../client/src/request.ts';
 
-/** Whom to call and as whom. `origin` without a slash at the end; `key` where the service wants one. */
-export type Endpoint = Connection;
+/** Service and credentials. `origin` has no trailing slash; `key` is present if the service requires one. */
+export type ServiceEndpoint = Connection;
 
+/** Options of a call. */
 export interface CallOptions {
   signal?: AbortSignal;
   requestId?: string;
-  /** The transaction that the call is part of. */
+  /** The transaction of the call. */
   transaction?: string;
-  /** The entity tag of what is to be changed: PreconditionFailed where it is another by now. */
+  /** Expected entity tag: PreconditionFailed if the entity has changed. */
   ifMatch?: string;
 }
 
-/** A name for one request that no other window uses. */
+/** Returns a request id that is unique among all windows. */
 export function newRequestId(): string {
   return newRequestIdOf('workbench');
 }
 
-/** Where an operation is called. Absent and null query parameters are left out. */
+/** Returns the URL of an operation; absent and null query parameters are omitted. */
 export function addressOf<Name extends OperationName>(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   name: Name,
   request: Omit<OperationRequest<Name>, 'body'>,
 ): string {
@@ -46,7 +46,7 @@ export function addressOf<Name extends OperationName>(
 }
 
 async function answerOf(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   operation: Operation,
   parts: Parts,
   options: CallOptions,
@@ -61,24 +61,24 @@ async function answerOf(
 
 const file = { method: 'GET', tenant: false, database: false, role: 'public', kind: 'read' } as const;
 
-/** A file of JSON that the service offers beside its operations. Errors as those of `call`. */
+/** Fetches a JSON file that the service serves beside its operations. Errors as those of `call`. */
 export function fetchJson(path: string, options: CallOptions = {}): Promise<unknown> {
   const endpoint = { origin: '', database: 'default', tenant: 'default', key: null };
   return answerOf(endpoint, { ...file, path }, {}, options);
 }
 
-/** Fetches text from the service, for what is no operation of the table. Errors as those of `call`. */
+/** Fetches text outside of the operations table. Errors as those of `call`. */
 export async function fetchText(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   path: string,
   options: CallOptions = {},
 ): Promise<string> {
   return String(await answerOf(endpoint, { ...file, path, answer: 'text' }, {}, options));
 }
 
-/** Performs an operation. Errors: ApiError; AbortError where `signal` ended it. */
+/** Performs an operation. Errors: ApiError; AbortError if `signal` aborted. */
 export async function call<Name extends OperationName>(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   name: Name,
   request: OperationRequest<Name>,
   options: CallOptions = {},

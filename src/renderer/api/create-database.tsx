@@ -1,10 +1,10 @@
-/** The button that creates a database by a name that is known already; nothing for whoever may not create any. */
 import { Button, type ButtonProps } from '@mantine/core';
 import { notifyFailure } from '../ui/notify.tsx';
 import { Permitted } from './permitted.tsx';
-import { failureOf } from './problem.ts';
+import { apiFailureOf } from './problem.ts';
 import { useWrite } from './queries.ts';
 
+/** Shows a button that creates a database of a given name; nothing if the user may not create one. */
 export function CreateDatabase({ name, ...props }: { name: string } & ButtonProps) {
   const create = useWrite('createDatabase', ['databases']);
   return (
@@ -13,7 +13,7 @@ export function CreateDatabase({ name, ...props }: { name: string } & ButtonProp
         {...props}
         loading={create.isPending}
         onClick={() =>
-          create.mutate({ body: { name } }, { onError: (error) => notifyFailure(failureOf(error)) })
+          create.mutate({ body: { name } }, { onError: (error) => notifyFailure(apiFailureOf(error)) })
         }
       >
         Create {name}

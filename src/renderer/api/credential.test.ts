@@ -16,7 +16,7 @@ const before = useCredential.getState();
 const stored = new Map<string, string>();
 
 beforeEach(() => {
-  // What a browser has, and this environment has not.
+  // Browsers have it, this environment does not.
   Object.defineProperty(globalThis, 'sessionStorage', {
     configurable: true,
     value: {
@@ -38,7 +38,7 @@ function refusal(detail = 'the key has expired'): ApiError {
   return errorOfAnswer(401, { code: 'Unauthenticated', detail, requestId: 'r1' }, 'r1');
 }
 
-/** A service that takes one key alone; `calls` are the keys that were shown to it. */
+/** A service that accepts one key; `calls` are the keys it received. */
 function serviceOf(taken: string): { calls: (string | null)[]; ask: () => Promise<string> } {
   const calls: (string | null)[] = [];
   const ask = async () => {
@@ -78,7 +78,7 @@ describe('a call whose key is refused', () => {
     await expect(asSignedIn(ask)).rejects.toMatchObject({ code: 'Unauthenticated' });
     expect(useCredential.getState().isAsking).toBe(false);
     expect(calls).toEqual([null, null]);
-    // Who asks for it gets it, and what is called meanwhile waits.
+    // The user signs in; calls made meanwhile wait.
     askToSignIn();
     const waiting = asSignedIn(ask);
     await expect.poll(() => calls.length).toBe(3);
@@ -147,7 +147,7 @@ test('signing out forgets the key, and begins with somebody else', () => {
 });
 
 describe('in the desktop application', () => {
-  /** An application that keeps `key`, and what it was given to keep. */
+  /** An application that stores `key`; returns what it was given to store. */
   function application(key: string | null): (string | null)[] {
     const given: (string | null)[] = [];
     Object.assign(globalThis, {

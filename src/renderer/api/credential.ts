@@ -1,33 +1,34 @@
 /**
- * The key of this tab: kept for the tab alone, and by the system's store for secrets on the desktop; never written to disk
- * by the workbench, and given up for another one when the service refuses it.
+ * The key of this tab. The workbench keeps it in the tab, on the desktop in the system's secret store; it never writes
+ * it to disk, and gives it up when the service refuses it.
  *
- * A call that is refused waits here for another key and is then made again, so that whoever signs in goes on where
- * they were. Each sign-in and sign-out begins a new turn; what is refused of an earlier one says nothing of this one.
- * Who closes the sign-in is not asked again by calls that go on failing, only when asking for it.
+ * A refused call waits for another key and is retried with it, so that work continues after sign-in. Each sign-in and
+ * sign-out begins a new turn; refusals of earlier turns are ignored. Once the user closes the sign-in, failing calls
+ * do not reopen it; only a wanted call does.
  */
 import { create } from 'zustand';
 import type { SecretPlace } from '../../desktop-contract/channels.ts';
 import { notifyTrouble } from '../ui/notify.tsx';
 import { desktopShell } from './desktop.ts';
-import { ApiError, type Failure } from './problem.ts';
+import { ApiError, type ApiFailure } from './problem.ts';
 
 const keyStorage = 'corollary.key';
 
 interface Credential {
   readonly key: string | null;
-  /** How long a key lasts: with the tab, with the desktop application, or kept by the system's store. */
+  /** How long the key lasts: as long as the tab, as the desktop application, or in the system's store. */
   readonly place: 'tab' | SecretPlace;
   /** Counts sign-ins and sign-outs. */
   readonly turn: number;
-  /** Counts sign-outs alone: what was on screen is not for whoever comes next. */
+  /** Counts sign-outs only: the next user must not see the previous user's view. */
   readonly person: number;
-  /** Why the service wants another key, or one at all; null while it does not. */
-  readonly refusal: Failure | null;
-  /** Whether the sign-in is open. */
+  /** Why the service requires a key or another one; null if it does not. */
+  readonly refusal: ApiFailure | null;
+  /** True while the sign-in is open. */
   readonly isAsking: boolean;
 }
 
+/** Store of the credential. */
 export const useCredential = create<Credential>()(() => ({
   key: desktopShell() === null ? (globalThis.sessionStorage?.getItem(keyStorage) ?? null) : null,
   place: 'tab',
@@ -37,11 +38,12 @@ export const useCredential = create<Credential>()(() => ({
   isAsking: false,
 }));
 
+/** Returns the current key; null without one. */
 export function currentKey(): string | null {
   return useCredential.getState().key;
 }
 
-/** Takes up the key that the desktop application keeps, before anything is asked of the service. In a browser, nothing. */
+/** Restores the key kept by the desktop application, before the first call. No effect in a browser. */
 export async function restoreKey(): Promise<void> {
   const shell = desktopShell();
   if (shell !== null) useCredential.setState(await shell.readKey());
@@ -67,7 +69,7 @@ export function signIn(key: string): void {
   useCredential.setState(({ turn }) => ({ key, turn: turn + 1, refusal: null, isAsking: false }));
 }
 
-/** Forgets the key, and whose it was. */
+/** Forgets the key and clears the user's state. */
 export function signOut(): void {
   keepKey(null);
   useCredential.setState(({ turn, person }) => ({
@@ -84,21 +86,21 @@ export function askToSignIn(): void {
   useCredential.setState({ isAsking: true });
 }
 
-/** Closes the sign-in without another key: calls that waited for one fail. */
+/** Closes the sign-in without a key: calls waiting for one fail. */
 export function dismissSignIn(): void {
   useCredential.setState({ isAsking: false });
 }
 
-/** To be told when a call that carried `key` was answered 401. The first refusal of a key opens the sign-in. */
-export function noteRefused(key: string | null, failure: Failure): void {
+/** Records that a call with `key` was answered 401. The first refusal of a key opens the sign-in. */
+export function noteRefused(key: string | null, failure: ApiFailure): void {
   const { key: current, refusal } = useCredential.getState();
   if (key !== current) return;
   useCredential.setState(refusal === null ? { refusal: failure, isAsking: true } : { refusal: failure });
 }
 
 /**
- * Resolves once the turn is another one than `turn`: true. False where the sign-in is closed without one. Rejects
- * with the signal's reason when it is aborted.
+ * Resolves with true once the turn differs from `turn`, with false if the sign-in is closed first. Rejects with the
+ * signal's reason when aborted.
  */
 export function nextTurn(turn: number, signal: AbortSignal | undefined): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -127,13 +129,13 @@ export function nextTurn(turn: number, signal: AbortSignal | undefined): Promise
 }
 
 interface SigningIn {
-  /** Gives up waiting for another key. */
+  /** Stops waiting for another key. */
   readonly signal?: AbortSignal | undefined;
-  /** True: somebody asks for just this now, and is asked to sign in again though they closed the sign-in. */
+  /** True if the user requested this call: the sign-in reopens even after it was closed. */
   readonly isWanted?: boolean;
 }
 
-/** Does `work`, which carries the key of the moment; where that is refused, again with the next one, if there is any. */
+/** Runs `work` with the current key; if that is refused, again with the next one. */
 export async function asSignedIn<Result>(
   work: () => Promise<Result>,
   { signal, isWanted = false }: SigningIn = {},
@@ -153,7 +155,7 @@ export async function asSignedIn<Result>(
   }
 }
 
-/** A key that was refused is good again, or none is asked for any more: what failed meanwhile is to be asked again. */
+/** Records that the key is accepted, or none needed: failed queries are fetched again. */
 function noteTaken(turn: number): void {
   useCredential.setState((state) =>
     state.turn === turn && state.refusal !== null

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { pastedTable, recordsOf, separatorOf, writtenField } from './delimited.ts';
+import { pastedTable, delimitedRecordsOf, separatorOf, writtenField } from './delimited.ts';
 
 function fieldsOf(text: string, separator = ','): (readonly string[] | string)[] {
-  return recordsOf(text, separator).map(({ fields, problem }) => problem ?? fields);
+  return delimitedRecordsOf(text, separator).map(({ fields, problem }) => problem ?? fields);
 }
 
 describe('records of a table', () => {
@@ -21,7 +21,7 @@ describe('records of a table', () => {
   });
 
   test('know the line that each begins in, and how many it goes over', () => {
-    const lines = recordsOf('a\n\n"b\nc"\nd', ',').map(({ line, lines: count }) => [line, count]);
+    const lines = delimitedRecordsOf('a\n\n"b\nc"\nd', ',').map(({ line, lines: count }) => [line, count]);
     expect(lines).toEqual([
       [1, 1],
       [3, 2],
@@ -62,7 +62,7 @@ describe('a pasted table', () => {
   test('is what has tabs, its cells as the spreadsheet wrote them, every row in its line', () => {
     const table = pastedTable('name\tnote\r\nann\t"two\nlines"\nbob\t5" pipe\n\ncyd\t"so" they say\ndan\t\n');
     expect(table).toMatchObject({ kind: 'tsv', rows: 5, columns: 2 });
-    expect(recordsOf(table?.text ?? '', '\t').map(({ line, fields }) => [line, ...fields])).toEqual([
+    expect(delimitedRecordsOf(table?.text ?? '', '\t').map(({ line, fields }) => [line, ...fields])).toEqual([
       [1, 'name', 'note'],
       [2, 'ann', 'two\nlines'],
       [4, 'bob', '5" pipe'],
@@ -78,7 +78,9 @@ describe('a pasted table', () => {
 
   test('keeps a row that cannot be read, so that it is told of by its line', () => {
     const table = pastedTable('a\tb\nc\t"never closed');
-    expect(recordsOf(table?.text ?? '', '\t').map(({ line, problem }) => [line, problem === null])).toEqual([
+    expect(
+      delimitedRecordsOf(table?.text ?? '', '\t').map(({ line, problem }) => [line, problem === null]),
+    ).toEqual([
       [1, true],
       [2, false],
     ]);

@@ -1,26 +1,26 @@
 /**
- * Records of CSV and its like after RFC 4180, made of lines that come one by one.
+ * Records of CSV and similar formats after RFC 4180, parsed line by line.
  *
- * As the service reads them: a record ends at a line break outside of quotation marks, blank lines are passed over, what
- * is wrong with a record concerns the line in which it begins. Here any one character may separate the fields.
+ * Same reading as the service's: a record ends at a line break outside quotation marks, blank lines are skipped, an
+ * error concerns the line in which the record begins. Here any single character may be the separator.
  */
 
 export interface DelimitedRecord {
-  /** The line that it begins in, from 1 on. */
+  /** Line in which it begins, from 1. */
   readonly line: number;
-  /** How many lines it goes over. */
+  /** Number of lines it spans. */
   readonly lines: number;
   readonly fields: readonly string[];
-  /** What is wrong with it; null: nothing is. */
+  /** Its error; null if it has none. */
   readonly problem: string | null;
 }
 
 const longestRecord = 10_000_000;
 
-/** What a spreadsheet copies: it puts a field in quotation marks where it has to, and else leaves those in it alone. */
+/** Clipboard text of spreadsheets quotes a field only if necessary and leaves other quotation marks alone. */
 type Quotes = 'strict' | 'lenient';
 
-/** A reader that keeps at most one record. `lenient`: a quotation mark that RFC 4180 refuses stands for itself. */
+/** Parses records, holding at most one. `lenient` reads a quotation mark that RFC 4180 rejects as itself. */
 export class RecordReader {
   readonly #separator: string;
   readonly #quotes: Quotes;
@@ -28,7 +28,7 @@ export class RecordReader {
   #first = 0;
   #size = 0;
   #fields: string[] = [];
-  /** Parts of a quoted field that goes on in the next line; null: none does. */
+  /** Parts of a quoted field that continues on the next line; null if none does. */
   #quoted: string[] | null = null;
 
   constructor(separator: string, quotes: Quotes = 'strict') {
@@ -36,7 +36,10 @@ export class RecordReader {
     this.#quotes = quotes;
   }
 
-  /** The record that the next line completes. `text` is without its LF; null: the line is no text. */
+  /**
+   * Takes the next line, without its LF, and returns the record it completes. `null` stands for a line that is not
+   * text.
+   */
   take(text: string | null): DelimitedRecord | null {
     this.#line += 1;
     const isOpen = this.#quoted !== null;
@@ -52,7 +55,7 @@ export class RecordReader {
     return found === 'open' ? null : this.#ended(found);
   }
 
-  /** The record that lacks its end; null: there is none. */
+  /** Returns the unterminated record at the end of the text; null if there is none. */
   end(): DelimitedRecord | null {
     return this.#quoted === null ? null : this.#ended('the quotation mark of this record is never closed');
   }
@@ -69,7 +72,7 @@ export class RecordReader {
     return record;
   }
 
-  /** Reads a line of a record: 'open' where it goes on in the next, else what is wrong with it. */
+  /** Parses a line of a record; returns 'open' if it continues on the next line, else its error or null. */
   #read(text: string): string | null {
     const separator = this.#separator;
     const end = text.endsWith('\r') ? text.length - 1 : text.length;
@@ -103,7 +106,7 @@ export class RecordReader {
     }
   }
 
-  /** Where the quoted field ends, null where it goes on in the next line. */
+  /** The index after a quoted field; null if it continues on the next line. */
   #readQuoted(text: string, from: number): number | null {
     const parts = (this.#quoted ??= []);
     for (let at = from; ; ) {
@@ -124,21 +127,30 @@ export class RecordReader {
   }
 }
 
+/** Separators that are detected. */
 export const separators = [',', ';', '\t', '|'] as const;
+/** A separator. */
 export type Separator = (typeof separators)[number];
 
-/** All records of a text. */
-export function recordsOf(text: string, separator: string, quotes: Quotes = 'strict'): DelimitedRecord[] {
+/** Returns all records of a text. */
+export function delimitedRecordsOf(
+  text: string,
+  separator: string,
+  quotes: Quotes = 'strict',
+): DelimitedRecord[] {
   const reader = new RecordReader(separator, quotes);
   const found = text.split('\n').map((line) => reader.take(line));
   return [...found, reader.end()].filter((record) => record !== null);
 }
 
-/** The separator with which the first records have most fields, and equally many; `usual` where none stands out. */
+/**
+ * Returns the separator that gives the first records the most fields, the same number in each; `usual` if there is
+ * none.
+ */
 export function separatorOf(text: string, usual: Separator): Separator {
   const lines = text.split('\n').slice(0, 20).join('\n');
   const scored = separators.map((separator) => {
-    const counts = recordsOf(lines, separator)
+    const counts = delimitedRecordsOf(lines, separator)
       .filter(({ problem }) => problem === null)
       .map(({ fields }) => fields.length);
     const [width = 1] = counts;
@@ -150,14 +162,14 @@ export function separatorOf(text: string, usual: Separator): Separator {
   return ofUsual === best.score ? usual : best.separator;
 }
 
-/** A field as RFC 4180 writes it; a text that has to be quoted is. */
+/** Returns a field as RFC 4180 writes it, quoted if necessary. */
 export function writtenField(text: string, separator: ',' | '\t'): string {
   return text.includes('"') || text.includes(separator) || text.includes('\n') || text.includes('\r')
     ? `"${text.replaceAll('"', '""')}"`
     : text;
 }
 
-/** Cells that were copied from a spreadsheet, as a file that can be imported. */
+/** Cells copied from a spreadsheet, as an importable file. */
 export interface PastedTable {
   readonly text: string;
   readonly kind: 'tsv' | 'csv';
@@ -165,24 +177,24 @@ export interface PastedTable {
   readonly columns: number;
 }
 
-/** The name, without its ending, of a file that nobody named. */
+/** Base name of a pasted file. */
 export const pastedName = 'Pasted table';
 
 const looksStated = /^\s*-?[^\s"(,;]+\([^)]*\)?[^\t]*$/;
 
 /**
- * The table that a text is; null where it looks like none. What is copied has tabs between its cells; a text without
- * them is a table where every one of several lines has as many fields. Every row keeps its line, and a row that cannot be
- * read stays as it is, so that it is told of where the file is read.
+ * Returns the table in a pasted text; null if it does not look like one. Spreadsheets separate cells by tabs; text
+ * without tabs is a table if each of several lines has the same number of fields. Every row keeps its line, and an
+ * unreadable row is kept as it is, so that the import reports it.
  */
 export function pastedTable(text: string): PastedTable | null {
   const first = text.split('\n').find((line) => line.trim() !== '') ?? '';
   if (looksStated.test(first)) return null;
   if (first.trimEnd().includes('\t')) {
-    const records = recordsOf(text, '\t', 'lenient');
+    const records = delimitedRecordsOf(text, '\t', 'lenient');
     return { text: writtenTable(text, records), kind: 'tsv', ...sizeOf(records) };
   }
-  const records = recordsOf(text, separatorOf(text, ','));
+  const records = delimitedRecordsOf(text, separatorOf(text, ','));
   const size = sizeOf(records);
   const isEven = records.every(({ problem, fields }) => problem === null && fields.length === size.columns);
   return isEven && records.length > 1 && size.columns > 1 ? { text, kind: 'csv', ...size } : null;
@@ -193,7 +205,7 @@ function sizeOf(records: readonly DelimitedRecord[]): { rows: number; columns: n
   return { rows: records.length, columns };
 }
 
-/** The records as RFC 4180 writes them, each in its line. */
+/** The records as RFC 4180 writes them, each on its own line. */
 function writtenTable(text: string, records: readonly DelimitedRecord[]): string {
   const given = text.split('\n');
   const lines: string[] = [];

@@ -1,68 +1,72 @@
 /**
- * One stream of changes that stays open: it reconnects with what it last saw, and says how it stands.
+ * A persistent stream of changes: reconnects from the last event and reports its state.
  *
- * It is read with fetch, since an EventSource cannot send the tenant. A stream that is silent for longer than
- * the service's heartbeat counts as broken. What the changes mean is the business of `live.ts`.
+ * Read with fetch, since an EventSource cannot send the tenant. A stream silent for longer than the service's
+ * heartbeat counts as broken. `live.ts` interprets the changes.
  */
 import { operations } from '../../../client/src/operations.ts';
 import { changesOf } from '../../../client/src/streams.ts';
 import type { ChangeEvent } from '../../../client/src/types.ts';
 import { changeKinds, type ChangeData, type ChangeKind } from '../../engine/contract/administration.ts';
-import { type Endpoint, newRequestId } from './client.ts';
-import { apiErrorOf, errorOfSilence, type Failure, failureOf } from './problem.ts';
+import { type ServiceEndpoint, newRequestId } from './client.ts';
+import { apiErrorOf, errorOfSilence, type ApiFailure, apiFailureOf } from './problem.ts';
 
+/** A change as the stream reports it. */
 export interface StreamedChange extends ChangeData {
   readonly kind: ChangeKind;
 }
 
+/** State of the connection. */
 export type StreamState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
-  /** `retryAt`: epoch ms of the next attempt. */
+  /** `retryAt`: epoch milliseconds of the next attempt. */
   | {
       readonly kind: 'waiting';
-      readonly failure: Failure;
+      readonly failure: ApiFailure;
       readonly attempt: number;
       readonly retryAt: number;
     }
-  /** The key is not taken: it is not tried again until somebody asks for it. */
-  | { readonly kind: 'refused'; readonly failure: Failure };
+  /** The key is refused; no retry until `retryNow`. */
+  | { readonly kind: 'refused'; readonly failure: ApiFailure };
 
+/** Callbacks of a stream. */
 export interface StreamListener {
   onChanges(changes: readonly StreamedChange[]): void;
   onState(state: StreamState): void;
 }
 
+/** An open stream. */
 export interface EventStream {
-  /** Tries again at once where it is waiting, or was refused. */
+  /** Retries at once if waiting or refused. */
   retryNow(): void;
-  /** Opens the connection anew where there is one: it may be about what is no more. */
+  /** Replaces the connection, whose database or key may no longer be valid. */
   reconnect(): void;
   close(): void;
 }
 
 const silenceMs = 60_000;
-const greatestPauseMs = 8_000;
-/** A stream that ends in good order after this long is asked for again at once. */
+const maxPauseMs = 8_000;
+/** A stream that ends cleanly after this long is reopened at once. */
 const steadyMs = 1_000;
 
-/** Milliseconds to wait before attempt `attempt` (from 1): doubling from half a second. */
+/** Returns the delay in milliseconds before attempt `attempt`, from 1: doubling from half a second. */
 export function pauseBefore(attempt: number): number {
-  return Math.min(greatestPauseMs, 500 * 2 ** (attempt - 1));
+  return Math.min(maxPauseMs, 500 * 2 ** (attempt - 1));
 }
 
 function isChangeKind(kind: string): kind is ChangeKind {
   return (changeKinds as readonly string[]).includes(kind);
 }
 
-/** The change in an event, or null for a kind that this workbench does not know. */
+/** The change of an event; null for a kind that this workbench does not know. */
 function changeOf({ eventId: _, ...change }: ChangeEvent): StreamedChange | null {
   return isChangeKind(change.kind) ? change : null;
 }
 
-/** Reads one connection to its end. Throws where it cannot be opened or breaks. */
+/** Reads one connection to its end. Throws if it cannot be opened or breaks. */
 async function readConnection(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   lastId: string,
   signal: AbortSignal,
   onOpen: () => void,
@@ -82,14 +86,14 @@ async function readConnection(
   }
 }
 
-/** Opens the stream of changes of the endpoint's database and tenant, until `close`. */
-export function openEventStream(endpoint: Endpoint, listener: StreamListener): EventStream {
+/** Opens the change stream of the endpoint's database and tenant; runs until `close`. */
+export function openEventStream(endpoint: ServiceEndpoint, listener: StreamListener): EventStream {
   const closing = new AbortController();
   let lastId = '';
   let connection = new AbortController();
   let wake: () => void = () => undefined;
 
-  /** Infinity: until it is woken. */
+  /** Infinity waits until woken. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = ms === Infinity ? undefined : setTimeout(resolve, ms);
@@ -113,7 +117,7 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
       listener.onState({ kind: 'connecting' });
       connection = new AbortController();
       const { signal } = connection;
-      let failure: Failure;
+      let failure: ApiFailure;
       let openedAt = Infinity;
       try {
         await readConnection(
@@ -127,11 +131,11 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
           },
           onEvents,
         );
-        // The service ends streams whose key does not hold any more: the next answer says why.
+        // The service ends streams whose key is no longer valid: the next response says why.
         if (performance.now() - openedAt >= steadyMs) continue;
         failure = errorOfSilence('the stream ended', '');
       } catch (error) {
-        failure = failureOf(error);
+        failure = apiFailureOf(error);
       }
       if (closing.signal.aborted) return;
       if (signal.aborted) continue;

@@ -1,12 +1,15 @@
-/** How the end of a key stands. Times are epoch milliseconds. */
+/** How close a key is to its expiry. */
 export type Expiry = 'never' | 'later' | 'soon' | 'over';
 
 const dayMs = 86_400_000;
 const soonMs = 7 * dayMs;
-/** Of its life, what is left when the end of a key that lives for a few days is near. */
+/** Fraction of its life at which a short-lived key is about to expire. */
 const lastPart = 0.2;
 
-/** `soon`: in a week, or, of a key that lives for less than five, in the last fifth of its life. */
+/**
+ * Classifies the expiry; times are epoch milliseconds. `soon` means within a week, or for keys that live less than
+ * five weeks within the last fifth of their life.
+ */
 export function expiryOf(
   { createdAt, expiresAt }: { readonly createdAt: number | null; readonly expiresAt: number | null },
   now: number,

@@ -7,7 +7,7 @@ import {
   noSteps,
   record,
   recordStuck,
-  type Step,
+  type HistoryStep,
   type Steps,
   withoutStaged,
   withStep,
@@ -30,7 +30,7 @@ function cell(value: string) {
   return { at, set };
 }
 
-const step = (label: string, kind: Step['kind'] = 'stored'): Step => ({
+const step = (label: string, kind: HistoryStep['kind'] = 'stored'): HistoryStep => ({
   kind,
   label,
   act: () => Promise.reject(new Error('not to be taken')),

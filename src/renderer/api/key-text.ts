@@ -1,14 +1,15 @@
-/** A key as it is typed, told of and used. What its letters mean is known to the service alone. */
+/** Keys as text: typed, displayed and used. Only the service can verify one. */
 import type { Snippet } from '../ui/shown-once.tsx';
 
+/** A typed key, or why it is not one. */
 export type TypedKey =
   | { readonly kind: 'none' }
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'problem'; readonly problem: string };
 
 /**
- * What was typed or pasted as a key: white space around it is none of it, and what a header cannot carry is no key. A
- * header with its name (`Authorization: Bearer …`), as it stands in instructions, is taken for the key in it.
+ * Reads a typed or pasted key: trims white space and rejects what a header cannot carry. Accepts a whole
+ * `Authorization: Bearer …` header, as instructions show it.
  */
 export function typedKey(text: string): TypedKey {
   const trimmed = text.trim();
@@ -16,21 +17,24 @@ export function typedKey(text: string): TypedKey {
   if (key === '') return { kind: 'none' };
   if (/\s/.test(key)) return { kind: 'problem', problem: 'A key is one word, without white space in it.' };
   if (!/^[\x21-\x7e]+$/.test(key))
-    return { kind: 'problem', problem: 'A key has letters, digits and signs of ASCII alone.' };
+    return { kind: 'problem', problem: 'A key consists of ASCII letters, digits and signs only.' };
   return { kind: 'key', key };
 }
 
-/** How a key is told from others without giving it away: `cor_1a2b3c4d…`; null where it is not of the service's making. */
+/** Returns a key's public prefix, `cor_1a2b3c4d…`; null if the service did not issue it. */
 export function shownPrefix(key: string): string | null {
   return /^cor_[0-9A-Za-z]{20,}$/.test(key) ? `${key.slice(0, 12)}…` : null;
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** How a key is used: by hand, and by an agent. Database and tenant are named where they are not the default. */
+/**
+ * Returns snippets for using a key, by hand and by an agent. They name database and tenant unless these are the
+ * default.
+ */
 export function keySnippets(
   {
     origin,

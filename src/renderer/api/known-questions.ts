@@ -1,32 +1,33 @@
 /**
- * The list of a space's known questions, as values: newest first, each question once.
+ * The known questions of a space: newest first, without duplicates.
  *
- * Saved ones stay until they are removed, the others give way when there are too many.
+ * Saved ones stay until removed; the oldest others are dropped beyond a limit.
  */
 
 export interface KnownQuestion {
   readonly text: string;
   readonly kind: 'asked' | 'saved' | 'suggested';
-  /** Epoch ms of the last time it was asked; 0 for never. */
+  /** Epoch milliseconds of the last ask; 0 for never. */
   readonly askedAt: number;
-  /** Answers it had then; null for never. */
+  /** Number of answers then; null for never. */
   readonly count: number | null;
-  /** Of a saved one: what it is called; null: by its text. */
+  /** Name of a saved question; null shows its text. */
   readonly name: string | null;
-  /** Of a saved one: the folder it lies in; null: beside the folders. */
+  /** Folder of a saved question; null for none. */
   readonly folder: string | null;
 }
 
-/** Where a saved question lies, and what it is called. */
+/** Name and folder of a saved question. */
 export type SavedPlace = Pick<KnownQuestion, 'name' | 'folder'>;
 
+/** The place of a question without name and folder. */
 export const nowhere: SavedPlace = { name: null, folder: null };
 
-const greatestCount = 200;
+const maxCount = 200;
 
-/** Drops the oldest that are not saved where there are too many. */
+/** Drops the oldest unsaved questions beyond the limit. */
 export function trim(list: readonly KnownQuestion[]): readonly KnownQuestion[] {
-  let excess = list.length - greatestCount;
+  let excess = list.length - maxCount;
   if (excess <= 0) return list;
   return [...list]
     .reverse()
@@ -34,7 +35,7 @@ export function trim(list: readonly KnownQuestion[]): readonly KnownQuestion[] {
     .reverse();
 }
 
-/** Puts a question that was asked on top; a saved one stays saved. */
+/** Moves an asked question to the top; a saved one stays saved. */
 export function withAsked(
   list: readonly KnownQuestion[],
   text: string,
@@ -47,7 +48,7 @@ export function withAsked(
   return [{ text, kind, askedAt, count, name, folder }, ...list.filter((question) => question.text !== text)];
 }
 
-/** Saves a question, asked before or not, or moves a saved one; null: it is saved no longer. */
+/** Saves a question, asked or not, or moves a saved one; null unsaves it. */
 export function withSaved(
   list: readonly KnownQuestion[],
   text: string,
@@ -60,6 +61,7 @@ export function withSaved(
   return place === null ? list : [{ text, kind, askedAt: 0, count: null, name, folder }, ...list];
 }
 
+/** A folder with its questions. */
 export interface QuestionFolder {
   readonly name: string;
   readonly questions: readonly KnownQuestion[];
@@ -69,7 +71,7 @@ function compareTexts(left: string, right: string): number {
   return left.localeCompare(right, 'en', { numeric: true, sensitivity: 'base' });
 }
 
-/** Saved questions by folder, and those in none; folders and what is in them by name. */
+/** Returns saved questions by folder and those outside of folders, sorted by name. */
 export function savedByFolder(list: readonly KnownQuestion[]): {
   folders: readonly QuestionFolder[];
   loose: readonly KnownQuestion[];

@@ -1,17 +1,17 @@
-/** Tenants that were opened in this browser, offered again where one changes tenants. */
+/** Tenants opened in this browser, offered when switching tenants. */
 import { create } from 'zustand';
 import { defaultName } from './space.ts';
-import { readStored, writeStored } from '../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../ui/stored-state.ts';
 
 const storageKey = 'corollary.tenants';
-const greatestCount = 50;
+const maxCount = 50;
 
 function readNames(value: unknown): string[] | null {
   return Array.isArray(value) && value.every((name) => typeof name === 'string') ? value : null;
 }
 
 const useStore = create<{ readonly names: readonly string[] }>()(() => ({
-  names: readStored(storageKey, readNames, [defaultName]),
+  names: readStoredState(storageKey, readNames, [defaultName]),
 }));
 
 function keep(names: readonly string[]): void {
@@ -23,16 +23,17 @@ function others(name: string): string[] {
   return useStore.getState().names.filter((known) => known !== name);
 }
 
+/** Remembers an opened tenant. */
 export function rememberTenant(name: string): void {
-  keep([name, ...others(name)].slice(0, greatestCount));
+  keep([name, ...others(name)].slice(0, maxCount));
 }
 
-/** For one that was deleted. */
+/** Forgets a deleted tenant. */
 export function forgetTenant(name: string): void {
   keep(others(name));
 }
 
-/** The known tenants by code point, `current` among them. */
+/** Returns the known tenants and `current`, by code point. */
 export function useKnownTenants(current: string): string[] {
   const names = useStore((state) => state.names);
   return [...new Set([defaultName, current, ...names])].sort();

@@ -1,24 +1,25 @@
 /**
- * What a change in the knowledge base makes stale, and the state of the connection.
+ * Cache invalidation after changes of the knowledge base, and the state of the connection.
  *
- * Changes arrive one by one, thousands in a second after a bulk write; they are gathered for a moment and then
- * invalidate exactly the topics they concern, of their own database and tenant. Queries name their topic first in
- * their key; what is no query (the pages of the fact grid, a shown answer) watches the version of its topic.
+ * A bulk write sends thousands of changes a second; they are batched, and then invalidate exactly the topics
+ * concerned, in their database and tenant. Query keys begin with their topic; state outside of queries (pages of the
+ * fact grid, a shown answer) watches the version of its topic.
  */
 import type { QueryClient } from '@tanstack/react-query';
 import { create } from 'zustand';
 import type { ChangeKind } from '../../engine/contract/administration.ts';
-import type { Endpoint } from './client.ts';
+import type { ServiceEndpoint } from './client.ts';
 import { noteRefused } from './credential.ts';
 import { type EventStream, openEventStream, type StreamedChange, type StreamState } from './event-stream.ts';
 import { ApiError } from './problem.ts';
 
 const knowledgeTopics = ['facts', 'predicates', 'rules', 'answers', 'databases'] as const;
-/** What can grow stale on its own. `answers`: every conclusion that is shown; `agents`: what agents called. */
+/** What can grow stale separately. `answers` covers all shown conclusions, `agents` the calls of agents. */
 export const topics = [...knowledgeTopics, 'agents'] as const;
+/** A topic. */
 export type Topic = (typeof topics)[number];
 
-/** How long changes are gathered before views are told, in milliseconds. */
+/** Batching delay of changes in milliseconds. */
 const gatherMs = 120;
 
 const concernedBy: Record<ChangeKind, readonly Topic[]> = {
@@ -32,21 +33,21 @@ const concernedBy: Record<ChangeKind, readonly Topic[]> = {
   reset: topics,
 };
 
-/** The changes after which their fact is no more. */
+/** Changes after which their fact no longer exists. */
 const tellsOfGone: ReadonlySet<ChangeKind> = new Set(['fact.retracted', 'memory.evicted']);
 
-/** The topics that any of the changes concerns. */
+/** Returns the topics that the changes concern. */
 export function topicsOf(changes: readonly { kind: ChangeKind }[]): ReadonlySet<Topic> {
   return new Set(changes.flatMap((change) => concernedBy[change.kind]));
 }
 
 interface LiveState {
   readonly stream: StreamState;
-  /** The greatest generation heard of in this space; null before the first. */
+  /** Latest known generation of the space; null before the first. */
   readonly generation: number | null;
-  /** Counts the times a topic was found stale. */
+  /** Number of invalidations per topic. */
   readonly versions: Readonly<Record<Topic, number>>;
-  /** Ids of facts that were retracted while this window looked on: asking for them would fail. */
+  /** Ids of facts retracted while this window watched: fetching them would fail. */
   readonly gone: ReadonlySet<string>;
 }
 
@@ -59,6 +60,7 @@ const freshVersions: Readonly<Record<Topic, number>> = {
   agents: 0,
 };
 
+/** Store of the live state. */
 export const useLive = create<LiveState>()(() => ({
   stream: { kind: 'connecting' },
   generation: null,
@@ -66,36 +68,42 @@ export const useLive = create<LiveState>()(() => ({
   gone: new Set(),
 }));
 
-/** Notes facts that are no more, so that what shows them stops asking. */
+/** Records deleted facts, so that their views stop fetching them. */
 export function noteGone(ids: readonly string[]): void {
   if (ids.length > 0) useLive.setState(({ gone }) => ({ gone: new Set([...gone, ...ids]) }));
 }
 
-/** Notes a generation that an answer carried. */
+/** Records the generation of an answer. */
 export function noteGeneration(generation: number): void {
   useLive.setState((state) =>
     state.generation !== null && state.generation >= generation ? state : { generation },
   );
 }
 
-/** The first parts of a query's key: its topic and whose knowledge it is about. */
-export function keyOf(topic: Topic, endpoint: Endpoint, ...more: readonly unknown[]): readonly unknown[] {
+/** Returns the prefix of a query key: topic, service and space, then `more`. */
+export function queryKeyOf(
+  topic: Topic,
+  endpoint: ServiceEndpoint,
+  ...more: readonly unknown[]
+): readonly unknown[] {
   return [topic, endpoint.database, endpoint.tenant, ...more];
 }
 
-/** Makes everything of the topics stale, so that what is on screen is fetched again. */
-export function invalidate(client: QueryClient, endpoint: Endpoint, stale: Iterable<Topic>): void {
+/** Invalidates the topics, so that visible data is fetched again. */
+export function invalidate(client: QueryClient, endpoint: ServiceEndpoint, stale: Iterable<Topic>): void {
   const versions = { ...useLive.getState().versions };
   for (const topic of stale) {
     versions[topic] += 1;
-    void client.invalidateQueries({ queryKey: topic === 'databases' ? [topic] : keyOf(topic, endpoint) });
+    void client.invalidateQueries({
+      queryKey: topic === 'databases' ? [topic] : queryKeyOf(topic, endpoint),
+    });
   }
   useLive.setState({ versions });
 }
 
 /**
- * Has `onMissing` called when a query is told that there is no such database, for queries about that database. A
- * stream of changes stays open when its database is deleted, so this is how that is noticed. Returns the way to stop.
+ * Calls `onMissing` when a query of this database fails because the database does not exist. The change stream
+ * survives the deletion of its database, so it would not notice. Returns a function that stops watching.
  */
 function watchForMissing(client: QueryClient, database: string, onMissing: () => void): () => void {
   return client.getQueryCache().subscribe((event) => {
@@ -110,8 +118,8 @@ function watchForMissing(client: QueryClient, database: string, onMissing: () =>
   });
 }
 
-/** Keeps the workbench in step with one space. Returns the way to stop. */
-export function followChanges(client: QueryClient, endpoint: Endpoint): EventStream {
+/** Keeps the workbench in sync with one space. Returns the open stream; closing it stops. */
+export function followChanges(client: QueryClient, endpoint: ServiceEndpoint): EventStream {
   let gathered: StreamedChange[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   let wasLost = false;
@@ -124,7 +132,7 @@ export function followChanges(client: QueryClient, endpoint: Endpoint): EventStr
     gathered = [];
     noteGeneration(changes.reduce((greatest, change) => Math.max(greatest, change.generation), 0));
     noteGone(changes.flatMap(({ kind, id }) => (tellsOfGone.has(kind) && id !== undefined ? [id] : [])));
-    // Once views have seen what is gone.
+    // After views have handled the deleted facts.
     setTimeout(() => invalidate(client, endpoint, topicsOf(changes)), 0);
   }
 
@@ -136,12 +144,12 @@ export function followChanges(client: QueryClient, endpoint: Endpoint): EventStr
     onState(state) {
       useLive.setState({ stream: state });
       if (state.kind === 'refused') noteRefused(key, state.failure);
-      // The key may have been restricted, so that it does not reach this space any more.
+      // The key may have been restricted and no longer reach this space.
       if (state.kind === 'waiting' && state.failure.code === 'Forbidden')
         void client.invalidateQueries({ queryKey: ['service', 'whoami'] });
       if (state.kind === 'waiting' || state.kind === 'refused') wasLost = true;
       else if (state.kind === 'live' && wasLost) {
-        // What failed or was missed while the service was away is asked for again.
+        // Fetches again what failed or was missed while the service was away.
         wasLost = false;
         invalidate(client, endpoint, topics);
         void client.invalidateQueries({ queryKey: ['service'] });

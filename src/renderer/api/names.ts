@@ -1,4 +1,4 @@
-/** What is wrong with a name that is being typed, by the schemas that check requests. */
+/** Validation of typed names, by the schemas that check requests. */
 import { databaseNameSchema, scopeNameSchema, tenantNameSchema } from '../../engine/contract/fields.ts';
 import { type Validated, validate } from '../../engine/contract/validation.ts';
 
@@ -6,17 +6,17 @@ function problemOf(outcome: Validated<string>): string | null {
   return outcome.ok ? null : (outcome.errors[0]?.message ?? 'not a name');
 }
 
-/** A sentence, or null where the name can be one of a database. */
+/** Returns a sentence, or null if the name is valid for a database. */
 export function databaseNameProblem(name: string): string | null {
   return problemOf(validate(databaseNameSchema, name));
 }
 
-/** The same for a tenant. */
+/** Returns a sentence, or null if the name is valid for a tenant. */
 export function tenantNameProblem(name: string): string | null {
   return problemOf(validate(tenantNameSchema, name));
 }
 
-/** The same for a scope. */
+/** Returns a sentence, or null if the name is valid for a scope. */
 export function scopeNameProblem(name: string): string | null {
   return problemOf(validate(scopeNameSchema, name));
 }

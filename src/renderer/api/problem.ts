@@ -1,35 +1,37 @@
 /**
- * Everything that can go wrong with a call, as one error: an answer of the problem table, or no answer.
+ * Every failure of a call as one error: an entry of the problem table, or no response.
  *
- * `detail` is written for people and says what to do; `requestId` finds the call in the service's log.
+ * `detail` tells people what to do; `requestId` identifies the call in the service's log.
  */
 import { CorollaryError } from '../../../client/src/failure.ts';
 import { problems, type ProblemCode, type ProblemDetail } from '../../engine/contract/problems.ts';
 
-/** `Unreachable`: no answer came. `Unreadable`: an answer that is not of this service. */
+/** `Unreachable`: no response. `Unreadable`: a response that is not this service's. */
 export type FailureCode = ProblemCode | 'Unreachable' | 'Unreadable';
 
-export interface Failure {
+/** A failed call. */
+export interface ApiFailure {
   readonly code: FailureCode;
   readonly status: number | null;
   readonly title: string;
   readonly detail: string;
   readonly requestId: string;
   readonly errors: readonly ProblemDetail[];
-  /** True where the refusal has ended the transaction that the call was part of. */
+  /** True if the refusal ended the transaction of the call. */
   readonly endedTransaction?: boolean;
-  /** Seconds after which the service takes another try; null where it did not say. */
+  /** Seconds until the service accepts a retry; null if not given. */
   readonly retryAfterSeconds?: number | null;
-  /** The limit that a question was over; null where it was none. */
+  /** The limit that the question exceeded; null if none. */
   readonly limit?: QuestionLimit | null;
-  /** Address of the leader, which takes what a follower refused; null where it was not about that. */
+  /** Address of the leader, if a follower refused a write; else null. */
   readonly leader?: string | null;
 }
 
-/** What a question can have too much of, as InferenceLimitExceeded names it. */
+/** Limits of a question, as InferenceLimitExceeded names them. */
 export type QuestionLimit = 'timeoutMs' | 'maxDerivations' | 'memory';
 
-export class ApiError extends Error implements Failure {
+/** The error that failed calls throw. */
+export class ApiError extends Error implements ApiFailure {
   readonly code: FailureCode;
   readonly status: number | null;
   readonly title: string;
@@ -41,7 +43,7 @@ export class ApiError extends Error implements Failure {
   readonly limit: QuestionLimit | null;
   readonly leader: string | null;
 
-  constructor(failure: Failure, cause?: unknown) {
+  constructor(failure: ApiFailure, cause?: unknown) {
     super(failure.detail, cause === undefined ? {} : { cause });
     this.name = 'ApiError';
     this.code = failure.code;
@@ -76,20 +78,17 @@ function limitOf(value: unknown): QuestionLimit | null {
   return value === 'timeoutMs' || value === 'maxDerivations' || value === 'memory' ? value : null;
 }
 
-/** An address that a link can lead to; null for none. */
+/** A valid http(s) address; else null. */
 function addressOf(value: unknown): string | null {
   return typeof value === 'string' && /^https?:\/\//.test(value) ? value : null;
 }
 
-/** The seconds of a Retry-After header; null for none, or one that is a date. */
+/** The seconds of a Retry-After header; null if absent or a date. */
 function secondsOf(retryAfter: string | null): number | null {
   return retryAfter !== null && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : null;
 }
 
-/**
- * The error for an answer that is not a success. `body` is the parsed JSON, or null where it was none; `retryAfter` the
- * header of that name.
- */
+/** Returns the error of an unsuccessful response. `body` is the parsed JSON, or null; `retryAfter` is that header. */
 export function errorOfAnswer(
   status: number,
   body: unknown,
@@ -122,7 +121,7 @@ export function errorOfAnswer(
   });
 }
 
-/** The error for a call that got no answer. */
+/** Returns the error of a call without a response. */
 export function errorOfSilence(cause: unknown, requestId: string): ApiError {
   return new ApiError(
     {
@@ -137,7 +136,7 @@ export function errorOfSilence(cause: unknown, requestId: string): ApiError {
   );
 }
 
-/** What the client package throws, in the workbench's words; anything else as it is. */
+/** Converts errors of the client package to the workbench's; returns others unchanged. */
 export function apiErrorOf(error: unknown): unknown {
   if (!(error instanceof CorollaryError)) return error;
   const { status, problem, requestId, retryAfterSeconds } = error;
@@ -150,8 +149,8 @@ export function apiErrorOf(error: unknown): unknown {
   );
 }
 
-/** Any thrown value as a failure that can be shown. Something that is no ApiError is a fault of ours. */
-export function failureOf(error: unknown): Failure {
+/** Returns any thrown value as a failure to show. Anything but an ApiError is a fault of the workbench. */
+export function apiFailureOf(error: unknown): ApiFailure {
   if (error instanceof ApiError) return error;
   return {
     code: 'Unreadable',
@@ -163,12 +162,12 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-/** True where the same call may well succeed a moment later. */
+/** Returns true if a retry shortly afterwards may succeed. */
 export function isPassing(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'Unreachable' || error.code === 'NotReady');
 }
 
-/** True for a call that its caller gave up. */
+/** Returns true if the caller cancelled the call. */
 export function isCancelled(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }

@@ -1,4 +1,4 @@
-/** Questions to the service that several views share, and the way all views write. */
+/** Queries that several views share, and the mutation that all views write with. */
 import {
   QueryClient,
   useMutation,
@@ -9,27 +9,27 @@ import {
 } from '@tanstack/react-query';
 import type { PredicateList } from '../../engine/contract/facts.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
-import { call as callEndpoint, type Endpoint, fetchText } from './client.ts';
-import { invalidate, keyOf, noteGeneration, type Topic, topics } from './live.ts';
+import { call as callEndpoint, type ServiceEndpoint, fetchText } from './client.ts';
+import { invalidate, queryKeyOf, noteGeneration, type Topic, topics } from './live.ts';
 import { asSignedIn, currentKey, noteRefused, useCredential } from './credential.ts';
 import { ApiError, isPassing } from './problem.ts';
 import { useSession } from './session.tsx';
 
-/** Of calls that do not wait for another key, such as those of a transaction. */
+/** Errors of calls that do not wait for another key, such as those of a transaction. */
 function onError(error: Error): void {
   if (error instanceof ApiError && error.code === 'Unauthenticated') noteRefused(currentKey(), error);
 }
 
 /**
- * The cache of what the service answered. It asks again when told to and when a view opens, since counts of what
- * inference did (fired, known conclusions, dependents) change without a change of knowledge; not on a timer.
+ * Creates the query cache. A query is fetched again on invalidation and when its view opens, since counters of
+ * inference (fired, known conclusions, dependents) change without a write; there is no timer.
  */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
-      // The service is on this machine: the browser's idea of being online says nothing about it.
+      // The service runs on this machine: the browser's online state is irrelevant.
       queries: {
         networkMode: 'always',
         staleTime: 2_000,
@@ -43,11 +43,11 @@ export function createQueryClient(): QueryClient {
 }
 
 const lookAgainMs = 2000;
-/** So often what does not get complete is looked at. */
+/** Slowest polling interval for incomplete counts. */
 const lookSeldomMs = 60_000;
 const seenSince = new WeakMap<object, number>();
 
-/** When counts that are not complete are to be looked at again; what stays as it is, ever more seldom. */
+/** When to poll incomplete counts again; unchanged ones ever more rarely. */
 function untilComplete(rows: PredicateList['predicates'] | undefined): number | false {
   if (rows === undefined || rows.every(({ derivedComplete }) => derivedComplete)) return false;
   const now = Date.now();
@@ -56,25 +56,27 @@ function untilComplete(rows: PredicateList['predicates'] | undefined): number | 
   return Math.min(lookSeldomMs, Math.max(lookAgainMs, (now - since) / 2));
 }
 
-/** Every predicate, with its counts: looked at again until those of conclusions are complete. */
+/** All predicates with their counts, polled until the counts of conclusions are complete. */
 export function usePredicates() {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('predicates', endpoint),
+    queryKey: queryKeyOf('predicates', endpoint),
     queryFn: async ({ signal }) => (await call('listPredicates', {}, { signal })).predicates,
-    // What is not worked out yet is, while nobody asks.
+    // The service completes the counts while it is idle.
     refetchInterval: ({ state }) => untilComplete(state.data),
   });
 }
 
+/** All rules of the database. */
 export function useRules() {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('rules', endpoint),
+    queryKey: queryKeyOf('rules', endpoint),
     queryFn: async ({ signal }) => (await call('listRules', {}, { signal })).rules,
   });
 }
 
+/** All databases; `everyMs` sets a polling interval. */
 export function useDatabases(options: { readonly everyMs?: number } = {}) {
   const { call } = useSession();
   return useQuery({
@@ -84,7 +86,7 @@ export function useDatabases(options: { readonly everyMs?: number } = {}) {
   });
 }
 
-/** The tenants of a database that this caller can reach; null asks for none. */
+/** The tenants of a database that the caller reaches; null disables the query. */
 export function useTenants(database: string | null, options: { readonly everyMs?: number } = {}) {
   const { call } = useSession();
   return useQuery({
@@ -96,9 +98,9 @@ export function useTenants(database: string | null, options: { readonly everyMs?
   });
 }
 
-/** The scopes of a database and tenant, which need not be those of the session; null asks for none. */
+/** The scopes of a database and tenant, which may differ from the session's; null disables the query. */
 export function useScopesOf(
-  where: Pick<Endpoint, 'database' | 'tenant'> | null,
+  where: Pick<ServiceEndpoint, 'database' | 'tenant'> | null,
   options: { readonly everyMs?: number } = {},
 ) {
   const { endpoint } = useSession();
@@ -115,7 +117,7 @@ export function useScopesOf(
   });
 }
 
-/** The service's metrics in Prometheus' text format, read again every so often while the window is seen. */
+/** The service's metrics as Prometheus text, polled while the window is visible. */
 export function useMetricsText(everyMs: number) {
   const { endpoint } = useSession();
   return useQuery({
@@ -125,7 +127,7 @@ export function useMetricsText(everyMs: number) {
   });
 }
 
-/** What the metrics said over the last day, in Prometheus' text format with the time of each sample. */
+/** The metrics of the last day as Prometheus text with timestamps. */
 export function useMetricsHistoryText(isWanted: boolean, everyMs: number) {
   const { endpoint } = useSession();
   return useQuery({
@@ -137,7 +139,7 @@ export function useMetricsHistoryText(isWanted: boolean, everyMs: number) {
   });
 }
 
-/** What the storage holds, read again every so often; for admins. */
+/** The state of the storage, polled; for admins. */
 export function useStorageState(everyMs: number) {
   const { call } = useSession();
   return useQuery({
@@ -157,7 +159,7 @@ export function useHealth() {
   });
 }
 
-/** How the service knows who calls. */
+/** How the service authenticates callers. */
 export function useAuthentication() {
   const { call } = useSession();
   return useQuery({
@@ -167,10 +169,10 @@ export function useAuthentication() {
   });
 }
 
-/** How often it is looked whether the key was changed, in milliseconds. */
+/** Polling interval for changes of the key, in milliseconds. */
 const whoEveryMs = 30_000;
 
-/** Who this window calls as, what that may and where. */
+/** The current caller with role and reach. */
 export function useWhoAmI() {
   const { call } = useSession();
   const turn = useCredential((credential) => credential.turn);
@@ -183,7 +185,7 @@ export function useWhoAmI() {
   });
 }
 
-/** How the service follows its leader, or who follows it. It is told to keys for replicas and to admins alone. */
+/** The replication state: leader or followers. Only replica keys and admins may read it. */
 export function useReplication({ everyMs, isAllowed }: { everyMs: number; isAllowed: boolean }) {
   const { call } = useSession();
   const turn = useCredential((credential) => credential.turn);
@@ -196,8 +198,8 @@ export function useReplication({ everyMs, isAllowed }: { everyMs: number; isAllo
   });
 }
 
-/** How the parts of the service stand, which is told to everybody; nothing while it is not ready. */
-export function useReadiness({ everyMs, isWanted }: { everyMs: number; isWanted: boolean }) {
+/** Readiness of the service's parts, public; undefined while the service is not ready. */
+export function useServiceReadiness({ everyMs, isWanted }: { everyMs: number; isWanted: boolean }) {
   const { call } = useSession();
   return useQuery({
     queryKey: ['service', 'readiness'],
@@ -207,7 +209,7 @@ export function useReadiness({ everyMs, isWanted }: { everyMs: number; isWanted:
   });
 }
 
-/** Names of the scopes that facts or rules are in, by code point. */
+/** Returns the names of scopes that contain facts or rules, by code point. */
 export function useScopes(): string[] {
   const predicates = usePredicates().data ?? [];
   const rules = useRules().data ?? [];
@@ -222,8 +224,8 @@ export function useScopes(): string[] {
 type WriteRequest<Name extends OperationName> = OperationRequest<Name> & { readonly ifMatch?: string };
 
 /**
- * A write. What it concerns is fetched again when it is done, whether or not the stream of changes is up, and when it
- * was refused because somebody else was first. `stale`: the topics it concerns; all where not given.
+ * Returns a write. It invalidates `stale`, by default all topics, on success and after a conflict, even while the
+ * change stream is down.
  */
 export function useWrite<Name extends OperationName>(name: Name, stale: readonly Topic[] = topics) {
   const { call, endpoint } = useSession();
@@ -236,7 +238,7 @@ export function useWrite<Name extends OperationName>(name: Name, stale: readonly
     onSuccess: (outcome) => {
       if (typeof outcome === 'object' && 'generation' in outcome && outcome.generation !== undefined)
         noteGeneration(outcome.generation);
-      // A moment later, so that what its writer closes in answer (a retracted fact) is not asked for again.
+      // Delayed, so that views closed in response, such as that of a retracted fact, are not fetched again.
       setTimeout(() => invalidate(client, endpoint, stale), 50);
     },
     onError: (error) => {

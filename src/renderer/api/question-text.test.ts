@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureOf } from './problem.ts';
+import { apiFailureOf } from './problem.ts';
 import { bareQuestion, questionSearchOf, refuseUnreadable } from './question-text.ts';
 
 test('a question mark at the end of a question is allowed, and is no part of it', () => {
@@ -22,7 +22,7 @@ test('what cannot be read is refused with a failure that can be shown', () => {
   try {
     refuseUnreadable('p(');
   } catch (error) {
-    failure = failureOf(error);
+    failure = apiFailureOf(error);
   }
   expect(failure).toMatchObject({
     code: 'ValidationException',

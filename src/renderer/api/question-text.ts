@@ -1,25 +1,25 @@
-/** A question as it is written, in an editor or an address: the same for every view that takes one. */
+/** Questions as text in editors and addresses, read the same way by all views. */
 import type { Atom } from '../../engine/contract/language.ts';
 import { parseAtom, parseBody } from '../../engine/language/parse.ts';
 import { ApiError } from './problem.ts';
 
-/** Search parameters of a view that is about one question. */
+/** Search parameters of a view about one question. */
 export interface QuestionSearch {
   question?: string | undefined;
 }
 
-/** Reads search parameters; an empty question is none. */
+/** Reads search parameters; an empty question counts as none. */
 export function questionSearchOf(search: Record<string, unknown>): QuestionSearch {
   const { question } = search;
   return typeof question === 'string' && question !== '' ? { question } : {};
 }
 
-/** Without white space around it, and without the question mark at its end that people write. */
+/** Returns the question without surrounding white space and without a final question mark. */
 export function bareQuestion(text: string): string {
   return text.trim().replace(/\)\s*\?$/, ')');
 }
 
-/** The failure to show for a question that is not sent, since it cannot be answered as it stands. */
+/** Returns the failure shown for a question that is not sent because it cannot be answered as written. */
 export function refusedQuestion(title: string, detail: string, cause?: unknown): ApiError {
   return new ApiError(
     { code: 'ValidationException', status: null, title, detail, requestId: '', errors: [] },
@@ -27,7 +27,7 @@ export function refusedQuestion(title: string, detail: string, cause?: unknown):
   );
 }
 
-/** Throws the failure to show for a question that cannot be read, so that it is not sent. */
+/** Throws the failure to show if the question cannot be parsed, so that it is not sent. */
 export function refuseUnreadable(text: string): void {
   try {
     parseBody(text);
@@ -37,10 +37,13 @@ export function refuseUnreadable(text: string): void {
   }
 }
 
-/** How many problems of one text are told. */
-export const mostProblems = 5;
+/** At most this many problems of one text are reported. */
+export const maxProblems = 5;
 
-/** Patterns, one a line; a full stop, comma or question mark at its end is allowed. Problems name their place. */
+/**
+ * Parses patterns, one per line, each optionally ending in a full stop, comma or question mark. Problems name their
+ * position.
+ */
 export function readPatterns(text: string): { patterns: Atom[]; problems: string[] } {
   const patterns: Atom[] = [];
   const problems: string[] = [];
@@ -51,7 +54,7 @@ export function readPatterns(text: string): { patterns: Atom[]; problems: string
       patterns.push(parseAtom(bare, 'goal'));
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      if (problems.length < mostProblems)
+      if (problems.length < maxProblems)
         problems.push(error.message.replace(/^goal: line 1\b/, `Line ${index + 1}`));
     }
   }

@@ -1,4 +1,4 @@
-/** Questions that were asked, saved or suggested in a space, kept in this browser. */
+/** Questions asked, saved or suggested in a space, stored in this browser. */
 import { create } from 'zustand';
 import {
   type KnownQuestion,
@@ -8,7 +8,7 @@ import {
   withAsked,
   withSaved,
 } from './known-questions.ts';
-import { readStored, writeStored } from '../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../ui/stored-state.ts';
 
 interface SpaceName {
   readonly database: string;
@@ -20,7 +20,7 @@ type Lists = Readonly<Record<string, readonly KnownQuestion[]>>;
 const storageKey = 'corollary.questions';
 const none: readonly KnownQuestion[] = [];
 
-/** A question without what came later is read too. */
+/** Also accepts questions stored before folders existed. */
 type StoredQuestion = Omit<KnownQuestion, keyof SavedPlace> & Partial<SavedPlace>;
 
 function isQuestion(value: unknown): value is StoredQuestion {
@@ -48,7 +48,7 @@ function readLists(value: unknown): Lists | null {
 }
 
 const useStore = create<{ readonly lists: Lists }>()(() => ({
-  lists: readStored(storageKey, readLists, {}),
+  lists: readStoredState(storageKey, readLists, {}),
 }));
 
 function nameOf({ database, tenant }: SpaceName): string {
@@ -63,11 +63,12 @@ function change(space: SpaceName, edit: (list: readonly KnownQuestion[]) => read
   useStore.setState({ lists: next });
 }
 
+/** Records that a question was asked, with its number of answers. */
 export function noteAsked(space: SpaceName, text: string, count: number): void {
   change(space, (list) => withAsked(list, text, Date.now(), count));
 }
 
-/** Adds questions worth asking at the end, where they are not known yet. */
+/** Appends suggested questions that are not known yet. */
 export function suggest(space: SpaceName, texts: readonly string[]): void {
   change(space, (list) => {
     const known = new Set(list.map((question) => question.text));
@@ -81,15 +82,17 @@ export function suggest(space: SpaceName, texts: readonly string[]): void {
   });
 }
 
-/** Saves a question under a name and in a folder; null: it is saved no longer. */
+/** Saves a question under a name in a folder; null removes it from the saved ones. */
 export function setSaved(space: SpaceName, text: string, place: SavedPlace | null): void {
   change(space, (list) => withSaved(list, text, place));
 }
 
+/** Removes a question. */
 export function removeQuestion(space: SpaceName, text: string): void {
   change(space, (list) => list.filter((question) => question.text !== text));
 }
 
+/** Returns the known questions of a space. */
 export function useQuestions(space: SpaceName): readonly KnownQuestion[] {
   return useStore((state) => state.lists[nameOf(space)] ?? none);
 }

@@ -1,27 +1,27 @@
 /**
- * What the one who is signed in may do, by the operations table and by what the service says of the key.
+ * What the current user may do, from the operations table and the service's description of the key.
  *
- * It only saves the way to a refusal that is certain: the service decides. While it has not said who calls, nothing
- * counts as forbidden. The reasons are sentences for people.
+ * It only spares certain refusals: the service decides. Until the caller is known, everything counts as allowed.
+ * Reasons are sentences.
  */
 import type { WhoAmI } from '../../engine/contract/authentication.ts';
 import type { Operation } from '../../../client/src/operation.ts';
 import { operations } from '../../../client/src/operations.ts';
 import type { OperationName } from '../../engine/contract/operations.ts';
 import type { Role } from '../../engine/contract/operation-spec.ts';
-import { useReadiness, useReplication, useWhoAmI } from './queries.ts';
+import { useServiceReadiness, useReplication, useWhoAmI } from './queries.ts';
 import { useSession } from './session.tsx';
 import type { Space } from './space.ts';
 
-/** Of whoever is signed in, what says what they may. Empty lists mean no restriction. */
+/** Role and restrictions of the current user; empty lists mean no restriction. */
 export interface Rights {
   readonly role: WhoAmI['role'];
   readonly databases: readonly string[];
   readonly tenants: readonly string[];
 }
 
-/** Where something would be done; null: it is about no tenant, or about no database. */
-export interface Place {
+/** Target of an action; null if it concerns no tenant or no database. */
+export interface ActionTarget {
   readonly database: string | null;
   readonly tenant: string | null;
 }
@@ -38,19 +38,19 @@ function isAmong(restriction: readonly string[], name: string): boolean {
   return restriction.length === 0 || restriction.includes(name);
 }
 
-/** Whether a key is good for the database and the tenant. */
+/** Returns true if the key is valid for the database and tenant. */
 export function reaches(
   { databases, tenants }: Pick<Rights, 'databases' | 'tenants'>,
-  { database, tenant }: Place,
+  { database, tenant }: ActionTarget,
 ): boolean {
   return (database === null || isAmong(databases, database)) && (tenant === null || isAmong(tenants, tenant));
 }
 
-/** Why the operation would be refused there, for good; null: it would not. */
+/** Returns why the operation would always be refused there; null if it would not. */
 export function reasonAgainst(
   rights: Rights,
   name: OperationName,
-  { database, tenant }: Place,
+  { database, tenant }: ActionTarget,
 ): string | null {
   const spec: Operation = operations[name];
   if (!covers(rights.role, spec.role))
@@ -67,7 +67,7 @@ export function reasonAgainst(
   return null;
 }
 
-/** Why a follower refuses the operation; null: it does not, or the service is none. */
+/** Returns why a follower refuses the operation; null if it does not, or the service is no follower. */
 export function reasonOfFollower(leader: Followed, name: OperationName): string | null {
   const spec: Operation = operations[name];
   if (leader === null || spec.kind === 'read') return null;
@@ -75,8 +75,8 @@ export function reasonOfFollower(leader: Followed, name: OperationName): string 
   return `This service is a follower: ${whom} takes what is written.`;
 }
 
-/** Why the operation would be refused to the one who is signed in, where the workbench is; null: it would not. */
-export function useReason(name: OperationName, place?: Place): string | null {
+/** Returns why the current user may not perform the operation, by default in the session's space; null if allowed. */
+export function useReason(name: OperationName, place?: ActionTarget): string | null {
   const rights = useWhoAmI().data;
   const { space } = useSession();
   const followed = useFollowed();
@@ -84,22 +84,26 @@ export function useReason(name: OperationName, place?: Place): string | null {
   return reason ?? reasonOfFollower(followed, name);
 }
 
-/** Whom the service follows; its address is told to admins alone. null: it leads, or nobody knows yet. */
+/**
+ * The leader that the service follows, its address visible only to admins; null if the service leads or this is
+ * unknown.
+ */
 export type Followed = { readonly url: string | null } | null;
 
 const followedEveryMs = 10_000;
 
+/** Returns the leader that the service follows. */
 export function useFollowed(): Followed {
   const isKnown = useWhoAmI().data !== undefined;
   const mayAsk = useMayAskOfReplication();
   const status = useReplication({ everyMs: followedEveryMs, isAllowed: mayAsk }).data;
-  const readiness = useReadiness({ everyMs: followedEveryMs, isWanted: isKnown && !mayAsk }).data;
+  const readiness = useServiceReadiness({ everyMs: followedEveryMs, isWanted: isKnown && !mayAsk }).data;
   if (status !== undefined) return status.mode === 'FOLLOWER' ? { url: status.leader } : null;
   const state = readiness?.subsystems.replication ?? 'off';
   return state === 'off' ? null : { url: null };
 }
 
-/** Whether who is signed in is told how the service follows; false while that is not known. */
+/** Returns true if the current user may read the replication state; false while unknown. */
 export function useMayAskOfReplication(): boolean {
   const rights = useWhoAmI().data;
   return (
@@ -108,7 +112,7 @@ export function useMayAskOfReplication(): boolean {
   );
 }
 
-/** Whether the one who is signed in reaches the space; true while that is not known. */
+/** Returns true if the current user reaches the space, or while that is unknown. */
 export function useReaches(space: Space): boolean {
   const rights = useWhoAmI().data;
   return rights === undefined || reaches(rights, space);

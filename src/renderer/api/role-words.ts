@@ -1,6 +1,6 @@
-/** What each role of a key may, for who chooses one or has one. */
 import type { KeyRole } from '../../engine/contract/authentication.ts';
 
+/** Describes the permissions of each role of a key. */
 export const roleWords: Readonly<Record<KeyRole, string>> = {
   reader: 'Asks, looks, exports and tries changes; changes no knowledge.',
   writer: 'Also asserts and retracts facts, teaches rules, works with scopes, imports, and tends the memory.',

@@ -1,29 +1,29 @@
 /**
- * An answer of any length, to a file of the user's.
+ * Saves an answer of any length to a file.
  *
- * A link cannot carry the key and the tenant, so the answer is read here: where the browser lets a page write to a file
- * that its user chose, it goes there piece by piece, and memory stays flat; elsewhere the browser keeps it until it is
- * whole, up to a limit. A file that breaks off is thrown away, so that no part is taken for the whole.
+ * A link cannot carry key and tenant, so the page reads the answer. If the browser can write to a file of the user's
+ * choice, the data is streamed there in constant memory; otherwise the browser keeps it until it is complete, up to a
+ * limit. An incomplete file is discarded, so that nobody takes it for the whole.
  */
 import { download } from '../ui/download.ts';
-import { type Endpoint, headersOf, newRequestId } from './client.ts';
+import { type ServiceEndpoint, headersOf, newRequestId } from './client.ts';
 import { ApiError, errorOfAnswer, errorOfSilence, isCancelled } from './problem.ts';
 
-/** Where the bytes go. */
+/** Destination of the bytes. */
 export interface Sink {
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
-  /** All is there. */
+  /** Completes the file. */
   close(): Promise<void>;
-  /** Nothing is to remain. */
+  /** Discards the file. */
   abandon(): Promise<void>;
 }
 
-/** The browser keeps no more than this of a file that it cannot write as it comes. */
-export const mostKeptBytes = 1024 ** 3;
+/** Limit of a download that the browser must buffer, in bytes. */
+export const maxKeptBytes = 1024 ** 3;
 const piecesTogether = 8 * 1024 * 1024;
 
-/** Keeps the bytes and hands them over as one file. */
-export function keepingSink(hand: (file: Blob) => void, most: number = mostKeptBytes): Sink {
+/** Buffers the bytes and hands them over as one file. */
+export function keepingSink(hand: (file: Blob) => void, most: number = maxKeptBytes): Sink {
   let whole: Blob[] = [];
   let pieces: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
@@ -35,7 +35,7 @@ export function keepingSink(hand: (file: Blob) => void, most: number = mostKeptB
       pieces.push(bytes);
       loose += bytes.length;
       if (loose < piecesTogether) return;
-      // A blob is the browser's, which puts large ones on disk.
+      // A blob belongs to the browser, which keeps large ones on disk.
       whole.push(new Blob(pieces));
       [pieces, loose] = [[], 0];
     },
@@ -55,17 +55,17 @@ interface SaveFilePicker {
   }): Promise<FileSystemFileHandle>;
 }
 
-/** The desktop shell lets no page write to files; its downloads ask where to save. */
+/** The desktop shell lets no page write files; its downloads ask where to save. */
 function canChoose(page: object): page is SaveFilePicker {
   return 'showSaveFilePicker' in page && !navigator.userAgent.includes('Electron');
 }
 
-/** True where a file is written as it comes. */
+/** Returns true if files are written while they arrive. */
 export function writesAsItComes(): boolean {
   return canChoose(window);
 }
 
-/** What kind of file is saved. `extension` without a dot. */
+/** Type of the saved file; `extension` without a dot. */
 export interface FileType {
   readonly label: string;
   readonly type: string;
@@ -73,8 +73,8 @@ export interface FileType {
 }
 
 /**
- * Asks where to save, as a user's own action: the file chosen where the browser can write to it, else a download. Rejects
- * with an AbortError where no file was chosen.
+ * Asks where to save; requires a user gesture. Returns a sink for the chosen file if the browser can write to it, else
+ * for a download. Rejects with an AbortError if the user cancels.
  */
 export async function chooseSink(
   name: string,
@@ -93,18 +93,18 @@ export async function chooseSink(
   };
 }
 
-/** Words for what can go wrong: that it broke off, and what to do where the browser cannot keep so much. */
+/** Messages for a broken-off download and for one too large for the browser. */
 export interface SavingFailures {
   readonly brokenOff: string;
   readonly tooLarge: string;
 }
 
 /**
- * Calls, and puts the answer into the sink. Resolves with its size in bytes; `onBytes` is told how many there are so far, of
- * how many (null: nobody knows). Errors: ApiError; AbortError where `signal` ended it.
+ * Calls and writes the answer to the sink. Resolves with its size in bytes; `onBytes` receives the bytes so far and
+ * the total, null if unknown. Errors: ApiError; AbortError if `signal` aborted.
  */
 export async function saveAnswer(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   { url, method }: { readonly url: string; readonly method: 'GET' | 'POST' },
   failures: SavingFailures,
   sink: Sink,
@@ -188,7 +188,7 @@ function tooLarge(remedy: string, requestId: string): ApiError {
     code: 'Unreadable',
     status: null,
     title: 'The file is too large for this browser',
-    detail: `This browser cannot write a file as it comes, and keeps no more than 1 GiB. ${remedy}`,
+    detail: `This browser cannot write a file while it arrives, and buffers at most 1 GiB. ${remedy}`,
     requestId,
     errors: [],
   });

@@ -1,25 +1,26 @@
 /**
- * The session: which endpoint and space the views of this window talk to, with the key of the moment.
+ * The session: endpoint and space of this window's views, and the current key.
  *
- * It stays the same when somebody signs in, so that no view begins anew for that.
+ * A sign-in does not change its identity, so no view restarts.
  */
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import { operations } from '../../../client/src/operations.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
-import { call, type CallOptions, type Endpoint } from './client.ts';
+import { call, type CallOptions, type ServiceEndpoint } from './client.ts';
 import { asSignedIn, currentKey } from './credential.ts';
 import type { Space } from './space.ts';
 
 /** `isWanted`: as in `asSignedIn`. */
 export type SessionCallOptions = CallOptions & { readonly isWanted?: boolean };
 
-export interface Session {
-  /** Its `key` is that of the moment in which it is read. */
-  readonly endpoint: Endpoint;
+/** What views need to call the service. */
+export interface WorkbenchSession {
+  /** Its `key` is read at the moment of use. */
+  readonly endpoint: ServiceEndpoint;
   readonly space: Space;
   /**
-   * Performs an operation in this session's space. A call whose key is refused is made again with the next key, once
-   * somebody has signed in. Errors as in `client.ts`.
+   * Performs an operation in the session's space. After a refused key the call is retried with the next key, once the
+   * user has signed in. Errors as in `client.ts`.
    */
   call<Name extends OperationName>(
     name: Name,
@@ -28,11 +29,12 @@ export interface Session {
   ): Promise<OperationOutput<Name>>;
 }
 
-const SessionContext = createContext<Session | null>(null);
+const SessionContext = createContext<WorkbenchSession | null>(null);
 
+/** Provides the session of a space. */
 export function SessionProvider({ space, children }: { space: Space; children: ReactNode }) {
   const { database, tenant } = space;
-  const endpoint = useMemo<Endpoint>(
+  const endpoint = useMemo<ServiceEndpoint>(
     () => ({
       origin: window.location.origin,
       database,
@@ -43,13 +45,13 @@ export function SessionProvider({ space, children }: { space: Space; children: R
     }),
     [database, tenant],
   );
-  const session = useMemo<Session>(
+  const session = useMemo<WorkbenchSession>(
     () => ({
       endpoint,
       space,
       call: (name, request, { isWanted = false, ...options } = {}) => {
         const work = () => call(endpoint, name, request, options);
-        // What needs no key says nothing of the one there is.
+        // An operation without a key requirement says nothing about the current key.
         if (operations[name].role === 'public') return work();
         return asSignedIn(work, { signal: options.signal, isWanted });
       },
@@ -59,8 +61,9 @@ export function SessionProvider({ space, children }: { space: Space; children: R
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
-export function useSession(): Session {
+/** Returns the session of the view. Throws outside a `SessionProvider`. */
+export function useSession(): WorkbenchSession {
   const session = useContext(SessionContext);
-  if (session === null) throw new Error('a view stands outside of its session');
+  if (session === null) throw new Error('useSession was called outside of a SessionProvider');
   return session;
 }

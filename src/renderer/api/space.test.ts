@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { topicsOf } from './live.ts';
-import { scopeFieldsOf, scopeFieldsOfStored, searchOf, type Space, spaceOf, spaceSearchOf } from './space.ts';
+import {
+  scopeFieldsOf,
+  scopeFieldsOfStored,
+  searchOf,
+  type Space,
+  spaceOfSearch,
+  spaceSearchOf,
+} from './space.ts';
 
 const spaces: Space[] = [
   { database: 'default', tenant: 'default', scope: { kind: 'all' } },
@@ -10,7 +17,7 @@ const spaces: Space[] = [
 
 describe('the space in the address', () => {
   test('what is written is read back', () => {
-    for (const space of spaces) expect(spaceOf(spaceSearchOf({ ...searchOf(space) }))).toEqual(space);
+    for (const space of spaces) expect(spaceOfSearch(spaceSearchOf({ ...searchOf(space) }))).toEqual(space);
   });
 
   test('the default space needs no parameters', () => {

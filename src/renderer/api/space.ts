@@ -1,24 +1,25 @@
 /**
- * Where in the knowledge base the workbench looks: database, tenant and scope.
+ * The space that the workbench shows: database, tenant and scope.
  *
- * The address bar is the one home of the space: every view reads it from the route, so that a link opens
- * what it was copied from. Reading never fails: what is missing or malformed falls back to the default.
+ * The address bar is its only home: every view reads it from the route, so that a link restores it. Reading never
+ * fails: missing or malformed parts fall back to the defaults.
  */
 import { databaseNameSchema, scopeNameSchema, tenantNameSchema } from '../../engine/contract/fields.ts';
 
-/** All scopes together, the facts without scope, or one scope by name. */
-export type ScopeChoice =
+/** All scopes together, the facts without scope, or one scope. */
+export type ScopeSelection =
   | { readonly kind: 'all' }
   | { readonly kind: 'unscoped' }
   | { readonly kind: 'named'; readonly name: string };
 
+/** A database, tenant and scope. */
 export interface Space {
   readonly database: string;
   readonly tenant: string;
-  readonly scope: ScopeChoice;
+  readonly scope: ScopeSelection;
 }
 
-/** The space as search parameters of a route; what is absent has its default. */
+/** The space as search parameters of a route; absent parameters have their defaults. */
 export interface SpaceSearch {
   database?: string | undefined;
   tenant?: string | undefined;
@@ -26,10 +27,12 @@ export interface SpaceSearch {
   unscoped?: 'true' | undefined;
 }
 
+/** Name of the default database and tenant. */
 export const defaultName = 'default';
-export const allScopes: ScopeChoice = { kind: 'all' };
+/** The selection of all scopes. */
+export const allScopes: ScopeSelection = { kind: 'all' };
 
-/** The parts of a route's search parameters that make the space; malformed names are dropped. */
+/** Returns the search parameters of the space; malformed names are dropped. */
 export function spaceSearchOf(search: Record<string, unknown>): SpaceSearch {
   const result: SpaceSearch = {};
   const database = databaseNameSchema.safeParse(search['database']);
@@ -42,7 +45,8 @@ export function spaceSearchOf(search: Record<string, unknown>): SpaceSearch {
   return result;
 }
 
-export function spaceOf(search: SpaceSearch): Space {
+/** Returns the space of search parameters. */
+export function spaceOfSearch(search: SpaceSearch): Space {
   return {
     database: search.database ?? defaultName,
     tenant: search.tenant ?? defaultName,
@@ -55,7 +59,7 @@ export function spaceOf(search: SpaceSearch): Space {
   };
 }
 
-/** The search parameters of a space: the inverse of `spaceOf`. */
+/** Returns the search parameters of a space: the inverse of `spaceOfSearch`. */
 export function searchOf(space: Space): SpaceSearch {
   return spaceSearchOf({
     database: space.database,
@@ -65,24 +69,24 @@ export function searchOf(space: Space): SpaceSearch {
   });
 }
 
-/** `scope` and `unscoped` as request bodies take them. All scopes: neither. */
-export function scopeFieldsOf(scope: ScopeChoice): { scope?: string; unscoped?: true } {
+/** Returns `scope` and `unscoped` as request bodies take them; neither for all scopes. */
+export function scopeFieldsOf(scope: ScopeSelection): { scope?: string; unscoped?: true } {
   if (scope.kind === 'named') return { scope: scope.name };
   return scope.kind === 'unscoped' ? { unscoped: true } : {};
 }
 
-/** The same for the scope of one stored fact or rule, where null is the unscoped. */
+/** Returns the same for the scope of a stored fact or rule; null means unscoped. */
 export function scopeFieldsOfStored(scope: string | null): { scope?: string; unscoped?: true } {
   return scope === null ? { unscoped: true } : { scope };
 }
 
-/** How a scope is called in the interface. */
-export function scopeLabel(scope: ScopeChoice): string {
+/** Returns the label of a scope selection. */
+export function scopeLabel(scope: ScopeSelection): string {
   if (scope.kind === 'named') return scope.name;
   return scope.kind === 'unscoped' ? 'No scope' : 'All scopes';
 }
 
-/** A key that is equal exactly for equal choices. */
-export function scopeKey(scope: ScopeChoice): string {
+/** Returns a string that is equal exactly for equal selections. */
+export function scopeKey(scope: ScopeSelection): string {
   return scope.kind === 'named' ? `named:${scope.name}` : scope.kind;
 }

@@ -1,9 +1,9 @@
-/** What is stored for an atom, found in the listing of facts: the answers of windows name atoms, not facts. */
+/** The stored facts of an atom, from the fact listing: windows answer with atoms, not facts. */
 import type { FactList, StoredFact } from '../../engine/contract/facts.ts';
 import { renderAtom } from '../../engine/language/print.ts';
 import type { CallOptions } from './client.ts';
-import type { Session } from './session.tsx';
-import { type ScopeChoice, scopeFieldsOf } from './space.ts';
+import type { WorkbenchSession } from './session.tsx';
+import { type ScopeSelection, scopeFieldsOf } from './space.ts';
 
 /** A ground atom, true or explicitly false. */
 export interface FactAtom {
@@ -22,13 +22,13 @@ function isOf(fact: StoredFact, { predicate, args, truthVal }: FactAtom): boolea
 }
 
 /**
- * The stored facts of an atom, by code point of their scope, of all scopes or one; at most `most`. The listing is read
- * as far as is needed, since it also has what only looks like the atom. Errors: those of `call`.
+ * Returns the stored facts of an atom, by code point of scope, in all scopes or one; at most `most`. Pages through the
+ * listing as far as needed, since it also contains mere text matches. Throws the errors of `call`.
  */
 export async function storedFactsOf(
-  call: Session['call'],
+  call: WorkbenchSession['call'],
   atom: FactAtom,
-  scope: ScopeChoice,
+  scope: ScopeSelection,
   most: number,
   options: CallOptions = {},
 ): Promise<StoredFact[]> {

@@ -1,17 +1,17 @@
-/** What POST /whatIf answers, without what the question itself supposed away. */
+/** The result of POST /whatIf without the facts that the question itself retracts. */
 import type { WhatIfResult } from '../../engine/contract/explanation.ts';
 import { renderAtom } from '../../engine/language/print.ts';
 
 interface SupposedAway {
   readonly predicate: string;
   readonly args: readonly string[];
-  /** null and absent: both. */
+  /** null or absent: both truth values. */
   readonly truthVal?: boolean | null | undefined;
 }
 
 /**
- * The result with conclusions alone in `lost`: a fact that was supposed to be retracted is none, as one that was
- * supposed to be asserted is not gained.
+ * Returns the result with only conclusions in `lost`: a fact retracted by the hypothesis is not one, just as an
+ * asserted one is not gained.
  */
 export function withoutSupposedAway(result: WhatIfResult, retracted: readonly SupposedAway[]): WhatIfResult {
   const atoms = new Set<string>();

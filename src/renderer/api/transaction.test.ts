@@ -10,7 +10,7 @@ interface Answer {
   readonly body: object;
 }
 
-/** A service that notes what it is asked, as `METHOD path (transaction) body`, and answers with `answer`. */
+/** A service that records requests as `METHOD path (transaction) body` and responds with `answer`. */
 async function serve(answer: (path: string, request: IncomingMessage) => Answer | null) {
   const asked: string[] = [];
   const endpoint = await scriptedService((request, response, body) => {

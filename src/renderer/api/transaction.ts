@@ -1,12 +1,12 @@
 /**
- * Several writes as one transaction: all of them or none.
+ * Several writes as one transaction.
  *
- * The writes are made in their order; the first that is refused ends it, and nothing of it is left open. Who wants
- * somebody else's change in between to be refused guards the writes with `ifGeneration`.
+ * The writes run in order; the first refusal rolls everything back. To refuse a concurrent change, guard the writes
+ * with `ifGeneration`.
  */
 import type { OperationName, OperationRequest, Operations } from '../../engine/contract/operations.ts';
 import type { Committed } from '../../engine/contract/transactions.ts';
-import { call, type CallOptions, type Endpoint } from './client.ts';
+import { call, type CallOptions, type ServiceEndpoint } from './client.ts';
 import { asSignedIn } from './credential.ts';
 import { ApiError } from './problem.ts';
 
@@ -14,7 +14,7 @@ type TransactionOperation = {
   [Name in OperationName]: Operations[Name] extends { transaction: 'write' } ? Name : never;
 }[OperationName];
 
-/** One write: the operation, and the request that it takes outside of a transaction. */
+/** One write: the operation and its request, as outside of a transaction. */
 export type TransactionWrite = {
   [Name in TransactionOperation]: {
     readonly operation: Name;
@@ -24,24 +24,25 @@ export type TransactionWrite = {
   };
 }[TransactionOperation];
 
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** True: the commit is only tried. The answer tells the conclusions gained and lost, and nothing is changed. */
+  /** True: the commit is a dry run, which reports gained and lost conclusions and changes nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
-  /** Told after each write how many were made. */
+  /** Called after each write with the number of writes made. */
   readonly onProgress?: (made: number) => void;
 }
 
-/** What a refused commit answers where it has rolled the transaction back. */
+/** Statuses of a refused commit that has rolled the transaction back. */
 const endingCommit = new Set<number | null>([404, 409, 422]);
 
 /**
- * Makes the writes as one transaction. Errors: those of `call`, of the write or the commit that was refused; nothing
- * is changed then, unless the answer to the commit itself was lost (`Unreachable`), which may or may not have been made.
- * A transaction belongs to its key: where that is refused on the way, all is done again with the next one.
+ * Makes the writes as one transaction. Throws the errors of `call` from the refused write or commit; nothing has
+ * changed then, except that a commit whose response was lost (`Unreachable`) may have succeeded. A transaction belongs
+ * to its key: if that is refused midway, everything is repeated with the next one.
  */
 export function runTransaction(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   writes: readonly TransactionWrite[],
   options: TransactionOptions = {},
 ): Promise<Committed> {
@@ -50,7 +51,7 @@ export function runTransaction(
 }
 
 async function transact(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   writes: readonly TransactionWrite[],
   { dryRun = false, signal, onProgress }: TransactionOptions,
 ): Promise<Committed> {
@@ -79,12 +80,12 @@ async function transact(
   return committed;
 }
 
-/** Ends the transaction, given up or not. */
-async function rollBack(endpoint: Endpoint, id: string): Promise<void> {
+/** Ends the transaction by rolling it back. */
+async function rollBack(endpoint: ServiceEndpoint, id: string): Promise<void> {
   try {
     await call(endpoint, 'rollbackTransaction', { params: { id } });
   } catch (error) {
-    // It has ended by itself, or will: the service rolls back what is not used. What matters was told already.
+    // It has ended or will: the service rolls back idle transactions. The actual error was reported already.
     if (!(error instanceof ApiError)) throw error;
   }
 }

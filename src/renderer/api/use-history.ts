@@ -1,32 +1,41 @@
-/** The history of the space that is shown, as views use it. */
+/** The history of the current space, for views. */
 import { useQueryClient } from '@tanstack/react-query';
 import { notifyDone } from '../ui/notify.tsx';
-import { type Failure } from './problem.ts';
-import { type History, historyOf, move, nextStep, type Step, type Way } from './history.ts';
+import { type ApiFailure } from './problem.ts';
+import {
+  type History,
+  historyOf,
+  move,
+  nextStep,
+  type HistoryStep,
+  type HistoryDirection,
+} from './history.ts';
 import { invalidate, topics } from './live.ts';
 import { useSession } from './session.tsx';
 
+/** History and the actions on it. */
 export interface HistoryActions extends History {
-  /** The step that would be undone, or done again; null: there is none. */
-  readonly next: Readonly<Record<Way, Step | null>>;
-  /** Answers why it was refused; null: it was not. */
-  readonly take: (way: Way) => Promise<Failure | null>;
+  /** The step to undo or redo; null if there is none. */
+  readonly next: Readonly<Record<HistoryDirection, HistoryStep | null>>;
+  /** Takes a step; returns the refusal, or null on success. */
+  readonly take: (way: HistoryDirection) => Promise<ApiFailure | null>;
   readonly dismissFailure: () => void;
 }
 
-/** Longer than the stream of changes gathers, so that what is gone is known before it would be asked for. */
+/** Longer than the change stream's batching, so that deleted facts are known before they would be fetched. */
 const refreshMs = 250;
 
+/** Returns the history of the current space. */
 export function useHistory(): HistoryActions {
   const { space, endpoint } = useSession();
   const client = useQueryClient();
   const useStore = historyOf(space);
   const history = useStore();
 
-  async function take(way: Way): Promise<Failure | null> {
+  async function take(way: HistoryDirection): Promise<ApiFailure | null> {
     const step = await move(useStore, way);
     if (step?.kind === 'stored') {
-      notifyDone(`${way === 'undo' ? 'Undone' : 'Done again'}: ${step.label}`);
+      notifyDone(`${way === 'undo' ? 'Undone' : 'Redone'}: ${step.label}`);
       setTimeout(() => invalidate(client, endpoint, topics), refreshMs);
     }
     return useStore.getState().failure;

@@ -1,33 +1,36 @@
 /**
- * One piece of work for the service at a time, with a cancel that says when it has cancelled.
+ * One task of the service at a time, with a cancel that reports completion.
  *
- * New work ends what runs. While it runs, the result before stays, so that nothing flickers; whoever leaves the
- * view ends it too. Nothing is done again behind one's back: `useIsOld` says when the result has grown old.
+ * A new task ends the running one, as does leaving the view. The previous result stays while a task runs, so that
+ * nothing flickers. Nothing reruns automatically: `useIsOld` reports that a result is out of date.
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useLive } from './live.ts';
-import { type Failure, failureOf, isCancelled } from './problem.ts';
+import { type ApiFailure, apiFailureOf, isCancelled } from './problem.ts';
 
+/** State of a task. */
 export interface RunState<Result> {
-  /** A reading of `performance.now()`; null while nothing runs. */
+  /** Start by `performance.now()`; null while nothing runs. */
   readonly runningSince: number | null;
   readonly result: Result | null;
-  readonly failure: Failure | null;
-  /** Milliseconds after which the last work was cancelled. */
+  readonly failure: ApiFailure | null;
+  /** Duration in milliseconds until the last task was cancelled. */
   readonly cancelledAfter: number | null;
 }
 
+/** A task with its controls. */
 export interface Run<Result> {
   readonly state: RunState<Result>;
-  /** Begins `work`; its promise is to reject when the signal is aborted. */
+  /** Starts `work`, which must reject when the signal aborts. */
   start(work: (signal: AbortSignal) => Promise<Result>): void;
   cancel(): void;
-  /** Ends what runs, and forgets the result. */
+  /** Cancels the task and clears the result. */
   clear(): void;
 }
 
 const idle = { runningSince: null, result: null, failure: null, cancelledAfter: null } as const;
 
+/** Returns a task runner for the view. */
 export function useRun<Result>(): Run<Result> {
   const [state, setState] = useState<RunState<Result>>(idle);
   const running = useRef<{ readonly controller: AbortController; readonly since: number } | null>(null);
@@ -48,7 +51,7 @@ export function useRun<Result>(): Run<Result> {
         if (running.current !== mine) return;
         running.current = null;
         if (isCancelled(error)) setState({ ...idle, cancelledAfter: performance.now() - mine.since });
-        else setState({ ...idle, failure: failureOf(error) });
+        else setState({ ...idle, failure: apiFailureOf(error) });
       },
     );
   }, []);
@@ -64,8 +67,8 @@ export function useRun<Result>(): Run<Result> {
 }
 
 /**
- * Work that begins by itself, and anew whenever `work` is another (compared by identity); null: nothing is to be
- * done. `again` does the same once more. What was shown of other work goes.
+ * Runs `work` at once and whenever its identity changes; null runs nothing. `again` reruns it. Results of other work
+ * are cleared.
  */
 export function useRunAtOnce<Result>(
   work: ((signal: AbortSignal) => Promise<Result>) | null,
@@ -82,7 +85,7 @@ export function useRunAtOnce<Result>(
   return { ...run, again };
 }
 
-/** True once conclusions may have changed since `shown` (compared by identity) came to be shown. */
+/** Returns true once conclusions may have changed since `shown`, compared by identity, appeared. */
 export function useIsOld(shown: unknown): boolean {
   const version = useLive((live) => live.versions.answers);
   const [seen, setSeen] = useState({ shown, version });

@@ -1,8 +1,8 @@
-/** Signing out: the key goes, and with it all that it has shown. What was typed stays where drafts are kept. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { signOut } from './credential.ts';
 
+/** Returns a function that removes the key and everything it has shown. Drafts stay. */
 export function useSignOut(): () => void {
   const client = useQueryClient();
   return useCallback(() => {

@@ -1,4 +1,4 @@
-/** Everything that can be done by name: the tools, and the predicates, rules, questions and scopes there are. */
+/** The commands of the palette: the tools, and each predicate, rule, question, scope and database by name. */
 import {
   IconBook2,
   IconBrain,
@@ -29,7 +29,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { commandEntry, named } from '../../desktop-contract/commands.ts';
 import { askToSignIn, useCredential } from '../api/credential.ts';
-import { failureOf } from '../api/problem.ts';
+import { apiFailureOf } from '../api/problem.ts';
 import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from '../api/queries.ts';
 import type { KnownQuestion } from '../api/known-questions.ts';
 import { useQuestions } from '../api/questions.ts';
@@ -44,7 +44,7 @@ import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
 import { takeTour } from './tour/start-tour.ts';
 import { leaveTour, useTour } from './tour/tour-store.ts';
-import type { Command } from '../ui/command.ts';
+import type { AppCommand } from '../ui/command.ts';
 import { formatAmount } from '../ui/format.ts';
 import { notifyFailure } from '../ui/notify.tsx';
 import { useLastSearch } from '../ui/last-searches.ts';
@@ -53,8 +53,8 @@ import { setDensity, useDensity } from '../ui/use-row-height.ts';
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
 
-/** What can be done with rules as a whole. */
-function useRuleCommands(): Command[] {
+/** Commands for the rules as a whole. */
+function useRuleCommands(): AppCommand[] {
   const navigate = useNavigate();
   return useMemo(
     () => [
@@ -73,7 +73,7 @@ function useRuleCommands(): Command[] {
   );
 }
 
-function useToolCommands(): Command[] {
+function useToolCommands(): AppCommand[] {
   const navigate = useNavigate();
   return useMemo(() => {
     const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/settings') => () =>
@@ -109,8 +109,8 @@ function useToolCommands(): Command[] {
   }, [navigate]);
 }
 
-/** How the workbench looks. */
-function useLookCommands(): Command[] {
+/** Commands for theme and density. */
+function useLookCommands(): AppCommand[] {
   const shown = useShownTheme();
   return useMemo(
     () => [
@@ -135,13 +135,13 @@ function useLookCommands(): Command[] {
   );
 }
 
-/** The folder of a saved question, and its text where it is called otherwise. */
+/** The folder of a saved question, and its text if its name differs. */
 function questionDetail({ name, folder, text }: KnownQuestion): { detail?: string } {
   const parts = [folder, name === null ? null : text].filter((part) => part !== null);
   return parts.length === 0 ? {} : { detail: parts.join(' · ') };
 }
 
-function useKnowledgeCommands(): Command[] {
+function useKnowledgeCommands(): AppCommand[] {
   const navigate = useNavigate();
   const { space } = useSession();
   const predicates = usePredicates().data;
@@ -150,7 +150,7 @@ function useKnowledgeCommands(): Command[] {
   return useMemo(
     () => [
       ...(predicates ?? []).map(
-        (row): Command => ({
+        (row): AppCommand => ({
           id: `predicate ${row.name}/${row.arity}`,
           title: `${row.name}/${row.arity}`,
           group: 'Predicates',
@@ -160,7 +160,7 @@ function useKnowledgeCommands(): Command[] {
         }),
       ),
       ...(rules ?? []).map(
-        (rule): Command => ({
+        (rule): AppCommand => ({
           id: `rule ${rule.id}`,
           title: rule.name ?? rule.text,
           group: 'Rules',
@@ -170,7 +170,7 @@ function useKnowledgeCommands(): Command[] {
         }),
       ),
       ...questions.map(
-        (question): Command => ({
+        (question): AppCommand => ({
           id: `question ${question.text}`,
           title: question.name ?? question.text,
           group: question.kind === 'saved' ? 'Saved questions' : 'Questions',
@@ -184,8 +184,8 @@ function useKnowledgeCommands(): Command[] {
   );
 }
 
-/** What is done with whole scopes; the pair that was compared last stays as it is. */
-function useScopeToolCommands(): Command[] {
+/** Commands for whole scopes; they keep the pair last compared. */
+function useScopeToolCommands(): AppCommand[] {
   const navigate = useNavigate();
   const compared = JSON.stringify(useLastSearch('/scopes'));
   return useMemo(() => {
@@ -205,8 +205,8 @@ function useScopeToolCommands(): Command[] {
   }, [navigate, compared]);
 }
 
-/** Memory and its parts; the figures that were chosen last stay as they are. */
-function useMemoryCommands(): Command[] {
+/** Commands for memory and its parts; they keep the figures last chosen. */
+function useMemoryCommands(): AppCommand[] {
   const navigate = useNavigate();
   const last = JSON.stringify(useLastSearch('/memory'));
   return useMemo(() => {
@@ -236,8 +236,8 @@ function useMemoryCommands(): Command[] {
   }, [navigate, last]);
 }
 
-/** Agents: what they call, how one is connected, every tool by hand. */
-function useAgentCommands(): Command[] {
+/** Commands for agents: their calls, connecting one, trying tools by hand. */
+function useAgentCommands(): AppCommand[] {
   const navigate = useNavigate();
   const last = JSON.stringify(useLastSearch('/agents'));
   return useMemo(() => {
@@ -262,8 +262,8 @@ function useAgentCommands(): Command[] {
   }, [navigate, last]);
 }
 
-/** Asking anew, and the tools that explain: they take up the question that was asked last. */
-function useExplainingCommands(): Command[] {
+/** Commands for a new question and the tools that explain, which take up the last question asked. */
+function useExplainingCommands(): AppCommand[] {
   const navigate = useNavigate();
   const { question: asked } = useLastSearch('/ask');
   return useMemo(() => {
@@ -293,8 +293,8 @@ function useExplainingCommands(): Command[] {
   }, [navigate, asked]);
 }
 
-/** Knowledge as files; what the Facts view shows stays as it is. */
-function useTransferCommands(): Command[] {
+/** Import and export; they keep what the Facts view shows. */
+function useTransferCommands(): AppCommand[] {
   const navigate = useNavigate();
   const shown = JSON.stringify(useLastSearch('/facts'));
   return useMemo(() => {
@@ -314,8 +314,8 @@ function useTransferCommands(): Command[] {
   }, [navigate, shown]);
 }
 
-/** What an agent would be given: the window that was chosen last. */
-function useContextCommands(): Command[] {
+/** Opens the context window last chosen. */
+function useContextCommands(): AppCommand[] {
   const navigate = useNavigate();
   const chosen = JSON.stringify(useLastSearch('/context'));
   return useMemo(() => {
@@ -330,8 +330,8 @@ function useContextCommands(): Command[] {
   }, [navigate, chosen]);
 }
 
-/** Keys and the sign-in; where nobody is asked for a key there is no sign-in. */
-function useKeyCommands(): Command[] {
+/** Keys and sign-in; a service that requires no key has no sign-in. */
+function useKeyCommands(): AppCommand[] {
   const navigate = useNavigate();
   const signOut = useSignOut();
   const hasKey = useCredential(({ key }) => key !== null);
@@ -363,8 +363,8 @@ function useKeyCommands(): Command[] {
   }, [navigate, signOut, hasKey, isAsked]);
 }
 
-/** The tour: begun, or taken up where it was left. */
-function useTourCommands(): Command[] {
+/** Starts or resumes the tour. */
+function useTourCommands(): AppCommand[] {
   const session = useSession();
   const isOpen = useTour(({ progress }) => progress?.isOpen === true);
   return useMemo(
@@ -375,7 +375,7 @@ function useTourCommands(): Command[] {
         icon: <IconRoute {...small} />,
         run: () => {
           if (isOpen) leaveTour();
-          else takeTour(session).catch((error: unknown) => notifyFailure(failureOf(error)));
+          else takeTour(session).catch((error: unknown) => notifyFailure(apiFailureOf(error)));
         },
       },
     ],
@@ -383,8 +383,8 @@ function useTourCommands(): Command[] {
   );
 }
 
-/** The list of databases, and every other one by name. */
-function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
+/** The list of databases, and each other database by name. */
+function useDatabaseCommands(goTo: (space: Space) => void): AppCommand[] {
   const navigate = useNavigate();
   const { space } = useSession();
   const databases = useDatabases().data;
@@ -402,7 +402,7 @@ function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
       ...(databases ?? [])
         .filter(({ name }) => name !== space.database)
         .map(
-          ({ name, facts }): Command => ({
+          ({ name, facts }): AppCommand => ({
             id: `database ${name}`,
             title: name,
             group: 'Databases',
@@ -416,8 +416,8 @@ function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
   );
 }
 
-/** All commands, those of the tools first. */
-export function useCommands(goTo: (space: Space) => void): Command[] {
+/** Returns all commands, those of the tools first. */
+export function useCommands(goTo: (space: Space) => void): AppCommand[] {
   const { space } = useSession();
   const scopes = useScopes();
   const tools = useToolCommands();
@@ -440,7 +440,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
       { title: 'All scopes', scope: allScopes },
       ...names.map((name) => ({ title: name, scope: { kind: 'named', name } as const })),
     ].map(
-      ({ title, scope }): Command => ({
+      ({ title, scope }): AppCommand => ({
         id: `scope ${title}`,
         title,
         group: 'Scopes',

@@ -1,35 +1,50 @@
-/** The workbench's entry: styles, providers, the router. */
-import '../ui/no-eval.ts';
+/** Entry of the workbench: styles, providers, router. */
+import { MantineProvider } from '@mantine/core';
 import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
-import '../ui/theme.css';
-import '../ui/controls.css';
 import { Notifications } from '@mantine/notifications';
+import '@mantine/notifications/styles.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { type ReactNode, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { restoreKey } from '../api/credential.ts';
 import { desktopShell } from '../api/desktop.ts';
 import { createQueryClient } from '../api/queries.ts';
-import { lastAddressKey, router } from './routes.tsx';
-import { readStored, readString } from '../ui/stored-state.ts';
+import '../ui/controls.css';
+import '../ui/no-eval.ts';
 import { notifyTrouble } from '../ui/notify.tsx';
-import { startTheme, type ThemeChoice, useTheme } from '../ui/theme-choice.ts';
-import { Themed } from '../ui/themed.tsx';
+import { readStoredState, readString } from '../ui/stored-state.ts';
+import { startTheme, type ThemeChoice, useShownTheme, useTheme } from '../ui/theme-choice.ts';
+import '../ui/theme.css';
+import { cssVariablesResolver, theme } from '../ui/theme.ts';
 import { applyDensity } from '../ui/use-row-height.ts';
+import { lastAddressKey, router } from './routes.tsx';
 
-/** A start without an address goes on where the last one ended. */
+/** Applies the shown theme's colours to Mantine. */
+function Themed({ children }: { children: ReactNode }) {
+  const shown = useShownTheme();
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariablesResolver}
+      forceColorScheme={shown === 'light' ? 'light' : 'dark'}
+    >
+      {children}
+    </MantineProvider>
+  );
+}
+
+/** Opens the last address if the page starts without one. */
 function restoreAddress(): void {
   if (window.location.hash !== '') return;
-  const last = readStored(lastAddressKey, readString, '');
+  const last = readStoredState(lastAddressKey, readString, '');
   if (last.startsWith('/')) window.history.replaceState(null, '', `#${last}`);
 }
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 
-/** Menus and frames of the desktop application follow the theme. */
+/** Makes menus and frames of the desktop application follow the theme. */
 function tellTheme({ choice }: { choice: ThemeChoice }): void {
   const told = desktopShell()?.setTheme(choice === 'contrast' ? 'dark' : choice);
   told?.catch((error: unknown) => notifyTrouble('The theme of the menus was not changed', error));

@@ -1,8 +1,8 @@
 /**
- * The routes: which view an address opens, and what views know of one another.
+ * The routes: the view of each address, and how views are combined.
  *
- * Features are siblings that do not import each other; where one shows another (a proof beside the answers) or all
- * come together (the palette), it happens here. The space is a part of every address and kept from view to view.
+ * Features are siblings and do not import each other; this file composes them, such as a proof beside the answers or
+ * the palette over all of them. Every address contains the space, which is kept from view to view.
  */
 import {
   createHashHistory,
@@ -20,7 +20,7 @@ import { usePredicates, useRules } from '../api/queries.ts';
 import { questionSearchOf } from '../api/question-text.ts';
 import { useCredential } from '../api/credential.ts';
 import { SessionProvider, useSession } from '../api/session.tsx';
-import { searchOf, type Space, spaceOf, spaceSearchOf } from '../api/space.ts';
+import { searchOf, type Space, spaceOfSearch, spaceSearchOf } from '../api/space.ts';
 import { useCommands } from './commands.tsx';
 import { AdminFrame } from '../features/admin/admin-frame.tsx';
 import { adminSearchOf } from '../features/admin/admin-search.ts';
@@ -36,7 +36,7 @@ import { proofSearchOf } from '../features/proof/proof-search.ts';
 import { rulesSearchOf } from '../features/rules/rules-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
 import { SettingsView } from '../features/settings/settings-view.tsx';
-import { Shell } from './shell/shell.tsx';
+import { WorkbenchShell } from './shell/shell.tsx';
 import { ViewFailed } from './shell/view-failed.tsx';
 import { StartView } from './start/start-view.tsx';
 import { TourOffer } from './tour/tour-offer.tsx';
@@ -107,18 +107,21 @@ const WhatIfView = lazy(async () => ({
   default: (await import('../features/what-if/what-if-view.tsx')).WhatIfView,
 }));
 
-/** Where the last address is kept, for a start without one. */
+/** Storage key of the last address, for a start without one. */
 export const lastAddressKey = 'corollary.last-address';
 
 function Frame() {
   const search = rootRoute.useSearch();
   const key = JSON.stringify(spaceSearchOf(search));
-  // The same space is the same object, however often one navigates.
-  const space = useMemo(() => spaceOf(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)), [key]);
+  // Keeps the identity of the space while its value is the same.
+  const space = useMemo(
+    () => spaceOfSearch(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)),
+    [key],
+  );
   const person = useCredential((credential) => credential.person);
   return (
     <SessionProvider space={space}>
-      {/* What one had on screen is not for whoever comes after the sign-out. */}
+      {/* Remounted after a sign-out: the previous user's view is not for the next one. */}
       <Framed key={person} />
     </SessionProvider>
   );
@@ -126,13 +129,13 @@ function Frame() {
 
 const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined };
 
-/** The way to another database, tenant or scope, in the view that is shown. */
+/** Returns a function that switches to another database, tenant or scope in the current view. */
 function useGoTo(): (next: Space) => void {
   const navigate = useNavigate();
   const { database, tenant } = useSession().space;
   return useCallback(
     (next: Space) => {
-      // Another scope shows the same thing differently; elsewhere the ids in the address mean nothing.
+      // Another scope shows the same knowledge; elsewhere the ids in the address mean nothing.
       const isSameKnowledge = next.database === database && next.tenant === tenant;
       const search = { ...nowhere, ...searchOf(next) };
       void navigate({ to: '.', search: (before) => (isSameKnowledge ? { ...before, ...search } : search) });
@@ -141,7 +144,7 @@ function useGoTo(): (next: Space) => void {
   );
 }
 
-/** The import that goes on while its dialog is closed. */
+/** Shows the running import while its dialog is closed. */
 function ImportUnderWay() {
   const navigate = useNavigate();
   const { pathname, search } = useLocation();
@@ -150,7 +153,7 @@ function ImportUnderWay() {
   return <ImportNotice isDialogOpen={isDialogOpen} onShow={onShow} />;
 }
 
-/** The tour beside the view, where one is taken; it looks at the address and leads from view to view. */
+/** Shows the tour beside the view while one runs. */
 function Tour() {
   const isOpen = useTour(({ progress }) => progress?.isOpen === true);
   const navigate = useNavigate();
@@ -164,7 +167,7 @@ function Tour() {
   );
 }
 
-/** The way to the import dialog with a file in it; what the Facts view shows stays as it is. */
+/** Returns a function that opens the import dialog with a file; the Facts view keeps its search. */
 function useImportDialog(): (file: File) => void {
   const navigate = useNavigate();
   const shown = useLastSearch('/facts');
@@ -174,7 +177,7 @@ function useImportDialog(): (file: File) => void {
   };
 }
 
-/** A place that a link from outside has named. */
+/** Opens an address named by an external link. */
 function onPlace(place: string): void {
   router.history.push(place);
 }
@@ -185,15 +188,15 @@ function Framed() {
   const commands = useCommands(goTo);
   const onImport = useImportDialog();
   return (
-    <Shell commands={commands} goTo={goTo} desktop={{ onPlace, onFile: onImport }} aside={<Tour />}>
+    <WorkbenchShell commands={commands} goTo={goTo} desktop={{ onPlace, onFile: onImport }} aside={<Tour />}>
       <DropArea onFile={onImport}>
-        {/* A view of other knowledge is another view: nothing that was open or typed there is carried over. */}
+        {/* Another knowledge base remounts the view: no open item or draft is carried over. */}
         <Suspense fallback={null} key={`${database} ${tenant}`}>
           <Outlet />
         </Suspense>
       </DropArea>
       <ImportUnderWay />
-    </Shell>
+    </WorkbenchShell>
   );
 }
 
@@ -208,13 +211,13 @@ const rootRoute = createRootRoute({
   notFoundComponent: NotFound,
 });
 
-/** An empty knowledge base starts with the samples, any other with its facts. */
+/** Redirects an empty knowledge base to the samples, any other to its facts. */
 function Home() {
   const predicates = usePredicates();
   const rules = useRules();
   if (predicates.isError || rules.isError) return <Navigate to="/facts" replace />;
   if (predicates.data === undefined || rules.data === undefined) return null;
-  // What was known here before may have gone since.
+  // The cache may be out of date.
   if (predicates.isFetching || rules.isFetching) return null;
   const isEmpty = predicates.data.length === 0 && rules.data.length === 0;
   return <Navigate to={isEmpty ? '/start' : '/facts'} replace />;
@@ -315,7 +318,7 @@ const contextRoute = createRoute({
       <ContextView
         search={search}
         onSearch={(next) => {
-          // The form writes the address a moment later, when one may be on the way to another view.
+          // The form writes the address with a delay, possibly during a navigation to another view.
           if (router.latestLocation.pathname === '/context') void navigate({ search: next, replace: true });
         }}
         onScope={(scope) => goTo({ ...space, scope })}
@@ -338,7 +341,7 @@ const proofRoute = createRoute({
       <ProofView
         search={search}
         onSearch={(next) => {
-          // Another root is another place to come back to.
+          // A new root is a new history entry.
           void navigate({ search: next, replace: next.from === search.from });
         }}
       />
@@ -453,7 +456,7 @@ const scopesRoute = createRoute({
       <ScopesView
         search={search}
         onSearch={(next) => {
-          // Another pair is another place to come back to.
+          // A new pair is a new history entry.
           const isSamePair = next.source === source && next.target === target && next.base === base;
           void navigate({ search: next, replace: isSamePair });
         }}
@@ -506,7 +509,7 @@ const settingsRoute = createRoute({
   component: SettingsView,
 });
 
-/** Search parameters as plain text, so that an address can be read and written by hand. */
+/** Keeps search parameters as plain text, so that addresses can be read and written by hand. */
 function parseSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text));
 }
@@ -518,6 +521,7 @@ function stringifySearch(search: Record<string, unknown>): string {
   return parameters.size === 0 ? '' : `?${parameters}`;
 }
 
+/** The router of the workbench, on hash history. */
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     homeRoute,

@@ -1,8 +1,3 @@
-/**
- * Two texts of our language beside each other, with what differs marked. For reading alone.
- *
- * Neither side is the right one, so both are marked in the same colour: what is marked stands on that side only.
- */
 import { useEffect, useEffectEvent, useRef } from 'react';
 import 'monaco-editor/features/diffEditor/register';
 import { useShownTheme } from '../ui/theme-choice.ts';
@@ -13,7 +8,7 @@ import { languageId, monaco } from './monaco.ts';
 
 interface Text {
   readonly text: string;
-  /** What it is called for assistive technology. */
+  /** Accessible name. */
   readonly label: string;
 }
 
@@ -66,7 +61,7 @@ function createEditor(
   editor.setModel(compared);
   function dispose(): void {
     editor.dispose();
-    // It gives up a comparison that is under way, which would miss the texts.
+    // Cancels a running comparison, which would miss the texts.
     compared.dispose();
     models.original.dispose();
     models.modified.dispose();
@@ -78,6 +73,11 @@ function replaceText(model: monaco.editor.ITextModel | undefined, text: string):
   if (model !== undefined && model.getValue() !== text) model.setValue(text);
 }
 
+/**
+ * Shows two texts of our language side by side with their differences, read-only.
+ *
+ * Neither side is the correct one, so both use the same colour: marked text occurs on that side only.
+ */
 export function CodeDiff({ left, right }: CodeDiffProps) {
   const scheme = useShownTheme();
   const fontSize = useDensity((state) => (state.density === 'compact' ? 12 : 13));
@@ -98,7 +98,7 @@ export function CodeDiff({ left, right }: CodeDiffProps) {
   useEffect(() => replaceText(editor.current?.getModel()?.original, left.text), [left.text]);
   useEffect(() => replaceText(editor.current?.getModel()?.modified, right.text), [right.text]);
   useEffect(() => {
-    // Whatever is changed takes the labels away where they are not said again.
+    // Every update of the options resets the labels unless they are given again.
     const labels = { originalAriaLabel: left.label, modifiedAriaLabel: right.label };
     editor.current?.updateOptions({ fontSize, ...labels });
   }, [fontSize, left.label, right.label]);

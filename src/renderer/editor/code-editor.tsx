@@ -1,9 +1,3 @@
-/**
- * An editor of our language as a React component.
- *
- * The owner holds the text and the diagnostics; the editor reports what is typed and the submit key. It follows
- * the colour scheme, grows with its text where `lines` says so, and gives the Tab key back with Ctrl+M.
- */
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef } from 'react';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { isTextField } from '../ui/keys.ts';
@@ -17,11 +11,12 @@ import { setMode } from './language-services.ts';
 import { languageId, monaco } from './monaco.ts';
 import type { TextEdit, TextMode } from './read-text.ts';
 
+/** What an owner may do with the editor. */
 export interface CodeEditorHandle {
   focus(): void;
-  /** Puts the cursor at a place, counted from 1, and shows it. */
+  /** Moves the cursor to a position, counted from 1, and shows it. */
   reveal(line: number, column: number): void;
-  /** Makes edits of the text as it is, in one step that can be undone. */
+  /** Applies edits to the current text as one undo step. */
   edit(edits: readonly TextEdit[]): void;
 }
 
@@ -29,21 +24,21 @@ interface CodeEditorProps {
   value: string;
   onChange: (value: string) => void;
   label: string;
-  /** How the text is read: statements where not given. */
+  /** How the text is parsed; statements by default. */
   mode?: TextMode;
   placeholder?: string;
   diagnostics?: readonly Diagnostic[];
   /**
-   * Ctrl or Cmd with Enter, and Enter alone in a question of one line. Given the text as it is in the editor, which `value`
-   * may be a keystroke behind.
+   * Ctrl or Cmd with Enter, or Enter alone in a one-line question. Receives the editor's text, which `value` may trail
+   * by a keystroke.
    */
   onSubmit?: (text: string) => void;
-  /** Escape, where no widget of the editor is open that it closes. */
+  /** Escape, unless it closes a widget of the editor. */
   onEscape?: () => void;
-  /** Least and greatest height in lines; fills its container where absent. */
+  /** Minimum and maximum height in lines; if absent, the editor fills its container. */
   lines?: readonly [least: number, greatest: number];
   autoFocus?: boolean;
-  /** What had the focus when the editor was wanted, which may be long before it is there. */
+  /** The focused element when the editor was requested, possibly long before it loads. */
   focusedAtFirst: Element | null;
   handle?: Ref<CodeEditorHandle>;
 }
@@ -91,7 +86,7 @@ const fixedOptions: monaco.editor.IStandaloneEditorConstructionOptions = {
 
 type Editor = monaco.editor.IStandaloneCodeEditor;
 
-/** Keeps the height that of the text, between the two bounds of `lines`. */
+/** Matches the height to the text, within `lines`. */
 function growWithText(editor: Editor, host: HTMLElement, [least, greatest]: readonly [number, number]): void {
   const padding = 16;
   function grow(): void {
@@ -112,11 +107,11 @@ interface EditorOptions {
   autoFocus: boolean;
   onText: (text: string) => void;
   onSubmit: (text: string) => void;
-  /** null: the key is the editor's alone. */
+  /** null leaves the key to the editor. */
   onEscape: (() => void) | null;
 }
 
-/** What of the editor Escape closes first. */
+/** Widgets that Escape closes first. */
 const openWidgets = [
   'suggestWidgetVisible',
   'parameterHintsVisible',
@@ -134,7 +129,7 @@ let modelsMade = 0;
 function createEditor(host: HTMLElement, options: EditorOptions): Editor {
   const { text, label, placeholder, mode, lines, autoFocus, onText, onSubmit, onEscape } = options;
   modelsMade += 1;
-  // What is written is called by the editor's label where places in it are listed beside those in what is stored.
+  // Lists of positions show the model under the editor's label, beside the stored texts.
   const uri = monaco.Uri.from({ scheme: 'written', path: `/${modelsMade}/${label}` });
   const model = monaco.editor.createModel(text, languageId, uri);
   setMode(model, mode);
@@ -145,14 +140,14 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
     placeholder,
     lineNumbers: lines === undefined ? 'on' : 'off',
     folding: lines === undefined,
-    // In a dialog Tab leads on, as from every field.
+    // In a dialog Tab moves on, as from every field.
     tabFocusMode: lines !== undefined,
   });
   if (lines !== undefined) growWithText(editor, host, lines);
   for (const input of host.querySelectorAll('textarea, [role="textbox"]')) {
-    // Escape closes the editor's own widgets first; what it does then is the owner's to say.
+    // Escape first closes the editor's own widgets; afterwards the owner decides.
     input.setAttribute('data-mantine-stop-propagation', 'true');
-    // A dialog moves the focus when it comes, which may be after the editor: here, and not away.
+    // A dialog sets the focus when it opens, possibly after the editor: to this field, not away from it.
     if (autoFocus) input.setAttribute('data-autofocus', 'true');
   }
   editor.onDidChangeModelContent(() => onText(editor.getValue()));
@@ -171,7 +166,7 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
       precondition: openWidgets.map((widget) => `!${widget}`).join(' && '),
       run: onEscape,
     });
-  // Monaco has another key for it on Linux; here it is the same everywhere.
+  // Monaco uses another key on Linux; here it is the same everywhere.
   editor.addAction({
     id: 'corollary.format',
     label: 'Lay Out Statements',
@@ -181,7 +176,9 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
   return editor;
 }
 
-/** In a text of one line Enter submits, as in any search field; Shift with Enter breaks the line, and then Enter does too. */
+/**
+ * In a one-line text Enter submits, as in any search field; Shift+Enter breaks the line, after which Enter does too.
+ */
 function submitByEnter(editor: Editor, onSubmit: (text: string) => void): void {
   const isOneLine = editor.createContextKey<boolean>('corollary.isOneLine', true);
   const look = () => isOneLine.set(editor.getModel()?.getLineCount() === 1);
@@ -194,7 +191,7 @@ function submitByEnter(editor: Editor, onSubmit: (text: string) => void): void {
     precondition: 'editorTextFocus && corollary.isOneLine && !suggestWidgetVisible && !inSnippetMode',
     run: () => onSubmit(editor.getValue()),
   });
-  // Without this it would take what is suggested.
+  // Otherwise Enter would accept the suggestion.
   editor.addAction({
     id: 'corollary.break-line',
     label: 'Break the Line',
@@ -216,19 +213,25 @@ function editText(editor: Editor, edits: readonly TextEdit[]): void {
   editor.focus();
 }
 
-/** True where somebody moved the focus while the editor was loaded: it stays there. A dialog moves it itself. */
+/** True if the user moved the focus while the editor loaded: it stays there. A dialog moves it itself. */
 function isFocusTaken(host: HTMLElement, atFirst: Element | null): boolean {
   const { activeElement } = document;
   if (activeElement === null || activeElement === document.body || activeElement === atFirst) return false;
   return isTextField(activeElement) || host.closest('[role="dialog"]')?.contains(activeElement) !== true;
 }
 
-/** Replaces the text as one step that can be undone. */
+/** Replaces the text as one undo step. */
 function replaceText(model: monaco.editor.ITextModel, text: string): void {
   if (model.getValue() !== text)
     model.pushEditOperations([], [{ range: model.getFullModelRange(), text }], () => null);
 }
 
+/**
+ * Shows an editor of our language.
+ *
+ * The owner holds text and diagnostics; the editor reports typing and the submit key. It follows the colour scheme,
+ * grows with its text within `lines`, and releases the Tab key with Ctrl+M.
+ */
 export function CodeEditor(props: CodeEditorProps) {
   const {
     value,
@@ -246,7 +249,7 @@ export function CodeEditor(props: CodeEditorProps) {
   const fontSize = useDensity((state) => (state.density === 'compact' ? 12 : 13));
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
-  // What was reported and has not come back as `value` yet: an echo of it must not undo what was typed since.
+  // Reported texts that have not come back as `value`: such an echo must not undo later typing.
   const reported = useRef<string[]>([]);
   const onText = useEffectEvent((text: string) => {
     reported.current.push(text);

@@ -1,14 +1,14 @@
-/** Code of our language as text with its colours; for one atom or one rule, not for whole files. */
 import { memo } from 'react';
 import styles from './code-text.module.css';
 import { lexLine } from './lexer.ts';
 
 interface CodeTextProps {
   text: string;
-  /** Never broken into lines. */
+  /** Disables line breaks. */
   isLine?: boolean;
 }
 
+/** Shows highlighted code of our language; meant for an atom or a rule, not for whole files. */
 export const CodeText = memo(function CodeText({ text, isLine = false }: CodeTextProps) {
   const { tokens } = lexLine(text, false);
   return (
@@ -28,7 +28,7 @@ export const CodeText = memo(function CodeText({ text, isLine = false }: CodeTex
   );
 });
 
-/** One line of code, its whole text as the tooltip where the place is narrower. */
+/** Shows one line of code, with the whole text as a tooltip if truncated. */
 export function CodeLine({ text }: { text: string }) {
   return (
     <span title={text}>

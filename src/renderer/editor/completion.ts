@@ -1,7 +1,7 @@
 /**
- * What can be written at a place: predicates with their arity and counts, variables of the statement, keywords.
+ * Completions at a position: predicates with arity and counts, variables of the statement, keywords.
  *
- * Pure functions over text and knowledge; offsets are UTF-16 units. The editor turns them into its widgets.
+ * Pure functions over text and knowledge; offsets are UTF-16 units. The editor shows the results.
  */
 import type { Literal } from '../../engine/contract/language.ts';
 import { isAggregate } from '../../engine/language/terms.ts';
@@ -9,17 +9,19 @@ import { conclusionsInWords } from '../ui/consequences.ts';
 import { lexLine } from './lexer.ts';
 import type { Knowledge } from './knowledge.ts';
 
+/** One completion. */
 export interface Suggestion {
   readonly kind: 'predicate' | 'variable' | 'keyword';
   readonly label: string;
   readonly detail: string;
-  /** A snippet: `${1:?x}` marks places to fill in. */
+  /** A snippet; `${1:?x}` marks placeholders. */
   readonly insert: string;
   readonly documentation?: string;
 }
 
+/** Completions at a position. */
 export interface Completions {
-  /** Where the text that a suggestion replaces begins. */
+  /** Start of the text that a suggestion replaces. */
   readonly from: number;
   readonly suggestions: readonly Suggestion[];
 }
@@ -28,7 +30,7 @@ const none: Completions = { from: 0, suggestions: [] };
 const variable = /\?[\p{L}\p{N}_]+/gu;
 const wordBefore = /[^\s(){},;"'`<>=]*$/;
 
-/** The start of the statement that `offset` stands in: after the last full stop that ends one. */
+/** Returns the start of the statement at `offset`: after the last full stop that ends one. */
 export function statementStart(text: string, offset: number): number {
   let start = 0;
   let isOpen = false;
@@ -43,7 +45,7 @@ export function statementStart(text: string, offset: number): number {
   return start;
 }
 
-/** The variables of the statement around `offset`, in order of first occurrence. */
+/** Returns the variables of the statement at `offset`, by first occurrence. */
 export function variablesAround(text: string, offset: number): string[] {
   const rest = text.slice(statementStart(text, offset));
   const end = rest.search(/\.(?:\s|$)/);
@@ -51,7 +53,7 @@ export function variablesAround(text: string, offset: number): string[] {
   return [...new Set(statement.match(variable) ?? [])];
 }
 
-/** True where an argument list is open at `offset`, or a string or comment stands there. */
+/** The syntactic position at `offset`: in an argument list, at a literal, or in a string or comment. */
 function placeAt(text: string, offset: number): 'argument' | 'literal' | 'nowhere' {
   let isOpen = false;
   const lines = text.slice(0, offset).split('\n');
@@ -116,7 +118,7 @@ const keywords: readonly Suggestion[] = [
   ),
 ];
 
-/** What fits at `offset`: in an argument list the statement's variables, elsewhere predicates and keywords. */
+/** Returns the completions at `offset`: variables in an argument list, otherwise predicates and keywords. */
 export function completionsAt(text: string, offset: number, knowledge: Knowledge): Completions {
   const place = placeAt(text, offset);
   if (place === 'nowhere') return none;
@@ -143,16 +145,16 @@ export function completionsAt(text: string, offset: number, knowledge: Knowledge
   };
 }
 
-/** A predicate that is asked about. Without `arity`, every predicate of the name. */
+/** A predicate to describe; without `arity`, all predicates of that name. */
 interface HoverSubject {
   readonly name: string;
   readonly arity: number | null;
-  /** Stored facts of it, rendered; the one of the vocabulary where none are given. */
+  /** Rendered sample facts; if empty, the vocabulary's example is used. */
   readonly samples: readonly string[];
 }
 
-/** Rules that are shown of each kind. */
-const mostRules = 4;
+/** Maximum number of rules shown of each kind. */
+const maxRules = 4;
 
 function codeBlock(title: string, lines: readonly string[], count: number): string[] {
   if (lines.length === 0) return [];
@@ -173,7 +175,7 @@ function readsFrom(body: readonly Literal[], name: string, arity: number): boole
   );
 }
 
-/** What to tell about a predicate, as pieces of Markdown; nothing where none is known by the name. */
+/** Returns a description of a predicate as Markdown; empty if unknown. */
 export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowledge): string[] {
   const rows = knowledge.predicates.filter(
     (predicate) => predicate.name === name && (arity === null || predicate.arity === arity),
@@ -190,7 +192,7 @@ export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowl
       conclusionsInWords(predicate),
       amount(predicate.rules, 'rule'),
     ].join(' · ');
-    const textOf = (rules: Knowledge['rules']) => rules.slice(0, mostRules).map(({ text }) => `${text}.`);
+    const textOf = (rules: Knowledge['rules']) => rules.slice(0, maxRules).map(({ text }) => `${text}.`);
     return [
       `**${name}/${predicate.arity}** — ${counts}${scopesInWords(predicate.scopes)}`,
       ...codeBlock(

@@ -1,7 +1,7 @@
 /**
- * What is wrong with a text of the language: a program of facts and rules, or one question.
+ * Diagnostics of a text of the language: a program of facts and rules, or one question.
  *
- * Pure, over the parser and checker that the service itself uses; runs in a worker.
+ * Pure, over the service's own parser and checker; runs in a worker.
  */
 import type { Rule } from '../../engine/contract/language.ts';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
@@ -9,13 +9,13 @@ import { diagnose } from '../../engine/language/diagnose.ts';
 import type { Range } from '../../engine/language/source.ts';
 import { questionHead, type TextMode, withoutQuestionMark } from './read-text.ts';
 
-/** The vocabulary and rules that the text is checked against. */
+/** Vocabulary and rules that the text is checked against. */
 export interface CheckedAgainst {
   readonly predicates: readonly { readonly name: string; readonly arity: number }[];
   readonly rules: readonly { readonly id: string; readonly rule: Rule; readonly scope: string | null }[];
 }
 
-/** What the worker is told: the knowledge when it has changed, and the text when it is to be looked at. */
+/** Message to the worker: the knowledge if it has changed, and the text to check. */
 export type DiagnoseRequest =
   | { readonly kind: 'knowledge'; readonly knowledge: CheckedAgainst }
   | {
@@ -23,16 +23,17 @@ export type DiagnoseRequest =
       readonly id: number;
       readonly text: string;
       readonly mode: TextMode;
-      /** Id of the stored rule that the text would replace: it is not counted among what is known. */
+      /** Id of the stored rule that the text would replace, which is ignored in the check. */
       readonly instead: string | null;
     };
 
+/** Reply of the worker. */
 export interface DiagnoseAnswer {
   readonly id: number;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Takes the head off the places again, which stands in the first line only. */
+/** Shifts positions back by the added head, which is on the first line only. */
 function withoutHead(range: Range): Range {
   const shift = (line: number, column: number) =>
     line === 1 ? Math.max(1, column - questionHead.length) : column;
@@ -43,7 +44,7 @@ function withoutHead(range: Range): Range {
   };
 }
 
-/** What `diagnose` says of a rule that makes no sense for a question. */
+/** Codes of `diagnose` that apply only to rules. */
 const ofRulesOnly: ReadonlySet<Diagnostic['code']> = new Set([
   'singleton_variable',
   'negative_cycle',
@@ -70,7 +71,7 @@ function diagnoseQuestion(text: string, knowledge: CheckedAgainst): Diagnostic[]
   return found;
 }
 
-/** `instead`: the id of a rule that the text replaces. */
+/** Returns the problems of a text. `instead` is the id of the rule that the text replaces. */
 export function diagnoseText(
   text: string,
   mode: TextMode,

@@ -1,4 +1,4 @@
-/** Diagnoses text away from the main thread, so that typing never waits for it. Keeps the knowledge between texts. */
+/** Diagnoses text in a worker, so that typing never waits. Holds the knowledge between texts. */
 import '../ui/no-eval.ts';
 import {
   type CheckedAgainst,

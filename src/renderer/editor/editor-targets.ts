@@ -1,8 +1,8 @@
 /**
- * Where the editor's language services lead to outside of the editor: views, and what only the service knows.
+ * Targets of the editor's language services outside of the editor: views, and data that only the service has.
  *
- * Monaco's providers belong to the language, not to one editor, and know no React; an editor that is shown keeps this
- * in step with the session and the router.
+ * Monaco's providers belong to the language, not to an editor, and do not know React; a mounted editor keeps this in
+ * sync with session and router.
  */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -15,20 +15,22 @@ interface EditorTargets {
   openFacts(predicate: string): void;
   /** Opens the dialog that renames a predicate in all rules and facts. */
   renamePredicate(name: string, arity: number, to: string): void;
-  /** Some stored facts of a predicate, rendered; none where the service does not answer. */
+  /** Returns rendered stored facts of a predicate; none if the service does not respond. */
   sampleFacts(name: string, arity: number): Promise<readonly string[]>;
 }
 
 let targets: EditorTargets | null = null;
 
+/** Returns the current targets; null without a mounted editor. */
 export function editorTargets(): EditorTargets | null {
   return targets;
 }
 
-/** Facts that are looked at for samples, and how many of them are shown. */
+/** Facts fetched for samples, and samples shown. */
 const lookedAt = 20;
 const shown = 4;
 
+/** Registers the targets while the editor is mounted. */
 export function useEditorTargets(): void {
   const { call } = useSession();
   const navigate = useNavigate();
@@ -41,7 +43,7 @@ export function useEditorTargets(): void {
       async sampleFacts(name, arity) {
         const query = { predicate: name, limit: String(lookedAt) };
         const list = await call('listFacts', { query }, {}).catch((error: unknown) => {
-          // A hover tells what it can: that the service is away is told by the title bar.
+          // A hover shows what it has; the title bar reports that the service is unreachable.
           if (error instanceof ApiError) return null;
           throw error;
         });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseProgram, parseRule } from '../../engine/language/parse.ts';
-import { foldsOf, formatText, ruleForEditor } from './format-text.ts';
+import { textFoldsOf, formatText, ruleForEditor } from './format-text.ts';
 
 describe('a rule for the editor', () => {
   test('a long rule is broken over lines and means the same', () => {
@@ -47,7 +47,7 @@ describe('formatting', () => {
 
 test('statements of several lines and runs of comments can be folded', () => {
   const text = '% one\n% two\np(?x) :-\n  q(?x),\n  r(?x).\np(a).\n# alone\n';
-  expect(foldsOf(text, 'program')).toEqual([
+  expect(textFoldsOf(text, 'program')).toEqual([
     { first: 3, last: 5, kind: 'statement' },
     { first: 1, last: 2, kind: 'comment' },
   ]);

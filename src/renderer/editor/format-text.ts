@@ -1,18 +1,18 @@
 /**
- * The one way our language is laid out: what the editor's Format makes of a text, and how a stored rule is shown.
+ * The formatter of our language, for the editor's Format and for stored rules.
  *
- * A statement that cannot be read, or has a comment inside, stays as it was written; so does what stands between
- * statements, but for white space at the ends of lines and more than one empty line. What is formatted means the same.
+ * Statements that cannot be parsed or contain comments stay as written, as does text between statements except
+ * trailing white space and repeated blank lines. Formatting preserves the meaning.
  */
 import type { Rule } from '../../engine/contract/language.ts';
 import { renderAtom, renderLiteral, renderRule } from '../../engine/language/print.ts';
 import { lexLine } from './lexer.ts';
-import { applyEdits, type ReadStatement, readText, type TextMode } from './read-text.ts';
+import { applyTextEdits, type ReadStatement, parseEditorText, type TextMode } from './read-text.ts';
 
-/** A longer rule is broken over lines. */
+/** Longer rules are broken over lines. */
 const lineLength = 72;
 
-/** A rule as the editor shows it: broken over lines where it is long, with its full stop. */
+/** Returns a rule formatted for the editor, with its full stop. */
 export function ruleForEditor(rule: Rule): string {
   const text = `${renderRule(rule)}.`;
   if (text.length <= lineLength || rule.body.length < 2) return text;
@@ -42,9 +42,9 @@ function formatted({ kind, rule, atom }: ReadStatement): string | null {
   return atom === null ? null : `${renderAtom(atom)}.`;
 }
 
-/** The text laid out; the same text where nothing is to be done. */
+/** Returns the formatted text; the same text if nothing changes. */
 export function formatText(text: string, mode: TextMode): string {
-  const { statements } = readText(text, mode);
+  const { statements } = parseEditorText(text, mode);
   if (mode === 'question') {
     const [only] = statements;
     if (only === undefined || hasComment(text) || text.trimEnd().endsWith('?')) return text;
@@ -56,24 +56,25 @@ export function formatText(text: string, mode: TextMode): string {
     const wanted = hasComment(written) ? null : formatted(statement);
     return wanted === null || wanted === written ? [] : [{ ...span, text: wanted }];
   });
-  return tidied(applyEdits(text, edits));
+  return tidied(applyTextEdits(text, edits));
 }
 
-/** Without white space at the ends of lines and runs of empty ones. A quoted argument never spans lines. */
+/** Removes trailing white space and repeated blank lines. A quoted argument never spans lines. */
 function tidied(text: string): string {
   const trimmed = text.replace(/[ \t]+$/gm, '').replace(/\n{3,}/g, '\n\n');
   return trimmed.replace(/^\n+/, '').replace(/\n+$/, text.endsWith('\n') ? '\n' : '');
 }
 
+/** A foldable range. */
 export interface Fold {
-  /** Lines from 1, both shown as one where folded. */
+  /** Lines from 1; folded, only the first is shown. */
   readonly first: number;
   readonly last: number;
   readonly kind: 'statement' | 'comment';
 }
 
-/** What can be folded: statements of several lines, and runs of comment lines. */
-export function foldsOf(text: string, mode: TextMode): Fold[] {
+/** Returns the foldable ranges: multi-line statements and runs of comment lines. */
+export function textFoldsOf(text: string, mode: TextMode): Fold[] {
   const folds: Fold[] = [];
   const lines = text.split('\n');
   const starts: number[] = [0];
@@ -88,7 +89,7 @@ export function foldsOf(text: string, mode: TextMode): Fold[] {
     }
     return low + 1;
   };
-  for (const { span } of readText(text, mode).statements) {
+  for (const { span } of parseEditorText(text, mode).statements) {
     const first = lineOf(span.start);
     const last = lineOf(Math.max(span.start, span.end - 1));
     if (last > first) folds.push({ first, last, kind: 'statement' });

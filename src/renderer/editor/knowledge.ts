@@ -1,9 +1,10 @@
-/** What the language services know of the knowledge base that is on screen. */
+/** The knowledge base as the language services see it. */
 import { useEffect, useMemo } from 'react';
 import type { PredicateList } from '../../engine/contract/facts.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';
 import { usePredicates, useRules } from '../api/queries.ts';
 
+/** Predicates and rules. */
 export interface Knowledge {
   readonly predicates: PredicateList['predicates'];
   readonly rules: readonly StoredRule[];
@@ -11,11 +12,12 @@ export interface Knowledge {
 
 let knowledge: Knowledge = { predicates: [], rules: [] };
 
+/** Returns the current knowledge. */
 export function currentKnowledge(): Knowledge {
   return knowledge;
 }
 
-/** Keeps the language services in step with the service; returns the same knowledge. */
+/** Keeps the language services in sync with the service; returns the same knowledge. */
 export function useKnowledge(): Knowledge {
   const predicates = usePredicates().data;
   const rules = useRules().data;

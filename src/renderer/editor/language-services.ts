@@ -1,9 +1,9 @@
 /**
- * What Monaco asks of our language: completions, hovers, definitions and references, names changed, quick fixes,
- * layout and folds. Each answer is made by a pure module; here it becomes Monaco's.
+ * Monaco's language services for our language: completion, hover, definitions, references, rename, quick fixes,
+ * formatting, folding. Pure modules compute the answers; this file converts them.
  *
- * Stored rules and facts are shown by two texts of their own (`stored-text.ts`), in which definitions are peeked at;
- * going there opens the rule or the facts in their view.
+ * Stored rules and facts appear as two virtual texts (`stored-text.ts`), in which definitions are peeked at; going
+ * there opens the rule or the facts in their view.
  */
 import type * as Monaco from 'monaco-editor/editor';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
@@ -12,13 +12,13 @@ import { renderRule } from '../../engine/language/print.ts';
 import type { Span } from '../../engine/language/source.ts';
 import { completionsAt, hoverAt } from './completion.ts';
 import { editorTargets } from './editor-targets.ts';
-import { foldsOf, formatText } from './format-text.ts';
+import { textFoldsOf, formatText } from './format-text.ts';
 import { currentKnowledge, type Knowledge } from './knowledge.ts';
 import { fixerOf } from './quick-fixes.ts';
 import {
-  readText,
+  parseEditorText,
   type PredicateUse,
-  type ReadText,
+  type ParsedText,
   symbolAt,
   type SymbolUse,
   type TextMode,
@@ -31,7 +31,7 @@ type Kit = typeof Monaco;
 
 const modes = new WeakMap<Model, TextMode>();
 
-/** Says how the text of a model is read; as a program where nothing was said. */
+/** Sets how a model's text is parsed; `program` by default. */
 export function setMode(model: Model, mode: TextMode): void {
   modes.set(model, mode);
 }
@@ -51,21 +51,21 @@ function rangeOf(model: Model, { start, end }: Span): Monaco.IRange {
   };
 }
 
-function read(model: Model): ReadText {
-  return readText(model.getValue(), modeOf(model));
+function read(model: Model): ParsedText {
+  return parseEditorText(model.getValue(), modeOf(model));
 }
 
-function symbolOf(model: Model, position: Monaco.IPosition): { text: ReadText; symbol: SymbolUse } | null {
+function symbolOf(model: Model, position: Monaco.IPosition): { text: ParsedText; symbol: SymbolUse } | null {
   const text = read(model);
   const symbol = symbolAt(text, model.getOffsetAt(position));
   return symbol === null ? null : { text, symbol };
 }
 
-/** What the texts are called where places in them are listed. */
+/** Names of the virtual texts in lists of positions. */
 const rulesName = 'Taught rules';
 const factsName = 'Stored facts';
 
-/** The texts of what is stored, each with its model, made anew where the knowledge is another. */
+/** Models of the virtual texts, rebuilt when the knowledge changes. */
 class StoredModels {
   readonly #monaco: Kit;
   readonly #language: string;
@@ -106,7 +106,7 @@ class StoredModels {
     return model.uri.scheme === 'stored';
   }
 
-  /** Opens what a line of a stored text shows; false where it is none of these texts. */
+  /** Opens what a line of a virtual text shows; returns false for other texts. */
   open(uri: Monaco.Uri, line: number): boolean {
     if (uri.scheme !== 'stored') return false;
     const { rules, facts } = this.texts();
@@ -123,12 +123,12 @@ function isSame(left: PredicateUse, right: PredicateUse): boolean {
   return left.name === right.name && left.arity === right.arity;
 }
 
-/** Where a predicate is concluded (or used at all) in what is stored, leaving out the rules the editor holds. */
+/** The stored positions that conclude a predicate (or use it at all), except rules in the editor. */
 function storedPlaces(
   stored: StoredModels,
   symbol: PredicateUse,
   isWanted: (use: PredicateUse) => boolean,
-  held: ReadText,
+  held: ParsedText,
 ): Monaco.languages.Location[] {
   const own = new Set(held.statements.map(({ rule }) => (rule === null ? '' : renderRule(rule))));
   const { rules, facts } = stored.texts();
@@ -186,8 +186,12 @@ function registerNavigation(monaco: Kit, language: string): void {
   });
 }
 
-/** The name as it is written in the text, or why it cannot be the symbol's. */
-function checkedName(text: ReadText, symbol: SymbolUse, name: string): { name: string } | { reason: string } {
+/** The new name as the text writes it, or why it is invalid. */
+function checkedName(
+  text: ParsedText,
+  symbol: SymbolUse,
+  name: string,
+): { name: string } | { reason: string } {
   if (symbol.kind === 'predicate') {
     const reason = isBuiltinName(name) ? `${name} is the name of a built-in` : predicateProblem(name);
     return reason === null ? { name } : { reason };
@@ -225,7 +229,7 @@ function registerRename(monaco: Kit, language: string): void {
       const checked = checkedName(text, symbol, wanted);
       if ('reason' in checked) return { edits: [], rejectReason: checked.reason };
       const { name } = checked;
-      // What is stored is renamed everywhere or not at all, after a preview.
+      // A stored predicate is renamed everywhere or not at all, after a preview.
       if (symbol.kind === 'predicate' && isKnown(symbol)) {
         editorTargets()?.renamePredicate(symbol.name, symbol.arity, name);
         return { edits: [] };
@@ -249,7 +253,7 @@ function severityOf(monaco: Kit, severity: Monaco.MarkerSeverity): Diagnostic['s
 function diagnosticOf(monaco: Kit, marker: Monaco.editor.IMarkerData): Diagnostic {
   return {
     severity: severityOf(monaco, marker.severity),
-    // Markers of our language are made of diagnostics alone (`code-editor.tsx`).
+    // Markers of our language come from diagnostics only (`code-editor.tsx`).
     code: (typeof marker.code === 'string' ? marker.code : 'syntax') as Diagnostic['code'],
     message: marker.message,
     startLine: marker.startLineNumber,
@@ -294,7 +298,7 @@ function registerLayout(monaco: Kit, language: string): void {
   });
   monaco.languages.registerFoldingRangeProvider(language, {
     provideFoldingRanges: (model) =>
-      foldsOf(model.getValue(), modeOf(model)).map(({ first, last, kind }) => ({
+      textFoldsOf(model.getValue(), modeOf(model)).map(({ first, last, kind }) => ({
         start: first,
         end: last,
         ...(kind === 'comment' ? { kind: monaco.languages.FoldingRangeKind.Comment } : {}),
@@ -332,7 +336,7 @@ function registerHover(monaco: Kit, language: string): void {
     async provideHover(model, position) {
       const knowledge = currentKnowledge();
       const found = symbolOf(model, position);
-      // Where the statement cannot be read yet, the word alone says which predicates may be meant.
+      // While the statement cannot be parsed, the word alone suggests possible predicates.
       const word = found === null ? model.getWordAtPosition(position)?.word : undefined;
       const symbol = found?.symbol.kind === 'predicate' ? found.symbol : null;
       const name = symbol?.name ?? word;
@@ -349,6 +353,7 @@ function registerHover(monaco: Kit, language: string): void {
   });
 }
 
+/** Registers the services for a language. */
 export function registerServices(monaco: Kit, language: string): void {
   registerCompletion(monaco, language);
   registerHover(monaco, language);

@@ -1,8 +1,8 @@
 /**
- * Colours for our language, line by line: the one lexer behind the editor and behind all shown code.
+ * Syntax highlighting of our language, line by line: the only lexer, for the editor and all shown code.
  *
- * It never fails and judges nothing: what is wrong is told by the parser of `engine/logic`. The only state from
- * one line to the next is whether an argument list is open, since there `%` and `#` are ordinary characters.
+ * It never fails and validates nothing; the parser in `engine/language` reports errors. The only state between lines
+ * is whether an argument list is open, since `%` and `#` are ordinary characters there.
  */
 
 export type TokenKind =
@@ -23,9 +23,10 @@ export interface CodeToken {
   readonly kind: TokenKind;
 }
 
+/** Tokens of a line. */
 export interface LexedLine {
   readonly tokens: readonly CodeToken[];
-  /** True where the line ends inside an argument list. */
+  /** True if the line ends inside an argument list. */
   readonly isOpen: boolean;
 }
 
@@ -38,7 +39,7 @@ const operator = /:-|<=|>=|!=|[<>=:,.{};+*/()]/y;
 const word = /[^\s(){},;"'`<>=]+/y;
 const aggregates: ReadonlySet<string> = new Set(['count', 'sum', 'min', 'max', 'avg']);
 
-/** The end of what `pattern` (sticky) matches at `at`, or `at` where it does not. */
+/** The end of the match of a sticky `pattern` at `at`, or `at` without a match. */
 function matchEnd(pattern: RegExp, line: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(line) ? pattern.lastIndex : at;
@@ -53,7 +54,7 @@ function kindOfWord(line: string, start: number, end: number): TokenKind {
   return 'constant';
 }
 
-/** One token inside an argument list. */
+/** Lexes one token inside an argument list. */
 function lexArgument(line: string, at: number): { end: number; kind: TokenKind } {
   if (line[at] === '"') return { end: matchEnd(quoted, line, at), kind: 'string' };
   const end = matchEnd(bareArgument, line, at);
@@ -63,7 +64,7 @@ function lexArgument(line: string, at: number): { end: number; kind: TokenKind }
   return { end, kind: number.test(text) ? 'number' : 'constant' };
 }
 
-/** One token outside of argument lists. */
+/** Lexes one token outside of argument lists. */
 function lexStatement(line: string, at: number): { end: number; kind: TokenKind } {
   const character = line[at] ?? '';
   const isAfterSpace = at === 0 || /[\s.]/.test(line[at - 1] ?? '');
@@ -75,14 +76,14 @@ function lexStatement(line: string, at: number): { end: number; kind: TokenKind 
   if (operatorEnd > at) return { end: operatorEnd, kind: 'operator' };
   let end = matchEnd(word, line, at);
   if (end === at) return { end: at + 1, kind: 'operator' };
-  // A rule's arrow and the full stop at the end of a statement are no part of a word.
+  // A rule's arrow and the final full stop are not part of a word.
   const arrow = line.slice(at, end).indexOf(':-');
   if (arrow > 0) end = at + arrow;
   else if (end - at > 1 && line[end - 1] === '.' && /^(?:\s|$)/.test(line.slice(end))) end -= 1;
   return { end, kind: kindOfWord(line, at, end) };
 }
 
-/** The tokens of one line. `isOpen`: an argument list is open from the line before. */
+/** Returns the tokens of a line. `isOpen`: an argument list continues from the previous line. */
 export function lexLine(line: string, isOpen: boolean): LexedLine {
   const tokens: CodeToken[] = [];
   let at = 0;

@@ -1,7 +1,7 @@
 /**
- * Monaco with the features that are used here and our language. Loaded only when a view needs an editor.
+ * Monaco with the features in use and our language. Loaded only when a view needs an editor.
  *
- * Registration happens once, on import. What is known of the knowledge base comes from `knowledge.ts`.
+ * Registers on import. Knowledge comes from `knowledge.ts`.
  */
 import '../ui/no-eval.ts';
 import * as monaco from 'monaco-editor/editor';
@@ -29,7 +29,7 @@ import 'monaco-editor/features/rename/register';
 import 'monaco-editor/features/smartSelect/register';
 import 'monaco-editor/features/snippet/register';
 import 'monaco-editor/features/suggest/register';
-// The feature above registers the inline suggestions only; this is the list.
+// The feature above registers inline suggestions only; this is the list.
 import 'monaco-editor/editor/contrib/suggest/browser/suggestController';
 import 'monaco-editor/features/toggleTabFocusMode/register';
 import 'monaco-editor/features/wordHighlighter/register';
@@ -40,9 +40,9 @@ import { lexLine } from './lexer.ts';
 
 export { monaco };
 
-/** The id of our language in Monaco. */
+/** Monaco's id of our language. */
 export const languageId = 'corollary';
-/** JSON as text with its colours alone: Monaco's own comes with a service that is wanted by none here. */
+/** JSON with highlighting only: Monaco's own brings a language service that nothing here needs. */
 export const jsonId = 'corollary-json';
 
 self.MonacoEnvironment = { getWorker: () => new EditorWorker() };
@@ -134,7 +134,7 @@ type Colours = Record<
   string
 >;
 
-/** The same colours as in ui/theme.css, which Monaco cannot read. */
+/** The colours of ui/theme.css, which Monaco cannot read. */
 function defineTheme(name: string, base: 'vs' | 'vs-dark' | 'hc-black', colours: Colours): void {
   monaco.editor.defineTheme(name, {
     base,
@@ -163,7 +163,7 @@ function defineTheme(name: string, base: 'vs' | 'vs-dark' | 'hc-black', colours:
         ]),
       ),
       'editor.placeholder.foreground': `#${colours.comment}`,
-      // Of two texts neither is the right one: both sides are marked alike.
+      // Neither text of a comparison is the correct one: both sides are marked alike.
       ...Object.fromEntries(
         ['inserted', 'removed'].flatMap((side) => [
           [`diffEditor.${side}TextBackground`, `#${colours.differing}`],

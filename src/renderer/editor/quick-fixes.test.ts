@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseRule } from '../../engine/language/parse.ts';
 import { diagnoseText } from './diagnose-text.ts';
 import { fixerOf } from './quick-fixes.ts';
-import { applyEdits, type TextMode } from './read-text.ts';
+import { applyTextEdits, type TextMode } from './read-text.ts';
 
 const knowledge = {
   predicates: [
@@ -13,12 +13,12 @@ const knowledge = {
   rules: [{ id: 'r1', rule: parseRule('child(?x, ?y) :- parent(?y, ?x)'), scope: null }],
 };
 
-/** The text after each fix of each complaint with that code, by title. */
+/** The text after each fix of each diagnostic with that code, by title. */
 function fixed(text: string, code: string, mode: TextMode = 'program'): Record<string, string> {
   const found = diagnoseText(text, mode, knowledge).filter((each) => each.code === code);
   expect(found.length, `a complaint ${code}`).toBeGreaterThan(0);
   const fixes = found.flatMap((each) => fixerOf(text, mode, knowledge.predicates)(each));
-  return Object.fromEntries(fixes.map(({ title, edits }) => [title, applyEdits(text, edits)]));
+  return Object.fromEntries(fixes.map(({ title, edits }) => [title, applyTextEdits(text, edits)]));
 }
 
 describe('quick fixes', () => {
@@ -105,7 +105,7 @@ describe('quick fixes', () => {
       'p(?x, ?w) :- parent(?x, ?y), not married(?z, ?x).\nq(?x) :- Person(?x).\nperson(a, b).\nr(?u) :- person(?u), prent(?u, ?v).';
     for (const each of diagnoseText(text, 'program', knowledge))
       for (const fix of fixerOf(text, 'program', knowledge.predicates)(each)) {
-        const after = diagnoseText(applyEdits(text, fix.edits), 'program', knowledge);
+        const after = diagnoseText(applyTextEdits(text, fix.edits), 'program', knowledge);
         expect(after.map(({ message }) => message)).not.toContain(each.message);
       }
   });

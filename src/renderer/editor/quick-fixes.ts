@@ -1,21 +1,22 @@
 /**
- * What can be done about a complaint of the checker, as edits of the text.
+ * Quick fixes of diagnostics, as text edits.
  *
- * Every fix makes its own complaint go away; which one is meant is the user's to say, so a fix is preferred only where
- * there is no other sensible one. Pure: the editor's light bulb and the list of problems offer the same.
+ * Every fix resolves its own diagnostic; a fix is preferred only if there is no other sensible one. Pure: the editor's
+ * light bulb and the problem list offer the same fixes.
  */
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { ruleProblems } from '../../engine/language/check.ts';
 import type { Span } from '../../engine/language/source.ts';
 import {
   type PredicateUse,
-  type ReadText,
-  readText,
+  type ParsedText,
+  parseEditorText,
   type TextEdit,
   type TextMode,
   type VariableUse,
 } from './read-text.ts';
 
+/** A titled fix. */
 export interface Fix {
   readonly title: string;
   readonly edits: readonly TextEdit[];
@@ -24,16 +25,16 @@ export interface Fix {
 
 type Vocabulary = readonly { readonly name: string; readonly arity: number }[];
 
-/** What a fix is looked for with. */
+/** A diagnostic in its context. */
 interface Case {
   readonly text: string;
-  readonly read: ReadText;
+  readonly read: ParsedText;
   readonly place: Span;
   readonly known: Vocabulary;
   readonly diagnostic: Diagnostic;
 }
 
-/** The offset of a line and column, both from 1. A line ends as the checker has it. */
+/** Returns the offset of a line and column, both from 1. Lines end as in the checker. */
 export function offsetAt(text: string, line: number, column: number): number {
   let start = 0;
   const ends = /\r\n|\r|\n/g;
@@ -44,8 +45,8 @@ export function offsetAt(text: string, line: number, column: number): number {
   return Math.min(text.length, start + column - 1);
 }
 
-/** How many letters must be changed to make one word of another, or swapped with the next; `most` + 1 where more. */
-export function distance(left: string, right: string, most: number): number {
+/** Returns the edit distance of two words, counting a swap of neighbours as one; `most` + 1 if larger. */
+export function wordDistance(left: string, right: string, most: number): number {
   if (Math.abs(left.length - right.length) > most) return most + 1;
   let before: number[] = [];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
@@ -68,12 +69,12 @@ export function distance(left: string, right: string, most: number): number {
   return Math.min(most + 1, row[right.length] ?? 0);
 }
 
-/** The words that are so like `word` that one may have been meant, the likest first. */
+/** The words similar enough to `word` to be meant, most similar first. */
 function likest(word: string, words: Iterable<string>, count: number): string[] {
   const most = word.length < 5 ? 1 : 2;
   const scored = [...new Set(words)]
     .filter((other) => other !== word)
-    .map((other) => ({ other, far: distance(word.toLowerCase(), other.toLowerCase(), most) }))
+    .map((other) => ({ other, far: wordDistance(word.toLowerCase(), other.toLowerCase(), most) }))
     .filter(({ far }) => far <= most);
   scored.sort((left, right) => left.far - right.far || (left.other < right.other ? -1 : 1));
   return scored.slice(0, count).map(({ other }) => other);
@@ -91,7 +92,7 @@ function variableOf({ read, place }: Case): VariableUse | undefined {
   return read.variables.find(({ span }) => span.start === place.start && span.end === place.end);
 }
 
-/** A statement with the line it stands on alone, or with the space after it. */
+/** Edit that removes a statement with its line, or with the space after it. */
 function statementEdit(text: string, { start, end }: Span): TextEdit {
   const before = /(?:^|\n)[ \t]*$/.test(text.slice(0, start));
   const after = /^[ \t]*(?:\r\n|\n|\r|$)/.exec(text.slice(end))?.[0];
@@ -117,8 +118,8 @@ function ofSyntax({ diagnostic, place }: Case): Fix[] {
   ];
 }
 
-/** The variables of a statement that something binds: those of atoms that are matched. */
-function boundIn(read: ReadText, statement: number): string[] {
+/** The variables of a statement that matched atoms bind. */
+function boundIn(read: ParsedText, statement: number): string[] {
   const bound = read.variables.filter(
     (use) => use.statement === statement && use.within === 'atom' && use.depth === 0 && use.name !== '?_',
   );
@@ -147,7 +148,7 @@ function ofUnsafe(found: Case): Fix[] {
   const variable = variableOf(found);
   const statement = found.read.statements.find(({ span }) => overlaps(span, found.place));
   if (variable === undefined) {
-    // A fact with a variable is no statement: its place is all there is.
+    // A fact with a variable is no parsed statement: only its position is known.
     const word = found.text.slice(found.place.start, found.place.end);
     if (!/^\?[\p{L}\p{N}_]+$/u.test(word) || word === '?_') return [];
     return [
@@ -194,7 +195,7 @@ function ofSingleton(found: Case): Fix[] {
   ];
 }
 
-/** The arities that a predicate is known with, elsewhere than where the complaint is. */
+/** The known arities of a predicate, apart from the diagnosed occurrence. */
 function aritiesOf({ known, read, diagnostic }: Case, use: PredicateUse): number[] {
   const elsewhere = read.predicates.filter((other) => other.name === use.name && other !== use);
   const arities = new Set(
@@ -221,7 +222,7 @@ function toArity(found: Case, use: PredicateUse, arity: number): Fix[] {
       },
     ];
   }
-  // A fact needs constants and a head bound variables: what they are nobody else can say.
+  // A fact needs constants and a head bound variables, which only the user can supply.
   if (role !== 'body') return [];
   const added = Array.from({ length: arity - terms.length }, () => '?_').join(', ');
   const edit =
@@ -273,7 +274,7 @@ function ofDuplicate({ text, place, diagnostic }: Case): Fix[] {
   return [{ title, edits: [statementEdit(text, place)], isPreferred: true }];
 }
 
-/** Takes out the premise that closes a cycle through negation, where the rule is a rule without it. */
+/** Removes the premise that closes a cycle through negation, if the rule stays valid without it. */
 function ofCycle({ text, read, place }: Case): Fix[] {
   const statement = read.statements.find(({ span }) => span.start <= place.start && place.end <= span.end);
   const rule = statement?.rule ?? null;
@@ -304,17 +305,17 @@ const fixesByCode: Record<Diagnostic['code'], (found: Case) => Fix[]> = {
 };
 
 /**
- * What can be done about each complaint of a text, the likeliest first. `known`: the predicates that are stored. The
- * text is read once, when the first complaint is looked at.
+ * Returns a function from diagnostics to fixes, most likely first. `known`: the stored predicates. The text is parsed
+ * once, on the first call.
  */
 export function fixerOf(text: string, mode: TextMode, known: Vocabulary): (diagnostic: Diagnostic) => Fix[] {
-  let read: ReadText | null = null;
+  let read: ParsedText | null = null;
   return (diagnostic) => {
     const place = {
       start: offsetAt(text, diagnostic.startLine, diagnostic.startColumn),
       end: offsetAt(text, diagnostic.endLine, diagnostic.endColumn),
     };
-    read ??= readText(text, mode);
+    read ??= parseEditorText(text, mode);
     return fixesByCode[diagnostic.code]({ text, read, place, known, diagnostic });
   };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { readText, renameInText, symbolAt, usesOf } from './read-text.ts';
+import { parseEditorText, renameInText, symbolAt, usesOf } from './read-text.ts';
 
 function usesAt(marked: string, mode: 'program' | 'question' = 'program'): string[] {
   const offset = marked.indexOf('|');
   const text = marked.replace('|', '');
-  const read = readText(text, mode);
+  const read = parseEditorText(text, mode);
   const symbol = symbolAt(read, offset);
   return symbol === null
     ? []

@@ -1,78 +1,83 @@
 /**
- * Where the names of a text stand: predicates and variables, statement by statement.
+ * Positions of names in a text: predicates and variables, per statement.
  *
- * Read by the parser that the service uses, so that what is renamed or looked up is what is meant: a word in a
- * constant, a string or a comment is none of it. Statements that cannot be read are left out. Offsets are UTF-16
- * units of the text; a question is read as one body, and its places are those in the question.
+ * Uses the service's parser, so that a rename or look-up never touches words in constants, strings or comments.
+ * Unparsable statements are skipped. Offsets are UTF-16 units of the text; a question is parsed as a body, with
+ * positions in the question.
  */
 import type { Atom, Literal, Rule } from '../../engine/contract/language.ts';
 import { parseProgram, type Statement } from '../../engine/language/parse.ts';
 import type { LiteralSource, Span } from '../../engine/language/source.ts';
 import { isAggregate, isBuiltin } from '../../engine/language/terms.ts';
 
+/** How a text is parsed. */
 export type TextMode = 'program' | 'question';
 
-export type Role = 'fact' | 'head' | 'body';
+/** Role of an atom in its statement. */
+export type AtomRole = 'fact' | 'head' | 'body';
 
-/** One place where a predicate is named. */
+/** One occurrence of a predicate. */
 export interface PredicateUse {
   readonly kind: 'predicate';
   readonly name: string;
   readonly arity: number;
   readonly negated: boolean;
-  readonly role: Role;
-  /** Of the name alone. */
+  readonly role: AtomRole;
+  /** Span of the name. */
   readonly span: Span;
-  /** Of the whole literal. */
+  /** Span of the literal. */
   readonly whole: Span;
   readonly terms: readonly Span[];
   /** Index of the statement. */
   readonly statement: number;
 }
 
-/** One place where a variable stands. Variables are those of their statement. */
+/** One occurrence of a variable. Variables belong to their statement. */
 export interface VariableUse {
   readonly kind: 'variable';
   readonly name: string;
   readonly span: Span;
   readonly statement: number;
-  /** What it is a term of. */
+  /** Construct that contains it. */
   readonly within: 'head' | 'atom' | 'absence' | 'builtin' | 'aggregate';
-  /** How many braces stand around it. */
+  /** Number of enclosing braces. */
   readonly depth: number;
 }
 
+/** An occurrence of a predicate or variable. */
 export type SymbolUse = PredicateUse | VariableUse;
 
+/** A parsed statement. */
 export interface ReadStatement {
   readonly kind: 'fact' | 'rule' | 'question';
-  /** Of a question the whole text. */
+  /** For a question, the whole text. */
   readonly span: Span;
   readonly atom: Atom | null;
   readonly rule: Rule | null;
-  /** The places of the body's literals. */
+  /** Positions of the body's literals. */
   readonly body: readonly LiteralSource[];
 }
 
-export interface ReadText {
+/** A text as far as it could be parsed. */
+export interface ParsedText {
   readonly statements: readonly ReadStatement[];
   readonly predicates: readonly PredicateUse[];
   readonly variables: readonly VariableUse[];
-  /** True where nothing of the text was passed over. */
+  /** True if nothing was skipped. */
   readonly isWhole: boolean;
 }
 
-/** A question is read as the body of this rule. */
+/** A question is parsed as the body of this rule. */
 export const questionHead = 'question :- ';
 
-/** A question without the mark that may end it; every place stays. */
+/** Returns a question without its final question mark; positions are unchanged. */
 export function withoutQuestionMark(text: string): string {
   return text.replace(/\)\s*\?\s*$/, (end) => `)${' '.repeat(end.length - 1)}`);
 }
 
 const most = 1_000_000;
 
-/** Collects the uses of one statement. `shift`: what was put before the text. */
+/** Collects the occurrences of one statement. `shift` is the length of the text put before it. */
 class Uses {
   readonly predicates: PredicateUse[] = [];
   readonly variables: VariableUse[] = [];
@@ -86,7 +91,7 @@ class Uses {
     return { start: start - this.#shift, end: end - this.#shift };
   }
 
-  atom(atom: Atom, source: LiteralSource, role: Role, statement: number): void {
+  atom(atom: Atom, source: LiteralSource, role: AtomRole, statement: number): void {
     this.predicates.push({
       kind: 'predicate',
       name: atom.predicate,
@@ -155,15 +160,15 @@ function readStatement(statement: Statement, index: number, uses: Uses, isQuesti
   };
 }
 
-let last: { readonly text: string; readonly mode: TextMode; readonly read: ReadText } | null = null;
+let last: { readonly text: string; readonly mode: TextMode; readonly read: ParsedText } | null = null;
 
-/** Reads what can be read of a text. The last one is kept: of what is written, several ask after each key. */
-export function readText(text: string, mode: TextMode): ReadText {
+/** Parses what can be parsed of a text. Caches the last result, which several callers need after each keystroke. */
+export function parseEditorText(text: string, mode: TextMode): ParsedText {
   if (last?.text !== text || last.mode !== mode) last = { text, mode, read: readAnew(text, mode) };
   return last.read;
 }
 
-function readAnew(text: string, mode: TextMode): ReadText {
+function readAnew(text: string, mode: TextMode): ParsedText {
   const isQuestion = mode === 'question';
   const shift = isQuestion ? questionHead.length : 0;
   const whole = isQuestion ? questionHead + withoutQuestionMark(text) : text;
@@ -180,8 +185,8 @@ function holds(span: Span, offset: number): boolean {
   return span.start <= offset && offset <= span.end;
 }
 
-/** The predicate or variable that is named at an offset, its end included. */
-export function symbolAt(read: ReadText, offset: number): SymbolUse | null {
+/** Returns the predicate or variable at an offset, its end included; null if there is none. */
+export function symbolAt(read: ParsedText, offset: number): SymbolUse | null {
   return (
     read.predicates.find(({ span }) => holds(span, offset)) ??
     read.variables.find(({ span }) => holds(span, offset)) ??
@@ -189,36 +194,39 @@ export function symbolAt(read: ReadText, offset: number): SymbolUse | null {
   );
 }
 
-/** Every place of the same predicate (name and arity, whatever its sign), or of the same variable of the statement. */
-export function usesOf(read: ReadText, symbol: SymbolUse): SymbolUse[] {
+/**
+ * Returns all occurrences of the same predicate (name and arity, either sign), or of the same variable in the
+ * statement.
+ */
+export function usesOf(read: ParsedText, symbol: SymbolUse): SymbolUse[] {
   return symbol.kind === 'predicate'
     ? read.predicates.filter(({ name, arity }) => name === symbol.name && arity === symbol.arity)
     : read.variables.filter(({ name, statement }) => name === symbol.name && statement === symbol.statement);
 }
 
-/** One stretch of a text and what stands there instead. */
+/** A replacement of one span. */
 export interface TextEdit extends Span {
   readonly text: string;
 }
 
-/** The text after edits that do not overlap. */
-export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+/** Returns the text after edits that do not overlap. */
+export function applyTextEdits(text: string, edits: readonly TextEdit[]): string {
   let result = text;
   for (const { start, end, text: part } of [...edits].sort((left, right) => right.start - left.start))
     result = result.slice(0, start) + part + result.slice(end);
   return result;
 }
 
-/** The text with a predicate called otherwise wherever its statements can be read. */
+/** Returns the text with a predicate renamed in all parsable statements. */
 export function renameInText(
   text: string,
   mode: TextMode,
   from: { name: string; arity: number },
   to: string,
 ) {
-  const { predicates } = readText(text, mode);
+  const { predicates } = parseEditorText(text, mode);
   const edits = predicates
     .filter(({ name, arity }) => name === from.name && arity === from.arity)
     .map(({ span }) => ({ ...span, text: to }));
-  return applyEdits(text, edits);
+  return applyTextEdits(text, edits);
 }

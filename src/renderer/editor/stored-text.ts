@@ -1,17 +1,17 @@
 /**
- * The stored rules, and an example of each stored relation, as texts that can be looked into from an editor.
+ * Stored rules, and an example of each stored relation, as virtual texts.
  *
- * Pure. A line leads back to the rule or predicate that it shows. Rules that the editor itself holds are left out by
- * whoever looks, since the user sees them already.
+ * Pure. A line maps back to its rule or predicate. Callers exclude the rules shown in the editor itself.
  */
 import { ruleForEditor } from './format-text.ts';
 import type { Knowledge } from './knowledge.ts';
-import { readText, type ReadText } from './read-text.ts';
+import { parseEditorText, type ParsedText } from './read-text.ts';
 
+/** A virtual text. */
 export interface StoredText {
   readonly text: string;
-  readonly read: ReadText;
-  /** What each line, from 1, is of: the id of a rule, or the name of a predicate. */
+  readonly read: ParsedText;
+  /** Owner of a line, from 1: a rule id or a predicate name. */
   ownerOf(line: number): string | null;
 }
 
@@ -23,10 +23,10 @@ interface Part {
 function storedTextOf(parts: readonly Part[]): StoredText {
   const owners = parts.flatMap(({ text, owner }) => text.split('\n').map(() => owner));
   const text = parts.map((part) => part.text).join('\n');
-  return { text, read: readText(text, 'program'), ownerOf: (line) => owners[line - 1] ?? null };
+  return { text, read: parseEditorText(text, 'program'), ownerOf: (line) => owners[line - 1] ?? null };
 }
 
-/** Every stored rule, in the order of the service. */
+/** Returns all stored rules in the service's order. */
 export function storedRulesText({ rules }: Knowledge): StoredText {
   return storedTextOf(
     rules.map(({ id, head, body, enabled }) => ({
@@ -36,7 +36,7 @@ export function storedRulesText({ rules }: Knowledge): StoredText {
   );
 }
 
-/** One stored fact of every predicate that has any, with how many there are. */
+/** Returns one stored fact of each non-empty predicate, with their number. */
 export function storedFactsText({ predicates }: Knowledge): StoredText {
   return storedTextOf(
     predicates.flatMap(({ name, facts, example }) =>

@@ -1,8 +1,3 @@
-/**
- * A long text for reading alone: found in, marked and copied as in an editor, and only the lines that are seen exist.
- *
- * Tab leads on, as from any text that cannot be changed.
- */
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { useShownTheme } from '../ui/theme-choice.ts';
 import { monospace } from '../ui/theme.ts';
@@ -47,6 +42,11 @@ function createViewer(host: HTMLElement, { text, language, label }: TextViewerPr
   });
 }
 
+/**
+ * Shows a long read-only text with the editor's search, selection and copying; renders only visible lines.
+ *
+ * Tab moves on, as from any read-only text.
+ */
 export function TextViewer(props: TextViewerProps) {
   const { text, language, label } = props;
   const scheme = useShownTheme();

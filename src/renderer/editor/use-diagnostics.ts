@@ -1,4 +1,4 @@
-/** Live diagnostics of a text, from a worker that all editors share. */
+/** Live diagnostics of a text, from a worker shared by all editors. */
 import { useEffect, useState } from 'react';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import DiagnoseWorker from './diagnose.worker.ts?worker';
@@ -6,12 +6,12 @@ import type { CheckedAgainst, DiagnoseAnswer, DiagnoseRequest } from './diagnose
 import { type Knowledge, useKnowledge } from './knowledge.ts';
 import type { TextMode } from './read-text.ts';
 
-/** How long after the last key the text is looked at, in milliseconds. */
+/** Delay after the last keystroke, in milliseconds. */
 const pauseMs = 30;
 
 let worker: Worker | null = null;
 let lastId = 0;
-/** What the worker was last told is known: of many texts most are checked against the same. */
+/** The knowledge last sent to the worker; most texts are checked against the same. */
 let told: Knowledge | null = null;
 const waiting = new Map<number, (diagnostics: readonly Diagnostic[]) => void>();
 
@@ -52,17 +52,18 @@ function request(
   return () => waiting.delete(id);
 }
 
+/** Diagnostics of a text. */
 export interface Diagnosed {
   readonly diagnostics: readonly Diagnostic[];
-  /** The text that they are of. */
+  /** The text they belong to. */
   readonly of: string;
 }
 
 const none: Diagnosed = { diagnostics: [], of: '' };
 
 /**
- * What is wrong with the text now; the answer for the text before until the new one is there. `instead`: the id of the
- * stored rule that the text would replace.
+ * Returns the diagnostics of the text; those of the previous text until the new ones arrive. `instead` is the id of
+ * the stored rule that the text would replace.
  */
 export function useDiagnostics(text: string, mode: TextMode, instead: string | null = null): Diagnosed {
   const knowledge = useKnowledge();

@@ -1,10 +1,10 @@
-/** Elements with their text. Text goes in as text alone: nothing here reads markup. */
+/** Creation of elements. Text is always set as text: nothing here parses markup. */
 
 interface Attributes {
   readonly [name: string]: string | number | boolean | undefined;
 }
 
-/** An element; attributes that are undefined or false are left out, true stands without a value. */
+/** Returns an element. Attributes that are undefined or false are omitted; true sets an empty value. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -18,7 +18,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A button; `name` stays the same where the label does not. */
+/** Returns a button; `name` stays the same even if the label changes. */
 export function button(label: string, onPress: () => void, name = label): HTMLButtonElement {
   const made = element('button', { type: 'button', name }, label);
   made.addEventListener('click', onPress);

@@ -1,4 +1,4 @@
-/** What a key does in the outline: where the cursor goes, what is folded and unfolded. */
+/** Key handling of the outline: cursor movement, folding and unfolding. */
 import { activeLine, moveOf, type TreeMove } from '../features/proof/tree-keys.ts';
 import {
   canUnfold,
@@ -7,20 +7,21 @@ import {
   keyIn,
   type Unfolded,
   withFolded,
-  withShown,
+  withUnfoldedTo,
   withUnfolded,
 } from './forest.ts';
 
+/** Cursor and unfolded steps. */
 export interface ForestState {
-  /** Key of the line the cursor is on. */
+  /** Key of the line under the cursor. */
   readonly active: string;
   readonly unfolded: Unfolded;
 }
 
-/** Folds or unfolds the line; from a reference it goes to where the step is shown whole. */
+/** Folds or unfolds the line; from a reference, moves to the line that shows the step in full. */
 export function afterOpening(row: ForestRow, { unfolded }: ForestState): ForestState {
   if (row.isReference && row.step !== null)
-    return { active: keyIn(row.index, row.step.id), unfolded: withShown(unfolded, row) };
+    return { active: keyIn(row.index, row.step.id), unfolded: withUnfoldedTo(unfolded, row) };
   if (!canUnfold(row)) return { active: row.key, unfolded };
   const next = isUnfolded(row, unfolded) ? withFolded(unfolded, row) : withUnfolded(unfolded, row);
   return { active: row.key, unfolded: next };
@@ -35,8 +36,8 @@ function afterMove(move: TreeMove<ForestRow>, { unfolded }: ForestState): Forest
   return { active: line.key, unfolded: next };
 }
 
-/** The state after a key; null for a key that means nothing here. `page`: lines that fit into the view. */
-export function afterKey(
+/** Returns the state after a key; null for an unhandled key. `page` is the number of lines in the view. */
+export function forestAfterKey(
   key: string,
   rows: readonly ForestRow[],
   state: ForestState,

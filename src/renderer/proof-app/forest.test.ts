@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
 import {
-  type Conclusion,
-  conclusionsOf,
+  type ProvedAnswer,
+  provedAnswersOf,
   type ForestRow,
   forestRows,
   stepsUnder,
@@ -10,7 +10,7 @@ import {
   unfoldedAtFirst,
   unfoldedUpTo,
 } from './forest.ts';
-import { afterKey, type ForestState } from './forest-keys.ts';
+import { forestAfterKey, type ForestState } from './forest-keys.ts';
 
 function step(id: number, atom: string, premises: number[] = []): ProofStep {
   const kind = premises.length > 0 ? 'rule' : 'fact';
@@ -26,7 +26,7 @@ function answerOf(steps: ProofStep[], roots: number[]): Answer {
   return { ...page, generation: 1, elapsedMs: 1, proof: { roots, steps } };
 }
 
-/** d stands on b and c, which both stand on a; e stands on d. */
+/** d uses b and c, which both use a; e uses d. */
 const steps = [
   step(0, 'a()'),
   step(1, 'b()', [0]),
@@ -34,15 +34,15 @@ const steps = [
   step(3, 'd()', [1, 2]),
   step(4, 'e()', [3]),
 ];
-const both = conclusionsOf(answerOf(steps, [3, 4]));
+const both = provedAnswersOf(answerOf(steps, [3, 4]));
 
-/** A conclusion that stands on a chain of as many steps below it. */
-function chain(length: number): Conclusion[] {
+/** An answer on a chain of that many steps. */
+function chain(length: number): ProvedAnswer[] {
   const links = Array.from({ length }, (_, id) => step(id, `p(${id})`, id === 0 ? [] : [id - 1]));
-  return conclusionsOf(answerOf(links, [length - 1]));
+  return provedAnswersOf(answerOf(links, [length - 1]));
 }
 
-function words(conclusions: readonly Conclusion[], unfolded: Unfolded): string[] {
+function words(conclusions: readonly ProvedAnswer[], unfolded: Unfolded): string[] {
   return forestRows(conclusions, unfolded).map(
     ({ level, step: shown, conclusion, isReference }) =>
       `${level} ${shown?.atom ?? `${conclusion.text} unproved`}${isReference ? ' again' : ''}`,
@@ -96,8 +96,8 @@ describe('answers and their proofs as one outline', () => {
 
   test('an answer without its proof is a line too', () => {
     const { proof: _, ...answer } = answerOf(steps, [3]);
-    expect(words(conclusionsOf(answer), new Map())).toEqual(['1 d() unproved']);
-    expect(words(conclusionsOf(answerOf(steps, [3, 99])), new Map())).toEqual([
+    expect(words(provedAnswersOf(answer), new Map())).toEqual(['1 d() unproved']);
+    expect(words(provedAnswersOf(answerOf(steps, [3, 99])), new Map())).toEqual([
       '1 d()',
       '1 lost(99) unproved',
     ]);
@@ -118,7 +118,7 @@ describe('answers and their proofs as one outline', () => {
 
   test('thousands of answers that share a long chain are laid out only where they are unfolded', () => {
     const links = Array.from({ length: 5000 }, (_, id) => step(id, `p(${id})`, id === 0 ? [] : [id - 1]));
-    const conclusions = conclusionsOf(
+    const conclusions = provedAnswersOf(
       answerOf(
         links,
         links.map(({ id }) => id),
@@ -143,7 +143,7 @@ describe('keys in the outline', () => {
   const start: ForestState = { active: '0:3', unfolded: new Map() };
 
   function press(keys: string[], state: ForestState = start): ForestState {
-    return keys.reduce((at, key) => afterKey(key, forestRows(both, at.unfolded), at, 3) ?? at, state);
+    return keys.reduce((at, key) => forestAfterKey(key, forestRows(both, at.unfolded), at, 3) ?? at, state);
   }
 
   test('arrows up and down go from line to line and stay within them', () => {
@@ -190,7 +190,7 @@ describe('keys in the outline', () => {
   });
 
   test('a key that means nothing here is left to others', () => {
-    expect(afterKey('a', forestRows(both, new Map()), start, 3)).toBeNull();
-    expect(afterKey('ArrowDown', [], start, 3)).toBeNull();
+    expect(forestAfterKey('a', forestRows(both, new Map()), start, 3)).toBeNull();
+    expect(forestAfterKey('ArrowDown', [], start, 3)).toBeNull();
   });
 });

@@ -1,9 +1,9 @@
 /**
- * Several answers and their proofs as one outline: each answer a line, its proof under it.
+ * Several answers with proofs as one outline: each answer a line with its proof below.
  *
- * Every answer's proof is whole by itself: a step that it uses in several places is shown once there, and referred to
- * from the others. A tree is laid out when its answer is first looked into, so that thousands of answers that share
- * a proof of thousands of steps cost no more than what is unfolded of them.
+ * Each answer's proof is complete: a step used several times is shown once in it and referenced elsewhere. A tree is
+ * built when its answer is first opened, so that thousands of answers sharing a proof of thousands of steps cost only
+ * what is unfolded.
  */
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
 import {
@@ -18,32 +18,32 @@ import {
   visibleRows,
 } from '../features/proof/proof-tree.ts';
 
-/** One answer; without `root` it came without its proof. */
-export interface Conclusion {
+/** An answer; without `root` its proof is missing. */
+export interface ProvedAnswer {
   readonly text: string;
   readonly root: ProofStep | null;
-  /** Laid out when first called; null without a root. */
+  /** Built on the first call; null without a root. */
   tree(): ProofTree | null;
 }
 
-/** One visible line. A line without `step` is that of an answer without proof. */
+/** One visible line; without `step` it is an answer without proof. */
 export interface ForestRow extends Omit<OutlineRow, 'step'> {
-  readonly conclusion: Conclusion;
-  /** Place of the answer among all, from 0. */
+  readonly conclusion: ProvedAnswer;
+  /** Index of the answer, from 0. */
   readonly index: number;
   readonly step: ProofStep | null;
 }
 
-/** Ids of the steps whose premises are shown, by the place of their answer. */
+/** Ids of the unfolded steps, by index of their answer. */
 export type Unfolded = ReadonlyMap<number, ReadonlySet<number>>;
 
-/** Lines that unfolding everything makes at most. */
-export const mostUnfolded = 20_000;
-/** Lines of several answers that are shown with their proofs at first: what is in sight without scrolling. */
-const fewLines = 16;
+/** Maximum number of lines after unfolding everything. */
+export const maxUnfolded = 20_000;
+/** With several answers, at most this many lines start unfolded: what is visible without scrolling. */
+const maxInitialLines = 16;
 
-/** The answers of a page with their proofs. A root whose step is missing counts as no proof. */
-export function conclusionsOf({ results, proof }: Answer): Conclusion[] {
+/** Returns the answers of a page with their proofs. A root whose step is missing counts as no proof. */
+export function provedAnswersOf({ results, proof }: Answer): ProvedAnswer[] {
   const steps = proof === undefined ? new Map<number, ProofStep>() : stepsById(proof);
   return results.map((text, index) => {
     const root = steps.get(proof?.roots[index] ?? Number.NaN) ?? null;
@@ -52,32 +52,33 @@ export function conclusionsOf({ results, proof }: Answer): Conclusion[] {
   });
 }
 
-/** True where the answer's proof is more than the fact that it is. */
-export function isProved({ root }: Conclusion): boolean {
+/** Returns true if the proof consists of more than a fact. */
+export function isProved({ root }: ProvedAnswer): boolean {
   return root !== null && root.premises.length > 0;
 }
 
-/** True where something can be unfolded under the line. */
+/** Returns true if the line has something to unfold. */
 export function canUnfold({ step, isReference }: ForestRow): boolean {
   return step !== null && !isReference && step.premises.length > 0;
 }
 
+/** Returns true if the line is unfolded. */
 export function isUnfolded(row: ForestRow, unfolded: Unfolded): boolean {
   return row.step !== null && unfolded.get(row.index)?.has(row.step.id) === true;
 }
 
-/** Steps under the line when all is unfolded. */
+/** Returns the number of steps below the line when all are unfolded. */
 export function stepsUnder({ step, conclusion }: ForestRow): number {
   return step === null ? 0 : (conclusion.tree()?.sizeOf.get(step.id) ?? 1) - 1;
 }
 
-/** The key of the line in which a step of an answer is shown whole. */
+/** Returns the key of the line that shows a step of an answer in full. */
 export function keyIn(index: number, id: number): string {
   return `${index}:${keyOfStep(id)}`;
 }
 
-/** The lines from top to bottom. */
-export function forestRows(conclusions: readonly Conclusion[], unfolded: Unfolded): ForestRow[] {
+/** Returns the lines from top to bottom. */
+export function forestRows(conclusions: readonly ProvedAnswer[], unfolded: Unfolded): ForestRow[] {
   const rows: ForestRow[] = [];
   for (const [index, conclusion] of conclusions.entries()) {
     const shown = unfolded.get(index);
@@ -103,25 +104,25 @@ export function forestRows(conclusions: readonly Conclusion[], unfolded: Unfolde
   return rows;
 }
 
-function foldedLine({ root }: Conclusion, index: number) {
+function foldedLine({ root }: ProvedAnswer, index: number) {
   const key = root === null ? `${index}:` : keyIn(index, root.id);
   const line = { key, step: root, level: 1, position: index + 1, parent: null };
   return { ...line, isReference: false, isCircle: false };
 }
 
-/** What is unfolded at first: of a single answer what the workbench unfolds, of several everything or nothing. */
-export function unfoldedAtFirst(conclusions: readonly Conclusion[]): Unfolded {
+/** Returns what is unfolded initially: for a single answer as in the workbench, for several everything or nothing. */
+export function unfoldedAtFirst(conclusions: readonly ProvedAnswer[]): Unfolded {
   const [only] = conclusions;
   const tree = conclusions.length === 1 ? only?.tree() : null;
   if (tree !== null && tree !== undefined) return new Map([[0, initiallyUnfolded(tree)]]);
-  if (conclusions.length > fewLines) return new Map();
-  const unfolded = unfoldedUpTo(conclusions, fewLines);
+  if (conclusions.length > maxInitialLines) return new Map();
+  const unfolded = unfoldedUpTo(conclusions, maxInitialLines);
   const isAll = unfolded.size === conclusions.filter(isProved).length;
-  return isAll && forestRows(conclusions, unfolded).length <= fewLines ? unfolded : new Map();
+  return isAll && forestRows(conclusions, unfolded).length <= maxInitialLines ? unfolded : new Map();
 }
 
-/** Every answer unfolded to its last step, from the first on, while there are no more than `most` steps. */
-export function unfoldedUpTo(conclusions: readonly Conclusion[], most: number): Unfolded {
+/** Returns all answers unfolded completely, from the first on, up to `most` steps. */
+export function unfoldedUpTo(conclusions: readonly ProvedAnswer[], most: number): Unfolded {
   const unfolded = new Map<number, ReadonlySet<number>>();
   let left = most;
   for (const [index, conclusion] of conclusions.entries()) {
@@ -135,7 +136,7 @@ export function unfoldedUpTo(conclusions: readonly Conclusion[], most: number): 
   return unfolded;
 }
 
-/** With the line's premises shown, or with `all` everything under it. */
+/** Unfolds the line's premises, or with `all` everything below it. */
 export function withUnfolded(unfolded: Unfolded, row: ForestRow, all = false): Unfolded {
   const tree = row.conclusion.tree();
   if (row.step === null || tree === null) return unfolded;
@@ -143,14 +144,15 @@ export function withUnfolded(unfolded: Unfolded, row: ForestRow, all = false): U
   return withSteps(unfolded, row.index, [...(unfolded.get(row.index) ?? []), ...added]);
 }
 
+/** Folds the line. */
 export function withFolded(unfolded: Unfolded, row: ForestRow): Unfolded {
   const kept = new Set(unfolded.get(row.index));
   if (row.step !== null) kept.delete(row.step.id);
   return withSteps(unfolded, row.index, kept);
 }
 
-/** With everything unfolded that hides the place where the line's step is shown whole. */
-export function withShown(unfolded: Unfolded, row: ForestRow): Unfolded {
+/** Unfolds what hides the line that shows the step in full. */
+export function withUnfoldedTo(unfolded: Unfolded, row: ForestRow): Unfolded {
   const tree = row.conclusion.tree();
   if (row.step === null || tree === null) return unfolded;
   const above = stepsAbove(tree, row.step.id);

@@ -1,8 +1,8 @@
 /**
- * The look of the host, taken over where it goes together with ours.
+ * The host's look, adopted as far as it fits.
  *
- * Colours of a host come in pairs or not at all: its text on our surface, or the other way round, might not be read.
- * Fonts that it would have loaded from elsewhere are not: the page loads nothing.
+ * Colours are adopted in pairs or not at all: the host's text on our surface, or the reverse, might be unreadable.
+ * Fonts that would have to be loaded are not adopted: the page loads nothing.
  */
 import {
   applyDocumentTheme,
@@ -11,7 +11,7 @@ import {
   type McpUiStyles,
 } from '@modelcontextprotocol/ext-apps';
 
-/** Each holds together: all of it is taken, or none. */
+/** Each group is adopted completely or not at all. */
 const together = [
   ['--color-background-primary', '--color-text-primary', '--color-text-secondary'],
   ['--color-background-secondary', '--color-background-tertiary', '--color-border-primary'],
@@ -20,7 +20,7 @@ const together = [
   ['--color-ring-primary'],
 ] as const satisfies readonly (keyof McpUiStyles)[][];
 
-/** Those of the host's variables that are taken over; colours of surfaces only with those of the text on them. */
+/** Returns the host's variables to adopt; surface colours only together with those of their text. */
 export function takenOver(variables: Partial<McpUiStyles>): Partial<McpUiStyles> {
   const isWhole = (names: readonly (keyof McpUiStyles)[]) => names.every((name) => isGiven(variables[name]));
   const [colours] = together;
@@ -36,7 +36,7 @@ function isColour(name: string): boolean {
   return name.startsWith('--color-');
 }
 
-/** Takes over theme, colours, fonts and room of the host. */
+/** Adopts theme, colours, fonts and insets of the host. */
 export function applyLook(context: McpUiHostContext): void {
   const { theme, styles, containerDimensions = {}, displayMode, safeAreaInsets } = context;
   const { style } = document.documentElement;

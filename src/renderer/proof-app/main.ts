@@ -1,23 +1,23 @@
 /**
- * The proof of an answer as an MCP App: the program of the page that a chat shows beside a call of `ask`.
+ * The MCP App that shows the proof of an answer: the program of the page beside a call of `ask` in a chat.
  *
- * It gets the call's arguments and result from the host, by the official protocol, and draws them. It loads nothing and
- * stores nothing; what it asks of the service (more answers) goes through the host, which may refuse.
+ * It receives the call's arguments and result from the host by the official protocol and draws them. It loads and
+ * stores nothing; requests to the service (more answers) go through the host, which may refuse.
  */
 import '../ui/no-eval.ts';
 import './proof-app.css';
 import { App, type McpUiHostContext } from '@modelcontextprotocol/ext-apps';
 import { version } from '../../../package.json';
 import { applyLook } from './host-look.ts';
-import { ProofView } from './proof-view.ts';
-import { addressOf, argumentsAfter, questionOf, readResult, type ToolInput } from './shown-result.ts';
+import { ProofAppView } from './proof-view.ts';
+import { proofAddressOf, argumentsAfter, questionOf, readResult, type ToolInput } from './shown-result.ts';
 
 function start(root: HTMLElement): void {
   const app = new App(
     { name: 'corollary-proof', version },
     { availableDisplayModes: ['inline', 'fullscreen'] },
   );
-  const view = new ProofView(root);
+  const view = new ProofAppView(root);
   let input: ToolInput | null = null;
 
   async function askForMore(shown: number): Promise<void> {
@@ -39,7 +39,7 @@ function start(root: HTMLElement): void {
   }
 
   async function open(proofs: URL, answer: string): Promise<void> {
-    const url = addressOf(proofs, input, answer);
+    const url = proofAddressOf(proofs, input, answer);
     try {
       const { isError } = await app.openLink({ url });
       if (isError === true) view.told(`The chat did not open ${url}`);

@@ -1,26 +1,26 @@
-/**
- * The outline on the page: a tree by the ARIA pattern, of which only the lines in sight exist.
- *
- * One stop in the tab order; the cursor is moved by keys (forest-keys.ts) and the pointer. What is unfolded and where
- * the cursor stands belong to the owner, who shows a state and is told of the one that is wanted next.
- */
 import { element } from './dom.ts';
-import { type Conclusion, canUnfold, type ForestRow, forestRows, isUnfolded } from './forest.ts';
-import { afterKey, afterOpening, type ForestState } from './forest-keys.ts';
+import { type ProvedAnswer, canUnfold, type ForestRow, forestRows, isUnfolded } from './forest.ts';
+import { forestAfterKey, afterOpening, type ForestState } from './forest-keys.ts';
 import { stepLine } from './step-line.ts';
 
-/** Pixels; as in the style sheet. */
+/** In pixels; must match the style sheet. */
 const rowHeight = 26;
-/** Lines that are in sight however little room there is. */
-const leastRows = 3;
-/** Lines beyond the edges that exist too. */
+/** Minimum number of visible lines. */
+const minRows = 3;
+/** Lines rendered beyond the edges. */
 const overscan = 10;
 
+/**
+ * The outline on the page: an ARIA tree that renders only visible lines.
+ *
+ * One tab stop; keys (forest-keys.ts) and the pointer move the cursor. The owner holds the unfolded steps and the
+ * cursor: it shows a state and receives the next one.
+ */
 export class Outline {
   readonly element = element('div', { role: 'tree', tabindex: 0, class: 'outline', 'aria-label': 'Proof' });
   readonly #body = element('div', { role: 'presentation', class: 'lines' });
   readonly #onState: (state: ForestState) => void;
-  #conclusions: readonly Conclusion[] = [];
+  #conclusions: readonly ProvedAnswer[] = [];
   #state: ForestState = { active: '', unfolded: new Map() };
   #rows: readonly ForestRow[] = [];
   #isDrawing = false;
@@ -39,13 +39,13 @@ export class Outline {
     return this.#rows[this.#activeIndex] ?? null;
   }
 
-  /** Shows the answers in the state, with the line under the cursor in sight. */
-  show(conclusions: readonly Conclusion[], state: ForestState): void {
+  /** Shows the answers in this state and scrolls to the cursor. */
+  show(conclusions: readonly ProvedAnswer[], state: ForestState): void {
     const isSame = conclusions === this.#conclusions && state.unfolded === this.#state.unfolded;
     if (!isSame) this.#rows = forestRows(conclusions, state.unfolded);
     this.#conclusions = conclusions;
     this.#state = state;
-    const least = Math.min(this.#rows.length, leastRows);
+    const least = Math.min(this.#rows.length, minRows);
     this.element.style.minHeight = `${least * rowHeight}px`;
     this.#body.style.height = `${this.#rows.length * rowHeight}px`;
     this.#showActive();
@@ -111,13 +111,13 @@ export class Outline {
   #pressed(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const page = Math.max(1, Math.floor(this.element.clientHeight / rowHeight) - 1);
-    const next = afterKey(event.key, this.#rows, this.#state, page);
+    const next = forestAfterKey(event.key, this.#rows, this.#state, page);
     if (next === null) return;
     event.preventDefault();
     this.#onState(next);
   }
 
-  /** A click moves the cursor; on the mark in front, or the second of two, it folds and unfolds. */
+  /** A click moves the cursor; a click on the marker or a double click folds and unfolds. */
   #clicked(event: MouseEvent): void {
     if (!(event.target instanceof Element)) return;
     const row = this.#rows[Number(event.target.closest('.line')?.getAttribute('data-index') ?? -1)];

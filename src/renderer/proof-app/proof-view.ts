@@ -1,43 +1,118 @@
-/**
- * The page: what was asked, the answers as an outline of their proofs, and the step under the cursor.
- *
- * Knows nothing of the host: whoever owns it tells what came, and is asked for more answers, a larger view or the
- * workbench where the host allows those.
- */
-import type { Answer } from '../../engine/contract/inference.ts';
+import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
+import { substitutionOf, type VariableBinding } from '../features/proof/step-words.ts';
 import { formatAmount, formatCount } from '../ui/format.ts';
-import { code } from './code.ts';
+import { clipped, code } from './code.ts';
 import { button, element } from './dom.ts';
+import type { ForestState } from './forest-keys.ts';
 import {
-  type Conclusion,
-  conclusionsOf,
+  type ForestRow,
   forestRows,
   isProved,
-  mostUnfolded,
+  maxUnfolded,
+  type ProvedAnswer,
+  provedAnswersOf,
   unfoldedAtFirst,
   unfoldedUpTo,
 } from './forest.ts';
-import type { ForestState } from './forest-keys.ts';
 import { Outline } from './outline.ts';
 import type { ShownResult } from './shown-result.ts';
-import { stepDetail } from './step-detail.ts';
+import { kindTag } from './step-line.ts';
 
-/** What the host allows; null: it does not. */
+/** Maximum number of characters shown of a value. */
+const maxValueLength = 1000;
+/** Maximum number of alternative derivations listed. */
+const maxWays = 5;
+
+const explanations = {
+  // A question of several literals is proved by its parts, without a rule.
+  rule: 'All its parts are true, each by a step below it.',
+  fact: 'It was asserted.',
+  absence: 'Nothing matches it, so its negation is true.',
+  builtin: 'It is true by comparison or arithmetic.',
+  aggregate: 'It was computed over the steps under it.',
+} as const;
+
+/** The detail pane of the line's step: its rule in full with its substitution. */
+function stepDetail({ step, conclusion }: ForestRow): Node[] {
+  if (step === null)
+    return [
+      element('p', {}, code(conclusion.text)),
+      element(
+        'p',
+        { class: 'dim' },
+        'It follows, but its proof was left out, since it is too large to be passed on.',
+      ),
+    ];
+  const head = element('p', {}, code(step.atom), ' ', kindTag(step));
+  const parts: Node[] = [head];
+  if (step.rule === null) parts.push(element('p', { class: 'dim' }, explanations[step.kind]));
+  else
+    parts.push(
+      element('p', {}, 'by ', code(step.rule)),
+      ...bindings(step.rule, step, conclusion.tree()?.steps),
+    );
+  for (const { rule } of (step.alternatives ?? []).slice(0, maxWays))
+    parts.push(element('p', { class: 'dim' }, 'also by ', code(rule)));
+  const notes = notesOf(step);
+  if (notes.length > 0) parts.push(element('p', { class: 'dim' }, notes.join(' · ')));
+  return parts;
+}
+
+function bindings(rule: string, step: ProofStep, steps: ReadonlyMap<number, ProofStep> | undefined): Node[] {
+  const found = readBindings(
+    rule,
+    step.atom,
+    step.premises.map((id) => steps?.get(id)?.atom ?? ''),
+  );
+  if (found.length === 0) return [];
+  const pairs = found.flatMap(([variable, constant], index) => [
+    index === 0 ? 'with ' : ', ',
+    code(variable),
+    ' = ',
+    element('code', { class: 'code' }, clipped(constant, maxValueLength)),
+  ]);
+  return [element('p', { class: 'dim' }, ...pairs)];
+}
+
+function readBindings(rule: string, atom: string, premises: readonly string[]): VariableBinding[] {
+  try {
+    return substitutionOf(rule, atom, premises);
+  } catch {
+    // A host may pass on a shortened rule, which is then shown without its substitution.
+    return [];
+  }
+}
+
+function notesOf({ scope, metadata = {} }: ProofStep): string[] {
+  const told = Object.entries(metadata).map(
+    ([name, value]) =>
+      `${name}: ${clipped(typeof value === 'string' ? value : JSON.stringify(value), maxValueLength)}`,
+  );
+  return scope === null ? told : [`scope ${scope}`, ...told];
+}
+
+/** Actions that the host allows; null if not. */
 export interface Offers {
-  /** Asks for the answers after the first `shown`, which come by `more`. */
+  /** Requests the answers after the first `shown`; they arrive through `more`. */
   readonly more: ((shown: number) => void) | null;
   readonly enlarge: (() => void) | null;
   /** Opens the workbench with the proof of an answer. */
   readonly open: ((proofs: URL, answer: string) => void) | null;
 }
 
-/** Characters of a question that are shown. */
-const mostOfQuestion = 600;
+/** Maximum number of characters shown of a question. */
+const maxQuestionLength = 600;
 
 const noOffers: Offers = { more: null, enlarge: null, open: null };
 const offerNames = ['more', 'enlarge', 'open'] as const;
 
-export class ProofView {
+/**
+ * The page: the question, the answers as an outline of their proofs, and the step under the cursor.
+ *
+ * Independent of the host: the owner passes results in and handles requests for more answers, a larger view or the
+ * workbench.
+ */
+export class ProofAppView {
   readonly #root: HTMLElement;
   readonly #outline = new Outline((state) => this.#turn(state));
   readonly #head = element('header', { class: 'head' });
@@ -47,7 +122,7 @@ export class ProofView {
   #offers: Offers = noOffers;
   #pages: readonly Answer[] = [];
   #proofs: URL | null = null;
-  #conclusions: readonly Conclusion[] = [];
+  #conclusions: readonly ProvedAnswer[] = [];
   #state: ForestState = { active: '', unfolded: new Map() };
   #isAsking = false;
   #failure: string | null = null;
@@ -57,7 +132,7 @@ export class ProofView {
     this.#root.replaceChildren(element('p', { class: 'dim', role: 'status' }, 'Waiting for the answer…'));
   }
 
-  /** What the host allows from now on. */
+  /** Sets the actions that the host allows. */
   offer(offers: Offers): void {
     const isSame = offerNames.every((name) => (offers[name] === null) === (this.#offers[name] === null));
     this.#offers = offers;
@@ -74,7 +149,7 @@ export class ProofView {
       );
   }
 
-  /** The call did not get to an answer. */
+  /** Shows that the call ended without an answer. */
   ended(text: string): void {
     this.#pages = [];
     this.#root.replaceChildren(
@@ -94,26 +169,26 @@ export class ProofView {
     this.#proofs = result.proofs;
     this.#failure = null;
     this.#isAsking = false;
-    this.#conclusions = conclusionsOf(result.answer);
+    this.#conclusions = provedAnswersOf(result.answer);
     const unfolded = unfoldedAtFirst(this.#conclusions);
     this.#state = { active: forestRows(this.#conclusions.slice(0, 1), new Map())[0]?.key ?? '', unfolded };
     this.#drawFrame();
   }
 
-  /** More answers, after those that are shown; in place of them, why there are none. */
+  /** Adds answers after those shown, or shows why there are none. */
   more(result: ShownResult): void {
-    // What was asked for belongs to an answer that is not shown any more.
+    // The request belongs to an answer no longer shown.
     if (!this.#isAsking) return;
     this.#isAsking = false;
     if (result.kind === 'answer') {
       this.#failure = null;
       this.#pages = [...this.#pages, result.answer];
-      this.#conclusions = [...this.#conclusions, ...conclusionsOf(result.answer)];
+      this.#conclusions = [...this.#conclusions, ...provedAnswersOf(result.answer)];
     } else this.#failure = result.text;
     this.#drawFrame();
   }
 
-  /** Something that was wanted of the host did not come about. */
+  /** Shows that a request to the host failed. */
   told(text: string): void {
     this.#failure = text;
     this.#drawFrame();
@@ -132,7 +207,7 @@ export class ProofView {
 
   #title(words: string): HTMLElement {
     const title = element('h1', {}, words);
-    if (this.#question !== null) title.append(' ', code(this.#question, '', mostOfQuestion));
+    if (this.#question !== null) title.append(' ', code(this.#question, '', maxQuestionLength));
     return title;
   }
 
@@ -160,7 +235,7 @@ export class ProofView {
     if (focused !== null && !focused.isConnected) this.#focusAgain(focused.getAttribute('name'));
   }
 
-  /** The button that stands in the place of the one that had the focus; where there is none, the outline. */
+  /** Focuses the button that replaced the focused one, or else the outline. */
   #focusAgain(name: string | null): void {
     const buttons = [...this.#root.querySelectorAll('button')];
     (buttons.find((candidate) => candidate.name === name) ?? this.#outline.element).focus();
@@ -192,7 +267,7 @@ export class ProofView {
   }
 
   #foldAll(isFolded: boolean): void {
-    const unfolded = isFolded ? new Map() : unfoldedUpTo(this.#conclusions, mostUnfolded);
+    const unfolded = isFolded ? new Map() : unfoldedUpTo(this.#conclusions, maxUnfolded);
     const { active } = this.#outline;
     // The cursor stays within its answer.
     const key = active === null ? '' : `${active.index}:${active.conclusion.root?.id ?? ''}`;

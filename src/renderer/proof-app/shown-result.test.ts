@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addressOf, argumentsAfter, questionOf, readResult } from './shown-result.ts';
+import { proofAddressOf, argumentsAfter, questionOf, readResult } from './shown-result.ts';
 
 const answer = {
   results: ['p(a)'],
@@ -74,15 +74,15 @@ describe('the address of a proof', () => {
 
   test('names place and answer, whatever is in them', () => {
     const asked = 'p("a&b=c#d?", ?x)';
-    const address = addressOf(proofs, null, asked);
+    const address = proofAddressOf(proofs, null, asked);
     expect(address).toMatch(/^http:\/\/127\.0\.0\.1:9300\/#\/proof\?/);
     expect(searchOf(address)).toEqual({ database: 'd', tenant: 'a b', question: asked });
   });
 
   test('keeps the scope in which it was asked', () => {
-    expect(searchOf(addressOf(proofs, { scope: 's' }, 'p(a)'))).toMatchObject({ scope: 's' });
-    expect(searchOf(addressOf(proofs, { scope: ' ' }, 'p(a)'))).not.toHaveProperty('scope');
-    expect(searchOf(addressOf(proofs, { unscoped: true }, 'p(a)'))).toMatchObject({ unscoped: 'true' });
+    expect(searchOf(proofAddressOf(proofs, { scope: 's' }, 'p(a)'))).toMatchObject({ scope: 's' });
+    expect(searchOf(proofAddressOf(proofs, { scope: ' ' }, 'p(a)'))).not.toHaveProperty('scope');
+    expect(searchOf(proofAddressOf(proofs, { unscoped: true }, 'p(a)'))).toMatchObject({ unscoped: 'true' });
   });
 });
 

@@ -1,24 +1,24 @@
 /**
- * What a tool's result says that can be shown: answers with their proofs, a refusal, or words alone.
+ * The content of a tool result: answers with proofs, a refusal, or text.
  *
- * The result comes through a host that may have cut or changed it, so that nothing of it is believed before it was
- * read by the schema of the contract; what does not read is shown as the text that stands beside it.
+ * The host may have truncated or changed the result, so it is validated by the contract's schema; anything invalid is
+ * shown as the text beside it.
  */
 import type { McpUiToolResultNotification } from '@modelcontextprotocol/ext-apps';
 import { type Answer, answerSchema } from '../../engine/contract/inference.ts';
 import { bodySchema } from '../../engine/contract/language.ts';
 import { renderAtom, renderBody } from '../../engine/language/print.ts';
 
-/** `proofs`: the address at which the workbench shows a proof, `question` to be added; null: not known. */
+/** `proofs`: the address of the workbench's proof view, without `question`; null if unknown. */
 export type ShownResult =
   | { readonly kind: 'answer'; readonly answer: Answer; readonly proofs: URL | null }
   | { readonly kind: 'refusal'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string };
 
-/** A tool's result as the host passes it on. */
+/** A tool result as the host passes it on. */
 type PassedResult = McpUiToolResultNotification['params'];
 
-/** What the result says. */
+/** Returns the content of a result. */
 export function readResult({ content, structuredContent, isError, _meta }: PassedResult): ShownResult {
   const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
   if (isError === true) return { kind: 'refusal', text };
@@ -28,7 +28,7 @@ export function readResult({ content, structuredContent, isError, _meta }: Passe
   return { kind: 'text', text: text === '' ? 'The host passed on nothing of the answer.' : text };
 }
 
-/** The content of `ask` with what it leaves out: what is null or empty in the contract's answer. */
+/** The content of `ask` with the omitted null and empty fields restored. */
 function wholeAnswer(content: unknown): unknown {
   if (!isObject(content)) return content;
   const { results, proof } = content;
@@ -69,8 +69,8 @@ function readProofs(given: unknown): URL | null {
   return /^https?:$/.test(address.protocol) ? address : null;
 }
 
-/** The address that shows the proof of an answer to the question of `input`. */
-export function addressOf(proofs: URL, input: ToolInput | null, answer: string): string {
+/** Returns the address that shows the proof of an answer to the question of `input`. */
+export function proofAddressOf(proofs: URL, input: ToolInput | null, answer: string): string {
   const { scope, unscoped } = input ?? {};
   const address = new URL(proofs);
   const [path = '', given = ''] = address.hash.split('?');
@@ -82,9 +82,10 @@ export function addressOf(proofs: URL, input: ToolInput | null, answer: string):
   return address.href;
 }
 
+/** Arguments of the tool call. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
-/** The question as one writes it, from the tool's arguments; null where they are of no form that it takes. */
+/** Returns the question as text from the tool's arguments; null if they have no valid form. */
 export function questionOf({ predicate, args, negated, body, text }: ToolInput): string | null {
   if (typeof text === 'string' && text.trim() !== '') return text.trim();
   if (typeof predicate === 'string' && predicate !== '' && Array.isArray(args))
@@ -93,7 +94,7 @@ export function questionOf({ predicate, args, negated, body, text }: ToolInput):
   return read.success ? renderBody(read.data) : null;
 }
 
-/** The arguments that ask for the answers after those that are shown. */
+/** Returns the arguments that request the answers after those shown. */
 export function argumentsAfter(input: ToolInput, shown: number): Record<string, unknown> {
   const { offset } = input;
   return { ...input, offset: (typeof offset === 'number' ? offset : 0) + shown };

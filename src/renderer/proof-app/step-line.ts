@@ -1,4 +1,4 @@
-/** One line of the outline: how deep, what, of which kind, by which rule. */
+/** One line of the outline: depth, statement, kind and rule. */
 import { formatAmount } from '../ui/format.ts';
 import { wordOf } from '../features/proof/step-words.ts';
 import { clipped, code } from './code.ts';
@@ -6,31 +6,31 @@ import { element } from './dom.ts';
 import { canUnfold, type ForestRow, stepsUnder } from './forest.ts';
 import type { ProofStep } from '../../engine/contract/inference.ts';
 
-/** Deeper levels are not indented further; they say their number. */
-const greatestIndent = 12;
+/** Deeper levels are not indented further; they show their number. */
+const maxIndent = 12;
 
-/** Characters that are worth putting on a line, which ends at the edge. */
-const mostOnLine = 400;
+/** Maximum number of characters of a line, which is cut at the edge anyway. */
+const maxLineLength = 400;
 
-/** The kind of a step as a word on its colour. */
+/** Returns the kind of a step as a coloured word. */
 export function kindTag(step: ProofStep): HTMLElement {
   const { word, tone } = wordOf(step);
   return element('span', { class: `tag ${tone}` }, word);
 }
 
-/** The line; `isOpen`: what stands under it is shown. */
+/** Returns the content of a line; `isOpen` if its premises are shown. */
 export function stepLine(row: ForestRow, isOpen: boolean): Node[] {
   const { step, level } = row;
   const depth = level - 1;
   const indent = element('span', { class: 'indent', 'aria-hidden': 'true' });
-  indent.style.setProperty('--depth', String(Math.min(depth, greatestIndent)));
+  indent.style.setProperty('--depth', String(Math.min(depth, maxIndent)));
   const fold = element('span', {
     class: `fold ${canUnfold(row) ? (isOpen ? 'open' : 'closed') : ''}`.trim(),
     'aria-hidden': 'true',
   });
   const parts: Node[] = [indent];
-  if (depth > greatestIndent) parts.push(dim(String(depth), 'depth'));
-  parts.push(fold, code(step === null ? row.conclusion.text : step.atom, 'atom', mostOnLine));
+  if (depth > maxIndent) parts.push(dim(String(depth), 'depth'));
+  parts.push(fold, code(step === null ? row.conclusion.text : step.atom, 'atom', maxLineLength));
   if (step === null) return [...parts, dim('without its proof')];
   parts.push(kindTag(step));
   if (row.isReference && step.premises.length > 0) return [...parts, dim('shown above')];
@@ -43,5 +43,5 @@ export function stepLine(row: ForestRow, isOpen: boolean): Node[] {
 }
 
 function dim(text: string, more = ''): HTMLElement {
-  return element('span', { class: `dim ${more}`.trim() }, clipped(text, mostOnLine));
+  return element('span', { class: `dim ${more}`.trim() }, clipped(text, maxLineLength));
 }

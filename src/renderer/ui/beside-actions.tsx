@@ -1,19 +1,19 @@
-/** For an explanation that stands beside something else: on its own, or away with it. */
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconArrowsMaximize, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 
 interface BesideActionsProps {
-  /** `the proof`. */
+  /** Such as `the proof`. */
   what: string;
   /** The view that shows it alone. */
   to: '/proof' | '/why-not' | '/trace';
   question: string;
-  /** What else the address of that view says. */
+  /** Other search parameters of that view. */
   look?: Readonly<Record<string, string | undefined>>;
   onClose: () => void;
 }
 
+/** Shows the actions of an explanation beside other content: open it alone, close it. */
 export function BesideActions({ what, to, question, look = {}, onClose }: BesideActionsProps) {
   return (
     <>

@@ -1,13 +1,13 @@
-/** What the variables of a rule stand for, in one line or more. */
 import styles from './bindings.module.css';
 
 interface BindingsProps {
-  /** Before the first: `with`. */
+  /** Text before the first: `with`. */
   lead: string;
-  /** Variables with their `?`, and constants. */
+  /** Variables, with their `?`, and constants. */
   bindings: readonly (readonly [variable: string, constant: string])[];
 }
 
+/** Shows the substitution of a rule's variables. */
 export function Bindings({ lead, bindings }: BindingsProps) {
   if (bindings.length === 0) return null;
   return (

@@ -1,14 +1,14 @@
-/** A result that stays while the next one is worked out: a thin line over it says that something runs. */
 import type { ReactNode } from 'react';
 import styles from './busy-frame.module.css';
 
 interface BusyFrameProps {
   isBusy: boolean;
-  /** Over the content, which fills what is left. */
+  /** Shown above the content, which fills the rest. */
   banner?: ReactNode;
   children: ReactNode;
 }
 
+/** Shows a result with a thin progress line while the next one is computed. */
 export function BusyFrame({ isBusy, banner, children }: BusyFrameProps) {
   return (
     <div className={styles.frame} aria-busy={isBusy}>

@@ -1,4 +1,3 @@
-/** What a change makes of a conclusion, as a word with its sign. */
 import { IconEqual, IconMinus, IconPlus } from '@tabler/icons-react';
 import { Tag } from './tags.tsx';
 
@@ -8,6 +7,7 @@ const looks = {
   unchanged: { word: 'stays', tone: 'plain', icon: <IconEqual size={12} aria-hidden /> },
 } as const;
 
+/** Shows the change of a conclusion as a word with a sign. */
 export function ChangeTag({ change }: { change: keyof typeof looks }) {
   const { word, tone, icon } = looks[change];
   return (

@@ -1,14 +1,14 @@
-/** A text that is shown as it is, and scrolls where it is high. */
 import styles from './code-block.module.css';
 
 interface CodeBlockProps {
-  /** What it is, for those who do not see it. */
+  /** Accessible name. */
   label: string;
   text: string;
-  /** Where it stands among other things. */
+  /** Limits its height among other content. */
   low?: boolean;
 }
 
+/** Shows preformatted text that scrolls if high. */
 export function CodeBlock({ label, text, low = false }: CodeBlockProps) {
   return (
     <pre className={`mono ${styles.code} ${low ? styles.low : ''}`} tabIndex={0} aria-label={label}>

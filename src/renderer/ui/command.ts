@@ -1,18 +1,18 @@
-/** One thing that can be done by name: in the palette, by its keys, in a native menu. */
 import type { ReactNode } from 'react';
 
-export interface Command {
+/** A named action: in the palette, by shortcut, in a native menu. */
+export interface AppCommand {
   readonly id: string;
   readonly title: string;
-  /** What it is listed under. */
+  /** Group in the palette. */
   readonly group: string;
   readonly detail?: string;
   readonly icon?: ReactNode;
-  /** As `Mod+K` or `Alt+1`; `Mod` is Ctrl, or Cmd on a Mac. */
+  /** Such as `Mod+K` or `Alt+1`; `Mod` is Ctrl, or Cmd on a Mac. */
   readonly keys?: string;
-  /** Other keys that do the same. */
+  /** Alternative shortcuts. */
   readonly alsoKeys?: string;
-  /** Its keys are left to text that is written, and to a dialog that is open. */
+  /** Text fields and open dialogs keep these shortcuts to themselves. */
   readonly isOfView?: true;
   readonly run: () => void;
 }

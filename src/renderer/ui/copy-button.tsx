@@ -1,16 +1,16 @@
-/** Copies a text, and says so for a moment. */
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import styles from './tags.module.css';
 
 interface CopyButtonProps {
-  /** The text, or how to make it. */
+  /** The text, or a function that makes it. */
   text: string | (() => string);
   label: string;
   tabIndex?: number;
 }
 
+/** Shows a button that copies a text and briefly confirms it. */
 export function CopyButton({ text, label, tabIndex }: CopyButtonProps) {
   const clipboard = useClipboard({ timeout: 1_500 });
   return (

@@ -1,12 +1,11 @@
-/** Text for the clipboard, from where there is no button that copies. */
 import { notifyHint } from './notify.tsx';
 
-/** Copies the text; false where the browser lets no page copy here, which is said. */
+/** Copies a text without a copy button. Returns false, after telling the user, if the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
-  // Browsers have it on secure pages alone.
+  // Browsers expose it only on secure pages.
   if (!('clipboard' in navigator)) {
     notifyHint(
-      'This browser lets no page copy here. Mark the text and copy it by the browser, or save it to a file.',
+      'This browser does not let pages copy here. Select the text and copy it with the browser, or save it to a file.',
     );
     return false;
   }

@@ -1,16 +1,15 @@
 /**
- * A grid of many rows, of which only the visible ones exist.
+ * A grid of many rows that renders only visible ones.
  *
- * Follows the ARIA grid pattern with true counts: one stop in the tab order, arrows move between cells, Home and
- * End to the ends of a row, from there or with Ctrl to the ends of the grid, Enter opens. Where cells can be edited, Enter, F2 and a
- * double click ask for it, and the owner puts an editor in place of the cell. Rows may be missing for a while (`rowAt`
- * gives undefined); the grid says through `onVisible` which it needs. Order and filter are the owner's.
+ * Follows the ARIA grid pattern with true counts: one tab stop; arrows move between cells; Home and End go to the ends
+ * of a row, then, or with Ctrl, to the ends of the grid; Enter opens. In editable grids Enter, F2 and a double click
+ * request an editor, which the owner renders in the cell. `rowAt` may return undefined for rows not loaded yet;
+ * `onVisible` reports the rows needed. Order and filter are the owner's.
  *
- * Where its owner takes ranges (`onRanges`), Shift with a movement or a click extends one from where the cursor was, Mod
- * with a click or the space bar takes one row in or out (Mod with an arrow goes there and chooses nothing), and Mod+A
- * takes all. Where its owner gives a row a menu (`menu`), a right click opens it at the pointer, Shift+F10 and the menu key
- * at the cursor. A row that stays as it is, by identity, is not rendered again while the grid is scrolled, and where one leaps
- * to other rows they take over the elements of those that were there.
+ * With `onRanges`, Shift with a movement or click extends a range from the cursor, Mod with a click or Space toggles a
+ * row (Mod with an arrow only moves), and Mod+A selects all. With `menu`, a right click opens the row's menu at the
+ * pointer, Shift+F10 and the menu key at the cursor. Rows with unchanged identity are not rendered again while
+ * scrolling, and after a jump the new rows reuse the elements of the old ones.
  */
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import {
@@ -33,28 +32,29 @@ import styles from './data-grid.module.css';
 import {
   clamp,
   isInRanges,
-  nextPlace,
-  type Place,
+  nextCell,
+  type CellPosition,
   rangeBetween,
   type RowRange,
   type RowRanges,
   withRange,
   withToggled,
-} from './grid-places.ts';
+} from './grid-cells.ts';
 import { type MenuPoint, RowMenu, type RowMenuGroups } from './row-menu.tsx';
 import { useRowHeight } from './use-row-height.ts';
 import { useVirtualRows, type VirtualRows } from './use-virtual-rows.ts';
 
+/** A column of a grid. */
 export interface Column<Row> {
   readonly id: string;
   readonly title: string;
-  /** Pixels, at least; with `grow` the column takes a share of what is left. */
+  /** Minimum width in pixels; with `grow` the column shares the remaining space. */
   readonly width: number;
   readonly grow?: number;
   readonly align?: 'end';
-  /** Buttons and switches, which stand side by side; else a line of text, which is cut off where it is too long. */
+  /** `controls`: buttons and switches side by side; otherwise one line of text, truncated if necessary. */
   readonly holds?: 'controls';
-  /** Present where the column can be sorted by. */
+  /** Present if the grid can be sorted by this column. */
   readonly sort?: { readonly direction: 'asc' | 'desc' | null; readonly toggle: () => void };
   readonly cell: (row: Row) => ReactNode;
 }
@@ -66,37 +66,37 @@ interface DataGridProps<Row> {
   rowAt: (index: number) => Row | undefined;
   selected: number | null;
   onSelect: (index: number) => void;
-  /** Rows that are chosen together, in place of `selected`. */
+  /** Selected rows, instead of `selected`. */
   ranges?: RowRanges;
-  /** Several rows were chosen together, or none any more. */
+  /** Called when the selection of rows changes. */
   onRanges?: (ranges: RowRanges) => void;
-  /** A row that the cursor goes to, and that is brought into view, whenever this changes. */
+  /** Row to move the cursor to and scroll into view whenever this changes. */
   reveal?: number;
   /** Enter or double click. */
   onOpen?: (index: number) => void;
-  /** Enter, F2 or a double click on a cell, by the id of its column: in place of `onOpen` where cells can be edited. */
+  /** Enter, F2 or double click on a cell, given its column id; replaces `onOpen` in editable grids. */
   onEdit?: (index: number, column: string) => void;
-  /** The cell that is edited, and what stands in its place. The grid takes the focus back when it is gone. */
+  /** The edited cell and its editor. The grid takes the focus back when it closes. */
   editing?: { readonly row: number; readonly column: string; readonly editor: ReactNode } | null;
-  /** A class of the row, for how it stands. */
+  /** CSS class of a row by its state. */
   rowClass?: (row: Row) => string | undefined;
-  /** Rows put before the others: the cursor and what is seen stay on their rows when their number changes. */
+  /** Number of rows inserted at the top: cursor and view stay on their rows when it changes. */
   leading?: number;
-  /** What can be done with a row and one of its cells; nothing where the row is not there yet. */
+  /** The menu of a row and cell; empty for a row not loaded. */
   menu?: (index: number, column: string) => RowMenuGroups;
-  /** Other keys, with the row they are for. */
+  /** Other keys, with their row. */
   onKey?: (event: KeyboardEvent, index: number) => void;
-  /** The visible rows, the last exclusive. */
+  /** The visible rows, end exclusive. */
   onVisible?: (first: number, last: number) => void;
 }
 
-/** The cursor; its column by id, since columns come and go. null: the first. */
+/** The cursor; its column by id, since columns come and go; null for the first. */
 interface Cursor {
   readonly row: number;
   readonly column: string | null;
 }
 
-/** The tracks of the columns, and what they take at least, in pixels. */
+/** The grid tracks of the columns, and their minimum width in pixels. */
 function layoutOf<Row>(columns: readonly Column<Row>[]): { template: CSSProperties; minWidth: number } {
   const tracks = columns.map(({ width, grow }) =>
     grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`,
@@ -139,9 +139,9 @@ interface BodyRowProps<Row> {
   columns: readonly Column<Row>[];
   template: CSSProperties;
   isSelected: boolean;
-  /** Column of the active cell, where it is in this row; else null. */
+  /** Column of the active cell if it is in this row; else null. */
   activeColumn: number | null;
-  /** What stands in place of a cell of this row; else null. */
+  /** The editor of a cell in this row; else null. */
   editing: { readonly column: string; readonly editor: ReactNode } | null;
   className: string | undefined;
 }
@@ -163,7 +163,7 @@ function CellContent<Row>({
   );
 }
 
-/** The cells of a row. The active one alone has an id: nothing else asks for them, and to write them takes its time. */
+/** Renders the cells of a row. Only the active cell has an id: nothing else needs one, and writing them costs time. */
 function Cells<Row>({ gridId, index, row, columns, activeColumn, editing }: BodyRowProps<Row>) {
   return columns.map((column, columnIndex) => (
     <div
@@ -186,7 +186,7 @@ function Cells<Row>({ gridId, index, row, columns, activeColumn, editing }: Body
   ));
 }
 
-/** What stands for a row that is not there yet: one cell, since many of them go by while one drags the scroll bar. */
+/** Placeholder of a row not loaded: a single cell, since many pass while the scroll bar is dragged. */
 function WaitingCell({ columns }: { columns: number }) {
   return (
     <div
@@ -221,11 +221,11 @@ function PlainBodyRow<Row>(props: BodyRowProps<Row>) {
   );
 }
 
-// `memo` forgets that the component is generic.
+// `memo` loses the type parameter.
 const BodyRow = memo(PlainBodyRow) as typeof PlainBodyRow;
 
-/** The cell of the grid that something happened in; null: in none. */
-function cellAt(target: EventTarget): Place | null {
+/** The cell of the grid in which an event occurred; null for none. */
+function cellAt(target: EventTarget): CellPosition | null {
   const cell = target instanceof Element ? target.closest('[role="gridcell"]') : null;
   const row = Number(cell?.parentElement?.getAttribute('aria-rowindex'));
   const column = Number(cell?.getAttribute('aria-colindex'));
@@ -242,7 +242,7 @@ function HeaderRow<Row>({ columns, template }: { columns: readonly Column<Row>[]
   );
 }
 
-/** The rows that exist, the last exclusive; the owner is told when they become others. */
+/** Reports the rendered rows, end exclusive, when they change. */
 function useVisible(
   rows: readonly { index: number }[],
   onVisible: ((first: number, last: number) => void) | undefined,
@@ -255,7 +255,7 @@ function useVisible(
   return { first, last };
 }
 
-/** Sends the cursor to the row that the owner wants to be seen. */
+/** Moves the cursor to the row to reveal. */
 function useRevealed(reveal: number | undefined, show: (row: number) => void): void {
   const onReveal = useEffectEvent(show);
   useEffect(() => {
@@ -263,7 +263,7 @@ function useRevealed(reveal: number | undefined, show: (row: number) => void): v
   }, [reveal]);
 }
 
-/** Keeps what is seen in its place when rows come before it. */
+/** Keeps the view in place when rows are inserted above. */
 function useSteadyView(leading: number, shiftBy: (rows: number) => void): void {
   const seen = useRef(leading);
   const onLeading = useEffectEvent(() => {
@@ -278,19 +278,19 @@ interface BodyRowsProps<Row> extends DataGridProps<Row> {
   rowHeight: number;
   gridId: string;
   template: CSSProperties;
-  active: Place;
+  active: CellPosition;
 }
 
-/** Rows stand at fixed places in a block, no further down than so many; to scroll moves the block. */
-const mostRowsOfBlock = 4096;
+/** Rows have fixed positions in a block of at most this many; scrolling moves the block. */
+const maxBlockRows = 4096;
 
-/** The row that the block begins with: another after a leap, so that the rows there stand in the places of those before. */
+/** First row of the block; changes after a jump, so that new rows reuse the elements of old ones. */
 function useBlock(first: number, last: number): number {
   const [seen, setSeen] = useState({ first, last, block: first });
   if (seen.first === first && seen.last === last) return seen.block;
   const isLeap = first >= seen.last || last <= seen.first;
   const block = isLeap ? first - (seen.first - seen.block) : seen.block;
-  const next = { first, last, block: Math.abs(first - block) > mostRowsOfBlock ? first : block };
+  const next = { first, last, block: Math.abs(first - block) > maxBlockRows ? first : block };
   setSeen(next);
   return next.block;
 }
@@ -339,7 +339,7 @@ function BodyRows<Row>(props: BodyRowsProps<Row>) {
   );
 }
 
-/** The cursor, which stays on its row when the number of rows before the others changes. */
+/** The cursor, which stays on its row when the number of leading rows changes. */
 function useCursor(
   row: number,
   leading: number,
@@ -353,19 +353,19 @@ function useCursor(
   return [cursor, setCursor];
 }
 
-/** Where the cursor is among the columns and rows there are. */
-function placeOf<Row>(cursor: Cursor, columns: readonly Column<Row>[], count: number): Place {
+/** The cursor as a position among the current columns and rows. */
+function placeOf<Row>(cursor: Cursor, columns: readonly Column<Row>[], count: number): CellPosition {
   const column = columns.findIndex(({ id }) => id === cursor.column);
   return { row: clamp(cursor.row, count - 1), column: clamp(column, columns.length - 1) };
 }
 
-/** Gives the focus back to the grid when the editor that had it is gone. */
+/** Returns the focus to the grid when the editor that had it closes. */
 function useFocusBack(isEditing: boolean, gridRef: RefObject<HTMLElement | null>): void {
   const wasEditing = useRef(false);
   useEffect(() => {
     const isOver = wasEditing.current && !isEditing;
     wasEditing.current = isEditing;
-    // What was removed with the focus leaves it to the body; whoever clicked elsewhere keeps it there.
+    // A removed focused element leaves the focus to the body; a focus moved elsewhere by the user stays there.
     if (isOver && document.activeElement === document.body) gridRef.current?.focus();
   }, [isEditing, gridRef]);
 }
@@ -377,11 +377,11 @@ interface GridActs {
 }
 
 /**
- * A double click is on the cell of its first click, whatever that has moved under the pointer: a pane that it opened
- * narrows the grid, or stands where the cell was. So the page is listened to, and the second click does nothing else.
+ * Opens on a double click on the cell of its first click, whatever has moved under the pointer since: an opened pane
+ * may narrow the grid or cover the cell. Hence the listener on the page; the second click has no other effect.
  */
-function useDoubleClick(gridRef: RefObject<HTMLElement | null>, onOpen: (place: Place) => void): void {
-  const pressed = useRef<Place | null>(null);
+function useDoubleClick(gridRef: RefObject<HTMLElement | null>, onOpen: (place: CellPosition) => void): void {
+  const pressed = useRef<CellPosition | null>(null);
   const onClick = useEffectEvent((event: globalThis.MouseEvent) => {
     const { target, detail } = event;
     const isInside = target instanceof Element && gridRef.current?.contains(target) === true;
@@ -395,7 +395,7 @@ function useDoubleClick(gridRef: RefObject<HTMLElement | null>, onOpen: (place: 
       event.preventDefault();
       event.stopPropagation();
     }
-    // After what the click does by itself, such as choosing the row.
+    // After the default effect of the click, such as selecting the row.
     setTimeout(() => onOpen(place));
   });
   useEffect(() => {
@@ -405,20 +405,20 @@ function useDoubleClick(gridRef: RefObject<HTMLElement | null>, onOpen: (place: 
   }, []);
 }
 
-/** What takes clicks for itself. */
+/** True for elements that handle clicks themselves. */
 function isControl(target: Element): boolean {
   return target.closest('button, a, input, select, textarea, [role="switch"]') !== null;
 }
 
-/** The menu that is open: of which cell, and where. */
+/** The open menu: its cell and screen position. */
 interface OpenMenu {
-  readonly place: Place;
+  readonly place: CellPosition;
   readonly at: MenuPoint;
 }
 
 interface GridMenu {
   readonly element: ReactNode;
-  /** True where the key was one that opens the menu. */
+  /** Returns true if the key opened the menu. */
   readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => boolean;
   readonly onContextMenu: (event: MouseEvent<HTMLElement>) => void;
 }
@@ -427,21 +427,21 @@ function isMenuKey({ key, shiftKey }: KeyboardEvent): boolean {
   return key === 'ContextMenu' || (key === 'F10' && shiftKey);
 }
 
-/** The menu of the rows. `take` puts the cursor on the cell that it is for, and chooses its row. */
+/** The row menu. `take` moves the cursor to the cell and selects its row. */
 function useRowMenu<Row>(
   { columns, count, menu, label, rowAt }: DataGridProps<Row>,
-  active: Place,
-  take: (place: Place) => void,
+  active: CellPosition,
+  take: (place: CellPosition) => void,
   gridRef: RefObject<HTMLElement | null>,
 ): GridMenu {
   const [open, setOpen] = useState<OpenMenu | null>(null);
 
-  function show(place: Place, at: MenuPoint): void {
+  function show(place: CellPosition, at: MenuPoint): void {
     take(place);
     setOpen({ place, at });
   }
 
-  /** The focus goes back; what an item opens takes it after that. */
+  /** Restores the focus; an item's action may move it afterwards. */
   function close(): void {
     setOpen(null);
     gridRef.current?.focus();
@@ -480,7 +480,10 @@ function useRowMenu<Row>(
   };
 }
 
-/** What is meant by going to a row: it alone, all from where one was, one more or less; `move`: nothing is chosen. */
+/**
+ * Meaning of going to a row: select it alone, extend the range, add to or remove from the selection; `move` selects
+ * nothing.
+ */
 type Choice = 'one' | 'extend' | 'extend-more' | 'toggle' | 'all' | 'move';
 
 function choiceOf(event: Pick<KeyboardEvent, 'shiftKey' | 'ctrlKey' | 'metaKey'>): Choice {
@@ -489,12 +492,12 @@ function choiceOf(event: Pick<KeyboardEvent, 'shiftKey' | 'ctrlKey' | 'metaKey'>
   return isMod ? 'toggle' : 'one';
 }
 
-/** Chooses rows: one, or where the owner takes them several. */
+/** Selects rows: one, or several if the owner supports it. */
 function useChoosing<Row>(
   { count, selected, ranges = none, onSelect, onRanges }: DataGridProps<Row>,
-  active: Place,
+  active: CellPosition,
 ): (row: number, choice: Choice) => void {
-  /** Where a range began, and what it is now. */
+  /** Start of the current range, and the range. */
   const anchor = useRef<{ readonly row: number; readonly range: RowRange } | null>(null);
 
   function extend(take: (ranges: RowRanges) => void, row: number, isMore: boolean): void {
@@ -523,23 +526,23 @@ function useChoosing<Row>(
   };
 }
 
-/** What keys and the pointer do. `go` puts the cursor on a place. */
+/** Handlers of keys and pointer. `go` moves the cursor. */
 function useGridActs<Row>(
   props: DataGridProps<Row>,
-  active: Place,
+  active: CellPosition,
   virtual: VirtualRows,
-  go: (place: Place) => void,
-): GridActs & { readonly open: (place: Place) => void } {
+  go: (place: CellPosition) => void,
+): GridActs & { readonly open: (place: CellPosition) => void } {
   const { columns, count, onRanges, onOpen, onEdit, onKey } = props;
   const choose = useChoosing(props, active);
 
-  function open({ row, column }: Place): void {
+  function open({ row, column }: CellPosition): void {
     const id = columns[column]?.id;
     if (onEdit === undefined) onOpen?.(row);
     else if (id !== undefined) onEdit(row, id);
   }
 
-  /** What a key chooses, that goes to a place or is the space bar. */
+  /** The selection of a key that moves or is Space. */
   function keyChoice(event: KeyboardEvent): Choice {
     if (event.key === ' ') return event.ctrlKey || event.metaKey ? 'toggle' : 'one';
     const choice = choiceOf(event);
@@ -549,7 +552,7 @@ function useGridActs<Row>(
 
   function onKeyDown(event: KeyboardEvent<HTMLElement>): void {
     if (count === 0 || event.target !== event.currentTarget) return;
-    const next = nextPlace(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
+    const next = nextCell(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
     const isMod = event.ctrlKey || event.metaKey;
     const isPlain = !isMod && !event.altKey;
     const opens = isPlain && (event.key === 'Enter' || (event.key === 'F2' && onEdit !== undefined));
@@ -575,7 +578,7 @@ function useGridActs<Row>(
     onKeyDown,
     onMouseDown: (event) => {
       if (choiceOf(event) === 'one' || onRanges === undefined || cellAt(event.target) === null) return;
-      // It chooses rows; the browser would mark text.
+      // Selects rows; by default the browser would select text.
       event.preventDefault();
       event.currentTarget.focus();
     },
@@ -592,6 +595,7 @@ function useGridActs<Row>(
   };
 }
 
+/** Shows the grid. */
 export function DataGrid<Row>(props: DataGridProps<Row>) {
   const { label, columns, count, selected, ranges = none, onRanges, onVisible } = props;
   const rowHeight = useRowHeight();
@@ -602,10 +606,10 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   const { template, minWidth } = useMemo(() => layoutOf(columns), [columns]);
   const active = placeOf(cursor, columns, count);
   useSteadyView(props.leading ?? 0, virtual.shiftBy);
-  const goTo = ({ row, column }: Place) => setCursor({ row, column: columns[column]?.id ?? null });
+  const goTo = ({ row, column }: CellPosition) => setCursor({ row, column: columns[column]?.id ?? null });
   const { open, ...acts } = useGridActs(props, active, virtual, goTo);
   useDoubleClick(scrollRef, open);
-  const takeRow = (place: Place) => {
+  const takeRow = (place: CellPosition) => {
     goTo(place);
     if (!isInRanges(ranges, place.row)) props.onSelect(place.row);
   };

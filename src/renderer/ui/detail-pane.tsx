@@ -1,4 +1,3 @@
-/** The side pane about one thing that a list has open, with the button that closes it. */
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -10,6 +9,7 @@ interface DetailPaneProps {
   children: ReactNode;
 }
 
+/** Shows the side pane of a list's open item, with a close button. */
 export function DetailPane({ title, onClose, children }: DetailPaneProps) {
   return (
     <PaneFrame

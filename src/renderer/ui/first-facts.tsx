@@ -1,8 +1,8 @@
-/** The ways out of an empty knowledge base, for views that only look at what there is. */
 import { Button } from '@mantine/core';
 import { IconBook2, IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 
+/** Shows how to add first facts, for views of an empty knowledge base. */
 export function FirstFacts() {
   return (
     <>

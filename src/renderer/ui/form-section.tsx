@@ -1,10 +1,11 @@
-/** Parts of a form that asks something: titled sections, the frame of an editor, what cannot be read of it. */
+/** Parts of a question form: sections, the editor's frame, problems. */
 import { type ReactNode, useId } from 'react';
 import styles from './form-section.module.css';
 
-/** Styles of the form itself (`form`), of the frame of an editor (`editor`) and of a hint (`hint`). */
+/** Styles of a form (`form`), an editor's frame (`editor`) and a hint (`hint`). */
 export { styles as formStyles };
 
+/** Shows a titled section of a form. */
 export function FormSection({
   title,
   hint,
@@ -26,8 +27,8 @@ export function FormSection({
   );
 }
 
-/** What cannot be read, each once; nothing where all can. */
-export function FormProblems({ problems }: { problems: readonly string[] }) {
+/** Lists problems without duplicates; nothing if there are none. */
+export function FormProblemList({ problems }: { problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (
     <div role="status">

@@ -1,32 +1,34 @@
-/** Numbers, times and durations as people read them. Times are epoch milliseconds. */
+/** Numbers, times and durations as text. Times are epoch milliseconds. */
 
 const wholeNumber = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const dateAlone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
+/** Returns a whole number with separators. */
 export function formatCount(count: number): string {
   return wholeNumber.format(count);
 }
 
-/** `1 fact`, `2 facts`. */
+/** Returns `1 fact`, `2 facts`. */
 export function formatAmount(count: number, one: string, many: string = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
+/** Returns a date with time. */
 export function formatTime(time: number): string {
   return dateAndTime.format(time);
 }
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
-/** An amount of memory or storage, three digits of it: `1.50 MiB`. */
+/** Returns an amount of memory or storage with three digits: `1.50 MiB`. */
 export function formatBytes(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log2(bytes) / 10));
   const amount = bytes / 1024 ** power;
   return `${power === 0 ? formatCount(amount) : amount.toPrecision(amount < 1000 ? 3 : 4)} ${byteUnits[power]}`;
 }
 
-/** A duration of milliseconds, three digits of it. */
+/** Returns a duration in milliseconds with three digits. */
 export function formatDuration(ms: number): string {
   if (ms < 1) return `${ms.toFixed(2)} ms`;
   if (ms < 10) return `${ms.toFixed(1)} ms`;
@@ -44,7 +46,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 
-/** How long before or after `now`: `3 min. ago`. */
+/** Returns the distance from `now`: `3 min. ago`. */
 export function formatRelative(time: number, now: number): string {
   const distance = time - now;
   for (const [unit, length] of steps)
@@ -52,7 +54,7 @@ export function formatRelative(time: number, now: number): string {
   return 'just now';
 }
 
-/** When a fact holds: `always`, or its bounds. */
+/** Returns when a fact is valid: `always`, or its bounds. */
 export function formatValidity(validFrom: number | null, validUntil: number | null): string {
   if (validFrom === null && validUntil === null) return 'always';
   if (validFrom === null) return `until ${dateAlone.format(validUntil ?? 0)}`;

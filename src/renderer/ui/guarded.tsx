@@ -1,4 +1,3 @@
-/** An action that is not to be had, with the reason: it looks so, says why to pointer and keyboard, and does nothing. */
 import { Tooltip } from '@mantine/core';
 import { cloneElement, type MouseEvent, type ReactElement } from 'react';
 
@@ -10,12 +9,13 @@ interface Action {
 }
 
 interface GuardedProps {
-  /** A sentence; null: the action is as it stands. */
+  /** A sentence; null if the action is available. */
   reason: string | null;
-  /** A button of Mantine's. */
+  /** A Mantine button. */
   children: ReactElement<Action>;
 }
 
+/** Shows an unavailable action: disabled in look and effect, with the reason for pointer and keyboard. */
 export function Guarded({ reason, children }: GuardedProps) {
   if (reason === null) return children;
   return (

@@ -1,4 +1,4 @@
-/** Small links from one explanation to the next: why, why not, what if, the rule. Texts are in the language. */
+/** Small links between explanations: why, why not, what if, the rule. Texts are in the language. */
 import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -8,6 +8,7 @@ interface QuestionLinkProps {
   children: ReactNode;
 }
 
+/** Links to the proof of a question. */
 export function ProofLink({ question, children }: QuestionLinkProps) {
   return (
     <Anchor size="xs" renderRoot={(props) => <Link to="/proof" search={{ question }} {...props} />}>
@@ -17,12 +18,13 @@ export function ProofLink({ question, children }: QuestionLinkProps) {
 }
 
 interface WhyNotLinkProps extends QuestionLinkProps {
-  /** Looks in all scopes, in place of the scope that is kept from view to view. */
+  /** Searches all scopes instead of the current one. */
   inAllScopes?: boolean;
 }
 
 const allScopesSearch = { scope: undefined, unscoped: undefined } as const;
 
+/** Links to why a statement does not follow. */
 export function WhyNotLink({ question, inAllScopes = false, children }: WhyNotLinkProps) {
   const search = { question, ...(inAllScopes ? allScopesSearch : {}) };
   return (
@@ -33,7 +35,7 @@ export function WhyNotLink({ question, inAllScopes = false, children }: WhyNotLi
 }
 
 interface WhatIfLinkProps {
-  /** The changes to try; `scope`: where, in place of the scope that is kept from view to view. */
+  /** The changes to try; `scope` replaces the current one. */
   changes: {
     readonly add?: string;
     readonly retract?: string;
@@ -44,6 +46,7 @@ interface WhatIfLinkProps {
   children: ReactNode;
 }
 
+/** Links to what would follow from changes. */
 export function WhatIfLink({ changes, children }: WhatIfLinkProps) {
   return (
     <Anchor size="xs" renderRoot={(props) => <Link to="/what-if" search={changes} {...props} />}>
@@ -52,7 +55,7 @@ export function WhatIfLink({ changes, children }: WhatIfLinkProps) {
   );
 }
 
-/** `rule`: its id. */
+/** Links to a rule by id. */
 export function RuleLink({ rule }: { rule: string }) {
   return (
     <Anchor size="xs" renderRoot={(props) => <Link to="/rules" search={{ rule }} {...props} />}>

@@ -1,21 +1,21 @@
 /**
- * What each tool last showed, so that coming back to it finds it as it was.
+ * The last search of each tool, so that returning to it restores its state.
  *
- * Kept for this window only; other knowledge (another database or tenant) starts afresh.
+ * Kept for this window; another database or tenant starts afresh.
  */
 import { create } from 'zustand';
 
 type Search = Readonly<Record<string, unknown>>;
 
 interface LastSearches {
-  /** Database and tenant that the searches are about. */
+  /** Database and tenant of the searches. */
   readonly about: string;
   readonly searches: Readonly<Record<string, Search>>;
 }
 
 const useStore = create<LastSearches>()(() => ({ about: '', searches: {} }));
 
-/** Notes what the tool at `path` shows. */
+/** Records the search of the tool at `path`. */
 export function noteSearch(path: string, search: Search): void {
   const about = JSON.stringify([search['database'], search['tenant']]);
   useStore.setState((state) => ({
@@ -24,7 +24,7 @@ export function noteSearch(path: string, search: Search): void {
   }));
 }
 
-/** What the tool at `path` last showed. The space is no part of it: that is where one is now. */
+/** Returns the last search of the tool at `path`, without the space, which is the current one. */
 export function useLastSearch(path: string): Search {
   const search = useStore((state) => state.searches[path]) ?? {};
   const { database: _database, tenant: _tenant, scope: _scope, unscoped: _unscoped, ...rest } = search;

@@ -1,29 +1,30 @@
-/** Asks for one name, checked while it is typed. */
 import { Button, Group, Modal, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { ProblemNotice, type ShownFailure } from './notices.tsx';
 import { useReturnedFocus } from './use-returned-focus.ts';
 
+/** A question for a name. */
 export interface NameQuestion {
   title: string;
   label: string;
   hint: string;
   action: string;
-  /** The name there is. */
+  /** The current name. */
   initial?: string;
-  /** What is wrong with a name, or null. */
+  /** Returns the problem of a name, or null. */
   problemOf: (name: string) => string | null;
-  /** Rejects where the name cannot be taken. */
+  /** Rejects if the name is not accepted. */
   onName: (name: string) => Promise<void> | void;
 }
 
 interface NameDialogProps {
   question: NameQuestion;
-  /** How what `onName` rejects with is shown. */
+  /** Converts a rejection of `onName` to a failure. */
   failureOf: (error: unknown) => ShownFailure;
   onClose: () => void;
 }
 
+/** Asks for one name and validates it while typing. */
 export function NameDialog({ question, failureOf, onClose }: NameDialogProps) {
   const [name, setName] = useState(question.initial ?? '');
   const [failure, setFailure] = useState<ShownFailure | null>(null);

@@ -1,7 +1,7 @@
 /**
- * Tells zod not to compile validators at run time. The content security policy forbids that, and the mere
- * attempt, though caught, would be reported as a violation. Must be the first import of every entry
- * (page and workers), before anything that builds a schema.
+ * Prevents zod from compiling validators at run time. The content security policy forbids that, and even a caught
+ * attempt is reported as a violation. Must be the first import of every entry (page and workers), before any schema is
+ * built.
  */
 declare global {
   var __zod_globalConfig: { jitless?: boolean } | undefined;

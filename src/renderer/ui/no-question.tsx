@@ -1,4 +1,3 @@
-/** In place of an explanation whose address names no question: a field for one, and the way to Ask. */
 import { Button, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -8,15 +7,16 @@ import styles from './no-question.module.css';
 interface NoQuestionProps {
   icon: ReactNode;
   title: string;
-  /** What the field is called, and an example of what is typed into it. */
+  /** Label of the field, and an example. */
   label: string;
   placeholder: string;
-  /** What the button says. */
+  /** Label of the button. */
   action: string;
   onQuestion: (question: string) => void;
   children: ReactNode;
 }
 
+/** Shows a question field in place of an explanation whose address has none. */
 export function NoQuestion(props: NoQuestionProps) {
   const { icon, title, label, placeholder, action, onQuestion, children } = props;
   const [text, setText] = useState('');

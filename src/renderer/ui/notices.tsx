@@ -1,21 +1,21 @@
-/** What a view says when it has nothing, when something failed, and when what it shows has grown old. */
+/** Notices of a view: empty, failed, out of date. */
 import { Button, Loader } from '@mantine/core';
 import { IconAlertTriangle, IconInfoCircle, IconRefresh } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { CopyButton } from './copy-button.tsx';
 import styles from './notices.module.css';
 
-/** A failure as it is shown; the errors of the api fit. */
+/** A failure to show; errors of the api fit. */
 export interface ShownFailure {
   readonly title: string;
   readonly detail: string;
   readonly requestId: string;
   readonly errors: readonly { readonly path: string; readonly message: string }[];
-  /** Where it can be done instead; null: nowhere. */
+  /** Where the action is possible instead; null for nowhere. */
   readonly leader?: string | null;
 }
 
-/** A failure in place: what happened, what to do, and the id that finds it in the service's log. */
+/** Shows a failure: what happened, what to do, and the request id for the service's log. */
 export function ProblemNotice({ failure, onRetry }: { failure: ShownFailure; onRetry?: () => void }) {
   const errors = failure.errors.filter((error) => !failure.detail.includes(error.message));
   return (
@@ -58,7 +58,7 @@ export function ProblemNotice({ failure, onRetry }: { failure: ShownFailure; onR
   );
 }
 
-/** The same in place of what a pane would show. */
+/** Shows a failure in place of a pane's content. */
 export function PaneProblem(props: { failure: ShownFailure; onRetry?: () => void }) {
   return (
     <div className={styles.inPane}>
@@ -67,7 +67,7 @@ export function PaneProblem(props: { failure: ShownFailure; onRetry?: () => void
   );
 }
 
-/** In place of what is on its way. */
+/** Shows that content is loading. */
 export function Loading() {
   return (
     <div className={`${styles.running} dim`} role="status">
@@ -76,7 +76,7 @@ export function Loading() {
   );
 }
 
-/** A line over a view: what it shows is no longer the whole truth. */
+/** Shows a line above a view whose content is not current. */
 export function Banner({ children, action }: { children: ReactNode; action?: ReactNode }) {
   return (
     <div className={styles.banner} role="status">
@@ -88,13 +88,13 @@ export function Banner({ children, action }: { children: ReactNode; action?: Rea
 }
 
 interface AgeBannerProps {
-  /** What makes it new: `Prove again`. */
+  /** Label of the refresh button: `Prove again`. */
   action: string;
   onAgain: () => void;
   children: ReactNode;
 }
 
-/** Over what was worked out before the knowledge moved on: it stays, until somebody asks for it anew. */
+/** Shows that a result is older than the knowledge; it stays until the user refreshes it. */
 export function AgeBanner({ action, onAgain, children }: AgeBannerProps) {
   return (
     <Banner
@@ -121,7 +121,7 @@ interface EmptyStateProps {
   actions?: ReactNode;
 }
 
-/** In place of content that is not there, with the way to get some. */
+/** Shows that there is no content, and how to get some. */
 export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
   return (
     <div className={styles.empty}>

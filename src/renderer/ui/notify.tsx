@@ -1,18 +1,20 @@
-/** Short messages in the corner, for what happened away from where one looks. */
+/** Short messages in the corner, for events outside of the user's focus. */
 import { notifications } from '@mantine/notifications';
 import type { ShownFailure } from './notices.tsx';
 
 const closing = { closeButtonProps: { 'aria-label': 'Close the message' } };
 
+/** Reports success. */
 export function notifyDone(message: string): void {
   notifications.show({ ...closing, message, color: 'green', autoClose: 6_000 });
 }
 
-/** Says why nothing happened, where that is no failure. */
+/** Explains why nothing happened, if that is no failure. */
 export function notifyHint(message: string): void {
   notifications.show({ ...closing, message, color: 'gray', autoClose: 6_000 });
 }
 
+/** Reports a failed call. */
 export function notifyFailure(failure: ShownFailure): void {
   notifications.show({
     ...closing,
@@ -23,7 +25,7 @@ export function notifyFailure(failure: ShownFailure): void {
   });
 }
 
-/** Says what went wrong where no service was asked. */
+/** Reports an error outside of any call. */
 export function notifyTrouble(title: string, error: unknown): void {
   notifyFailure({
     title,

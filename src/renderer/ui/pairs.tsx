@@ -1,12 +1,12 @@
-/** Names with their values, as a list of definitions: `dt` and `dd` in turn. */
 import type { ReactNode } from 'react';
 import styles from './pairs.module.css';
 
+/** Shows names and values as a definition list of `dt` and `dd`. */
 export function Pairs({ children }: { children: ReactNode }) {
   return <dl className={styles.pairs}>{children}</dl>;
 }
 
-/** Metadata as pairs of their names and values, anything but text as JSON. */
+/** Shows metadata as names and values, non-text values as JSON. */
 export function MetadataPairs({ metadata }: { metadata: Readonly<Record<string, unknown>> }) {
   return (
     <Pairs>

@@ -1,4 +1,3 @@
-/** One pane of a view: a bar with its title and actions, and what is under it. */
 import type { ReactNode } from 'react';
 import styles from './pane.module.css';
 
@@ -8,13 +7,13 @@ interface PaneProps {
   actions?: ReactNode;
   /** `panel`: the quieter surface of side panes. */
   tone?: 'panel';
-  /** `own`: the content scrolls by itself. */
+  /** `own`: the content scrolls itself. */
   scroll?: 'own';
   label?: string;
   children: ReactNode;
 }
 
-/** The title of a pane; `isWhole`: of the view, not of a part of one. */
+/** Shows the title of a pane; `isWhole` if it is the view's title. */
 export function PaneTitle({ isWhole, children }: { isWhole: boolean; children: ReactNode }) {
   return isWhole ? (
     <h1 className={styles.title}>{children}</h1>
@@ -23,6 +22,7 @@ export function PaneTitle({ isWhole, children }: { isWhole: boolean; children: R
   );
 }
 
+/** Shows one pane of a view: a bar with title and actions, and its content. */
 export function PaneFrame({ title, actions, tone, scroll, label, children }: PaneProps) {
   return (
     <section

@@ -7,7 +7,7 @@ interface RowActionProps {
   onClick: () => void;
 }
 
-/** A button in a row of a grid, for the mouse: the keyboard acts on the row, which the button does not choose. */
+/** Shows a mouse-only button in a grid row; by keyboard the same acts on the row. It does not select the row. */
 export function RowAction({ label, icon, onClick }: RowActionProps) {
   return (
     <Tooltip label={label}>

@@ -1,13 +1,13 @@
 /**
- * What single keys do with the row of a grid that the cursor is on: the one list that grids act by and the sheet of
- * shortcuts shows. A grid learns from `rowKeyOf` which of its own was pressed, so that no key works that is not told of.
+ * Single-key actions on the current row of a grid. Grids look keys up here (`rowKeyOf`) and the shortcut sheet lists
+ * them, so that every working key is documented.
  */
 import type { KeyboardEvent } from 'react';
 
 interface RowKey {
-  /** As an event names it: `E`, `Delete`. */
+  /** Name of the key in events: `E`, `Delete`. */
   readonly key: string;
-  /** Others that do the same. */
+  /** Alternative keys. */
   readonly also?: readonly string[];
   readonly title: string;
 }
@@ -17,6 +17,7 @@ interface GridKeys {
   readonly keys: Readonly<Record<string, RowKey>>;
 }
 
+/** Row keys of each grid. */
 export const rowKeys = {
   facts: {
     group: 'In the grid of facts',
@@ -89,17 +90,18 @@ export const rowKeys = {
 } as const satisfies Record<string, GridKeys>;
 
 type Grid = keyof typeof rowKeys;
+/** Name of a row key of a grid. */
 export type RowKeyName<Of extends Grid> = keyof (typeof rowKeys)[Of]['keys'];
 
 type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>;
 
-/** Which of the grid's keys was pressed; null for none, and where a modifier makes it another key. */
+/** Returns which of the grid's keys was pressed; null for none or with a modifier. */
 export function rowKeyOf<Of extends Grid>(press: Press, grid: Of): RowKeyName<Of> | null {
   if (press.ctrlKey || press.metaKey || press.altKey) return null;
   const pressed = press.key.toLowerCase();
   const found = Object.entries<RowKey>(rowKeys[grid].keys).find(([, { key, also = [] }]) =>
     [key, ...also].some((each) => each.toLowerCase() === pressed),
   );
-  // The names are those of this very record.
+  // The names are those of this record.
   return found === undefined ? null : (found[0] as RowKeyName<Of>);
 }

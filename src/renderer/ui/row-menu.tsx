@@ -1,26 +1,23 @@
-/**
- * The menu of a row, where it was asked for: by a right click at the pointer, by Shift+F10 or the menu key at the cell.
- *
- * A menu after the ARIA pattern: arrows, Home, End and letters move, Escape and Tab close it and give the focus back.
- */
 import { Menu } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import { keysLabel } from './tags.tsx';
 
+/** An item of a row's menu. */
 export interface RowMenuItem {
   readonly label: string;
   readonly icon?: ReactNode;
-  /** Keys that do the same on the row, as `Delete` or `Mod+C`. */
+  /** Equivalent keys on the row, such as `Delete` or `Mod+C`. */
   readonly keys?: string;
   readonly isDangerous?: true;
-  /** Why it cannot be done; null: it can. */
+  /** Why it is unavailable; null if available. */
   readonly reason?: string | null;
   readonly onClick: () => void;
 }
 
-/** Items in groups, between which a line is drawn; groups without an item are none. */
+/** Groups of items, separated by lines; empty groups are skipped. */
 export type RowMenuGroups = readonly (readonly RowMenuItem[])[];
 
+/** Screen position of a menu. */
 export interface MenuPoint {
   readonly x: number;
   readonly y: number;
@@ -48,6 +45,11 @@ function Item({ item, isFirst }: { item: RowMenuItem; isFirst: boolean }) {
   );
 }
 
+/**
+ * Shows the menu of a row: at the pointer after a right click, at the cell after Shift+F10 or the menu key.
+ *
+ * Follows the ARIA menu pattern: arrows, Home, End and letters move, Escape and Tab close it and restore the focus.
+ */
 export function RowMenu({ label, at, groups, onClose }: RowMenuProps) {
   const shown = groups.filter((group) => group.length > 0);
   return (
@@ -59,9 +61,9 @@ export function RowMenu({ label, at, groups, onClose }: RowMenuProps) {
       position="bottom-start"
       offset={2}
       width={280}
-      // The key that opened it is still on its way when the menu is there.
+      // The key press that opened it is still being handled.
       clickOutsideEvents={['mousedown', 'touchstart']}
-      // The first item has the focus, not what stands before it.
+      // Focuses the first item, not the placeholder before it.
       withInitialFocusPlaceholder={false}
       withinPortal
     >

@@ -1,11 +1,11 @@
-/** Work that is under way: for how long, and the way to end it; and what is said after it was ended. */
+/** Progress of a running task, and the note after a cancel. */
 import { Button, Loader } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { formatDuration } from './format.ts';
 import styles from './notices.module.css';
 
-/** How long work has been running, once that is noticeable. `since`: a reading of `performance.now()`. */
+/** Shows how long a task has run, once noticeable. `since` is a `performance.now()` value. */
 export function Elapsed({ since }: { since: number }) {
   const [now, setNow] = useState(since);
   useEffect(() => {
@@ -15,12 +15,12 @@ export function Elapsed({ since }: { since: number }) {
   return now - since < 300 ? null : <span className="dim number">{formatDuration(now - since)}</span>;
 }
 
-/** In place of a result that is being worked out. */
+/** Shows a running task in place of its result. */
 export function Running({ what, since, onCancel }: { what: string; since: number; onCancel: () => void }) {
   return (
     <div className={styles.running}>
       <Loader size={18} aria-hidden />
-      {/* The time that passes is not said aloud. */}
+      {/* Screen readers do not announce the elapsed time. */}
       <span role="status">{what}</span>
       <Elapsed since={since} />
       <Button size="compact-xs" variant="default" onClick={onCancel}>
@@ -30,7 +30,7 @@ export function Running({ what, since, onCancel }: { what: string; since: number
   );
 }
 
-/** In the bar of a pane: the time that passes and a cancel. */
+/** Shows elapsed time and cancel in a pane's bar. */
 export function RunningActions({ since, onCancel }: { since: number; onCancel: () => void }) {
   return (
     <>
@@ -47,7 +47,7 @@ export function RunningActions({ since, onCancel }: { since: number; onCancel: (
   );
 }
 
-/** How long work ran before it was cancelled, in milliseconds. */
+/** Shows after how many milliseconds a task was cancelled. */
 export function CancelledNote({ after }: { after: number }) {
   return (
     <span role="status" className="dim">

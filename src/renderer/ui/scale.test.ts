@@ -9,7 +9,7 @@ interface Declaration {
   readonly value: string;
 }
 
-/** What a sheet declares; custom properties are where literals belong, and are left out. */
+/** The declarations of a sheet, except custom properties, which are where literals belong. */
 function declarationsOf(path: string, sheet: string): Declaration[] {
   const text = sheet.replaceAll(/\/\*.*?\*\//gs, (comment) => comment.replaceAll(/[^\n]/g, ' '));
   return [...text.matchAll(/(?<=[;{}]\s*)([a-z-]+):\s*([^;{}]+);/g)]
@@ -43,7 +43,7 @@ test('colours come from the theme', () => {
 });
 
 test('distances come from the scale', () => {
-  // One pixel moves a picture to the middle of its line.
+  // One pixel may align an icon with its line.
   const isRight = (value: string) => !measure.test(value.replaceAll(/(?<![\d.])1px\b/g, ''));
   expect(
     breachesOf(

@@ -1,8 +1,3 @@
-/**
- * A secret that is shown this once: to be copied, with how it is used, and left only by who says that it is stored.
- *
- * Until then the browser asks before it leaves the page. Where the secret goes afterwards is its owner's business.
- */
 import { Button, Checkbox, SegmentedControl } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
@@ -12,7 +7,7 @@ import { CopyButton } from './copy-button.tsx';
 import { useFirstFocus } from './use-first-focus.ts';
 import styles from './shown-once.module.css';
 
-/** One way to use the secret, ready to be pasted. */
+/** One way to use the secret, ready to paste. */
 export interface Snippet {
   readonly title: string;
   readonly text: string;
@@ -20,7 +15,7 @@ export interface Snippet {
 
 interface ShownOnceProps {
   secret: string;
-  /** What it is called: `key`. */
+  /** Its noun: `key`. */
   what: string;
   snippets: readonly Snippet[];
   isStored: boolean;
@@ -28,7 +23,7 @@ interface ShownOnceProps {
   children?: ReactNode;
 }
 
-/** Has the browser ask before the page is left. */
+/** Makes the browser confirm leaving the page. */
 function useKeptOpen(isOpen: boolean): void {
   useEffect(() => {
     if (!isOpen) return undefined;
@@ -58,6 +53,11 @@ function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
   );
 }
 
+/**
+ * Shows a secret once, to be copied, with its uses; the user leaves by confirming that it is stored.
+ *
+ * Until then the browser confirms leaving the page. The caller decides what follows.
+ */
 export function ShownOnce({ secret, what, snippets, isStored, onStored, children }: ShownOnceProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
   const copy = useFirstFocus<HTMLButtonElement>();

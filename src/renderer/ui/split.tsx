@@ -1,25 +1,26 @@
-/** Panes side by side or stacked, resized by pointer and keyboard; their sizes survive a restart. */
 import { Fragment, type ReactNode } from 'react';
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
 import styles from './split.module.css';
 
+/** One pane of a split. */
 export interface Pane {
   readonly id: string;
-  /** A size as the panes' library takes it: `240px`, `30%`. */
+  /** Size in the syntax of the panes' library: `240px`, `30%`. */
   readonly size?: string;
   readonly least?: string;
   readonly content: ReactNode;
 }
 
 interface SplitProps {
-  /** Names the layout in storage. */
+  /** Storage key of the layout. */
   id: string;
   orientation: 'horizontal' | 'vertical';
-  /** What the separators are called for assistive technology. */
+  /** Accessible name of the separators. */
   label: string;
   panes: readonly Pane[];
 }
 
+/** Shows panes side by side or stacked, resizable by pointer and keyboard; sizes survive a restart. */
 export function Split({ id, orientation, label, panes }: SplitProps) {
   const { defaultLayout, onLayoutChanged } = useDefaultLayout({
     id: `corollary.${id}`,

@@ -1,4 +1,3 @@
-/** Steps that were done, the newest first, with those that were undone and those that cannot be. */
 import styles from './step-list.module.css';
 
 interface ListedStep {
@@ -7,6 +6,7 @@ interface ListedStep {
   readonly stuck: string | null;
 }
 
+/** Lists steps, newest first, marking those undone and those that cannot be undone or redone. */
 export function StepList({ done, undone }: { done: readonly ListedStep[]; undone: readonly ListedStep[] }) {
   const steps = [
     ...undone.map((step) => ({ step, isUndone: true })),
@@ -16,14 +16,14 @@ export function StepList({ done, undone }: { done: readonly ListedStep[]; undone
   return (
     <ol className={styles.steps} aria-label="Steps, the newest first" tabIndex={0}>
       {steps.map(({ step, isUndone }, index) => (
-        // A step is its place: the list is remade with every step.
+        // Identified by position: the list is rebuilt with every step.
         <li key={`${index} ${step.label}`} className={isUndone ? 'dim' : ''}>
           {isUndone ? <s>{step.label}</s> : step.label}
           {isUndone && ' (undone)'}
           {!isUndone && step.kind === 'staged' && <span className="dim"> staged</span>}
           {step.stuck !== null && (
             <span className={styles.stuck}>
-              Cannot be {isUndone ? 'done again' : 'undone'}: {step.stuck}
+              Cannot be {isUndone ? 'redone' : 'undone'}: {step.stuck}
             </span>
           )}
         </li>

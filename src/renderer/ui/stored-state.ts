@@ -1,15 +1,15 @@
 /**
- * State that survives a restart, in the browser's storage of this origin.
+ * State in the browser's storage of this origin, which survives a restart.
  *
- * A value that cannot be read back (another version wrote it, somebody edited it) counts as absent: `read` says
- * what is acceptable. Nothing secret is kept here.
+ * A value that cannot be read back (another version wrote it, or someone edited it) counts as absent; `read` decides
+ * what is valid. Nothing secret is stored here.
  */
 
 /**
- * The stored value under `key`, or `fallback` where there is none that `read` accepts. `storage`: that of the window,
- * for what is to end with it.
+ * Returns the stored value under `key`, or `fallback` if there is none that `read` accepts. `storage` may be the
+ * session's, for state that ends with the window.
  */
-export function readStored<Value>(
+export function readStoredState<Value>(
   key: string,
   read: (value: unknown) => Value | null,
   fallback: Value,
@@ -21,16 +21,18 @@ export function readStored<Value>(
   try {
     value = JSON.parse(text);
   } catch {
-    // Not JSON: not ours. The next write replaces it.
+    // Not JSON, so not ours; the next write replaces it.
     return fallback;
   }
   return read(value) ?? fallback;
 }
 
+/** Stores a value as JSON. */
 export function writeStored(key: string, value: unknown, storage: Storage = localStorage): void {
   storage.setItem(key, JSON.stringify(value));
 }
 
+/** Returns the value if it is a string, else null. */
 export function readString(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }

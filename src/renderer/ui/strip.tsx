@@ -1,4 +1,3 @@
-/** What stands over a view: a few values, each under its name, side by side as far as there is room. */
 import type { ReactNode } from 'react';
 import styles from './strip.module.css';
 
@@ -6,10 +5,11 @@ interface StripProps {
   label: string;
   /** `StripItem`s. */
   children: ReactNode;
-  /** Below them, as what went wrong with them. */
+  /** Shown below the values, such as their failure. */
   under?: ReactNode;
 }
 
+/** Shows a row of named values above a view. */
 export function Strip({ label, children, under }: StripProps) {
   return (
     <section className={styles.strip} aria-label={label}>
@@ -19,6 +19,7 @@ export function Strip({ label, children, under }: StripProps) {
   );
 }
 
+/** Shows one value of a strip under its name. */
 export function StripItem({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
   return (
     <div className={styles.item} title={hint}>

@@ -1,14 +1,15 @@
-/** Small marks: a word on a tint, a share of one as a bar with its number, a key of the keyboard. */
 import type { ReactNode } from 'react';
 import styles from './tags.module.css';
 
+/** Meaning of a tag's colour. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'derived' | 'computed';
 
+/** Shows a word on a tint. */
 export function Tag({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) {
   return <span className={`${styles.tag} ${tone === 'plain' ? '' : styles[tone]}`}>{children}</span>;
 }
 
-/** A number from 0 to 1. */
+/** Shows a number from 0 to 1 as a bar and in digits. */
 export function Meter({ value }: { value: number }) {
   return (
     <span className={styles.meter}>
@@ -21,13 +22,14 @@ export function Meter({ value }: { value: number }) {
 }
 
 interface KeysProps {
-  /** As `Mod+K`; `Mod` is the platform's own. */
+  /** Such as `Mod+K`; `Mod` is the platform's modifier. */
   keys: string;
-  /** `plain`: in the colours around it, as on a button. */
+  /** `plain` uses the surrounding colours, as on a button. */
   look?: 'plain';
 }
 
-export function Keys({ keys, look }: KeysProps) {
+/** Shows a shortcut as key caps. */
+export function KeyCaps({ keys, look }: KeysProps) {
   const parts = keys === '+' ? ['+'] : keysLabel(keys).split('+');
   return (
     <span aria-hidden={look === 'plain'} className={styles.keys}>
@@ -40,8 +42,10 @@ export function Keys({ keys, look }: KeysProps) {
   );
 }
 
+/** True on Apple platforms. */
 export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
+/** Returns a shortcut as text for the platform. */
 export function keysLabel(keys: string): string {
   return keys.replaceAll('Mod', isMac ? '⌘' : 'Ctrl');
 }

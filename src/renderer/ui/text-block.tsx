@@ -1,4 +1,3 @@
-/** A text as it is, under a title, to be copied. What is too long to be laid out is shown in part, and copied whole. */
 import type { ReactNode } from 'react';
 import { CodeBlock } from './code-block.tsx';
 import { CopyButton } from './copy-button.tsx';
@@ -6,7 +5,7 @@ import { formatCount } from './format.ts';
 import styles from './text-block.module.css';
 
 /** In UTF-16 code units. */
-const mostShown = 100_000;
+const maxShown = 100_000;
 
 interface BlockProps {
   title: string;
@@ -18,13 +17,13 @@ interface BlockProps {
 interface TextBlockProps {
   title: string;
   text: string;
-  /** What the button that copies it is called. */
+  /** Label of the copy button. */
   label: string;
-  /** Beside the title. */
+  /** Shown beside the title. */
   note?: ReactNode;
 }
 
-/** A part under a title, with what goes with it to its right. */
+/** Shows content under a title, with actions at its right. */
 export function Block({ title, note, actions, children }: BlockProps) {
   return (
     <section className={styles.block}>
@@ -39,13 +38,14 @@ export function Block({ title, note, actions, children }: BlockProps) {
   );
 }
 
+/** Shows a text under a title with a copy button. A text too long to lay out is shown in part and copied whole. */
 export function TextBlock({ title, text, label, note }: TextBlockProps) {
   return (
     <Block title={title} note={note} actions={<CopyButton text={text} label={label} />}>
-      <CodeBlock label={title} text={text.slice(0, mostShown)} />
-      {text.length > mostShown && (
+      <CodeBlock label={title} text={text.slice(0, maxShown)} />
+      {text.length > maxShown && (
         <p className="dim">
-          The first {formatCount(mostShown)} of {formatCount(text.length)} characters; the copy has all.
+          The first {formatCount(maxShown)} of {formatCount(text.length)} characters; the copy has all.
         </p>
       )}
     </Block>

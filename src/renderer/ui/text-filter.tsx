@@ -1,4 +1,3 @@
-/** A field that narrows a list by a text: it reports a moment after typing stops, or at once with Enter. */
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
@@ -8,14 +7,15 @@ import { type KeyboardEvent, useEffect, useState } from 'react';
 const delay = 250;
 
 interface TextFilterProps {
-  /** What the field is called for those who do not see it. */
+  /** Accessible name. */
   label: string;
-  /** In pixels, or of what it stands in. */
+  /** In pixels, or relative to the container. */
   width: number | '100%';
   value: string;
   onValue: (value: string) => void;
 }
 
+/** Shows a field that filters a list; it reports shortly after typing stops, or at once on Enter. */
 export function TextFilter({ label, width, value, onValue }: TextFilterProps) {
   const [typed, setTyped] = useState(value);
   const report = useDebouncedCallback(onValue, delay);
@@ -26,7 +26,7 @@ export function TextFilter({ label, width, value, onValue }: TextFilterProps) {
   }
   return (
     <TextInput
-      // Gives way before what is beside it does.
+      // Shrinks before its neighbours do.
       style={{ flex: `99 1 ${width === '100%' ? '100%' : `${Math.min(width, 84)}px`}` }}
       maw={width}
       aria-label={label}

@@ -1,28 +1,32 @@
 /**
- * The theme: what was chosen, and which of the three that is shown.
+ * The theme: the user's choice and the one of three that results.
  *
- * The choice is of this browser. `system` follows the system's colours and its wish for more contrast, also when they
- * change. The document's `data-theme` is what the style sheet reads.
+ * The choice is stored in this browser. `system` follows the system's colour scheme and contrast preference, also when
+ * they change. The style sheet reads `data-theme` of the document.
  */
 import { create } from 'zustand';
 
+/** Themes to choose from. */
 export const themeChoices = ['light', 'dark', 'system', 'contrast'] as const;
+/** A choice of theme. */
 export type ThemeChoice = (typeof themeChoices)[number];
+/** A theme as it is shown. */
 export type ShownTheme = Exclude<ThemeChoice, 'system'>;
 
-/** What the system says. */
+/** Preferences of the system. */
 export interface SystemColours {
   readonly isDark: boolean;
   readonly wantsContrast: boolean;
 }
 
+/** Returns the theme that results from a choice. */
 export function shownThemeOf(choice: ThemeChoice, { isDark, wantsContrast }: SystemColours): ShownTheme {
   if (choice !== 'system') return choice;
   if (wantsContrast) return 'contrast';
   return isDark ? 'dark' : 'light';
 }
 
-/** The choice as it is stored; `auto` is what it was called before there was a third theme. */
+/** Returns the stored choice; reads `auto`, an older name of `system`. */
 export function readChoice(stored: string | null): ThemeChoice {
   return themeChoices.find((choice) => choice === stored) ?? 'system';
 }
@@ -34,6 +38,7 @@ interface ThemeState {
   readonly shown: ShownTheme;
 }
 
+/** Store of the theme. */
 export const useTheme = create<ThemeState>()(() => ({ choice: 'system', shown: 'light' }));
 
 function apply(choice: ThemeChoice): void {
@@ -47,18 +52,20 @@ function apply(choice: ThemeChoice): void {
   useTheme.setState({ choice, shown });
 }
 
-/** Sets the colours before the first paint, so that a dark workbench does not start with a white flash. */
+/** Sets the colours before the first paint, so that a dark workbench does not flash white. */
 export function startTheme(): void {
   apply(readChoice(localStorage.getItem(storageKey)));
   for (const wish of ['(prefers-color-scheme: dark)', '(prefers-contrast: more)'])
     matchMedia(wish).addEventListener('change', () => apply(useTheme.getState().choice));
 }
 
+/** Sets and stores the choice. */
 export function setTheme(choice: ThemeChoice): void {
   localStorage.setItem(storageKey, choice);
   apply(choice);
 }
 
+/** Returns the theme that is shown. */
 export function useShownTheme(): ShownTheme {
   return useTheme((state) => state.shown);
 }

@@ -3,7 +3,7 @@ import sheet from './theme.css?raw';
 
 type Colours = ReadonlyMap<string, string>;
 
-/** The variables of one theme; those that a theme does not set are the light one's. */
+/** The variables of a theme; missing ones have the light theme's value. */
 function coloursOf(theme: 'light' | 'dark' | 'contrast'): Colours {
   const block = (opening: string): Colours => {
     const start = sheet.indexOf(`${opening} {`);

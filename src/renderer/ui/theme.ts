@@ -1,6 +1,6 @@
 /**
- * The look of Mantine's components: dense, calm, one accent. Colours of our own surfaces live in theme.css, heights and font
- * sizes in scale.css, from which these take theirs: a control is as high as any other beside it, in either density.
+ * The look of Mantine's components: dense, calm, one accent. Surface colours are in theme.css, heights and font sizes
+ * in scale.css: adjacent controls share one height in either density.
  */
 import {
   ActionIcon,
@@ -26,9 +26,11 @@ import {
   PasswordInput,
 } from '@mantine/core';
 
+/** Font stack of code. */
 export const monospace =
   'ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
+/** The theme of Mantine's components. */
 export const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif',
   fontFamilyMonospace: monospace,
@@ -54,7 +56,7 @@ export const theme = createTheme({
       '#274db4',
       '#1f3f95',
     ],
-    // Darker than Mantine's own, so that white text on it can be read.
+    // Darker than Mantine's, so that white text on it is readable.
     red: [
       '#fdeae8',
       '#fad5d2',
@@ -83,7 +85,7 @@ export const theme = createTheme({
   components: {
     ActionIcon: ActionIcon.extend({
       defaultProps: { variant: 'subtle', color: 'gray', size: 'md' },
-      // No smaller than what can be pointed at.
+      // Not below the minimum pointer target.
       vars: (_, { size }) =>
         size === 'md'
           ? { root: { '--ai-size': 'var(--control)' } }
@@ -135,7 +137,7 @@ export const theme = createTheme({
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss the message' } },
     }),
-    // Two buttons in the height of one line are too small to hit; the arrow keys do what they did.
+    // Two buttons within one line are too small to hit; the arrow keys do the same.
     NumberInput: NumberInput.extend({ defaultProps: { size: 'xs', hideControls: true } }),
     PasswordInput: PasswordInput.extend({ defaultProps: { size: 'xs' } }),
     Popover: Popover.extend({ defaultProps: { shadow: 'md' } }),
@@ -161,7 +163,10 @@ const ownColours = {
   '--mantine-color-iris-light-color': 'var(--accent-text)',
 };
 
-/** Mantine's own variables where they must agree with theme.css, which reaches the contrasts that they do not. */
+/**
+ * Resolves the Mantine variables that must match theme.css, which meets the contrast requirements that Mantine's do
+ * not.
+ */
 export const cssVariablesResolver: CSSVariablesResolver = () => ({
   variables: {},
   light: ownColours,

@@ -1,8 +1,3 @@
-/**
- * Asks before something goes for good: says what, and does it only once its name has been typed.
- *
- * The name has to be the same letter by letter; what is shown around it is no part of it.
- */
 import { Button, Group, Modal, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { ProblemNotice, type ShownFailure } from './notices.tsx';
@@ -11,19 +6,20 @@ import { useReturnedFocus } from './use-returned-focus.ts';
 
 interface TypedNameDialogProps {
   title: string;
-  /** What has to be typed. */
+  /** The text to type. */
   name: string;
-  /** Says what goes, and what stays. */
+  /** What will be deleted and what remains. */
   children: ReactNode;
   action: string;
   isBusy: boolean;
   failure: ShownFailure | null;
   onConfirm: () => void;
   onClose: () => void;
-  /** Where the focus goes afterwards; what had it before where it finds nothing. */
+  /** Element to focus afterwards; the previous one if it returns null. */
   focusAfter?: () => HTMLElement | null;
 }
 
+/** Asks for confirmation of a permanent deletion by typing the exact name. */
 export function TypedNameDialog(props: TypedNameDialogProps) {
   const { title, name, children, action, isBusy, failure, onConfirm, onClose, focusAfter } = props;
   const [typed, setTyped] = useState('');

@@ -1,6 +1,6 @@
-/** Text that is being written: kept in this browser every two seconds, and when the view or window closes. */
+/** Drafts of text: stored in this browser every two seconds, and when the view or window closes. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { readStored, readString, writeStored } from './stored-state.ts';
+import { readStoredState, readString, writeStored } from './stored-state.ts';
 
 const saveMs = 2_000;
 
@@ -8,26 +8,27 @@ function keyOf(name: string): string {
   return `corollary.draft.${name}`;
 }
 
-/** What is kept under `name` by a view that is closed; '' where nothing is. */
-export function keptDraft(name: string): string {
-  return readStored(keyOf(name), readString, '');
+/** Returns the stored draft of a closed view; '' if there is none. */
+export function storedDraft(name: string): string {
+  return readStoredState(keyOf(name), readString, '');
 }
 
+/** Deletes a draft. */
 export function dropDraft(name: string): void {
   writeStored(keyOf(name), '');
   writeStored(`${keyOf(name)}.at`, 0);
 }
 
-/** When what is kept under `name` was written, in epoch ms; null where that is not known. */
+/** Returns when the draft was written, in epoch milliseconds; null if unknown. */
 export function draftTime(name: string): number | null {
-  const at = readStored(`${keyOf(name)}.at`, (value) => (typeof value === 'number' ? value : null), 0);
+  const at = readStoredState(`${keyOf(name)}.at`, (value) => (typeof value === 'number' ? value : null), 0);
   return at === 0 ? null : at;
 }
 
-/** The draft under `name`; `initial` where there is none. */
+/** Returns the draft under `name`, initially `initial`, and its setter. */
 export function useDraft(name: string, initial = ''): [string, (text: string) => void] {
   const key = keyOf(name);
-  const [text, setText] = useState(() => readStored(key, readString, initial));
+  const [text, setText] = useState(() => readStoredState(key, readString, initial));
   const unsaved = useRef<string | null>(null);
 
   useEffect(() => {

@@ -1,9 +1,9 @@
-/**
- * Gives the focus back when a dialog goes: to what `where` finds, else to what had it. For dialogs that exist only
- * while they are open, and for openers that may go with what the dialog does.
- */
 import { useEffect, useRef, useState } from 'react';
 
+/**
+ * Restores the focus when a dialog unmounts: to what `where` finds, else to the element that had it. For dialogs
+ * mounted only while open, and for openers that the dialog's action may remove.
+ */
 export function useReturnedFocus(where?: () => HTMLElement | null): void {
   const [opener] = useState(() => document.activeElement);
   const latest = useRef(where);
@@ -15,7 +15,7 @@ export function useReturnedFocus(where?: () => HTMLElement | null): void {
     isThere.current = true;
     return () => {
       isThere.current = false;
-      // Once the dialog is gone, and not where React only tries the effect out.
+      // After the dialog is gone, and not when React merely tests the effect.
       setTimeout(() => {
         if (isThere.current || (document.activeElement ?? document.body) !== document.body) return;
         const target = latest.current?.() ?? opener;

@@ -1,8 +1,10 @@
-/** A clock for what is awaited: it counts down, and runs only while there is something to wait for. */
 import { useInterval } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 
-/** Whole seconds until `time`, an epoch of milliseconds, counted down; 0 for null and for what is past. */
+/**
+ * Returns the whole seconds until `time` in epoch milliseconds, counted down; 0 for null or the past. The timer runs
+ * only while counting.
+ */
 export function useSecondsUntil(time: number | null): number {
   const [now, setNow] = useState(() => Date.now());
   const { start, stop } = useInterval(() => setNow(Date.now()), 500);

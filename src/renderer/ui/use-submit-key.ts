@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent } from 'react';
 import { matchesKeys } from './keys.ts';
 import { isMac } from './tags.tsx';
 
-/** Does what the view is for by Mod+Enter, wherever the focus is; a dialog over it has keys of its own. */
+/** Runs the main action of a view on Mod+Enter, wherever the focus is, except in a dialog, which has its own keys. */
 export function useSubmitKey(onSubmit: () => void): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     const isInDialog = event.target instanceof Element && event.target.closest('[role="dialog"]') !== null;

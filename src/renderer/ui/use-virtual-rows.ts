@@ -1,64 +1,65 @@
 /**
- * Rows of one height, of which only the visible ones exist.
+ * Virtual rows of one height: only visible rows are rendered.
  *
- * Browsers cap the height of an element, so a list taller than that is scrolled in scale: the scroll bar covers
- * all rows, and the wheel still moves by the pixels it says. Since all rows are alike, nothing is kept of any of
- * them, however many there are. Leaves focus and selection to its callers.
+ * Browsers cap an element's height, so a taller list is scrolled in scale: the scroll bar covers all rows, and the
+ * wheel still moves by its pixels. With equal heights no per-row state is needed. Focus and selection are the
+ * caller's.
  */
 import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 
-/** Below every browser's cap (about 16.7 million pixels in the least). */
-const greatestHeight = 10_000_000;
+/** Below every browser's cap, the lowest being about 16.7 million pixels. */
+const maxHeight = 10_000_000;
 
 interface VirtualRowsOptions {
   count: number;
   rowHeight: number;
   scrollRef: RefObject<HTMLElement | null>;
-  /** Height of what sticks to the top inside the scrolled element. */
+  /** Height of the sticky header in the scrolled element. */
   headerHeight?: number;
 }
 
-/** Rows beyond those that are seen: the browser scrolls by itself for a moment before the page hears of it. */
+/** Rows rendered beyond the visible ones: the browser scrolls before the page is notified. */
 const overscan = 8;
-/** In scale the wheel scrolls through the page, and whoever drags the bar leaps further than any overscan. */
+/** Smaller in scale: the page handles the wheel, and dragging the bar jumps beyond any overscan. */
 const overscanInScale = 2;
 
+/** Rows to render and scroll functions. */
 export interface VirtualRows {
-  /** The rows to render; `top` in pixels inside an element of `height`. */
+  /** Rows to render; `top` is in pixels within an element of `height`. */
   rows: { index: number; top: number }[];
   height: number;
   scrollToRow(index: number): void;
-  /** Keeps what is seen in its place where `rows` more stand before it; at the top one sees the first row. */
+  /** Keeps the visible rows in place after `rows` were inserted above; at the top, shows the first row. */
   shiftBy(rows: number): void;
   /** Rows that fit into the view. */
   pageSize: number;
 }
 
-/** Document pixels of scrolling that stand for one pixel of the scroll bar. */
+/** Returns the document pixels per pixel of the scroll bar. */
 export function scrollScale(total: number, viewport: number): number {
-  return total <= greatestHeight ? 1 : (total - viewport) / (greatestHeight - viewport);
+  return total <= maxHeight ? 1 : (total - viewport) / (maxHeight - viewport);
 }
 
-/** How far to scroll so that a row at `top` is seen, by the shortest way; null where it is seen already. */
+/** Returns the nearest offset that shows a row at `top`; null if it is visible. */
 export function offsetToShow(top: number, height: number, offset: number, visible: number): number | null {
   if (top < offset) return top;
   return top + height > offset + visible ? top + height - visible : null;
 }
 
-/** The rows around what is seen, the last exclusive: so many more on either side. */
+/** Returns the range of rows to render, end exclusive: the visible ones plus the overscan on both sides. */
 export function rowsAround(
   view: { readonly offset: number; readonly height: number },
   rows: { readonly count: number; readonly height: number; readonly overscan: number },
 ): { readonly first: number; readonly last: number } {
   if (view.height === 0) return { first: 0, last: 0 };
   const first = Math.floor(view.offset / rows.height) - rows.overscan;
-  // One more, since a view that is between two rows shows a part of both.
+  // One more, since a view between two rows shows a part of both.
   const last = Math.floor((view.offset + view.height) / rows.height) + 1 + rows.overscan;
   return { first: Math.max(0, Math.min(first, rows.count)), last: Math.max(0, Math.min(last, rows.count)) };
 }
 
-/** What is seen of an element: how far it is scrolled, and its height. `step`: scrolling by less is no difference; 0: all is. */
+/** Scroll offset and height of an element. `step`: smaller scroll distances are ignored; 0 ignores none. */
 function useScrolled(
   scrollRef: RefObject<HTMLElement | null>,
   step: number,
@@ -71,7 +72,7 @@ function useScrolled(
     const onResize = () => setViewport(element.clientHeight);
     const look = () =>
       setScrollTop(step === 0 ? element.scrollTop : element.scrollTop - (element.scrollTop % step));
-    // In the frame that is scrolled in, or it would show the place without its rows.
+    // Synchronously within the frame, or the new position would show without its rows.
     const onScroll = () => flushSync(look);
     onResize();
     look();
@@ -86,11 +87,12 @@ function useScrolled(
   return { scrollTop, viewport };
 }
 
+/** Returns the virtual rows of a scrolled element. */
 export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
   const { count, rowHeight, scrollRef, headerHeight = 0 } = options;
   const total = count * rowHeight;
-  // In scale every pixel of the scroll bar moves the rows by another amount than it scrolls.
-  const isScaled = total + headerHeight > greatestHeight;
+  // In scale, one pixel of the scroll bar moves the rows by more than one pixel.
+  const isScaled = total + headerHeight > maxHeight;
   const { scrollTop, viewport } = useScrolled(scrollRef, isScaled ? 0 : rowHeight);
   const scale = scrollScale(total + headerHeight, viewport);
 
@@ -120,7 +122,7 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
     return () => element.removeEventListener('wheel', listener);
   }, [scrollRef]);
 
-  // What is scrolled further than the rows go is about to be brought back by the browser.
+  // The browser is about to correct an offset beyond the rows.
   const offset = Math.min(scrollTop * scale, Math.max(0, total + headerHeight - viewport));
   const { first, last } = rowsAround(
     { offset, height: viewport },
@@ -132,7 +134,7 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
       index: first + at,
       top: (first + at) * rowHeight + shift,
     })),
-    height: Math.min(total, greatestHeight),
+    height: Math.min(total, maxHeight),
     scrollToRow,
     shiftBy,
     pageSize: Math.max(1, Math.floor((viewport - headerHeight) / rowHeight) - 1),

@@ -1,8 +1,3 @@
-/**
- * A list of many choices of which one is selected; only the visible ones exist.
- *
- * Follows the ARIA listbox pattern with true counts: arrows, Home, End, Page keys move, Enter and Space choose.
- */
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { useRowHeight } from './use-row-height.ts';
 import { useVirtualRows } from './use-virtual-rows.ts';
@@ -30,6 +25,11 @@ function nextIndex(key: string, active: number, count: number, page: number): nu
   return target === undefined ? null : Math.max(0, Math.min(count - 1, target));
 }
 
+/**
+ * Shows a list with one selection and renders only visible items.
+ *
+ * Follows the ARIA listbox pattern with true counts: arrows, Home, End and Page keys move, Enter and Space choose.
+ */
 export function VirtualList({ label, count, selected, onSelect, render }: VirtualListProps) {
   const rowHeight = useRowHeight();
   const scrollRef = useRef<HTMLDivElement>(null);

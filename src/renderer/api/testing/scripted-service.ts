@@ -1,15 +1,18 @@
-/** A service on a free port that answers as a test says: for what the workbench makes of answers that a real one rarely gives. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
-import type { Endpoint } from '../client.ts';
+import type { ServiceEndpoint } from '../client.ts';
 
 const servers: Server[] = [];
 
+/** Answers one request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** Ends with the test that began it. */
-export async function scriptedService(handler: Handler): Promise<Endpoint> {
+/**
+ * Starts a service on a free port that answers as a test says, for responses that a real one rarely gives. It ends
+ * with its test.
+ */
+export async function scriptedService(handler: Handler): Promise<ServiceEndpoint> {
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
@@ -21,7 +24,7 @@ export async function scriptedService(handler: Handler): Promise<Endpoint> {
   return { origin: `http://127.0.0.1:${port}`, database: 'db', tenant: 'acme', key: 'secret' };
 }
 
-/** To be called once by each file of tests that uses it. */
+/** Stops the services after each test; call once per test file. */
 export function endScriptedServices(): void {
   afterEach(() => {
     for (const server of servers.splice(0)) {

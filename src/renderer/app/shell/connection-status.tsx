@@ -1,19 +1,48 @@
-/** How the connection to the service stands: in the title bar at all times, over the view when it is lost. */
+/** The state of the connection: always in the title bar, and above the view when the connection is lost. */
 import { ActionIcon, Button, Popover, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconExternalLink, IconPlugConnectedX, IconPlus, IconX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
+import { create } from 'zustand';
 import type { StreamState } from '../../api/event-stream.ts';
 import { useLive } from '../../api/live.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useHealth } from '../../api/queries.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
-import { forgetService, openService, useOtherServices } from './other-services.ts';
-import { addressProblem, originOf } from './service-address.ts';
+import { addressProblem, readOrigins, serviceOriginOf, withOrigin } from './service-address.ts';
 import styles from './shell.module.css';
+
+/**
+ * Addresses of other services, remembered in this browser. Each opens its own workbench in its own window: a page
+ * talks only to the service it came from.
+ */
+const storageKey = 'corollary.services';
+interface OtherServices {
+  readonly origins: readonly string[];
+}
+
+const useOtherServices = create<OtherServices>()(() => ({
+  origins: readStoredState<readonly string[]>(storageKey, readOrigins, []),
+}));
+
+function remember(origins: readonly string[]): void {
+  writeStored(storageKey, origins);
+  useOtherServices.setState({ origins });
+}
+
+/** Opens another service's workbench in a new window without access to this one. */
+function openService(origin: string): void {
+  remember(withOrigin(useOtherServices.getState().origins, origin));
+  window.open(`${origin}/`, '_blank', 'noopener,noreferrer');
+}
+
+function forgetService(origin: string): void {
+  remember(useOtherServices.getState().origins.filter((known) => known !== origin));
+}
 
 function stateLabel(stream: StreamState): string {
   if (stream.kind === 'live') return 'Live';
@@ -21,8 +50,8 @@ function stateLabel(stream: StreamState): string {
   return stream.kind === 'connecting' ? 'Connecting' : 'Not connected';
 }
 
-/** The other services that are known here, each to be opened in a window of its own. */
-function OtherServices({ onAsk }: { onAsk: () => void }) {
+/** Lists the known other services; each opens in its own window. */
+function OtherServiceList({ onAsk }: { onAsk: () => void }) {
   const here = useSession().endpoint.origin;
   const origins = useOtherServices((state) => state.origins).filter((origin) => origin !== here);
   return (
@@ -60,11 +89,12 @@ const serviceQuestion: NameQuestion = {
   action: 'Open',
   problemOf: addressProblem,
   onName: (address) => {
-    const origin = originOf(address);
+    const origin = serviceOriginOf(address);
     if (origin !== null) openService(origin);
   },
 };
 
+/** Shows the connection state, with the service's addresses and version on demand. */
 export function ConnectionStatus() {
   const [isOpen, setIsOpen] = useState(false);
   const [isAsking, setIsAsking] = useState(false);
@@ -110,7 +140,7 @@ export function ConnectionStatus() {
             <dt>Changes</dt>
             <dd>{label}</dd>
           </dl>
-          <OtherServices
+          <OtherServiceList
             onAsk={() => {
               setIsOpen(false);
               setIsAsking(true);
@@ -119,18 +149,18 @@ export function ConnectionStatus() {
         </Popover.Dropdown>
       </Popover>
       {isAsking && (
-        <NameDialog question={serviceQuestion} failureOf={failureOf} onClose={() => setIsAsking(false)} />
+        <NameDialog question={serviceQuestion} failureOf={apiFailureOf} onClose={() => setIsAsking(false)} />
       )}
     </>
   );
 }
 
-/** Says that the service is away, why, and when it is tried again. */
+/** Shows that the service is unreachable, why, and when the next retry runs. */
 export function ConnectionBanner({ onRetry }: { onRetry: () => void }) {
   const stream = useLive((state) => state.stream);
   const [lost, setLost] = useState<Extract<StreamState, { kind: 'waiting' }> | null>(null);
   const seconds = useSecondsUntil(stream.kind === 'waiting' ? stream.retryAt : null);
-  // While an attempt is under way the banner stays, so that it does not blink.
+  // The banner stays during a retry, so that it does not blink.
   useEffect(() => {
     if (stream.kind === 'waiting') setLost(stream);
     else if (stream.kind !== 'connecting') setLost(null);
@@ -139,7 +169,7 @@ export function ConnectionBanner({ onRetry }: { onRetry: () => void }) {
   return (
     <div className={styles.lost}>
       <IconPlugConnectedX size={17} aria-hidden />
-      {/* The seconds that pass beside it are not said aloud. */}
+      {/* Screen readers do not announce the countdown. */}
       <span role="alert">
         <strong>{lost.failure.title}.</strong>{' '}
         {lost.failure.code === 'Unreachable'

@@ -1,4 +1,4 @@
 import type { Space } from '../../api/space.ts';
 
-/** Leads to another database, tenant or scope, in the same view. */
+/** Navigates to another database, tenant or scope, in the same view. */
 export type GoTo = (space: Space) => void;

@@ -1,4 +1,3 @@
-/** In place of every view where the key in use does not reach the database or the tenant of the address. */
 import { Button } from '@mantine/core';
 import { IconLockOff } from '@tabler/icons-react';
 import { useDatabases, useTenants, useWhoAmI } from '../../api/queries.ts';
@@ -7,22 +6,22 @@ import { useSignOut } from '../../api/use-sign-out.ts';
 import { allScopes } from '../../api/space.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import type { GoTo } from './go-to.ts';
-import { placesWithin } from './places-within.ts';
+import { reachableSpaces } from './reachable-spaces.ts';
 
-/** So many places are offered. */
-const mostOffered = 8;
+const maxOffered = 8;
 
+/** Replaces every view when the key does not reach the database or tenant of the address. */
 export function OutOfReach({ goTo }: { goTo: GoTo }) {
   const { space } = useSession();
   const signOut = useSignOut();
   const who = useWhoAmI().data;
   const databases = useDatabases().data;
-  // The database that is offered; its tenants are known to the service where the key does not name them.
+  // The database to offer; the service lists its tenants if the key does not name them.
   const database =
-    who === undefined ? null : (placesWithin(who, space, databases ?? [], [])[0]?.database ?? null);
+    who === undefined ? null : (reachableSpaces(who, space, databases ?? [], [])[0]?.database ?? null);
   const tenants = useTenants(who === undefined || who.tenants.length > 0 ? null : database).data;
   if (who === undefined) return null;
-  const places = placesWithin(who, space, databases ?? [], tenants ?? []);
+  const places = reachableSpaces(who, space, databases ?? [], tenants ?? []);
   const isDatabase = who.databases.length > 0 && !who.databases.includes(space.database);
   return (
     <EmptyState
@@ -30,7 +29,7 @@ export function OutOfReach({ goTo }: { goTo: GoTo }) {
       title={`Your key does not reach the ${isDatabase ? `database ${space.database}` : `tenant ${space.tenant}`}`}
       actions={
         <>
-          {places.slice(0, mostOffered).map((place, index) => (
+          {places.slice(0, maxOffered).map((place, index) => (
             <Button
               key={`${place.database} ${place.tenant}`}
               variant={index === 0 ? 'filled' : 'default'}
@@ -46,10 +45,10 @@ export function OutOfReach({ goTo }: { goTo: GoTo }) {
       }
     >
       {places.length > 0
-        ? 'What it reaches is offered here; the title bar has all of it.'
+        ? 'The buttons open places that it reaches; the title bar lists all of them.'
         : databases === undefined
-          ? 'Looking for what it reaches…'
-          : 'There is nothing yet that it reaches.'}
+          ? 'Looking up what it reaches…'
+          : 'It reaches nothing that exists yet.'}
     </EmptyState>
   );
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Command } from '../../ui/command.ts';
+import type { AppCommand } from '../../ui/command.ts';
 import { findCommands, groupCommands } from './palette-search.ts';
 
-function command(title: string, group: string, detail?: string): Command {
+function command(title: string, group: string, detail?: string): AppCommand {
   return { id: title, title, group, run: () => undefined, ...(detail === undefined ? {} : { detail }) };
 }
 

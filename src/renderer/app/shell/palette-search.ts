@@ -1,9 +1,9 @@
-/** Finding commands by what is typed: every word must occur; those that begin with it come first. */
-import type { Command } from '../../ui/command.ts';
+/** Search for commands: every typed word must occur; titles that begin with the text rank first. */
+import type { AppCommand } from '../../ui/command.ts';
 
-/** The commands by group, in the order in which the groups first occur. */
-export function groupCommands(commands: readonly Command[]): { group: string; commands: Command[] }[] {
-  const groups = new Map<string, Command[]>();
+/** Groups commands, groups in order of first occurrence. */
+export function groupCommands(commands: readonly AppCommand[]): { group: string; commands: AppCommand[] }[] {
+  const groups = new Map<string, AppCommand[]>();
   for (const command of commands) {
     const list = groups.get(command.group);
     if (list === undefined) groups.set(command.group, [command]);
@@ -12,8 +12,8 @@ export function groupCommands(commands: readonly Command[]): { group: string; co
   return [...groups].map(([group, list]) => ({ group, commands: list }));
 }
 
-/** 0 where the title begins with what is typed, 1 where a word does, 2 elsewhere, null for no match. */
-function rank(command: Command, typed: string, words: readonly string[]): number | null {
+/** Rank of a match: 0 if the title begins with the text, 1 if one of its words does, 2 otherwise; null for no match. */
+function rank(command: AppCommand, typed: string, words: readonly string[]): number | null {
   const title = command.title.toLowerCase();
   const all = `${title} ${command.detail?.toLowerCase() ?? ''} ${command.group.toLowerCase()}`;
   if (!words.every((word) => all.includes(word))) return null;
@@ -21,8 +21,8 @@ function rank(command: Command, typed: string, words: readonly string[]): number
   return title.split(/[\s(,_/]+/).some((word) => word.startsWith(typed)) ? 1 : 2;
 }
 
-/** The matching commands, best first, at most `limit`; commands of equal rank keep their order. */
-export function findCommands(commands: readonly Command[], typed: string, limit: number): Command[] {
+/** Returns at most `limit` matching commands, best first; equal ranks keep their order. */
+export function findCommands(commands: readonly AppCommand[], typed: string, limit: number): AppCommand[] {
   const wanted = typed.trim().toLowerCase();
   if (wanted === '') return commands.slice(0, limit);
   const words = wanted.split(/\s+/);

@@ -1,26 +1,21 @@
-/**
- * The palette: every command, predicate, rule, question and scope by name.
- *
- * Follows the ARIA combobox pattern: the focus stays in the field, arrows move among what is found, Enter runs it.
- */
 import { Modal } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from 'react';
-import type { Command } from '../../ui/command.ts';
-import { Keys } from '../../ui/tags.tsx';
+import type { AppCommand } from '../../ui/command.ts';
+import { KeyCaps } from '../../ui/tags.tsx';
 import styles from './palette.module.css';
 import { findCommands, groupCommands } from './palette-search.ts';
 
-const greatestCount = 60;
-/** As many as fit: what is further down is put there once these are seen. */
+const maxCount = 60;
+/** Enough to fill the list; the rest renders once these are on screen. */
 const firstCount = 20;
 const atOnce = { duration: 0 } as const;
 
 interface FoundProps {
   id: string;
-  found: readonly Command[];
+  found: readonly AppCommand[];
   active: number;
-  onRun: (command: Command) => void;
+  onRun: (command: AppCommand) => void;
 }
 
 function Found({ id, found, active, onRun }: FoundProps) {
@@ -43,7 +38,7 @@ function Found({ id, found, active, onRun }: FoundProps) {
             <span className={styles.icon}>{command.icon}</span>
             <span className={styles.title}>{command.title}</span>
             {command.detail !== undefined && <span className={styles.detail}>{command.detail}</span>}
-            {command.keys !== undefined && <Keys keys={command.keys} />}
+            {command.keys !== undefined && <KeyCaps keys={command.keys} />}
           </div>
         );
       })}
@@ -51,8 +46,8 @@ function Found({ id, found, active, onRun }: FoundProps) {
   ));
 }
 
-/** The groups in one order, so that arrows move as the eye does. */
-function asShown(found: readonly Command[]): Command[] {
+/** Groups the commands, so that arrow keys follow the visual order. */
+function asShown(found: readonly AppCommand[]): AppCommand[] {
   return groupCommands(found).flatMap(({ commands }) => commands);
 }
 
@@ -69,7 +64,7 @@ function Field({ listId, activeId, typed, onType, onKeyDown }: FieldProps) {
     <div className={styles.field}>
       <IconSearch size={17} aria-hidden />
       <input
-        // At once: what is typed right after the key that opened it is meant for it.
+        // Focus at once: keys typed right after the shortcut belong to this field.
         autoFocus
         data-autofocus
         role="combobox"
@@ -88,16 +83,21 @@ function Field({ listId, activeId, typed, onType, onKeyDown }: FieldProps) {
 }
 
 interface PaletteProps {
-  commands: readonly Command[];
+  commands: readonly AppCommand[];
   onClose: () => void;
 }
 
+/**
+ * Shows the palette, which finds every command, predicate, rule, question and scope by name.
+ *
+ * Follows the ARIA combobox pattern: the focus stays in the field, arrows move among the results, Enter runs one.
+ */
 export function Palette({ commands, onClose }: PaletteProps) {
   const id = useId();
   const listRef = useRef<HTMLDivElement>(null);
   const [typed, setTyped] = useState('');
   const [place, setPlace] = useState(0);
-  const count = useDeferredValue(greatestCount, firstCount);
+  const count = useDeferredValue(maxCount, firstCount);
   const found = asShown(findCommands(commands, typed, count));
   const active = Math.min(place, found.length - 1);
 
@@ -105,7 +105,7 @@ export function Palette({ commands, onClose }: PaletteProps) {
     listRef.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [active, typed]);
 
-  function run(command: Command): void {
+  function run(command: AppCommand): void {
     onClose();
     command.run();
   }
@@ -130,7 +130,7 @@ export function Palette({ commands, onClose }: PaletteProps) {
       yOffset="12vh"
       transitionProps={atOnce}
       overlayProps={{ transitionProps: atOnce }}
-      // The page does not scroll, and to lock it would have every element's style worked out anew.
+      // The page does not scroll, and a scroll lock would recompute the style of every element.
       lockScroll={false}
       attributes={{ content: { 'aria-label': 'Search everything' } }}
     >
@@ -156,7 +156,7 @@ export function Palette({ commands, onClose }: PaletteProps) {
       </div>
       {found.length === 0 && (
         <p role="status" className={styles.nothing}>
-          Nothing of that name
+          Nothing has that name
         </p>
       )}
     </Modal>

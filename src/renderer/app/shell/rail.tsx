@@ -1,4 +1,3 @@
-/** The tools, at the left edge. */
 import {
   IconBrain,
   IconDatabaseCog,
@@ -23,7 +22,7 @@ interface Tool {
   to: NonNullable<LinkProps['to']>;
   title: string;
   icon: ReactNode;
-  /** True where it begins with the question that was asked last. */
+  /** True if the tool starts with the last question asked. */
   takesUp?: boolean;
 }
 
@@ -64,6 +63,7 @@ function RailLink({ to, title, icon, takesUp = false }: Tool) {
   );
 }
 
+/** Shows the tools at the left edge. */
 export function Rail() {
   return (
     <nav className={styles.rail} aria-label="Tools">

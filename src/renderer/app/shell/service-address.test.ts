@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { addressProblem, originOf, readOrigins, withOrigin } from './service-address.ts';
+import { addressProblem, serviceOriginOf, readOrigins, withOrigin } from './service-address.ts';
 
 test('an address names an origin, with or without its protocol and path', () => {
-  expect(originOf('http://127.0.0.1:9302/#/facts')).toBe('http://127.0.0.1:9302');
-  expect(originOf(' localhost:9302 ')).toBe('http://localhost:9302');
-  expect(originOf('https://kb.example.org/')).toBe('https://kb.example.org');
+  expect(serviceOriginOf('http://127.0.0.1:9302/#/facts')).toBe('http://127.0.0.1:9302');
+  expect(serviceOriginOf(' localhost:9302 ')).toBe('http://localhost:9302');
+  expect(serviceOriginOf('https://kb.example.org/')).toBe('https://kb.example.org');
 });
 
 test('what is no address of the web, or carries a password, is refused', () => {

@@ -1,27 +1,38 @@
 /**
- * The frame around every view: where one is, how the service stands, the tools, and everything by name.
+ * The frame around every view: title bar, rail, palette, dialogs and connection state.
  *
- * It follows the changes of the space it shows; views below only say what they need.
+ * It follows the change stream of the shown space; views only name the topics they need.
  */
-import { Tooltip, UnstyledButton } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
+import { Button, Modal, Tooltip, UnstyledButton } from '@mantine/core';
+import {
+  IconArrowBackUp,
+  IconArrowForwardUp,
+  IconDatabaseX,
+  IconHistory,
+  IconSearch,
+} from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import icon from '../../../../resources/icons/corollary-small.svg';
 import { named } from '../../../desktop-contract/commands.ts';
-import type { EventStream, StreamState } from '../../api/event-stream.ts';
-import { followChanges, invalidate, topics, useLive } from '../../api/live.ts';
+import { CreateDatabase } from '../../api/create-database.tsx';
 import { useCredential } from '../../api/credential.ts';
-import { useReaches } from '../../api/rights.ts';
+import type { EventStream, StreamState } from '../../api/event-stream.ts';
+import type { HistoryDirection } from '../../api/history.ts';
+import { followChanges, invalidate, topics, useLive } from '../../api/live.ts';
+import { useFollowed, useReaches } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import type { Command } from '../../ui/command.ts';
-import { Keys } from '../../ui/tags.tsx';
+import { allScopes, defaultName } from '../../api/space.ts';
+import { useHistory } from '../../api/use-history.ts';
+import type { AppCommand } from '../../ui/command.ts';
+import { isInDialog, isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { notifyFailure, notifyHint } from '../../ui/notify.tsx';
+import { usePreferences } from '../../ui/preferences.ts';
+import { StepList } from '../../ui/step-list.tsx';
+import { isMac, KeyCaps, Tag } from '../../ui/tags.tsx';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
-import { FollowedLeader } from './followed-leader.tsx';
 import type { GoTo } from './go-to.ts';
-import { useHistoryCommands } from './history-commands.tsx';
-import { HistoryDialog } from './history-dialog.tsx';
-import { MissingDatabase } from './missing-database.tsx';
 import { OutOfReach } from './out-of-reach.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
@@ -29,9 +40,150 @@ import styles from './shell.module.css';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { NotSignedIn, SignIn } from './sign-in.tsx';
 import { SpaceSwitchers } from './space-switchers.tsx';
-import { useCommandKeys } from './use-command-keys.ts';
 import { type DesktopWishes, useDesktop } from './use-desktop.ts';
 import { WhoMenu } from './who-menu.tsx';
+
+/** Runs commands by shortcut, wherever the focus is. */
+function useCommandKeys(commands: readonly AppCommand[]): void {
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    const command = commands.find(({ keys, alsoKeys, isOfView }) => {
+      const matches = (each: string | undefined) => each !== undefined && matchesKeys(event, each, isMac);
+      if (keys === undefined || !(matches(keys) || matches(alsoKeys))) return false;
+      if (isOfView === true && (isTextField(event.target) || isInDialog(event.target))) return false;
+      if (!isSingleCharacter(keys)) return true;
+      return usePreferences.getState().singleKeys && !isTextField(event.target);
+    });
+    if (command === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    command.run();
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKeyDown(event);
+    // Capture, ahead of the editors, which use some of these keys themselves.
+    window.addEventListener('keydown', listener, { capture: true });
+    return () => window.removeEventListener('keydown', listener, { capture: true });
+  }, []);
+}
+
+/** Replaces every view when the database of the address does not exist. */
+function MissingDatabase({ goTo }: { goTo: GoTo }) {
+  const { space } = useSession();
+  return (
+    <EmptyState
+      icon={<IconDatabaseX size={30} stroke={1.3} aria-hidden />}
+      title={`There is no database ${space.database}`}
+      actions={
+        <>
+          <Button onClick={() => goTo({ ...space, database: defaultName, scope: allScopes })}>
+            Open the default database
+          </Button>
+          <CreateDatabase name={space.database} variant="default" />
+        </>
+      }
+    >
+      It may be on another service, or the address may be misspelt.
+    </EmptyState>
+  );
+}
+
+/** Lists the steps of this window, with undo and redo. */
+function HistoryDialog({ onClose }: { onClose: () => void }) {
+  const { done, undone, next, running, failure, take } = useHistory();
+  return (
+    <Modal opened onClose={onClose} title="History" size="md">
+      <p className="dim">
+        What you did in this window to the knowledge of this database and tenant. Every step back is a change
+        of its own, and refused where somebody else changed the same since.
+      </p>
+      <StepList done={done} undone={undone} />
+      {failure !== null && <ProblemNotice failure={failure} />}
+      <div className={styles.historyActions}>
+        <Button
+          variant="default"
+          leftSection={<IconArrowForwardUp size={14} aria-hidden />}
+          rightSection={<KeyCaps keys="Mod+Y" look="plain" />}
+          disabled={next.redo === null || running !== null}
+          loading={running === 'redo'}
+          onClick={() => void take('redo')}
+        >
+          Redo
+        </Button>
+        <Button
+          leftSection={<IconArrowBackUp size={14} aria-hidden />}
+          rightSection={<KeyCaps keys="Mod+Z" look="plain" />}
+          disabled={next.undo === null || running !== null}
+          loading={running === 'undo'}
+          onClick={() => void take('undo')}
+        >
+          Undo
+        </Button>
+      </div>
+    </Modal>
+  );
+}
+
+const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
+
+/** Returns undo, redo and the history as commands; each title names its step. */
+function useHistoryCommands(onShow: () => void): AppCommand[] {
+  const { next, running, take } = useHistory();
+
+  async function run(way: HistoryDirection): Promise<void> {
+    // While a step runs, the next one waits; whether there is one is known only then.
+    if (next[way] === null && running === null) {
+      notifyHint(way === 'undo' ? 'There is nothing to undo.' : 'There is nothing to redo.');
+      return;
+    }
+    const failure = await take(way);
+    if (failure !== null) notifyFailure(failure);
+  }
+
+  return [
+    {
+      ...named('history.undo'),
+      title: next.undo === null ? named('history.undo').title : `Undo: ${next.undo.label}`,
+      icon: <IconArrowBackUp {...small} />,
+      keys: 'Mod+Z',
+      isOfView: true,
+      run: () => void run('undo'),
+    },
+    {
+      ...named('history.redo'),
+      title: next.redo === null ? named('history.redo').title : `Redo: ${next.redo.label}`,
+      icon: <IconArrowForwardUp {...small} />,
+      keys: 'Mod+Y',
+      alsoKeys: 'Mod+Shift+Z',
+      isOfView: true,
+      run: () => void run('redo'),
+    },
+    { ...named('history.show'), icon: <IconHistory {...small} />, run: onShow },
+  ];
+}
+
+const hint = 'This service takes no writes: its leader does.';
+
+/** Shows in a follower's title bar which leader it follows, with a link. */
+function FollowedLeader() {
+  const followed = useFollowed();
+  if (followed === null) return null;
+  const { url } = followed;
+  if (url === null)
+    return (
+      <Tooltip label={hint}>
+        <span>
+          <Tag>Follower</Tag>
+        </span>
+      </Tooltip>
+    );
+  return (
+    <Tooltip label={`${hint} Open its workbench in a new window.`}>
+      <a className={styles.follower ?? ''} href={url} target="_blank" rel="noreferrer">
+        Follower of {new URL(url).host}
+      </a>
+    </Tooltip>
+  );
+}
 
 function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
   return (
@@ -47,7 +199,7 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
         <UnstyledButton className={styles.search} aria-label="Search" onClick={onSearch}>
           <IconSearch size={14} aria-hidden />
           <span>Search</span>
-          <Keys keys="Mod+K" />
+          <KeyCaps keys="Mod+K" />
         </UnstyledButton>
       </Tooltip>
       <div className={styles.end}>
@@ -59,12 +211,12 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
   );
 }
 
-/** True from when the database of the session was found missing until it is there. */
+/** Returns true from the failure that reports the database missing until the stream connects. */
 function useIsMissing(): boolean {
   const { database } = useSession().space;
   const stream = useLive((state) => state.stream);
   const [missing, setMissing] = useState<string | null>(null);
-  // While an attempt is under way it stays missing, so that the view does not come and go.
+  // A retry under way leaves the value alone, so that the view does not flicker.
   const onState = useEffectEvent((state: StreamState) => {
     if (state.kind === 'waiting') setMissing(state.failure.code === 'DatabaseNotFound' ? database : null);
     else if (state.kind === 'live') setMissing(null);
@@ -73,7 +225,7 @@ function useIsMissing(): boolean {
   return missing === database;
 }
 
-/** The view, with what is to be said about the connection over it. */
+/** Shows the view, with connection and sign-in banners above it. */
 function Content({ goTo, onRetry, children }: { goTo: GoTo; onRetry: () => void; children: ReactNode }) {
   const isMissing = useIsMissing();
   const isReached = useReaches(useSession().space);
@@ -88,7 +240,7 @@ function Content({ goTo, onRetry, children }: { goTo: GoTo; onRetry: () => void;
   );
 }
 
-/** Follows the changes of the space that is shown, as whoever is signed in. */
+/** Follows the changes of the shown space as the current user. */
 function useFollowing(): { retryNow: () => void } {
   const { endpoint } = useSession();
   const client = useQueryClient();
@@ -99,7 +251,7 @@ function useFollowing(): { retryNow: () => void } {
     const opened = followChanges(client, endpoint);
     stream.current = opened;
     if (seen.current !== turn) {
-      // What was refused to the one before, or was theirs alone, is asked for again.
+      // Results of the previous key, refusals included, are fetched again.
       seen.current = turn;
       void client.invalidateQueries();
       invalidate(client, endpoint, topics);
@@ -109,25 +261,26 @@ function useFollowing(): { retryNow: () => void } {
   return { retryNow: () => stream.current?.retryNow() };
 }
 
-const none: readonly Command[] = [];
+const none: readonly AppCommand[] = [];
 
 interface ShellProps {
-  commands: readonly Command[];
+  commands: readonly AppCommand[];
   goTo: GoTo;
-  /** What the desktop application around the page may ask for, beside commands. */
+  /** Requests of the desktop application other than commands. */
   desktop: DesktopWishes;
-  /** Beside whatever view is shown. */
+  /** Shown beside every view. */
   aside: ReactNode;
   children: ReactNode;
 }
 
-export function Shell({ commands, goTo, desktop, aside, children }: ShellProps) {
+/** Shows the frame with the current view in it. */
+export function WorkbenchShell({ commands, goTo, desktop, aside, children }: ShellProps) {
   const { retryNow } = useFollowing();
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const [historyIsOpen, setHistoryIsOpen] = useState(false);
   const historyCommands = useHistoryCommands(() => setHistoryIsOpen(true));
   const [paletteIsOpen, setPaletteIsOpen] = useState(false);
-  const fixed = useMemo<Command[]>(
+  const fixed = useMemo<AppCommand[]>(
     () => [
       { ...named('help.shortcuts'), run: () => setHelpIsOpen(true) },
       { ...named('palette'), run: () => setPaletteIsOpen((isOpen) => !isOpen) },
@@ -143,7 +296,7 @@ export function Shell({ commands, goTo, desktop, aside, children }: ShellProps) 
 
   return (
     <div className={styles.shell}>
-      {/* First, so that it hears of keys before what is opened later. */}
+      {/* First, so that its key listener precedes those of later dialogs. */}
       <SignIn />
       <TitleBar goTo={goTo} onSearch={() => setPaletteIsOpen(true)} />
       <Rail />

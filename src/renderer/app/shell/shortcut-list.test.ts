@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { Command } from '../../ui/command.ts';
+import type { AppCommand } from '../../ui/command.ts';
 import { rowKeys } from '../../ui/row-keys.ts';
 import { shortcutGroups } from './shortcut-list.ts';
 
-const commands: readonly Command[] = [
+const commands: readonly AppCommand[] = [
   { id: 'go.admin', title: 'Admin', group: 'Go to', keys: 'Alt+8', run: () => undefined },
   { id: 'go.facts', title: 'Facts', group: 'Go to', keys: 'Alt+1', run: () => undefined },
   { id: 'theme', title: 'Switch the theme', group: 'Workbench', run: () => undefined },

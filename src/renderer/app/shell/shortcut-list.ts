@@ -1,14 +1,15 @@
 /**
- * All keys there are, in groups: those of commands and of rows as they are, the others of grids, trees and editors in
+ * All shortcuts, in groups: commands and row actions from their definitions, those of grids, trees and editors in
  * words.
  */
-import type { Command } from '../../ui/command.ts';
+import type { AppCommand } from '../../ui/command.ts';
 import { rowKeys } from '../../ui/row-keys.ts';
 import { groupCommands } from './palette-search.ts';
 
-/** The keys as `Mod+K`, and what they do. */
+/** A shortcut such as `Mod+K` and its effect. */
 export type Shortcut = readonly [keys: string, what: string];
 
+/** A titled group of shortcuts. */
 export interface ShortcutGroup {
   readonly group: string;
   readonly keys: readonly Shortcut[];
@@ -99,7 +100,7 @@ const fixed: readonly ShortcutGroup[] = [
   },
 ];
 
-/** The keys of views: those of a grid's rows stand with what else works in that grid. */
+/** The shortcuts of views; a grid's row actions join the group of that grid. */
 function viewGroups(): ShortcutGroup[] {
   const groups = new Map(fixed.map(({ group, keys }) => [group, keys]));
   for (const { group, keys } of Object.values(rowKeys)) {
@@ -109,7 +110,7 @@ function viewGroups(): ShortcutGroup[] {
   return [...groups].map(([group, keys]) => ({ group, keys }));
 }
 
-function commandGroups(commands: readonly Command[]): ShortcutGroup[] {
+function commandGroups(commands: readonly AppCommand[]): ShortcutGroup[] {
   const withKeys = commands.filter(({ keys }) => keys !== undefined);
   return groupCommands(withKeys).map(({ group, commands: list }) => ({
     group,
@@ -119,8 +120,8 @@ function commandGroups(commands: readonly Command[]): ShortcutGroup[] {
   }));
 }
 
-/** The groups with those shortcuts whose keys, words or group have every word of `text` in them. */
-export function shortcutGroups(commands: readonly Command[], text: string): ShortcutGroup[] {
+/** Returns the groups, limited to shortcuts that contain every word of `text` in keys, description or group. */
+export function shortcutGroups(commands: readonly AppCommand[], text: string): ShortcutGroup[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const passes = (all: string): boolean => words.every((word) => all.toLowerCase().includes(word));
   return [...commandGroups(commands), ...viewGroups()]

@@ -1,10 +1,9 @@
-/** All keys on one page, narrowed down by what is typed. */
 import { Modal, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { Command } from '../../ui/command.ts';
+import type { AppCommand } from '../../ui/command.ts';
 import { EmptyState } from '../../ui/notices.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import styles from './shell.module.css';
 import { type Shortcut, shortcutGroups } from './shortcut-list.ts';
 
@@ -16,7 +15,7 @@ function Section({ title, rows }: { title: string; rows: readonly Shortcut[] }) 
         {rows.map(([keys, what]) => (
           <div key={keys}>
             <dt>
-              <Keys keys={keys} />
+              <KeyCaps keys={keys} />
             </dt>
             <dd>{what}</dd>
           </div>
@@ -27,10 +26,11 @@ function Section({ title, rows }: { title: string; rows: readonly Shortcut[] }) 
 }
 
 interface ShortcutsDialogProps {
-  commands: readonly Command[];
+  commands: readonly AppCommand[];
   onClose: () => void;
 }
 
+/** Shows all shortcuts on one page, with a filter. */
 export function ShortcutsDialog({ commands, onClose }: ShortcutsDialogProps) {
   const [text, setText] = useState('');
   const groups = shortcutGroups(commands, text);
@@ -52,7 +52,7 @@ export function ShortcutsDialog({ commands, onClose }: ShortcutsDialogProps) {
         ))}
       </div>
       {groups.length === 0 && (
-        <EmptyState title="No shortcut matches">No key and no view has that in its words.</EmptyState>
+        <EmptyState title="No shortcut matches">No shortcut or view contains that text.</EmptyState>
       )}
     </Modal>
   );

@@ -1,26 +1,190 @@
 /**
- * The sign-in, over whatever is on screen: with a key, or by making the first one.
+ * The sign-in, above the current view: with a key, or by creating the first key.
  *
- * What is under it stays as it is, and goes on once somebody has signed in. It can be closed; then views say what was
- * refused, and a line over them offers the sign-in again.
+ * The view below is kept and continues after sign-in. The dialog can be closed; then views show the refusal, and a
+ * banner offers the sign-in again.
  */
-import { Button, Modal } from '@mantine/core';
+import { Button, Modal, PasswordInput, TextInput } from '@mantine/core';
 import { IconInfoCircle } from '@tabler/icons-react';
-import { useEffect, useEffectEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useState } from 'react';
 import type { CreatedKey } from '../../../engine/contract/authentication.ts';
-import { askToSignIn, dismissSignIn, useCredential } from '../../api/credential.ts';
-import { shownPrefix } from '../../api/key-text.ts';
+import { call } from '../../api/client.ts';
+import { askToSignIn, dismissSignIn, signIn, useCredential } from '../../api/credential.ts';
+import { desktopShell } from '../../api/desktop.ts';
+import { keySnippets, shownPrefix, typedKey } from '../../api/key-text.ts';
 import { useAuthentication } from '../../api/queries.ts';
-import { Banner } from '../../ui/notices.tsx';
+import { useSession } from '../../api/session.tsx';
+import { useRun } from '../../api/use-run.ts';
+import { Banner, ProblemNotice } from '../../ui/notices.tsx';
+import { ShownOnce } from '../../ui/shown-once.tsx';
+import { useFirstFocus } from '../../ui/use-first-focus.ts';
 import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
-import { KeyForm } from './sign-in-key.tsx';
-import { BootstrapForm, FirstKey } from './sign-in-bootstrap.tsx';
 import styles from './sign-in.module.css';
+import { useNextTry } from './use-next-try.ts';
 
-/** Over the dialogs that views have open. */
+/** Where the key is stored, in words. */
+function keptFor(): string {
+  return desktopShell() === null ? 'Kept for this tab alone' : 'Kept by this application alone';
+}
+
+/** Signs in with a key that the service accepts. `other` is another option beside the button. */
+function SignInKeyForm({ other }: { other: ReactNode }) {
+  const { endpoint } = useSession();
+  const field = useFirstFocus<HTMLInputElement>();
+  const [text, setText] = useState('');
+  const run = useRun<void>();
+  const { failure, runningSince } = run.state;
+  const wait = useNextTry(failure);
+  const typed = typedKey(text);
+  const isReady = typed.kind === 'key' && runningSince === null && wait === 0;
+
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault();
+    if (typed.kind !== 'key' || !isReady) return;
+    const { key } = typed;
+    run.start(async (signal) => {
+      await call({ ...endpoint, key }, 'whoami', {}, { signal });
+      signIn(key);
+    });
+  }
+
+  return (
+    <form onSubmit={onSubmit} className={styles.form}>
+      {/* Password managers store a secret under a user name. */}
+      <input
+        className="visually-hidden"
+        type="text"
+        name="username"
+        autoComplete="username"
+        value="API key"
+        readOnly
+        tabIndex={-1}
+        aria-hidden
+      />
+      <PasswordInput
+        ref={field}
+        autoFocus
+        data-autofocus
+        label="API key"
+        name="password"
+        autoComplete="current-password"
+        spellCheck={false}
+        visibilityToggleButtonProps={{ 'aria-label': 'Show the key', tabIndex: 0 }}
+        description={`${keptFor()}, and sent to ${window.location.host} alone.`}
+        value={text}
+        error={typed.kind === 'problem' ? typed.problem : null}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          run.clear();
+        }}
+      />
+      {failure !== null && <ProblemNotice failure={failure} />}
+      <div className={styles.actions}>
+        {other}
+        <Button type="submit" loading={runningSince !== null} disabled={!isReady}>
+          {wait > 0 ? `Try again in ${wait} s` : 'Sign in'}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface BootstrapFormProps {
+  /** Another option beside the button. */
+  other: ReactNode;
+  onMade: (made: CreatedKey) => void;
+}
+
+function BootstrapForm({ other, onMade }: BootstrapFormProps) {
+  const { endpoint } = useSession();
+  const field = useFirstFocus<HTMLInputElement>();
+  const [username, setUsername] = useState('');
+  const [password, setPassword] = useState('');
+  const run = useRun<void>();
+  const { failure, runningSince } = run.state;
+  const wait = useNextTry(failure);
+  const isReady = username !== '' && password !== '' && runningSince === null && wait === 0;
+
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault();
+    if (!isReady) return;
+    run.start(async (signal) =>
+      onMade(
+        await call({ ...endpoint, key: null }, 'bootstrap', { body: { username, password } }, { signal }),
+      ),
+    );
+  }
+
+  return (
+    <form onSubmit={onSubmit} className={styles.form}>
+      <p>There is no admin key yet. This makes the first one, and works once.</p>
+      <TextInput
+        ref={field}
+        autoFocus
+        data-autofocus
+        label="User name"
+        name="username"
+        autoComplete="username"
+        autoCapitalize="none"
+        spellCheck={false}
+        description="SERVICE_ADMIN_USER of the service; admin unless it was set"
+        value={username}
+        onChange={(event) => setUsername(event.currentTarget.value)}
+      />
+      <PasswordInput
+        label="Password"
+        name="password"
+        autoComplete="current-password"
+        visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0 }}
+        description="SERVICE_ADMIN_PASS of the service. Where it was not set, the built-in password is taken from the service's own machine alone."
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      {failure !== null && <ProblemNotice failure={failure} />}
+      <div className={styles.actions}>
+        {other}
+        <Button type="submit" loading={runningSince !== null} disabled={!isReady}>
+          {wait > 0 ? `Try again in ${wait} s` : 'Make the admin key'}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Shows the new key before it is used. */
+function FirstKey({ made, onSignIn }: { made: CreatedKey; onSignIn: () => void }) {
+  const { endpoint } = useSession();
+  const [isStored, setIsStored] = useState(false);
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isStored) return;
+        onSignIn();
+        signIn(made.key);
+      }}
+    >
+      <ShownOnce
+        secret={made.key}
+        what="key"
+        snippets={keySnippets(endpoint, made.key)}
+        isStored={isStored}
+        onStored={setIsStored}
+      />
+      <div className={styles.actions}>
+        <Button type="submit" disabled={!isStored}>
+          Sign in with it
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Above the dialogs of views. */
 const layer = 400;
 
-/** Why a key that was good is not any more. */
+/** Explains why the service no longer accepts a key. */
 function Reason() {
   const { key, refusal } = useCredential();
   if (key === null || refusal === null) return null;
@@ -39,16 +203,16 @@ function Reason() {
   );
 }
 
-/** null while it is not known. */
+/** Returns whether the service still needs its first key; null while unknown. */
 function useHasToBootstrap(): boolean | null {
   const { data, error, refetch } = useAuthentication();
-  // What was so when the page was loaded need not be so now.
+  // The state may have changed since the page loaded.
   useEffect(() => void refetch(), [refetch]);
   return data === undefined ? (error === null ? null : false) : data.bootstrapRequired;
 }
 
 interface SignInDialogProps {
-  /** The key that was just made; null: none was. */
+  /** The key just created, or null. */
   made: CreatedKey | null;
   onMade: (made: CreatedKey | null) => void;
 }
@@ -82,13 +246,13 @@ function SignInDialog({ made, onMade }: SignInDialogProps) {
         <FirstKey made={made} onSignIn={() => onMade(null)} />
       ) : hasToBootstrap === null ? (
         <p className={styles.whoHint} role="status">
-          Asking the service how it knows who calls…
+          Asking the service how to sign in…
         </p>
       ) : (
         <>
           <Reason />
           {!hasKey && !isFirst && <p className={styles.whoHint}>This service asks for a key.</p>}
-          {isFirst ? <BootstrapForm other={other} onMade={onMade} /> : <KeyForm other={other} />}
+          {isFirst ? <BootstrapForm other={other} onMade={onMade} /> : <SignInKeyForm other={other} />}
         </>
       )}
     </Modal>
@@ -96,8 +260,8 @@ function SignInDialog({ made, onMade }: SignInDialogProps) {
 }
 
 /**
- * Escape closes the sign-in and no dialog under it, each of which listens for it at the window. This one listens first,
- * since the shell is there before them.
+ * Lets Escape close the sign-in but no dialog below it. Those listen at the window too; this listener is registered
+ * first, since the shell mounts before them.
  */
 function useOwnEscape(isAsking: boolean, onEscape: () => void): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
@@ -113,17 +277,18 @@ function useOwnEscape(isAsking: boolean, onEscape: () => void): void {
   }, []);
 }
 
+/** Shows the sign-in while it is requested. */
 export function SignIn() {
   const isAsking = useCredential((credential) => credential.isAsking);
   const [made, setMade] = useState<CreatedKey | null>(null);
   useOwnEscape(isAsking, () => {
-    // A key that was just made is not closed by a slip.
+    // Escape must not discard a key just created.
     if (made === null) dismissSignIn();
   });
   return isAsking ? <SignInDialog made={made} onMade={setMade} /> : null;
 }
 
-/** Over a view whose calls are refused, while the sign-in is closed. */
+/** Shows a banner above a view whose calls are refused while the sign-in is closed. */
 export function NotSignedIn() {
   const { refusal, isAsking } = useCredential();
   if (refusal === null || isAsking) return null;

@@ -1,4 +1,3 @@
-/** Database, tenant and scope in the title bar: each shows where one is and leads elsewhere. */
 import { Menu, UnstyledButton } from '@mantine/core';
 import {
   IconCheck,
@@ -11,11 +10,11 @@ import {
 import { type ReactNode, useState } from 'react';
 import { rememberTenant, useKnownTenants } from '../../api/known-tenants.ts';
 import { databaseNameProblem, scopeNameProblem, tenantNameProblem } from '../../api/names.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useDatabases, useScopes, useTenants, useWhoAmI, useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import { scopeKey, type ScopeChoice, scopeLabel } from '../../api/space.ts';
+import { scopeKey, type ScopeSelection, scopeLabel } from '../../api/space.ts';
 import { formatCount } from '../../ui/format.ts';
 import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
 import type { GoTo } from './go-to.ts';
@@ -67,7 +66,7 @@ function Choice({ isCurrent, note, onClick, children }: ChoiceProps) {
 }
 
 interface OtherProps {
-  /** Why it is not to be had; null: it is. */
+  /** Why the choice is unavailable; null if it is available. */
   reason?: string | null;
   onClick: () => void;
   children: ReactNode;
@@ -134,12 +133,12 @@ function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuest
   );
 }
 
-/** So many tenants are listed; others are found by their name. */
-const mostListed = 100;
+/** At most this many tenants are listed; others are reached by name. */
+const maxListed = 100;
 
 /**
- * The tenants there are, as far as this caller reaches them, and those that were opened in this browser. It is asked
- * for them when the menu is open, since with every change of facts their counts are others.
+ * Lists the tenants that the caller reaches and those opened in this browser. Fetched while the menu is open, since
+ * every change of facts alters their counts.
  */
 function TenantChoices({ goTo }: { goTo: GoTo }) {
   const { space } = useSession();
@@ -150,7 +149,7 @@ function TenantChoices({ goTo }: { goTo: GoTo }) {
   const names = [...new Set([...known, ...counts.keys(), ...restriction])]
     .filter((name) => restriction.length === 0 || restriction.includes(name))
     .sort();
-  return names.slice(0, mostListed).map((tenant) => (
+  return names.slice(0, maxListed).map((tenant) => (
     <Choice
       key={tenant}
       isCurrent={tenant === space.tenant}
@@ -168,7 +167,7 @@ function TenantSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestio
   const question: NameQuestion = {
     title: 'Another tenant',
     label: 'Tenant',
-    hint: 'A tenant comes into being with its first fact.',
+    hint: 'The first fact creates the tenant.',
     action: 'Open',
     problemOf: tenantNameProblem,
     onName: (name) => {
@@ -192,16 +191,16 @@ function TenantSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestio
 function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion) => void }) {
   const { space } = useSession();
   const names = useScopes();
-  const choices: ScopeChoice[] = [
+  const choices: ScopeSelection[] = [
     { kind: 'all' },
     { kind: 'unscoped' },
-    ...names.map((name): ScopeChoice => ({ kind: 'named', name })),
+    ...names.map((name): ScopeSelection => ({ kind: 'named', name })),
   ];
   if (space.scope.kind === 'named' && !names.includes(space.scope.name)) choices.push(space.scope);
   const question: NameQuestion = {
     title: 'Another scope',
     label: 'Scope',
-    hint: 'A scope comes into being with its first fact.',
+    hint: 'The first fact creates the scope.',
     action: 'Open',
     problemOf: scopeNameProblem,
     onName: (name) => goTo({ ...space, scope: { kind: 'named', name } }),
@@ -222,6 +221,7 @@ function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion
   );
 }
 
+/** Shows database, tenant and scope in the title bar; each opens a menu to switch. */
 export function SpaceSwitchers({ goTo }: { goTo: GoTo }) {
   const [question, setQuestion] = useState<NameQuestion | null>(null);
   return (
@@ -236,7 +236,7 @@ export function SpaceSwitchers({ goTo }: { goTo: GoTo }) {
       </span>
       <ScopeSwitcher goTo={goTo} ask={setQuestion} />
       {question !== null && (
-        <NameDialog question={question} failureOf={failureOf} onClose={() => setQuestion(null)} />
+        <NameDialog question={question} failureOf={apiFailureOf} onClose={() => setQuestion(null)} />
       )}
     </nav>
   );

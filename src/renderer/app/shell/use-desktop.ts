@@ -1,28 +1,30 @@
 /**
- * The desktop application around the page, where there is one: it is told which commands can be run, for its menu, and
- * what it asks for is done here.
+ * The link to the desktop application, if there is one: it receives the runnable commands for its menu, and its
+ * requests are carried out here.
  *
- * It says only that something waits; the page fetches it, when it is there and nobody is asked to sign in.
+ * It only signals that a request waits; the page fetches it once loaded and while no sign-in is open.
  */
 import { useEffect, useEffectEvent } from 'react';
 import type { ShellRequest } from '../../../desktop-contract/channels.ts';
 import { type CommandState, isCommandId } from '../../../desktop-contract/commands.ts';
 import { desktopShell } from '../../api/desktop.ts';
-import type { Command } from '../../ui/command.ts';
+import type { AppCommand } from '../../ui/command.ts';
 import { notifyHint, notifyTrouble } from '../../ui/notify.tsx';
 
+/** Handlers for requests of the desktop application other than commands. */
 export interface DesktopWishes {
-  /** To a place that a link named. */
+  /** Opens the address of a link. */
   readonly onPlace: (place: string) => void;
-  /** A file to import: shown first, and stored when the user says so. */
+  /** Previews a file to import; the user confirms before it is stored. */
   readonly onFile: (file: File) => void;
 }
 
-function statesOf(commands: readonly Command[]): CommandState[] {
+function statesOf(commands: readonly AppCommand[]): CommandState[] {
   return commands.flatMap(({ id, title }) => (isCommandId(id) ? [{ id, title }] : []));
 }
 
-export function useDesktop(commands: readonly Command[], { onPlace, onFile }: DesktopWishes): void {
+/** Registers the commands and serves the requests of the desktop application; does nothing in a browser. */
+export function useDesktop(commands: readonly AppCommand[], { onPlace, onFile }: DesktopWishes): void {
   const states = JSON.stringify(statesOf(commands));
   useEffect(() => {
     const told = desktopShell()?.setCommands(JSON.parse(states) as CommandState[]);

@@ -1,10 +1,9 @@
-/** When the service takes another try. */
 import { useMemo } from 'react';
-import type { Failure } from '../../api/problem.ts';
+import type { ApiFailure } from '../../api/problem.ts';
 import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
 
-/** Seconds until another try makes sense, counted down from when the failure was first seen; 0: at once. */
-export function useNextTry(failure: Failure | null): number {
+/** Returns the seconds until a retry makes sense, counted down from the first sight of the failure; 0 means at once. */
+export function useNextTry(failure: ApiFailure | null): number {
   const at = useMemo(() => {
     const seconds = failure?.retryAfterSeconds ?? null;
     return seconds === null ? null : Date.now() + seconds * 1_000;

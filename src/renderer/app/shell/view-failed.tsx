@@ -1,13 +1,9 @@
-/**
- * In place of a view that cannot be shown. A part of the workbench that did not arrive is fetched with the whole page
- * once the service is back, since a browser may remember that it failed; addresses and drafts outlive that.
- */
 import { Button } from '@mantine/core';
 import { IconPlugConnectedX, IconRefresh } from '@tabler/icons-react';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useLive } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { isMissingPart } from './missing-part.ts';
 
@@ -40,6 +36,12 @@ function NotLoaded() {
   );
 }
 
+/**
+ * Replaces a view that failed to render.
+ *
+ * If its code did not load, the whole page is reloaded once the service is back, since a browser may cache the
+ * failure; addresses and drafts survive that.
+ */
 export function ViewFailed({ error, reset }: ErrorComponentProps) {
-  return isMissingPart(error) ? <NotLoaded /> : <PaneProblem failure={failureOf(error)} onRetry={reset} />;
+  return isMissingPart(error) ? <NotLoaded /> : <PaneProblem failure={apiFailureOf(error)} onRetry={reset} />;
 }

@@ -1,4 +1,3 @@
-/** Who is signed in, in the title bar: what the key may, where, until when, and the way out. */
 import { Button, Popover, UnstyledButton } from '@mantine/core';
 import { IconAlertTriangle, IconChevronDown, IconKey, IconUserCircle } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -93,7 +92,10 @@ function Who({ who, onDone }: { who: WhoAmI; onDone: () => void }) {
   );
 }
 
-/** Nothing where the service asks for no key. */
+/**
+ * Shows in the title bar who is signed in: role, reach, expiry, sign-out. Shows nothing if the service requires no
+ * key.
+ */
 export function WhoMenu() {
   const [isOpen, setIsOpen] = useState(false);
   const { key, refusal } = useCredential();

@@ -1,22 +1,73 @@
-/** The first page of an empty knowledge base: what there is to do, and samples to open. */
 import { Button, Progress, Skeleton } from '@mantine/core';
 import { IconArrowRight, IconListSearch, IconPlus, IconSchool } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import icon from '../../../../resources/icons/corollary.svg';
-import { invalidate, topics } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
-import { suggest } from '../../api/questions.ts';
+import { factsInputSchema } from '../../../engine/contract/facts.ts';
 import type { Sample, SampleEntry } from '../../../engine/contract/samples.ts';
-import { listSamples, readSample } from '../../api/samples.ts';
+import { validate } from '../../../engine/contract/validation.ts';
+import { fetchJson } from '../../api/client.ts';
+import { invalidate, topics } from '../../api/live.ts';
 import { Permitted } from '../../api/permitted.tsx';
-import { useSession } from '../../api/session.tsx';
+import { apiFailureOf } from '../../api/problem.ts';
+import { suggest } from '../../api/questions.ts';
+import { useSession, type WorkbenchSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { openSample, type SampleProgress } from './open-sample.ts';
 import styles from './start.module.css';
+
+/** Fetches the list of sample knowledge bases, static files beside the workbench. */
+async function fetchSamples(signal?: AbortSignal): Promise<SampleEntry[]> {
+  const options = signal === undefined ? {} : { signal };
+  return (await fetchJson('/samples/index.json', options)) as SampleEntry[];
+}
+
+async function readSample(entry: SampleEntry): Promise<Sample> {
+  return (await fetchJson(`/samples/${encodeURIComponent(entry.file)}`)) as Sample;
+}
+
+/** Progress of loading a sample. */
+interface SampleProgress {
+  readonly facts: number;
+  readonly rules: number;
+  /** Facts and rules together. */
+  readonly total: number;
+}
+
+const batch = 500;
+
+/**
+ * Loads a sample through the public API: facts in batches, then each rule. Reports after every step. Throws the calls'
+ * errors; earlier writes remain.
+ */
+async function openSample(
+  { call }: WorkbenchSession,
+  sample: Sample,
+  onProgress: (progress: SampleProgress) => void,
+): Promise<void> {
+  const total = sample.facts.length + sample.rules.length;
+  const checked = validate(factsInputSchema, sample.facts);
+  if (!checked.ok)
+    throw new Error(`The sample is damaged: ${checked.errors[0]?.path} ${checked.errors[0]?.message}`);
+  let facts = 0;
+  for (; facts < sample.facts.length; facts += batch) {
+    onProgress({ facts, rules: 0, total });
+    await call(
+      'assertFacts',
+      { body: { facts: sample.facts.slice(facts, facts + batch) } },
+      { isWanted: true },
+    );
+  }
+  facts = sample.facts.length;
+  for (const [index, rule] of sample.rules.entries()) {
+    onProgress({ facts, rules: index, total });
+    const { text, name, description } = rule;
+    await call('assertRule', { body: { text, name, description } }, { isWanted: true });
+  }
+  onProgress({ facts, rules: sample.rules.length, total });
+}
 
 interface Opening {
   readonly entry: SampleEntry;
@@ -107,14 +158,14 @@ function Ways() {
   );
 }
 
-/** `tour`: what offers it. */
+/** Shows the first page of an empty knowledge base: first steps, samples, and `tour`, the way into the tour. */
 export function StartView({ tour }: { tour: ReactNode }) {
   const session = useSession();
   const client = useQueryClient();
   const [opening, setOpening] = useState<Opening | null>(null);
   const samples = useQuery({
     queryKey: ['service', 'samples'],
-    queryFn: ({ signal }) => listSamples(signal),
+    queryFn: ({ signal }) => fetchSamples(signal),
   });
   const open = useMutation({
     mutationFn: async (entry: SampleEntry) => {
@@ -144,9 +195,9 @@ export function StartView({ tour }: { tour: ReactNode }) {
         {tour}
         <h2 className={styles.heading}>Open the sample knowledge base</h2>
         {samples.error !== null && (
-          <ProblemNotice failure={failureOf(samples.error)} onRetry={() => void samples.refetch()} />
+          <ProblemNotice failure={apiFailureOf(samples.error)} onRetry={() => void samples.refetch()} />
         )}
-        {open.error !== null && <ProblemNotice failure={failureOf(open.error)} />}
+        {open.error !== null && <ProblemNotice failure={apiFailureOf(open.error)} />}
         {opening !== null && <Loading opening={opening} />}
         {open.data !== undefined && opening === null && <Opened sample={open.data} />}
         <ul className={styles.cards}>

@@ -1,7 +1,4 @@
-/**
- * Finding a control on screen by its role and its name, as a person does and as assistive technology does. Views need
- * not know that they are pointed at.
- */
+/** Finds a control on screen by role and accessible name, so that views need no hooks for the tour. */
 export interface ControlName {
   readonly role: 'button' | 'textbox';
   readonly name: string;
@@ -16,12 +13,12 @@ function nameOf(element: HTMLElement): string {
   return (element.getAttribute('aria-label') ?? element.textContent).trim();
 }
 
-/** True where it can be seen: it has a place on screen and nothing hides it. */
+/** True if the element has a size on screen and nothing hides it. */
 function isSeen(element: HTMLElement): boolean {
   return element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
 }
 
-/** Keys that a button shows are no part of what it is called. */
+/** Shortcut hints in a button are not part of its name. */
 function isCalled(element: HTMLElement, name: string): boolean {
   const called = nameOf(element);
   return called === name || (called.startsWith(name) && element.querySelector('kbd') !== null);
@@ -31,11 +28,8 @@ function isUsable(element: HTMLElement): boolean {
   return !element.matches(':disabled, [data-disabled], [aria-disabled="true"]');
 }
 
-/**
- * What of the page is pointed at for a control: of an editor the whole of it, since what takes the text there is a
- * field without size.
- */
-export function placeOf(control: HTMLElement): HTMLElement {
+/** Returns the element to point at: for an editor the whole of it, since its input field has no size. */
+export function pointedElementOf(control: HTMLElement): HTMLElement {
   return control.closest<HTMLElement>('.monaco-editor') ?? control;
 }
 
@@ -43,19 +37,19 @@ function withoutSpace(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
-/** True where the text stands in the field or the editor, however it is broken into lines. */
+/** True if the field or editor contains the text, ignoring line breaks. */
 function holds(control: HTMLElement, text: string): boolean {
-  const shown = placeOf(control).querySelector('.view-lines')?.textContent;
+  const shown = pointedElementOf(control).querySelector('.view-lines')?.textContent;
   const typed = shown ?? ('value' in control ? String(control.value) : '');
   return withoutSpace(typed).includes(withoutSpace(text));
 }
 
 /**
- * The control that one uses next of those in `names`: the field that `text` is still to be typed into, else the last on
- * screen that can be used, else the last on screen.
+ * Returns the control to use next of `names`: the field that still lacks `text`, else the last enabled one on screen,
+ * else the last on screen; null if none is.
  */
 export function findControl(names: readonly ControlName[], text = ''): HTMLElement | null {
-  // What a dialog covers is not what one uses next.
+  // Controls behind a dialog are not next.
   const dialogs = document.querySelectorAll<HTMLElement>('[role="dialog"]');
   const within: ParentNode = [...dialogs].findLast(isSeen) ?? document;
   const found = names.flatMap(({ role, name }) => {

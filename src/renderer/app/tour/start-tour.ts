@@ -1,5 +1,5 @@
-/** Begins the tour, and takes away at its end what it stored. */
-import type { Session } from '../../api/session.tsx';
+/** Starts the tour and removes its knowledge at the end. */
+import type { WorkbenchSession } from '../../api/session.tsx';
 import { type Call, isStored, tourFacts, tourRule } from './tour-steps.ts';
 import type { Before } from './tour-progress.ts';
 import { resumeTour, setProgress, useTour } from './tour-store.ts';
@@ -11,15 +11,15 @@ async function ruleIds(call: Call): Promise<string[]> {
     .map(({ id }) => id);
 }
 
-/** What of the tour's knowledge is there. */
+/** Returns the part of the tour's knowledge that exists. */
 export async function knownOfTour(call: Call): Promise<Before> {
   const facts: number[] = [];
   for (const [index, fact] of tourFacts.entries()) if (await isStored(call, fact)) facts.push(index);
   return { facts, rules: await ruleIds(call) };
 }
 
-/** Takes the tour up where it was left, or begins it in the space of the session. Errors as those of calls. */
-export async function takeTour({ call, space: { database, tenant } }: Session): Promise<void> {
+/** Resumes the tour, or starts it in the session's space. Throws the calls' errors. */
+export async function takeTour({ call, space: { database, tenant } }: WorkbenchSession): Promise<void> {
   const { progress } = useTour.getState();
   if (progress !== null && progress.database === database && progress.tenant === tenant) {
     resumeTour();
@@ -28,7 +28,7 @@ export async function takeTour({ call, space: { database, tenant } }: Session): 
   setProgress({ isOpen: true, step: 0, database, tenant, before: await knownOfTour(call) });
 }
 
-/** Retracts the facts and deletes the rules that were not there before the tour. */
+/** Retracts the facts and deletes the rules that did not exist before the tour. */
 export async function removeTourKnowledge(call: Call, before: Before): Promise<void> {
   const now = await knownOfTour(call);
   for (const id of now.rules) if (!before.rules.includes(id)) await call('deleteRule', { params: { id } });

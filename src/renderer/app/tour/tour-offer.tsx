@@ -1,8 +1,7 @@
-/** The way into the tour, on the first page: begun, or taken up where it was left. */
 import { Button } from '@mantine/core';
 import { IconRoute } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
@@ -10,6 +9,7 @@ import { takeTour } from './start-tour.ts';
 import { useTour } from './tour-store.ts';
 import styles from './tour-offer.module.css';
 
+/** Offers on the first page to start or resume the tour. */
 export function TourOffer() {
   const session = useSession();
   const progress = useTour((state) => state.progress);
@@ -34,7 +34,7 @@ export function TourOffer() {
           {isLeft ? 'Go on with the tour' : 'Take the tour'}
         </Button>
       </Permitted>
-      {start.error !== null && <ProblemNotice failure={failureOf(start.error)} />}
+      {start.error !== null && <ProblemNotice failure={apiFailureOf(start.error)} />}
     </section>
   );
 }

@@ -1,34 +1,113 @@
-/**
- * The tour, beside the view: five steps that do real things, one at a time. It covers nothing and holds no one: every
- * step can be passed over, and the whole left and taken up again.
- */
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconCheck, IconCircle, IconCircleCheck, IconCircleDot, IconX } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { invalidate, topics, useLive } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { isTextField } from '../../ui/keys.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { Ring } from './ring.tsx';
+import { type ControlName, findControl, pointedElementOf } from './controls.ts';
 import { removeTourKnowledge } from './start-tour.ts';
-import { type Shown, type TourStep, tourSteps } from './tour-steps.ts';
 import type { TourProgress } from './tour-progress.ts';
+import { type ShownPage, type TourStep, tourSteps } from './tour-steps.ts';
 import { goToStep, leaveTour, setProgress, useTour } from './tour-store.ts';
-import { useLedFocus } from './use-led-focus.ts';
 import styles from './tour.module.css';
 
-/** Whether the step was done, asked anew whenever knowledge or the address change. */
-function useIsDone(step: TourStep, shown: Shown) {
+/** Interval of the look-up of the control, and its time limit, both in milliseconds. */
+const lookForControlEveryMs = 100;
+const maxLookMs = 15_000;
+
+/**
+ * Returns a function that moves the focus to the control to use next, once `isThere`: the step's view is on screen.
+ *
+ * A view renders piece by piece, its editor last; the focus follows until it reaches a text field or the user presses
+ * a key or the mouse.
+ */
+function useLedFocus({ controls, text }: TourStep, isThere: boolean): () => void {
+  const [isLed, setIsLed] = useState(false);
+  useEffect(() => {
+    if (!isLed || !isThere) return undefined;
+    const stop = () => setIsLed(false);
+    const look = () => {
+      const control = findControl(controls, text);
+      if (control !== null && control !== document.activeElement) control.focus();
+      if (isTextField(control)) stop();
+    };
+    const looking = setInterval(look, lookForControlEveryMs);
+    const end = setTimeout(stop, maxLookMs);
+    window.addEventListener('keydown', stop, { capture: true });
+    window.addEventListener('pointerdown', stop, { capture: true });
+    look();
+    return () => {
+      clearInterval(looking);
+      clearTimeout(end);
+      window.removeEventListener('keydown', stop, { capture: true });
+      window.removeEventListener('pointerdown', stop, { capture: true });
+    };
+  }, [isLed, isThere, controls, text]);
+  return () => setIsLed(true);
+}
+
+/** Interval of locating the control, in milliseconds: views load, panes move, dialogs open. */
+const lookEveryMs = 120;
+
+type Place = Readonly<Record<'left' | 'top' | 'width' | 'height', number>>;
+
+const margin = 3;
+
+function placeNow(names: readonly ControlName[], text: string): Place | null {
+  const control = findControl(names, text);
+  if (control === null) return null;
+  const { left, top, width, height } = pointedElementOf(control).getBoundingClientRect();
+  return {
+    left: Math.max(1, left - margin),
+    top: Math.max(1, top - margin),
+    width: width + 2 * margin,
+    height: height + 2 * margin,
+  };
+}
+
+function isSame(left: Place | null, right: Place | null): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+interface RingProps {
+  controls: readonly ControlName[];
+  /** Text to type. */
+  text: string;
+}
+
+/** Draws a ring around a control. It follows the control, takes no clicks and is hidden from assistive technology. */
+function Ring({ controls, text }: RingProps) {
+  const [place, setPlace] = useState<Place | null>(null);
+  useEffect(() => {
+    const look = () => {
+      const now = placeNow(controls, text);
+      setPlace((before) => (isSame(before, now) ? before : now));
+    };
+    look();
+    const timer = setInterval(look, lookEveryMs);
+    window.addEventListener('resize', look);
+    return () => {
+      clearInterval(timer);
+      window.removeEventListener('resize', look);
+    };
+  }, [controls, text]);
+  return place === null ? null : <div className={styles.ring} style={place} aria-hidden data-tour="ring" />;
+}
+
+/** Checks whether the step is done, again after each change of knowledge or address. */
+function useIsDone(step: TourStep, shown: ShownPage) {
   const { call, endpoint } = useSession();
   const versions = useLive((state) => state.versions);
   return useQuery({
     queryKey: ['tour', endpoint.database, endpoint.tenant, step.id, shown, versions],
     queryFn: () => step.isDone(call, shown),
-    // A step that was done stays so while the next look is under way.
+    // A completed step stays so during the next check.
     placeholderData: (before, query) => (query?.queryKey[3] === step.id ? before : undefined),
   });
 }
@@ -55,7 +134,7 @@ function StepList({ current }: { current: number }) {
 interface StepProps {
   step: TourStep;
   index: number;
-  shown: Shown;
+  shown: ShownPage;
   onGo: (path: TourStep['path']) => void;
 }
 
@@ -93,7 +172,7 @@ function CurrentStep({ step, index, shown, onGo }: StepProps) {
         {isDone ? step.outcome : 'Not done yet.'}
       </p>
       {check.error !== null && (
-        <ProblemNotice failure={failureOf(check.error)} onRetry={() => void check.refetch()} />
+        <ProblemNotice failure={apiFailureOf(check.error)} onRetry={() => void check.refetch()} />
       )}
       <div className={styles.actions}>
         {index > 0 && (
@@ -142,7 +221,7 @@ function Finished({ progress }: { progress: TourProgress }) {
         Its two facts belong to the tenant {progress.tenant} of the database {progress.database}, its rule to
         the whole database. Take a database for each project: Agents, Connect creates it.
       </p>
-      {remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />}
+      {remove.error !== null && <ProblemNotice failure={apiFailureOf(remove.error)} />}
       <div className={styles.actions}>
         <Button variant="subtle" onClick={() => goToStep(0)}>
           Again
@@ -158,17 +237,20 @@ function Finished({ progress }: { progress: TourProgress }) {
 }
 
 interface TourPanelProps {
-  shown: Shown;
+  shown: ShownPage;
   onGo: (path: TourStep['path']) => void;
 }
 
-/** Nothing while no tour is taken, or where one looks at other knowledge than that of the tour. */
+/**
+ * Shows the tour beside the view: five real steps, one at a time. It covers nothing, and every step can be skipped.
+ * Shows nothing if no tour runs or the user looks at another knowledge base.
+ */
 export function TourPanel({ shown, onGo }: TourPanelProps) {
   const { database, tenant } = useSession().space;
   const progress = useTour((state) => state.progress);
   const isShown =
     progress !== null && progress.isOpen && progress.database === database && progress.tenant === tenant;
-  // Dialogs leave its place free (ui/controls.css).
+  // Dialogs leave its area free (ui/controls.css).
   useEffect(() => {
     if (!isShown) return undefined;
     const { dataset } = document.documentElement;

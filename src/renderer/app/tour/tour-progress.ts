@@ -1,16 +1,17 @@
-/** How far somebody got in the tour, and reading it back. */
+/** The stored progress of the tour. */
 
-/** What the tour would store and what was there before it began, so that its end can take away no more than its own. */
+/** The part of the tour's knowledge that existed before it began, so that cleaning up removes only the tour's own. */
 export interface Before {
-  /** Of `tourFacts`, by index. */
+  /** Indexes into `tourFacts`. */
   readonly facts: readonly number[];
-  /** Ids. */
+  /** Rule ids. */
   readonly rules: readonly string[];
 }
 
+/** A started tour. */
 export interface TourProgress {
   readonly isOpen: boolean;
-  /** From 0; the number of steps once all were taken. */
+  /** From 0; equals the number of steps once all are done. */
   readonly step: number;
   readonly database: string;
   readonly tenant: string;
@@ -29,7 +30,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** What was stored; null where it is not a progress. */
+/** Returns the stored progress; null if the value is none. */
 export function readProgress(value: unknown): TourProgress | null {
   if (typeof value !== 'object' || value === null) return null;
   const { isOpen, step, database, tenant, before } = value as Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 /**
- * The five steps of the tour: what each has one do, where, with which controls, and how it is known that it was done.
+ * The five steps of the tour: task, view, controls and completion check.
  *
- * A step is done when the service says so: what was to be stored is stored, what is on screen is what it answers. It is
- * checked by asking, never by watching the hands of whoever takes the tour; any way of doing it counts.
+ * The service decides when a step is done, from stored knowledge and the answers on screen, not from the user's
+ * actions; any way to do it counts.
  */
 import type {
   OperationName,
@@ -13,44 +13,49 @@ import { parseAtom, parseBody } from '../../../engine/language/parse.ts';
 import { readPatterns } from '../../api/question-text.ts';
 import type { ControlName } from './controls.ts';
 
+/** Ids of the steps. */
 export type StepId = 'assert' | 'teach' | 'ask' | 'why' | 'window';
 
-/** Performs an operation where the tour is taken. */
+/** Performs an operation in the space of the tour. */
 export type Call = <Name extends OperationName>(
   name: Name,
   request: OperationRequest<Name>,
 ) => Promise<OperationOutput<Name>>;
 
-/** What is on screen, as the address says it. */
-export interface Shown {
+/** The current page, by its address. */
+export interface ShownPage {
   readonly path: string;
   readonly search: Readonly<Record<string, unknown>>;
 }
 
+/** One step of the tour. */
 export interface TourStep {
   readonly id: StepId;
   readonly title: string;
-  /** Why one does it. */
+  /** Why the step matters. */
   readonly purpose: string;
-  /** What to do, in order. */
+  /** Instructions, in order. */
   readonly doings: readonly string[];
-  /** What is to be typed. */
+  /** Text to type. */
   readonly text: string;
   readonly path: '/facts' | '/rules' | '/ask' | '/context';
   readonly tool: string;
-  /** The controls in the order in which they are used; the last one that is there is pointed at. */
+  /** The controls in order of use; the tour points at the last one on screen. */
   readonly controls: readonly ControlName[];
-  /** What was achieved. */
+  /** The result of the step. */
   readonly outcome: string;
-  readonly isDone: (call: Call, shown: Shown) => Promise<boolean>;
+  readonly isDone: (call: Call, shown: ShownPage) => Promise<boolean>;
 }
 
+/** Facts that the tour asserts. */
 export const tourFacts = [
   { predicate: 'parent', args: ['alice', 'bob'] },
   { predicate: 'parent', args: ['bob', 'carol'] },
 ] as const;
+/** Conclusion that the tour explains. */
 export const tourConclusion = { predicate: 'grandparent', args: ['alice', 'carol'] } as const;
 
+/** Rule that the tour teaches. */
 export const tourRule = 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).';
 const question = 'grandparent(alice, ?who)';
 
@@ -58,7 +63,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What `read` makes of a text that somebody typed; null where it cannot be read, which is for its view to say. */
+/** Returns what `read` makes of a typed text; null if it throws, since the view reports that itself. */
 function readable<Read>(read: () => Read): Read | null {
   try {
     return read();
@@ -68,6 +73,7 @@ function readable<Read>(read: () => Read): Read | null {
   }
 }
 
+/** Returns true if the fact is stored. */
 export async function isStored(call: Call, fact: (typeof tourFacts)[number]): Promise<boolean> {
   const body = { predicate: fact.predicate, args: [...fact.args], truthVal: true };
   return (await call('query', { body })).length > 0;
@@ -86,7 +92,7 @@ async function isTaught(call: Call): Promise<boolean> {
   return (await call('ask', { body: { predicate, args: [...args] } })).count > 0;
 }
 
-async function isAsked(call: Call, { path, search }: Shown): Promise<boolean> {
+async function isAsked(call: Call, { path, search }: ShownPage): Promise<boolean> {
   const text = textOf(search['question']);
   if (path !== '/ask' || search['stored'] === 'true') return false;
   const body = readable(() => parseBody(text));
@@ -94,7 +100,7 @@ async function isAsked(call: Call, { path, search }: Shown): Promise<boolean> {
   return isAboutIt === true && (await call('ask', { body: { text } })).count > 0;
 }
 
-async function isExplained(call: Call, { path, search }: Shown): Promise<boolean> {
+async function isExplained(call: Call, { path, search }: ShownPage): Promise<boolean> {
   const text = path === '/ask' ? textOf(search['why']) : path === '/proof' ? textOf(search['question']) : '';
   const atom = text === '' ? null : readable(() => parseAtom(text, 'goal'));
   if (atom === null || atom.predicate !== tourConclusion.predicate) return false;
@@ -103,7 +109,7 @@ async function isExplained(call: Call, { path, search }: Shown): Promise<boolean
   return explained.holds && 'proof' in explained && explained.proof.steps.some(({ kind }) => kind === 'rule');
 }
 
-async function isChosen(call: Call, { path, search }: Shown): Promise<boolean> {
+async function isChosen(call: Call, { path, search }: ShownPage): Promise<boolean> {
   const { patterns, problems } = readPatterns(path === '/context' ? textOf(search['goals']) : '');
   if (problems.length > 0 || !patterns.some(({ predicate }) => predicate === tourConclusion.predicate))
     return false;
@@ -116,6 +122,7 @@ async function isChosen(call: Call, { path, search }: Shown): Promise<boolean> {
   );
 }
 
+/** The steps, in order. */
 export const tourSteps: readonly TourStep[] = [
   {
     id: 'assert',

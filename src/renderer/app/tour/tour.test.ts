@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAtom, parseBody, parseProgram } from '../../../engine/language/parse.ts';
 import { readProgress } from './tour-progress.ts';
-import { type Call, type Shown, type StepId, tourSteps } from './tour-steps.ts';
+import { type Call, type ShownPage, type StepId, tourSteps } from './tour-steps.ts';
 
 const progress = {
   isOpen: true,
@@ -34,10 +34,10 @@ test('what the tour has one type can be read in its place', () => {
   expect(parseAtom(text('window'), 'goal').predicate).toBe('grandparent');
 });
 
-/** Of steps that look at the screen first: nothing is asked where something else is on it. */
+/** For steps that check the screen first: if it shows something else, they ask nothing. */
 const neverAsks: Call = () => Promise.reject(new Error('the service was asked'));
 
-test.each<[StepId, Shown]>([
+test.each<[StepId, ShownPage]>([
   ['ask', { path: '/facts', search: {} }],
   ['ask', { path: '/ask', search: { question: 'parent(alice, ?who)' } }],
   ['ask', { path: '/ask', search: { question: 'grandparent(alice,' } }],

@@ -8,7 +8,7 @@ import { Button } from '@mantine/core';
 import { IconDatabaseX } from '@tabler/icons-react';
 import { useCallback, useRef, useState } from 'react';
 import { databaseNameProblem, tenantNameProblem } from '../../api/names.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useDatabases, useTenants } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import type { Space } from '../../api/space.ts';
@@ -179,7 +179,7 @@ export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
         <Kept search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />
       </div>
       {question !== null && (
-        <NameDialog question={question} failureOf={failureOf} onClose={() => setQuestion(null)} />
+        <NameDialog question={question} failureOf={apiFailureOf} onClose={() => setQuestion(null)} />
       )}
       {erasure !== null && (
         <EraseDialog

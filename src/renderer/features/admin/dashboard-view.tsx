@@ -7,7 +7,7 @@
 import { Loader, SegmentedControl } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from '@tabler/icons-react';
 import { useState } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
@@ -163,7 +163,7 @@ function Numbers({ metrics }: { metrics: MetricsNow }) {
       }
     >
       <div className={styles.numbers}>
-        {error !== null && <ProblemNotice failure={failureOf(error)} onRetry={retry} />}
+        {error !== null && <ProblemNotice failure={apiFailureOf(error)} onRetry={retry} />}
         {samples === null && error === null && readings.length === 0 && (
           <div className={styles.loading} role="status">
             <Loader size={16} aria-hidden /> Loading

@@ -1,7 +1,7 @@
 /** Deletes or empties a database or a tenant, once its name was typed. */
 import type { Cleared, DeletedDatabase } from '../../../engine/contract/administration.ts';
 import { forgetTenant } from '../../api/known-tenants.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useDatabases, useTenants } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -74,7 +74,7 @@ export function EraseDialog({ erasure, onClose, onErased, focusAfter }: EraseDia
       name={target.name}
       action={how === 'delete' ? 'Delete' : 'Empty'}
       isBusy={erasing.isPending}
-      failure={erasing.error === null ? null : failureOf(erasing.error)}
+      failure={erasing.error === null ? null : apiFailureOf(erasing.error)}
       onConfirm={onConfirm}
       onClose={onClose}
       focusAfter={focusAfter}

@@ -5,7 +5,7 @@ import type { KeyboardEvent, ReactNode } from 'react';
 import type { DatabaseList, TenantList } from '../../../engine/contract/administration.ts';
 import type { ScopeList } from '../../../engine/contract/scopes.ts';
 import { useDatabases, useScopesOf, useTenants, useWhoAmI } from '../../api/queries.ts';
-import { type Place, reasonAgainst } from '../../api/rights.ts';
+import { type ActionTarget, reasonAgainst } from '../../api/rights.ts';
 import type { OperationName } from '../../../engine/contract/operations.ts';
 import { useSession } from '../../api/session.tsx';
 import { defaultName, type Space } from '../../api/space.ts';
@@ -37,7 +37,7 @@ export interface ListProps {
 const bigIcon = { size: 30, stroke: 1.3, 'aria-hidden': true } as const;
 
 /** Whether an operation is not known to be refused. */
-function useMay(): (name: OperationName, place: Place) => boolean {
+function useMay(): (name: OperationName, place: ActionTarget) => boolean {
   const who = useWhoAmI().data;
   return (name, place) => who === undefined || reasonAgainst(who, name, place) === null;
 }

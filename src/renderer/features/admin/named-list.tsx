@@ -2,7 +2,7 @@
 import { Loader, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
@@ -92,7 +92,7 @@ function Content<Row extends Named>({
   if (asked.error !== null)
     return (
       <div className={styles.notice}>
-        <ProblemNotice failure={failureOf(asked.error)} onRetry={() => void asked.refetch()} />
+        <ProblemNotice failure={apiFailureOf(asked.error)} onRetry={() => void asked.refetch()} />
       </div>
     );
   if (rows === undefined)

@@ -4,7 +4,7 @@
  * It is asked every two seconds while this is seen.
  */
 import type { ReplicationStatus } from '../../../engine/contract/replication.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useReplication } from '../../api/queries.ts';
 import { useMayAskOfReplication } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
@@ -179,7 +179,7 @@ export function ReplicationView() {
       {!isAllowed ? (
         <Banner>This is told to admins, and to keys of the role replica, without restrictions.</Banner>
       ) : error !== null && data === undefined ? (
-        <PaneProblem failure={failureOf(error)} onRetry={() => void refetch()} />
+        <PaneProblem failure={apiFailureOf(error)} onRetry={() => void refetch()} />
       ) : data === undefined ? (
         <Loading />
       ) : (

@@ -8,20 +8,20 @@ import { useEffect } from 'react';
 import { create } from 'zustand';
 import type { OperationName } from '../../../engine/contract/operations.ts';
 import type { Topic } from '../../api/live.ts';
-import { ApiError, type Failure } from '../../api/problem.ts';
+import { ApiError, type ApiFailure } from '../../api/problem.ts';
 import { useWhoAmI, useWrite } from '../../api/queries.ts';
 import { reasonAgainst } from '../../api/rights.ts';
 import { useCredential } from '../../api/credential.ts';
 
 interface Refused {
   readonly key: string | null;
-  readonly failure: Failure;
+  readonly failure: ApiFailure;
 }
 
 const useRefused = create<{ readonly refused: Refused | null }>()(() => ({ refused: null }));
 
 /** The role does not allow it, or the service has refused it (`failure`). */
-type Refusal = { readonly reason: string } | { readonly failure: Failure };
+type Refusal = { readonly reason: string } | { readonly failure: ApiFailure };
 
 /** Why administration is not offered to the key in use; null: it is, as far as is known. */
 export function useRefusal(): Refusal | null {

@@ -8,7 +8,7 @@ import { IconCamera, IconDownload, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import type { SnapshotTaken, StorageState } from '../../../engine/contract/administration.ts';
 import { addressOf } from '../../api/client.ts';
-import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
+import { type ApiFailure, apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { useStorageState } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { chooseSink, saveAnswer } from '../../api/save-answer.ts';
@@ -89,7 +89,7 @@ function backupName(now: Date): string {
 function useBackup(onDone: () => void) {
   const { endpoint } = useSession();
   const [saving, setSaving] = useState<Saving | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const [failure, setFailure] = useState<ApiFailure | null>(null);
   const stop = useRef<AbortController | null>(null);
   useEffect(() => () => stop.current?.abort(), []);
 
@@ -107,7 +107,7 @@ function useBackup(onDone: () => void) {
       notifyDone(`${name}: ${formatBytes(size)} saved`);
       onDone();
     } catch (error) {
-      if (!isCancelled(error)) setFailure(failureOf(error));
+      if (!isCancelled(error)) setFailure(apiFailureOf(error));
     } finally {
       setSaving(null);
     }
@@ -145,11 +145,11 @@ export function StoragePart() {
   const backup = useBackup(() => void refetch());
   const against = useReason('takeBackup', { database: null, tenant: null });
   const { data: taken, submittedAt } = taking;
-  const failed = backup.failure ?? (taking.error === null ? null : failureOf(taking.error));
+  const failed = backup.failure ?? (taking.error === null ? null : apiFailureOf(taking.error));
   return (
     <>
       {state !== undefined && <Readings readings={readingsOf(state)} />}
-      {error !== null && state === undefined && <ProblemNotice failure={failureOf(error)} />}
+      {error !== null && state === undefined && <ProblemNotice failure={apiFailureOf(error)} />}
       {taken !== undefined && <Taken taken={taken} at={submittedAt} />}
       {failed !== null && <ProblemNotice failure={failed} />}
       <div className={styles.storageActions}>

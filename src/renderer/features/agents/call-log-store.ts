@@ -6,14 +6,14 @@
  */
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
-import { ApiError, type Failure, failureOf, isCancelled } from '../../api/problem.ts';
+import { ApiError, type ApiFailure, apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { type FetchCalls, type HeldCalls, readFirst, readNewer, readOlder } from './call-log.ts';
 
 export interface CallLogState {
   /** null before the first answer. */
   readonly held: HeldCalls | null;
   /** Why it is not up to date; null: it is. */
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   /** Older calls are on their way. */
   readonly isReadingOlder: boolean;
 }
@@ -40,21 +40,21 @@ export function createCallLog(
   let looking = new AbortController();
   const fetchCalls: FetchCalls = (page) => ask(page, looking.signal);
 
-  async function attempt(reading: (held: HeldCalls) => Promise<HeldCalls>): Promise<Failure | null> {
+  async function attempt(reading: (held: HeldCalls) => Promise<HeldCalls>): Promise<ApiFailure | null> {
     const { held } = store.getState();
     try {
       const next = await (held === null ? readFirst(fetchCalls) : reading(held));
       store.setState({ held: next, failure: null });
       return null;
     } catch (error) {
-      const failure = failureOf(error);
+      const failure = apiFailureOf(error);
       if (!isCancelled(error)) store.setState({ failure });
       return failure;
     }
   }
 
   /** Resolves once the reading is done, with why it failed. */
-  function read(reading: (held: HeldCalls) => Promise<HeldCalls>): Promise<Failure | null> {
+  function read(reading: (held: HeldCalls) => Promise<HeldCalls>): Promise<ApiFailure | null> {
     const mine = turn.then(() => {
       isWaiting = false;
       return attempt(reading);
@@ -64,7 +64,7 @@ export function createCallLog(
   }
 
   /** Reads older calls, where there are any: that none are left says nothing of the service now. */
-  function readOlderCalls(): Promise<Failure | null> {
+  function readOlderCalls(): Promise<ApiFailure | null> {
     const { held } = store.getState();
     return held?.isWhole === true ? Promise.resolve(null) : read((now) => readOlder(now, fetchCalls));
   }

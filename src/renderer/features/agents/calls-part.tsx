@@ -14,7 +14,7 @@ import {
 } from '@tabler/icons-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
-import { failureOf, isCancelled } from '../../api/problem.ts';
+import { apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { download } from '../../ui/download.ts';
@@ -124,7 +124,7 @@ function ExportMenu({ search, log, paused }: Pick<CallsPartProps, 'search' | 'lo
       download(callFileName(format, Date.now()), callFile(rows, format));
       notifyDone(`Exported ${formatAmount(rows.length, 'call')}`);
     } catch (error) {
-      if (!isCancelled(error)) notifyFailure(failureOf(error));
+      if (!isCancelled(error)) notifyFailure(apiFailureOf(error));
     }
     setBusy(false);
   }

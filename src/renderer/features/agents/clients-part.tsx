@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { IconLock, IconPlugConnected } from '@tabler/icons-react';
 import { useCallback, useState } from 'react';
 import type { AgentClient } from '../../../engine/contract/agents.ts';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
@@ -125,7 +125,7 @@ export function ClientsPart({ clients, reason, onSearch }: ClientsPartProps) {
       </EmptyState>
     );
   return (
-    <Answered asked={clients}>
+    <AnswerOrFailure asked={clients}>
       {(rows) =>
         rows.length === 0 ? (
           <EmptyState
@@ -139,6 +139,6 @@ export function ClientsPart({ clients, reason, onSearch }: ClientsPartProps) {
           <Rows rows={rows} onSearch={onSearch} />
         )
       }
-    </Answered>
+    </AnswerOrFailure>
   );
 }

@@ -18,7 +18,7 @@ import {
 } from '../../../engine/contract/agent-setup.ts';
 import type { AgentSetup } from '../../../engine/contract/agents.ts';
 import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { CreateDatabase } from '../../api/create-database.tsx';
 import { typedKey } from '../../api/key-text.ts';
 import { useAuthentication, useDatabases, useTenants } from '../../api/queries.ts';
@@ -280,5 +280,5 @@ function Programs({ search, onSearch, setup }: ConnectPartProps & { setup: Agent
 
 export function ConnectPart(props: ConnectPartProps) {
   const setup = useAgentSetup();
-  return <Answered asked={setup}>{(data) => <Programs {...props} setup={data} />}</Answered>;
+  return <AnswerOrFailure asked={setup}>{(data) => <Programs {...props} setup={data} />}</AnswerOrFailure>;
 }

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import { IconCircleCheck, IconPlugConnected } from '@tabler/icons-react';
 import type { AgentPlace, AgentRoute } from '../../../engine/contract/agent-setup.ts';
-import type { Failure } from '../../api/problem.ts';
+import type { ApiFailure } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
@@ -29,7 +29,7 @@ function Connected({ handshake, route }: { handshake: Handshake; route: AgentRou
   );
 }
 
-function Failed({ failure, advice }: { failure: Failure; advice: string | null }) {
+function Failed({ failure, advice }: { failure: ApiFailure; advice: string | null }) {
   const detail = advice === null ? failure.detail : `${failure.detail.replace(/[.\s]*$/, '.')} ${advice}`;
   return <ProblemNotice failure={{ ...failure, detail }} />;
 }

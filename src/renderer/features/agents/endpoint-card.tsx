@@ -1,7 +1,7 @@
 /** Where agents find the service, how they may speak, and whether it is ready for them. */
 import { Anchor } from '@mantine/core';
 import type { AgentSetup } from '../../../engine/contract/agents.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -22,7 +22,7 @@ function Address({ address, label }: { address: string; label: string }) {
 function Health() {
   const { data, error } = useReadiness();
   if (error !== null) {
-    const failure = failureOf(error);
+    const failure = apiFailureOf(error);
     const isAway = failure.code === 'Unreachable';
     return (
       <span title={failure.detail}>
@@ -65,7 +65,7 @@ export function EndpointCard({ connected, onClients }: EndpointCardProps) {
       label="Endpoint for agents"
       under={
         setup.error !== null && (
-          <ProblemNotice failure={failureOf(setup.error)} onRetry={() => void setup.refetch()} />
+          <ProblemNotice failure={apiFailureOf(setup.error)} onRetry={() => void setup.refetch()} />
         )
       }
     >

@@ -11,7 +11,7 @@ import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react
 import { type ToolCallRecord, workbenchClientName } from '../../../engine/contract/agents.ts';
 import { type OperationName, operations } from '../../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../../engine/contract/operation-spec.ts';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { asSignedIn } from '../../api/credential.ts';
 import { useWhoAmI } from '../../api/queries.ts';
 import { reasonAgainst } from '../../api/rights.ts';
@@ -21,7 +21,7 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { CancelledNote, Running } from '../../ui/running.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { Keys, Tag } from '../../ui/tags.tsx';
+import { KeyCaps, Tag } from '../../ui/tags.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
 import { useSubmitKey } from '../../ui/use-submit-key.ts';
@@ -327,7 +327,7 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
         <Button
           type="submit"
           leftSection={<IconPlayerPlay size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
           disabled={given === null || isRunning}
         >
           Run
@@ -389,5 +389,5 @@ function Tools({ tools, search, onSearch, from }: TryPartProps & { tools: readon
 
 export function TryPart(props: TryPartProps) {
   const tools = useTools();
-  return <Answered asked={tools}>{(list) => <Tools {...props} tools={list} />}</Answered>;
+  return <AnswerOrFailure asked={tools}>{(list) => <Tools {...props} tools={list} />}</AnswerOrFailure>;
 }

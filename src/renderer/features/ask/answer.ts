@@ -2,7 +2,7 @@
 import { renderAtom } from '../../../engine/language/print.ts';
 import { noteGeneration } from '../../api/live.ts';
 import { refusedQuestion } from '../../api/question-text.ts';
-import type { Session } from '../../api/session.tsx';
+import type { WorkbenchSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
 import { bindingsOf, type Question, readQuestion } from './question.ts';
 
@@ -53,14 +53,14 @@ export function raised(allowance: Allowance, part: keyof Allowance): Allowance |
 
 let runs = 0;
 
-function aboutRun({ space }: Session): Pick<ShownAnswer, 'id' | 'answeredAt' | 'scope'> {
+function aboutRun({ space }: WorkbenchSession): Pick<ShownAnswer, 'id' | 'answeredAt' | 'scope'> {
   runs += 1;
   const answeredAt = Date.now();
   return { id: `${answeredAt}-${runs}`, answeredAt, scope: scopeLabel(space.scope) };
 }
 
 async function askStored(
-  session: Session,
+  session: WorkbenchSession,
   question: Question,
   { limit }: Allowance,
   signal: AbortSignal,
@@ -106,7 +106,7 @@ async function askStored(
 
 /** With `known`, which is shown already, only the answers after those are asked for, unless the knowledge changed. */
 async function askInferred(
-  session: Session,
+  session: WorkbenchSession,
   question: Question,
   allowance: Allowance,
   known: ShownAnswer | null,
@@ -140,7 +140,7 @@ async function askInferred(
  * the answer to the same question with a lesser limit, where there is one.
  */
 export async function askOnce(
-  session: Session,
+  session: WorkbenchSession,
   text: string,
   isStoredOnly: boolean,
   allowance: Allowance,

@@ -7,18 +7,18 @@
 import { Button } from '@mantine/core';
 import { IconListSearch } from '@tabler/icons-react';
 import { type ReactNode, useId, useMemo, useState } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { bareQuestion } from '../../api/question-text.ts';
 import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
-import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { BusyFrame } from '../../ui/busy-frame.tsx';
 import { NameDialog } from '../../ui/name-dialog.tsx';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { type Allowance, raised, type ShownAnswer } from './answer.ts';
 import { type AskSearch, nothingBeside } from './ask-search.ts';
 import { type AskTab, titleOf } from './ask-tabs.ts';
@@ -237,7 +237,7 @@ function EditorPane(props: EditorPaneProps) {
 function TabContent({ view, beside, onSave }: TabContentProps) {
   const { tab, show, setDraft } = view;
   const { shown } = tab;
-  const [isLive, setIsLive] = useState(() => readStored(liveKey, readSwitch, true));
+  const [isLive, setIsLive] = useState(() => readStoredState(liveKey, readSwitch, true));
   const asking = useAnswer(tab, isLive);
   const isNarrow = beside.length > 0;
 
@@ -343,7 +343,7 @@ export function AskView({ search, onSearch, ...render }: AskViewProps) {
             problemOf: () => null,
             onName: view.onRename,
           }}
-          failureOf={failureOf}
+          failureOf={apiFailureOf}
           onClose={view.endRenaming}
         />
       )}

@@ -7,7 +7,7 @@
 import { create } from 'zustand';
 import { useCredential } from '../../api/credential.ts';
 import type { Space } from '../../api/space.ts';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import type { ShownAnswer } from './answer.ts';
 import { type Question, readQuestion } from './question.ts';
 
@@ -41,7 +41,7 @@ function readAll(value: unknown): All | null {
 }
 
 const useStore = create<{ readonly all: All }>()(() => ({
-  all: readStored(storageKey, readAll, {}, sessionStorage),
+  all: readStoredState(storageKey, readAll, {}, sessionStorage),
 }));
 
 function set(all: All): void {

@@ -18,7 +18,7 @@ import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatRelative } from '../../ui/format.ts';
 import { PaneFrame } from '../../ui/pane.tsx';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
 import { unpinRun, usePinnedRuns } from './pinned-runs.ts';
@@ -32,7 +32,7 @@ function readNames(value: unknown): readonly string[] | null {
 
 /** Which folders and sections are folded; kept over a reload. */
 function useFolded(): [(name: string) => boolean, (name: string) => void] {
-  const [folded, setFolded] = useState(() => readStored(foldedKey, readNames, []));
+  const [folded, setFolded] = useState(() => readStoredState(foldedKey, readNames, []));
   function toggle(name: string): void {
     const next = folded.includes(name) ? folded.filter((other) => other !== name) : [...folded, name];
     writeStored(foldedKey, next);

@@ -2,7 +2,7 @@
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
 import { IconPlayerPlay, IconStar, IconStarFilled, IconTimeline } from '@tabler/icons-react';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import type { Asking } from './use-answer.ts';
 
 interface QuestionToolbarProps {
@@ -58,7 +58,7 @@ export function QuestionToolbar(props: QuestionToolbarProps) {
       {runningSince === null ? (
         <Button
           leftSection={<IconPlayerPlay size={14} aria-hidden />}
-          rightSection={isNarrow ? null : <Keys keys="Mod+Enter" look="plain" />}
+          rightSection={isNarrow ? null : <KeyCaps keys="Mod+Enter" look="plain" />}
           onClick={onAsk}
         >
           Ask

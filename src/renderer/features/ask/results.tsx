@@ -5,14 +5,14 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { create } from 'zustand';
 import { CodeText } from '../../editor/code-text.tsx';
-import { LazyTextViewer } from '../../editor/lazy-text-viewer.tsx';
+import { LazyTextViewer } from '../../editor/lazy-editors.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import { HintLines } from '../../ui/hint-lines.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { answerMenu } from './answer-menu.tsx';
 import { type AnswerSort, inOrder, nextSort } from './answer-order.ts';
 import type { ShownAnswer } from './answer.ts';
@@ -26,7 +26,7 @@ type Form = 'table' | 'text' | 'json';
 const formKey = 'corollary.answers-as';
 /** One for all tabs, since it is a habit. */
 const useForm = create<{ readonly form: Form }>()(() => ({
-  form: readStored<Form>(
+  form: readStoredState<Form>(
     formKey,
     (value) => (value === 'table' || value === 'text' || value === 'json' ? value : null),
     'table',

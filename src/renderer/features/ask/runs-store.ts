@@ -8,8 +8,8 @@
 import { create } from 'zustand';
 import { useCredential } from '../../api/credential.ts';
 import { useLive } from '../../api/live.ts';
-import { failureOf, isCancelled } from '../../api/problem.ts';
-import type { Session } from '../../api/session.tsx';
+import { apiFailureOf, isCancelled } from '../../api/problem.ts';
+import type { WorkbenchSession } from '../../api/session.tsx';
 import type { RunState } from '../../api/use-run.ts';
 import { type Allowance, type ShownAnswer, usualAllowance } from './answer.ts';
 import { earlierAfter } from './compare-runs.ts';
@@ -27,7 +27,7 @@ export interface TabRuns {
   readonly comparedTo: string | null;
 }
 
-type Owner = Session['endpoint'];
+type Owner = WorkbenchSession['endpoint'];
 
 interface Runs {
   /** Whose space this is about, by identity: another visit of the space is another one. */
@@ -98,7 +98,7 @@ export function startRun(
       running.delete(tab);
       const ended = isCancelled(error)
         ? { ...idle, cancelledAfter: performance.now() - mine.since }
-        : { ...idle, failure: failureOf(error) };
+        : { ...idle, failure: apiFailureOf(error) };
       // What answered before is no answer to this, but it can be compared with the next.
       change(tab, (runs) => {
         const earlier = earlierAfter(runs.earlier, runs.state.result, null);

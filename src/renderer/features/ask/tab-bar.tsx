@@ -6,7 +6,7 @@ import { ActionIcon, Loader, Menu, Tooltip } from '@mantine/core';
 import { IconDots, IconPlus, IconX } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useSession } from '../../api/session.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { type AskTab, type AskTabs, isUnasked, titleOf } from './ask-tabs.ts';
 import { useIsRunning } from './runs-store.ts';
 import styles from './tab-bar.module.css';
@@ -93,10 +93,10 @@ function TabMenu({ tabs, actions }: { tabs: AskTabs; actions: TabActions }) {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item rightSection={<Keys keys="F2" />} onClick={() => actions.rename(tabs.active)}>
+        <Menu.Item rightSection={<KeyCaps keys="F2" />} onClick={() => actions.rename(tabs.active)}>
           Rename the tab…
         </Menu.Item>
-        <Menu.Item rightSection={<Keys keys={tabKeys.close} />} onClick={() => actions.close(tabs.active)}>
+        <Menu.Item rightSection={<KeyCaps keys={tabKeys.close} />} onClick={() => actions.close(tabs.active)}>
           Close the tab
         </Menu.Item>
         <Menu.Item
@@ -109,7 +109,7 @@ function TabMenu({ tabs, actions }: { tabs: AskTabs; actions: TabActions }) {
         </Menu.Item>
         <Menu.Item
           disabled={tabs.closed.length === 0}
-          rightSection={<Keys keys={tabKeys.reopen} />}
+          rightSection={<KeyCaps keys={tabKeys.reopen} />}
           onClick={actions.reopen}
         >
           Reopen the tab closed last

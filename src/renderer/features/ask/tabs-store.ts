@@ -1,7 +1,7 @@
 /** The tabs of each space, kept in this browser: at once, and every two seconds while something is written. */
 import { create } from 'zustand';
 import type { Space } from '../../api/space.ts';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { type AskTabs, firstTabs, readTabs, withDraft } from './ask-tabs.ts';
 
 type Where = Pick<Space, 'database' | 'tenant'>;
@@ -19,7 +19,7 @@ function readAll(value: unknown): All | null {
   return Object.fromEntries(read);
 }
 
-const useStore = create<{ readonly all: All }>()(() => ({ all: readStored(storageKey, readAll, {}) }));
+const useStore = create<{ readonly all: All }>()(() => ({ all: readStoredState(storageKey, readAll, {}) }));
 
 /** A name that no tab has, here or in another browser that a link may come from. */
 export function freshId(): string {

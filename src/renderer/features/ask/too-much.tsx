@@ -1,7 +1,7 @@
 /** A question that was over a limit: which one, what it says about the question, and the ways on. */
 import { Button } from '@mantine/core';
 import { IconDatabaseSearch, IconStairsUp } from '@tabler/icons-react';
-import type { Failure, QuestionLimit } from '../../api/problem.ts';
+import type { ApiFailure, QuestionLimit } from '../../api/problem.ts';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { type Allowance, raised } from './answer.ts';
@@ -29,7 +29,7 @@ function raiseWords(limit: QuestionLimit, allowance: Allowance): string | null {
 }
 
 interface TooMuchProps {
-  failure: Failure;
+  failure: ApiFailure;
   limit: QuestionLimit;
   allowance: Allowance;
   onRaise: (part: keyof Allowance) => void;

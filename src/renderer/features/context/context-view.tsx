@@ -6,7 +6,7 @@
 import { Button } from '@mantine/core';
 import { IconFrame } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useRef } from 'react';
-import type { ScopeChoice } from '../../api/space.ts';
+import type { ScopeSelection } from '../../api/space.ts';
 import { useIsOld } from '../../api/use-run.ts';
 import { BusyFrame } from '../../ui/busy-frame.tsx';
 import { AgeBanner, Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
@@ -23,7 +23,7 @@ import { WindowPane } from './window-pane.tsx';
 interface ContextViewProps {
   search: ContextSearch;
   onSearch: (search: ContextSearch) => void;
-  onScope: (scope: ScopeChoice) => void;
+  onScope: (scope: ScopeSelection) => void;
   /** The question before a fact is retracted. */
   renderRetract: RenderRetract;
 }

@@ -4,8 +4,8 @@ import { IconScale, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { keyOf } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { queryKeyOf } from '../../api/live.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
@@ -94,7 +94,7 @@ function Side({ row, side, onRetract }: SideProps) {
   const atom = isTrue ? row.positive : row.negative;
   const { predicate, args, positiveSalience, negativeSalience } = row.contradiction;
   const stored = useQuery({
-    queryKey: keyOf('facts', endpoint, 'of side', atom, scopeKey(scope)),
+    queryKey: queryKeyOf('facts', endpoint, 'of side', atom, scopeKey(scope)),
     queryFn: ({ signal }) =>
       storedFactsOf(call, { predicate, args, truthVal: isTrue }, scope, mostStored, { signal }),
   });
@@ -108,7 +108,7 @@ function Side({ row, side, onRetract }: SideProps) {
         {row.weaker === side && <Tag tone="bad">weaker side</Tag>}
       </div>
       <CodeText text={atom} />
-      {stored.error !== null && <ProblemNotice failure={failureOf(stored.error)} />}
+      {stored.error !== null && <ProblemNotice failure={apiFailureOf(stored.error)} />}
       {stored.data !== undefined && stored.data.length > 0 && (
         <Stored facts={stored.data} onRetract={onRetract} />
       )}

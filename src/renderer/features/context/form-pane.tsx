@@ -4,13 +4,13 @@ import { IconEraser, IconRefresh } from '@tabler/icons-react';
 import { useEffect, useId, useMemo, useState } from 'react';
 import { usePredicates, useScopes } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import { allScopes, type ScopeChoice, scopeKey, scopeLabel } from '../../api/space.ts';
+import { allScopes, type ScopeSelection, scopeKey, scopeLabel } from '../../api/space.ts';
 import type { RunState } from '../../api/use-run.ts';
-import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
-import { FormProblems, FormSection, formStyles } from '../../ui/form-section.tsx';
+import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
+import { FormProblemList, FormSection, formStyles } from '../../ui/form-section.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import { BarField } from './bar-field.tsx';
 import { BucketFields } from './bucket-fields.tsx';
@@ -23,14 +23,14 @@ import type { Form } from './use-form.ts';
 import type { SessionWork } from './use-session-work.ts';
 
 /** The scope is that of the whole workbench; here it can be chosen too. */
-function ScopeField({ onScope }: { onScope: (scope: ScopeChoice) => void }) {
+function ScopeField({ onScope }: { onScope: (scope: ScopeSelection) => void }) {
   const { scope } = useSession().space;
   const names = useScopes();
-  const choices: readonly ScopeChoice[] = [
+  const choices: readonly ScopeSelection[] = [
     allScopes,
     { kind: 'unscoped' },
     ...[...new Set([...names, ...(scope.kind === 'named' ? [scope.name] : [])])].map(
-      (name): ScopeChoice => ({ kind: 'named', name }),
+      (name): ScopeSelection => ({ kind: 'named', name }),
     ),
   ];
   return (
@@ -65,7 +65,7 @@ function Goals({ form, onSubmit }: { form: Form; onSubmit: (part: WindowFields) 
           lines={[2, 8]}
         />
       </div>
-      <FormProblems problems={read.goalProblems} />
+      <FormProblemList problems={read.goalProblems} />
     </FormSection>
   );
 }
@@ -104,7 +104,7 @@ function Budget({ form: { fields, read, change } }: { form: Form }) {
 interface WhichProps {
   form: Form;
   predicates: readonly string[];
-  onScope: (scope: ScopeChoice) => void;
+  onScope: (scope: ScopeSelection) => void;
 }
 
 function Which({ form: { fields, read, change }, predicates, onScope }: WhichProps) {
@@ -154,7 +154,7 @@ interface FormPaneProps {
   form: Form;
   session: SessionWork;
   run: Pick<RunState<unknown>, 'runningSince' | 'cancelledAfter'>;
-  onScope: (scope: ScopeChoice) => void;
+  onScope: (scope: ScopeSelection) => void;
   onCancel: () => void;
   onAgain: () => void;
 }
@@ -171,7 +171,7 @@ function FormActions({ form, formId, run, onCancel }: FormPaneProps & { formId: 
         <Button
           variant="default"
           leftSection={<IconRefresh size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
           disabled={form.read.request === null}
           type="submit"
           form={formId}

@@ -7,7 +7,7 @@ import { optimizeInputSchema } from '../../../engine/contract/context.ts';
 import type { OperationRequest } from '../../../engine/contract/operations.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import { readPatterns } from '../../api/question-text.ts';
-import { scopeFieldsOf, type ScopeChoice } from '../../api/space.ts';
+import { scopeFieldsOf, type ScopeSelection } from '../../api/space.ts';
 import { readBuckets } from './buckets.ts';
 import type { WindowFields } from './context-search.ts';
 
@@ -51,7 +51,7 @@ function goalsOf(patterns: ReturnType<typeof readPatterns>['patterns']) {
 }
 
 /** Reads the form; the session is no part of the request, since looking at a window must not change what it keeps. */
-export function readForm(fields: WindowFields, scope: ScopeChoice): ReadForm {
+export function readForm(fields: WindowFields, scope: ScopeSelection): ReadForm {
   const { patterns, problems: goalProblems } = readPatterns(fields.goals ?? '');
   const buckets = readBuckets(fields.buckets);
   const predicates = predicatesOf(fields.predicates);

@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
 import { parseAtom } from '../../../engine/language/parse.ts';
-import { keyOf } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { queryKeyOf } from '../../api/live.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
-import { type ScopeChoice, scopeKey } from '../../api/space.ts';
+import { type ScopeSelection, scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DetailPane } from '../../ui/detail-pane.tsx';
@@ -24,7 +24,7 @@ import { categoryWords, reasonWords } from './words.ts';
 export type FactRow = Exclude<WindowRow, { kind: 'cut' }>;
 
 /** The scope that the row's fact is stored in; that of the view where the window does not say. */
-function scopeOf(row: FactRow, scope: ScopeChoice): ScopeChoice {
+function scopeOf(row: FactRow, scope: ScopeSelection): ScopeSelection {
   if (row.kind === 'omitted') return scope;
   return row.entry.scope === null ? { kind: 'unscoped' } : { kind: 'named', name: row.entry.scope };
 }
@@ -34,7 +34,7 @@ function useStored(row: FactRow) {
   const { call, endpoint, space } = useSession();
   const scope = scopeOf(row, space.scope);
   return useQuery({
-    queryKey: keyOf('facts', endpoint, 'of atom', row.atom, scopeKey(scope)),
+    queryKey: queryKeyOf('facts', endpoint, 'of atom', row.atom, scopeKey(scope)),
     queryFn: async ({ signal }): Promise<FactDetail | null> => {
       const { predicate, args, negated } = parseAtom(row.atom);
       const atom = { predicate, args, truthVal: !negated };
@@ -161,7 +161,7 @@ export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void 
         <p className={styles.meaning}>
           <Tag tone={tone}>{word}</Tag> {meaning}
         </p>
-        {stored.error !== null && <ProblemNotice failure={failureOf(stored.error)} />}
+        {stored.error !== null && <ProblemNotice failure={apiFailureOf(stored.error)} />}
         <Figures row={row} detail={detail} />
       </div>
     </DetailPane>

@@ -4,7 +4,7 @@ import type { ContextWindow, WindowDiff } from '../../../engine/contract/context
 import { useSession } from '../../api/session.tsx';
 import { type RunState, useRun } from '../../api/use-run.ts';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
-import { failureOf, isCancelled } from '../../api/problem.ts';
+import { apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { diffRequest, type WindowRequest } from './read-form.ts';
 
 /** A comparison with the session it is of. */
@@ -33,7 +33,7 @@ async function told<Result>(work: Promise<Result>, done: (result: Result) => str
     notifyDone(done(result));
     return result;
   } catch (error) {
-    if (!isCancelled(error)) notifyFailure(failureOf(error));
+    if (!isCancelled(error)) notifyFailure(apiFailureOf(error));
     throw error;
   }
 }

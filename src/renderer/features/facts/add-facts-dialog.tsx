@@ -9,11 +9,11 @@ import { validate } from '../../../engine/contract/validation.ts';
 import { type PastedTable, pastedTable } from '../../api/delimited.ts';
 import { recordAsserted, unknownFacts } from '../../api/asserted-facts.ts';
 import { recordStuck } from '../../api/history.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
-import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { formatAmount, formatTime } from '../../ui/format.ts';
 import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
@@ -107,7 +107,7 @@ function useAsserting(onAsserted: () => void) {
     );
   }
 
-  const failure = write.error === null ? null : failureOf(write.error);
+  const failure = write.error === null ? null : apiFailureOf(write.error);
   return { assert, isAsserting: write.isPending || isLooking, failure };
 }
 
@@ -233,7 +233,7 @@ function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: st
       }}
     >
       <FactFormFields form={form} onForm={setForm} problems={wasTried ? problems : {}} />
-      {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
+      {write.error !== null && <ProblemNotice failure={apiFailureOf(write.error)} />}
       <Group justify="flex-end" mt="md">
         <Button variant="default" onClick={onStageOne}>
           Stage

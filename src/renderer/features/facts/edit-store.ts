@@ -9,7 +9,7 @@ import { storedFactSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import { type Act, record } from '../../api/history.ts';
 import type { Space } from '../../api/space.ts';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import {
   contentOf,
   type FactContent,
@@ -35,7 +35,7 @@ export function editStoreOf({ database, tenant }: Pick<Space, 'database' | 'tena
   const key = `corollary.staged.${database} ${tenant}`;
   const known = stores.get(key);
   if (known !== undefined) return known;
-  const edits = readStored(key, readEdits, []);
+  const edits = readStoredState(key, readEdits, []);
   const store = create<EditState>()(() => ({ edits, isKept: true, isApplying: false }));
   store.subscribe((state, before) => {
     if (state.edits === before.edits) return;
@@ -52,7 +52,7 @@ function followOtherWindows(key: string, store: EditStore, space: Pick<Space, 'd
   window.addEventListener('storage', (event) => {
     if (event.key !== key) return;
     const before = store.getState();
-    const edits = readStored(key, readEdits, []);
+    const edits = readStoredState(key, readEdits, []);
     if (before.isApplying || JSON.stringify(edits) === JSON.stringify(before.edits)) return;
     restage(store, space, 'edited in another window', edits);
   });

@@ -4,8 +4,8 @@ import { IconFlask, IconMinus, IconPencil, IconRoute, IconTrash } from '@tabler/
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { FactDetail as Detail, StoredFact } from '../../../engine/contract/facts.ts';
-import { keyOf, useLive } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { queryKeyOf, useLive } from '../../api/live.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -239,11 +239,11 @@ export function FactDetail(props: FactDetailProps) {
   const id = 'id' in shown ? shown.id : null;
   const isGone = useLive((live) => id !== null && live.gone.has(id));
   const query = useQuery({
-    queryKey: keyOf('facts', endpoint, 'one', id),
+    queryKey: queryKeyOf('facts', endpoint, 'one', id),
     queryFn: ({ signal }) => call('getFact', { params: { id: id ?? '' } }, { signal }),
     enabled: id !== null && !isGone,
   });
-  const failure = query.error === null ? null : failureOf(query.error);
+  const failure = query.error === null ? null : apiFailureOf(query.error);
   const detail = id === null ? undefined : query.data;
   const row = isGone || failure !== null ? null : rowOf(shown, detail, staging);
   return (

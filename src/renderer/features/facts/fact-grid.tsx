@@ -3,7 +3,7 @@ import { Button, Loader } from '@mantine/core';
 import { IconPlus, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
@@ -324,7 +324,7 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
   if (state.error !== null)
     return (
       <div className={styles.padded}>
-        <ProblemNotice failure={failureOf(state.error)} onRetry={() => pages.refresh()} />
+        <ProblemNotice failure={apiFailureOf(state.error)} onRetry={() => pages.refresh()} />
       </div>
     );
   if (state.total === null)

@@ -2,7 +2,7 @@
 import { IconFilter, IconFilterOff, IconX } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { useSession } from '../../api/session.tsx';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import styles from './facts.module.css';
 import type { FactsSearch } from './facts-search.ts';
 import {
@@ -64,7 +64,7 @@ export function FilterChips(props: FilterChipsProps) {
 }
 
 function ChipsOf({ storageKey, search, onSearch }: FilterChipsProps & { storageKey: string }) {
-  const [kept, setKept] = useState(() => readStored(storageKey, readFilters, []));
+  const [kept, setKept] = useState(() => readStoredState(storageKey, readFilters, []));
   const { q, truth } = search;
   const before = useRef<string | undefined>(undefined);
   useEffect(() => {

@@ -2,8 +2,8 @@
 import type { FactDetail } from '../../../engine/contract/facts.ts';
 import { useLive } from '../../api/live.ts';
 import { ApiError } from '../../api/problem.ts';
-import type { Session } from '../../api/session.tsx';
-import { type ScopeChoice, scopeFieldsOfStored } from '../../api/space.ts';
+import type { WorkbenchSession } from '../../api/session.tsx';
+import { type ScopeSelection, scopeFieldsOfStored } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
 import {
   type Concerned,
@@ -15,7 +15,7 @@ import {
   type StagedEdits,
 } from './staged-edits.ts';
 
-type Call = Session['call'];
+type Call = WorkbenchSession['call'];
 
 /** Requests at a time. */
 const width = 6;
@@ -86,7 +86,8 @@ async function presentByIdentity(call: Call, fact: FactContent, signal?: AbortSi
 
 /** The id of a stored fact; null where it is gone by now. */
 async function idOf(call: Call, fact: FactContent, signal?: AbortSignal): Promise<string | null> {
-  const scope: ScopeChoice = fact.scope === null ? { kind: 'unscoped' } : { kind: 'named', name: fact.scope };
+  const scope: ScopeSelection =
+    fact.scope === null ? { kind: 'unscoped' } : { kind: 'named', name: fact.scope };
   const [stored] = await storedFactsOf(call, fact, scope, 1, optionsOf(signal));
   return stored?.id ?? null;
 }

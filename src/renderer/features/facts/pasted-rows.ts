@@ -4,7 +4,7 @@
  * What cannot be read is told by its line and keeps nothing else from being read. What was copied from the grid gives
  * the same facts again; of spreadsheets the fields are the arguments of the predicate that is shown.
  */
-import { type DelimitedRecord, recordsOf } from '../../api/delimited.ts';
+import { type DelimitedRecord, delimitedRecordsOf } from '../../api/delimited.ts';
 import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import { contentOfInput, problemsOfFact } from './edit-form.ts';
@@ -43,9 +43,9 @@ export function rowsOfClipboard(text: string, target: PasteTarget): PastedRows {
     case 'statements':
       return { format, ...readStatements(text, target) };
     case 'TSV':
-      return { format, ...readRecords(recordsOf(text, '\t', 'lenient'), target) };
+      return { format, ...readRecords(delimitedRecordsOf(text, '\t', 'lenient'), target) };
     case 'CSV':
-      return { format, ...readRecords(recordsOf(text, ','), target) };
+      return { format, ...readRecords(delimitedRecordsOf(text, ','), target) };
   }
 }
 

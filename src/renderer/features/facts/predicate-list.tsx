@@ -3,7 +3,7 @@ import { Skeleton, TextInput } from '@mantine/core';
 import { IconFilter } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import type { PredicateList as PredicateRows } from '../../../engine/contract/facts.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { type CountedConclusions, conclusionsInWords, countOfConclusions } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
@@ -74,7 +74,7 @@ export function PredicateList({ selected, onSelect }: PredicateListProps) {
         />
         {error !== null && data === undefined ? (
           <div className={styles.padded}>
-            <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />
+            <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
           </div>
         ) : isPending ? (
           <div className={styles.padded}>

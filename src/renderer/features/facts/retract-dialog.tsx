@@ -2,8 +2,8 @@
 import { Button, Group, Loader, Modal } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { RetractOutcome, StoredFact } from '../../../engine/contract/facts.ts';
-import { keyOf, noteGone } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { queryKeyOf, noteGone } from '../../api/live.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
@@ -58,7 +58,7 @@ export function RetractDialog({ fact, onClose, onRetracted }: RetractDialogProps
     ...scopeFieldsOfStored(fact.scope),
   };
   const preview = useQuery({
-    queryKey: keyOf('answers', endpoint, 'retract', fact.id),
+    queryKey: queryKeyOf('answers', endpoint, 'retract', fact.id),
     queryFn: ({ signal }) =>
       call('retract', { body: { ...body, dryRun: true, dependents: 'all' } }, { signal }),
     gcTime: 0,
@@ -101,7 +101,7 @@ export function RetractDialog({ fact, onClose, onRetracted }: RetractDialogProps
         </p>
       )}
       {preview.data !== undefined && <Preview outcome={preview.data} />}
-      {failure !== null && <ProblemNotice failure={failureOf(failure)} />}
+      {failure !== null && <ProblemNotice failure={apiFailureOf(failure)} />}
       <Group justify="flex-end" mt="md">
         <Button variant="default" onClick={onClose} data-autofocus>
           Keep it

@@ -1,11 +1,11 @@
 /** How many rows can be chosen together, and what is taken of more. Pure. */
-import { type RowRange, type RowRanges, rowsOf } from '../../ui/grid-places.ts';
+import { type RowRange, type RowRanges, chosenRowCount } from '../../ui/grid-cells.ts';
 
 export const mostChosen = 10_000;
 
 /** The ranges, or as much of them as can be chosen; the same where all of it can. What has gaps stays as it was. */
 export function clampedRanges(before: RowRanges, next: RowRanges, most: number = mostChosen): RowRanges {
-  if (rowsOf(next) <= most) return next;
+  if (chosenRowCount(next) <= most) return next;
   const [only, ...others] = next;
   return only === undefined || others.length > 0
     ? before

@@ -9,7 +9,7 @@ import { consequencesInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { StepList } from '../../ui/step-list.tsx';
-import { Keys, keysLabel } from '../../ui/tags.tsx';
+import { KeyCaps, keysLabel } from '../../ui/tags.tsx';
 import { ConflictList } from './conflict-list.tsx';
 import { EditMark } from './fact-columns.tsx';
 import styles from './facts.module.css';
@@ -155,7 +155,7 @@ function Line({ staging, onApply, onDrop }: StagedBarProps & { onDrop: () => voi
               <Button
                 loading={running === 'apply'}
                 disabled={clashes.size > 0 || hasConflicts || running !== null}
-                rightSection={<Keys keys="Mod+Enter" look="plain" />}
+                rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
                 onClick={onApply}
               >
                 Apply

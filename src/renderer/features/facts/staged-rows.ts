@@ -4,7 +4,7 @@
  * Rows that are to be added stand before all others, the newest first, in whatever order the service lists the rest.
  */
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import type { ScopeChoice } from '../../api/space.ts';
+import type { ScopeSelection } from '../../api/space.ts';
 import {
   contentOf,
   differencesOf,
@@ -48,14 +48,18 @@ function rowWith(stored: StoredFact, edit: StagedEdit | null): FactRow {
 }
 
 /** Whether a fact that is to be added belongs to what is shown. Filters by text and truth do not hide it. */
-function isShown(fact: FactContent, predicate: string | undefined, scope: ScopeChoice): boolean {
+function isShown(fact: FactContent, predicate: string | undefined, scope: ScopeSelection): boolean {
   if (predicate !== undefined && fact.predicate !== predicate) return false;
   if (scope.kind === 'all') return true;
   return scope.kind === 'unscoped' ? fact.scope === null : fact.scope === scope.name;
 }
 
 /** The rows that are to be added and belong to what is shown, the newest first. */
-export function addedRows(edits: StagedEdits, predicate: string | undefined, scope: ScopeChoice): FactRow[] {
+export function addedRows(
+  edits: StagedEdits,
+  predicate: string | undefined,
+  scope: ScopeSelection,
+): FactRow[] {
   return edits
     .flatMap((edit) =>
       edit.kind === 'added' && isShown(edit.fact, predicate, scope) ? [addedRow(edit)] : [],

@@ -7,8 +7,8 @@
  */
 import { type Act, historyOf, record, withoutStaged } from '../../api/history.ts';
 import { noteGeneration, noteGone } from '../../api/live.ts';
-import { ApiError, type Failure, failureOf } from '../../api/problem.ts';
-import type { Session } from '../../api/session.tsx';
+import { ApiError, type ApiFailure, apiFailureOf } from '../../api/problem.ts';
+import type { WorkbenchSession } from '../../api/session.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { type EditStore, restage } from './edit-store.ts';
 import type { EditConflict } from './staged-conflicts.ts';
@@ -25,10 +25,10 @@ import {
 import { applyEdits, findConflicts, makeChanges } from './staging-runs.ts';
 
 interface Context {
-  readonly session: Session;
+  readonly session: WorkbenchSession;
   readonly store: EditStore;
   /** Why something was refused; null when something else is begun. */
-  readonly onFailure: (failure: Failure | null) => void;
+  readonly onFailure: (failure: ApiFailure | null) => void;
   readonly onConflicts: (conflicts: readonly EditConflict[]) => void;
   /** Facts were stored: what is shown is to be fetched again. */
   readonly onStored: () => void;
@@ -90,7 +90,7 @@ async function apply(context: Context): Promise<readonly string[]> {
   try {
     return await applyAlone(context, edits);
   } catch (error) {
-    onFailure(failureOf(error));
+    onFailure(apiFailureOf(error));
     return [];
   } finally {
     store.setState({ isApplying: false });
@@ -126,7 +126,7 @@ async function applyAlone(context: Context, wanted: StagedEdits): Promise<readon
 
 /** Takes up changes that were made in a transaction of that generation as a step. No changes are no step. */
 export function recordChanges(
-  session: Session,
+  session: WorkbenchSession,
   label: string,
   changes: readonly FactChange[],
   generation: number,
@@ -135,7 +135,7 @@ export function recordChanges(
 }
 
 /** Makes changes of facts that nobody touched since that generation. */
-function changing(session: Session, changes: readonly FactChange[], since: number): Act {
+function changing(session: WorkbenchSession, changes: readonly FactChange[], since: number): Act {
   return async () => {
     const generation = await makeChanges(session, changes, since);
     noteGeneration(generation);

@@ -5,13 +5,13 @@
  * generations that were read, so that what changes in between is refused and not overwritten.
  */
 import { runTransaction } from '../../api/transaction.ts';
-import type { Session } from '../../api/session.tsx';
-import type { ToldConsequences } from '../../ui/consequences.ts';
+import type { WorkbenchSession } from '../../api/session.tsx';
+import type { ReportedConsequences } from '../../ui/consequences.ts';
 import { lookUp } from './look-up.ts';
 import { conflictsOf, type EditConflict } from './staged-conflicts.ts';
 import { changesOf, type FactChange, type Presents, type StagedEdits, writesOf } from './staged-edits.ts';
 
-type Service = Pick<Session, 'call' | 'endpoint'>;
+type Service = Pick<WorkbenchSession, 'call' | 'endpoint'>;
 
 /** What Apply would do, or what stands against it. */
 export interface Preview {
@@ -19,7 +19,7 @@ export interface Preview {
   readonly conflicts: readonly EditConflict[];
   readonly changes: readonly FactChange[];
   /** What would follow, as far as it was worked out. */
-  readonly consequences: ToldConsequences;
+  readonly consequences: ReportedConsequences;
 }
 
 /** The generation of an applied transaction, with what it changed; or the conflicts that kept it from being made. */

@@ -4,11 +4,11 @@
  * Rows that were not looked at yet are fetched first. When rows come or go, the choice is dropped: it would name others.
  */
 import { useState } from 'react';
-import { failureOf, isCancelled } from '../../api/problem.ts';
+import { apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { copyText } from '../../ui/copy-text.ts';
 import { download } from '../../ui/download.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { type RowRanges, rowsOf } from '../../ui/grid-places.ts';
+import { type RowRanges, chosenRowCount } from '../../ui/grid-cells.ts';
 import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
 import type { FactPages } from './fact-pages.ts';
 import { clampedRanges, mostChosen } from './row-range.ts';
@@ -77,7 +77,7 @@ export function useRowChoice(from: ChosenFrom): RowChoice {
     try {
       await act(await rowsIn(rows, from));
     } catch (error) {
-      if (!isCancelled(error)) notifyFailure(failureOf(error));
+      if (!isCancelled(error)) notifyFailure(apiFailureOf(error));
     } finally {
       setIsBusy(false);
     }
@@ -85,7 +85,7 @@ export function useRowChoice(from: ChosenFrom): RowChoice {
 
   return {
     ranges,
-    count: rowsOf(ranges),
+    count: chosenRowCount(ranges),
     isBusy,
     choose,
     drop,

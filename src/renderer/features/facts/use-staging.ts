@@ -3,8 +3,8 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { type HistoryActions, useHistory } from '../../api/use-history.ts';
-import { invalidate, keyOf, topics } from '../../api/live.ts';
-import { type Failure, failureOf } from '../../api/problem.ts';
+import { invalidate, queryKeyOf, topics } from '../../api/live.ts';
+import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { editStoreOf } from './edit-store.ts';
 import { clashesOf, type StagedEdit, type StagedEdits } from './staged-edits.ts';
@@ -14,7 +14,7 @@ import { type Preview, previewEdits } from './staging-runs.ts';
 /** What is known of what Apply would do. */
 export interface PreviewState {
   readonly preview: Preview | null;
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   readonly isRunning: boolean;
   /** False: there are so many edits that it is worked out only when `workOut` is called. */
   readonly isAutomatic: boolean;
@@ -31,7 +31,7 @@ export interface Staging extends StagingActions {
   readonly running: 'apply' | 'undo' | 'redo' | null;
   readonly preview: PreviewState;
   /** Why the last Apply, undo or redo was refused. */
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   /** What was just done, for those who do not see it. */
   readonly said: string;
   readonly dismissFailure: () => void;
@@ -57,7 +57,7 @@ function usePreview(edits: StagedEdits, isPossible: boolean): PreviewState & { k
   const session = useSession();
   const [settled] = useDebouncedValue(edits, settleMs);
   const isAutomatic = settled.length <= mostTriedAtOnce;
-  const key = keyOf('answers', session.endpoint, 'staged', revisionOf(settled));
+  const key = queryKeyOf('answers', session.endpoint, 'staged', revisionOf(settled));
   const query = useQuery({
     queryKey: key,
     queryFn: ({ signal }) => previewEdits(session, settled, signal),
@@ -67,9 +67,9 @@ function usePreview(edits: StagedEdits, isPossible: boolean): PreviewState & { k
   });
   const isCurrent = settled === edits;
   return {
-    key: keyOf('answers', session.endpoint, 'staged', revisionOf(edits)),
+    key: queryKeyOf('answers', session.endpoint, 'staged', revisionOf(edits)),
     preview: isCurrent ? (query.data ?? null) : null,
-    failure: isCurrent && query.error !== null && !query.isFetching ? failureOf(query.error) : null,
+    failure: isCurrent && query.error !== null && !query.isFetching ? apiFailureOf(query.error) : null,
     isRunning: isPossible && (query.isFetching || !isCurrent),
     isAutomatic,
     workOut: () => void query.refetch(),
@@ -85,7 +85,7 @@ export function useStaging(): Staging {
   const { edits, isKept, isApplying } = useStore();
   const history = useHistory();
   const running = isApplying ? 'apply' : history.running;
-  const [refused, setRefused] = useState<Failure | null>(null);
+  const [refused, setRefused] = useState<ApiFailure | null>(null);
   const byKey = useMemo(() => new Map(edits.map((edit) => [edit.key, edit])), [edits]);
   const clashes = useMemo(() => clashesOf(edits), [edits]);
   const { key, ...preview } = usePreview(edits, running === null && clashes.size === 0 && edits.length > 0);

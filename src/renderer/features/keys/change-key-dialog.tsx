@@ -2,7 +2,7 @@
 import { Button, Group, Modal } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { KeyView } from '../../../engine/contract/authentication.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWhoAmI, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatTime } from '../../ui/format.ts';
@@ -89,7 +89,7 @@ export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
           onForm={(part) => setForm({ ...form, ...part })}
         />
         {who?.id === key.id && <OwnKey form={form} />}
-        {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
+        {write.error !== null && <ProblemNotice failure={apiFailureOf(write.error)} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel

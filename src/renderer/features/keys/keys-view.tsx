@@ -8,7 +8,7 @@ import { Button, TextInput } from '@mantine/core';
 import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import type { KeyView } from '../../../engine/contract/authentication.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
@@ -71,7 +71,7 @@ function Content({ search, asked, ...actions }: Omit<RowsProps, 'rows'> & Shown)
     return error === null ? (
       <Loading />
     ) : (
-      <PaneProblem failure={failureOf(error)} onRetry={() => void asked.refetch()} />
+      <PaneProblem failure={apiFailureOf(error)} onRetry={() => void asked.refetch()} />
     );
   if (data.length === 0)
     return (
@@ -132,7 +132,7 @@ function Notices({ asked, isByApiKey }: Pick<Shown, 'asked'> & { isByApiKey: boo
             </Button>
           }
         >
-          The list could not be read again: {failureOf(asked.error).detail}
+          The list could not be read again: {apiFailureOf(asked.error).detail}
         </Banner>
       )}
       {isByApiKey && (
@@ -221,7 +221,7 @@ export function KeysView(props: KeysViewProps) {
         <NotAnAdmin role={who.data.role} />
       ) : error !== null ? (
         <PaneProblem
-          failure={failureOf(error)}
+          failure={apiFailureOf(error)}
           onRetry={() => {
             void authentication.refetch();
             void who.refetch();

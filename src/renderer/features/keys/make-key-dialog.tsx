@@ -3,7 +3,7 @@ import { Button, Group, Modal, Radio } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { type CreatedKey, keyRoles } from '../../../engine/contract/authentication.ts';
 import { keySnippets } from '../../api/key-text.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWhoAmI, useWrite } from '../../api/queries.ts';
 import { roleWords } from '../../api/role-words.ts';
 import { useSession } from '../../api/session.tsx';
@@ -59,7 +59,7 @@ function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onC
     form.role === 'replica' ? { databases: [], tenants: [] } : rights,
     Date.now(),
   );
-  const failure = make.error === null ? null : failureOf(make.error);
+  const failure = make.error === null ? null : apiFailureOf(make.error);
 
   function onSubmit(event: FormEvent): void {
     event.preventDefault();

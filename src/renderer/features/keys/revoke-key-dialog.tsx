@@ -1,7 +1,7 @@
 /** Revokes a key. Where that locks somebody in particular out, how it begins has to be typed first. */
 import { Button, Group, Modal } from '@mantine/core';
 import type { KeyView } from '../../../engine/contract/authentication.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWhoAmI, useWrite } from '../../api/queries.ts';
 import { formatRelative } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
@@ -42,7 +42,7 @@ function PlainDialog({ stored, isBusy, error, onRevoke, onClose, focusAfter }: P
   return (
     <Modal opened onClose={onClose} title="Revoke this key?" size="md">
       <Statement stored={stored} />
-      {error !== null && <ProblemNotice failure={failureOf(error)} />}
+      {error !== null && <ProblemNotice failure={apiFailureOf(error)} />}
       <Group justify="flex-end" mt="md">
         <Button variant="default" onClick={onClose} data-autofocus>
           Keep it
@@ -85,7 +85,7 @@ export function RevokeKeyDialog({ stored, keys, onClose, focusAfter }: RevokeKey
       name={stored.prefix}
       action="Revoke"
       isBusy={isBusy}
-      failure={error === null ? null : failureOf(error)}
+      failure={error === null ? null : apiFailureOf(error)}
       onConfirm={onRevoke}
       onClose={onClose}
       focusAfter={focusAfter}

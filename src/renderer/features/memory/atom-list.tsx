@@ -1,4 +1,3 @@
-/** Facts that are known by their text alone. */
 import { useState } from 'react';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
@@ -27,12 +26,13 @@ const wordColumn: Column<AtomRow> = {
 interface AtomListProps {
   label: string;
   atoms: readonly string[];
-  /** Why a fact is listed, by its place. */
+  /** Returns why the fact at an index is listed. */
   wordAt?: (index: number) => string;
-  /** Enter or a double click. */
+  /** Enter or double click. */
   onOpen?: (atom: string) => void;
 }
 
+/** Lists facts known only by their text. */
 export function AtomList({ label, atoms, wordAt, onOpen }: AtomListProps) {
   const [selected, setSelected] = useState<number | null>(null);
   return (

@@ -1,10 +1,9 @@
-/** What consolidation would put in the place of alike episodes, each summary with its members; then Apply. */
 import { Button, NumberInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconStack3 } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import type { Consolidated } from '../../../engine/contract/memory.ts';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { Permitted } from '../../api/permitted.tsx';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
@@ -16,12 +15,12 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { AtomList } from './atom-list.tsx';
 import {
-  greatestLeast,
+  maxLeast,
   leastOf,
-  listOf,
+  predicateListOf,
   type MemorySearch,
-  predicatesOf,
-  usualLeast,
+  listedPredicatesOf,
+  defaultLeast,
 } from './memory-search.ts';
 import { MeasuredDialog } from './measured-dialog.tsx';
 import { PredicateChoice } from './predicate-choice.tsx';
@@ -135,7 +134,7 @@ function outcomeOf({ summariesCreated, factsConsolidated }: Consolidated): strin
   return `Consolidated ${formatAmount(factsConsolidated, 'fact')} into ${formatAmount(summariesCreated, 'summary', 'summaries')}`;
 }
 
-/** A number that reports when it has stood still for a moment. */
+/** A number field that reports once typing pauses. */
 function LeastField({ least, onLeast }: { least: number; onLeast: (least: number) => void }) {
   const [typed, setTyped] = useState<number | string>(least);
   useEffect(() => setTyped(least), [least]);
@@ -146,13 +145,13 @@ function LeastField({ least, onLeast }: { least: number; onLeast: (least: number
       aria-label="How many alike make a pattern"
       prefix="at least "
       min={2}
-      max={greatestLeast}
+      max={maxLeast}
       allowDecimal={false}
       allowNegative={false}
       value={typed}
       onChange={(value) => {
         setTyped(value);
-        if (typeof value === 'number' && value >= 2 && value <= greatestLeast) report(value);
+        if (typeof value === 'number' && value >= 2 && value <= maxLeast) report(value);
       }}
     />
   );
@@ -163,7 +162,7 @@ interface ConsolidatePartProps {
   onSearch: (part: Partial<MemorySearch>) => void;
 }
 
-/** Said where what is named feeds rules: naming it lifts what protects it. */
+/** Warns that the named predicates feed rules: naming them lifts their protection. */
 function NeededBanner({ predicates }: { predicates: readonly string[] }) {
   const rules = useRules().data ?? [];
   const needed = neededByRules(predicates, rules);
@@ -186,8 +185,9 @@ function NothingAlike({ predicates }: { predicates: readonly string[] }) {
   );
 }
 
+/** Previews consolidation, each summary with its members, and applies it. */
 export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
-  const predicates = predicatesOf(search.episodes);
+  const predicates = listedPredicatesOf(search.episodes);
   const least = leastOf(search);
   const preview = useConsolidation(predicates, least);
   const [asking, setAsking] = useState<Consolidated | null>(null);
@@ -199,13 +199,13 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
         <PredicateChoice
           label="Predicates to consolidate"
           placeholder="Whatever is an episode"
-          leastArity={2}
+          minArity={2}
           chosen={predicates}
-          onChosen={(names) => onSearch({ episodes: listOf(names) })}
+          onChosen={(names) => onSearch({ episodes: predicateListOf(names) })}
         />
         <LeastField
           least={least}
-          onLeast={(value) => onSearch({ least: value === usualLeast ? undefined : String(value) })}
+          onLeast={(value) => onSearch({ least: value === defaultLeast ? undefined : String(value) })}
         />
         <span className="dim" role="status">
           {isReady &&
@@ -227,7 +227,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
       {data !== undefined &&
         skippedSentences(data.skipped).map((sentence) => <Banner key={sentence}>{sentence}</Banner>)}
       <div className={stack.fill}>
-        <Answered asked={preview}>
+        <AnswerOrFailure asked={preview}>
           {({ summaries }) =>
             summaries.length === 0 ? (
               <NothingAlike predicates={predicates} />
@@ -235,7 +235,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
               <Preview summaries={summaries} />
             )
           }
-        </Answered>
+        </AnswerOrFailure>
       </div>
       {asking !== null && (
         <ApplyDialog preview={asking} predicates={predicates} least={least} onClose={() => setAsking(null)} />

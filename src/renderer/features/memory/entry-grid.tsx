@@ -1,4 +1,3 @@
-/** A list of remembered facts, with what can be done to each by button and by key. */
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconInfinity, IconPin, IconPinnedOff, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
@@ -7,13 +6,16 @@ import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Meter, Tag } from '../../ui/tags.tsx';
-import { atomOf, isPinned, type Remembered } from './remembered.ts';
-import type { FactChanges } from './use-fact-changes.ts';
+import { rememberedAtomOf, isPinnedFact, type Remembered } from './remembered.ts';
+import type { MemoryChanges } from './use-fact-changes.ts';
 
+/** Explains Boost. */
 export const boostHint =
   'Asserts it again as it is: one more use, now. It fades again unless it is used; importance and a pin last.';
+/** Explains Pin. */
 export const pinHint = 'A pinned fact is never evicted for low salience, nor replaced by a summary.';
-export const keepHint = 'Takes the end of its validity away.';
+/** Explains Keep. */
+export const keepHint = 'Removes the end of its validity.';
 
 interface RowButtonProps {
   label: string;
@@ -32,7 +34,7 @@ function RowButton({ label, hint, icon, isBusy, onClick }: RowButtonProps) {
         aria-label={label}
         disabled={isBusy}
         onClick={(event) => {
-          // Not to open what is acted on.
+          // Prevents opening the row.
           event.stopPropagation();
           onClick();
         }}
@@ -45,12 +47,12 @@ function RowButton({ label, hint, icon, isBusy, onClick }: RowButtonProps) {
 
 const small = { size: 15, 'aria-hidden': true } as const;
 
-/** The keyboard does the same on the row: B boosts, K keeps, P pins, Delete forgets. */
-function RowActions({ row, changes }: { row: Remembered; changes: FactChanges }) {
+/** Row actions; by keyboard B boosts, K keeps, P pins, Delete forgets. */
+function RowActions({ row, changes }: { row: Remembered; changes: MemoryChanges }) {
   const { id } = row;
   if (id === null) return null;
-  const atom = atomOf(row);
-  const pinned = isPinned(row);
+  const atom = rememberedAtomOf(row);
+  const pinned = isPinnedFact(row);
   const button = { isBusy: changes.busy === id };
   return (
     <>
@@ -99,12 +101,12 @@ const factColumn: Column<Remembered> = {
   width: 220,
   grow: 1,
   cell: (row) => {
-    const atom = atomOf(row);
+    const atom = rememberedAtomOf(row);
     return <CodeLine text={atom} />;
   },
 };
 
-function columnsOf(changes: FactChanges, hasScopes: boolean): Column<Remembered>[] {
+function columnsOf(changes: MemoryChanges, hasScopes: boolean): Column<Remembered>[] {
   const now = Date.now();
   return [
     factColumn,
@@ -112,7 +114,7 @@ function columnsOf(changes: FactChanges, hasScopes: boolean): Column<Remembered>
       id: 'pinned',
       title: 'Pinned',
       width: 76,
-      cell: (row) => (isPinned(row) ? <Tag tone="computed">pinned</Tag> : null),
+      cell: (row) => (isPinnedFact(row) ? <Tag tone="computed">pinned</Tag> : null),
     },
     ...(hasScopes
       ? [
@@ -151,13 +153,13 @@ function columnsOf(changes: FactChanges, hasScopes: boolean): Column<Remembered>
   ];
 }
 
-function actByKey(event: KeyboardEvent, row: Remembered, changes: FactChanges): void {
+function actByKey(event: KeyboardEvent, row: Remembered, changes: MemoryChanges): void {
   const { id } = row;
   const key = rowKeyOf(event, 'memory');
   if (id === null || key === null || changes.busy !== null) return;
   event.preventDefault();
   if (key === 'boost') changes.change(id, { kind: 'boost' });
-  else if (key === 'pin') changes.change(id, { kind: 'pin', isPinned: !isPinned(row) });
+  else if (key === 'pin') changes.change(id, { kind: 'pin', isPinned: !isPinnedFact(row) });
   else if (key === 'forget') changes.forget(id);
   else if (row.validUntil !== null) changes.change(id, { kind: 'keep' });
 }
@@ -165,12 +167,13 @@ function actByKey(event: KeyboardEvent, row: Remembered, changes: FactChanges): 
 interface EntryGridProps {
   label: string;
   rows: readonly Remembered[];
-  changes: FactChanges;
+  changes: MemoryChanges;
   /** Id of the open fact. */
   open: string | undefined;
   onOpen: (id: string) => void;
 }
 
+/** Lists facts with actions by button and key. */
 export function EntryGrid({ label, rows, changes, open, onOpen }: EntryGridProps) {
   const place = open === undefined ? -1 : rows.findIndex(({ id }) => id === open);
   const hasScopes = rows.some(({ scope }) => scope !== null);

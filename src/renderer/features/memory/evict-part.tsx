@@ -1,14 +1,13 @@
-/** What would be evicted, in full; only then the button that does it. */
 import { Button } from '@mantine/core';
 import { IconMoodSmile, IconWind } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Decayed } from '../../../engine/contract/memory.ts';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { Permitted } from '../../api/permitted.tsx';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import { type ScopeChoice, scopeFieldsOf } from '../../api/space.ts';
+import { type ScopeSelection, scopeFieldsOf } from '../../api/space.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { notifyFailure, notifyHint } from '../../ui/notify.tsx';
@@ -18,7 +17,7 @@ import { findByAtom, type useEvictable } from './use-memory.ts';
 import styles from './memory.module.css';
 import stack from '../../ui/stack.module.css';
 
-/** `12 expired and 3 faded facts`. */
+/** Returns `12 expired and 3 faded facts`. */
 function wordsOf({ expired, lowSalience }: Pick<Decayed, 'expired' | 'lowSalience'>): string {
   const parts = [
     ...(lowSalience > 0 ? [`${formatCount(lowSalience)} faded`] : []),
@@ -66,8 +65,8 @@ function EvictDialog({ evictable, threshold, onClose }: EvictDialogProps) {
   );
 }
 
-/** A scope inside of a sentence. */
-function whereOf(scope: ScopeChoice): string {
+/** A scope within a sentence. */
+function whereOf(scope: ScopeSelection): string {
   if (scope.kind === 'named') return `the scope ${scope.name}`;
   return scope.kind === 'all' ? 'all scopes' : 'what has no scope';
 }
@@ -78,6 +77,7 @@ interface EvictPartProps {
   onOpen: (id: string) => void;
 }
 
+/** Lists the facts that would be evicted, and then evicts them on request. */
 export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
   const session = useSession();
   const [asking, setAsking] = useState<Decayed | null>(null);
@@ -89,13 +89,13 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
           notifyHint('Its validity has ended, or it was retracted: there is nothing more to see of it.');
         else onOpen(fact.id);
       },
-      (error: unknown) => notifyFailure(failureOf(error)),
+      (error: unknown) => notifyFailure(apiFailureOf(error)),
     );
   }
 
   return (
     <>
-      <Answered asked={evictable}>
+      <AnswerOrFailure asked={evictable}>
         {(data) =>
           data.evicted === 0 ? (
             <EmptyState
@@ -127,7 +127,7 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
                 <AtomList
                   label="Facts that would be evicted"
                   atoms={data.atoms}
-                  // The service names those that have expired first.
+                  // The service lists expired facts first.
                   wordAt={(index) => (index < data.expired ? 'expired' : 'faded')}
                   onOpen={open}
                 />
@@ -135,8 +135,8 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
             </div>
           )
         }
-      </Answered>
-      {/* Stays what it asks about, whatever changes behind it. */}
+      </AnswerOrFailure>
+      {/* Stays open, whatever changes behind it. */}
       {asking !== null && (
         <EvictDialog evictable={asking} threshold={threshold} onClose={() => setAsking(null)} />
       )}

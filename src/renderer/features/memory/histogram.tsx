@@ -1,4 +1,3 @@
-/** The facts by salience as bars, with the threshold as a line over them, and the same as a table. */
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import styles from './memory.module.css';
 import { type Bin, binsOf, describeBins, rangeLabel } from './salience-bins.ts';
@@ -18,13 +17,14 @@ function Bar({ bin }: { bin: Bin }) {
 
 interface HistogramProps {
   histogram: readonly number[];
-  /** null: no line. */
+  /** null draws no line. */
   threshold: number | null;
-  /** What they are the facts of: `Salience of the facts`. */
+  /** What the bars count: `Salience of the facts`. */
   label: string;
   look?: 'small';
 }
 
+/** Shows facts by salience as bars, with the threshold as a line. */
 export function Histogram({ histogram, threshold, label, look }: HistogramProps) {
   const bins = binsOf(histogram, threshold ?? 0);
   const greatest = histogram.reduce((most, facts) => Math.max(most, facts), 0);
@@ -43,7 +43,7 @@ export function Histogram({ histogram, threshold, label, look }: HistogramProps)
   );
 }
 
-/** The ticks under the bars. */
+/** Shows the ticks below the bars. */
 export function SalienceAxis() {
   return (
     <div className={`${styles.axis} dim number`} aria-hidden>
@@ -56,6 +56,7 @@ export function SalienceAxis() {
   );
 }
 
+/** Shows the same as a table. */
 export function HistogramTable({ histogram, label }: { histogram: readonly number[]; label: string }) {
   return (
     <div className={styles.tablePlace} tabIndex={0} role="region" aria-label={label}>

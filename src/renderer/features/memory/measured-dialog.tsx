@@ -1,4 +1,3 @@
-/** Asks before a write that changes much of the memory, does it, and has it noted among the runs. */
 import { Button, Group, Modal } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
 import { ProblemNotice } from '../../ui/notices.tsx';
@@ -8,9 +7,9 @@ import { type Measured, useMeasured } from './use-measured.ts';
 
 interface MeasuredDialogProps {
   title: string;
-  /** Says what goes, and what stays. */
+  /** What is removed and what remains. */
   children: ReactNode;
-  /** The button that leaves everything as it is. */
+  /** Label of the cancel button. */
   keep: string;
   action: string;
   isDestructive: boolean;
@@ -18,11 +17,12 @@ interface MeasuredDialogProps {
   onClose: () => void;
 }
 
+/** Asks for confirmation of a write that changes much of the memory, does it and records the run. */
 export function MeasuredDialog(props: MeasuredDialogProps) {
   const { title, children, keep, action, isDestructive, work, onClose } = props;
   const { isRunning, failure, start } = useMeasured();
   const isDone = useRef(false);
-  // What opened the dialog may be gone with what it did; the part that was looked at is there.
+  // The opener may be gone; the part that contained it is not.
   useReturnedFocus(() =>
     isDone.current ? document.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]') : null,
   );

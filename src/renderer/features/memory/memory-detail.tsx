@@ -1,4 +1,3 @@
-/** One remembered fact: what its salience is made of, and what keeps it or lets it go. */
 import { Button, NumberInput, Tooltip } from '@mantine/core';
 import {
   IconArrowUp,
@@ -12,9 +11,9 @@ import {
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { Permitted } from '../../api/permitted.tsx';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DetailPane } from '../../ui/detail-pane.tsx';
@@ -25,17 +24,17 @@ import { Guarded } from '../../ui/guarded.tsx';
 import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import { boostHint, keepHint, pinHint } from './entry-grid.tsx';
-import { atomOf, importanceOf, isPinned, rememberedOf } from './remembered.ts';
-import { countOf, originOf } from './summaries.ts';
-import type { FactChanges } from './use-fact-changes.ts';
+import { rememberedAtomOf, importanceOf, isPinnedFact, rememberedOf } from './remembered.ts';
+import { summarizedCountOf, summarySourcesOf } from './summaries.ts';
+import type { MemoryChanges } from './use-fact-changes.ts';
 import { useFact } from './use-memory.ts';
 import type { Restoring } from './use-restoring.ts';
 import styles from './memory.module.css';
 
-/** Importance of a fact that says nothing of it. */
+/** Default importance. */
 const usualImportance = 0.5;
-/** Values of a summary that are listed. */
-const mostEpisodes = 200;
+/** Maximum number of a summary's values listed. */
+const maxEpisodes = 200;
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -106,7 +105,7 @@ function Importance({ detail, isBusy, onImportance }: ImportanceProps) {
     <form className={styles.importance} onSubmit={onSubmit}>
       <NumberInput
         label="Importance"
-        description="0 to 1. It weighs every use, for as long as it stands; empty is as 0.5."
+        description="0 to 1. It weighs every use while it is set; empty means 0.5."
         placeholder={String(usualImportance)}
         min={0}
         max={1}
@@ -153,13 +152,13 @@ const small = { size: 14, 'aria-hidden': true } as const;
 interface ActionsProps {
   detail: FactDetail;
   id: string;
-  changes: FactChanges;
+  changes: MemoryChanges;
   restoring: Restoring;
 }
 
 function Actions({ detail, id, changes, restoring }: ActionsProps) {
   const fact = rememberedOf(detail);
-  const pinned = isPinned(fact);
+  const pinned = isPinnedFact(fact);
   const isBusy = changes.busy === id;
   return (
     <div className={styles.actions}>
@@ -189,7 +188,7 @@ function Actions({ detail, id, changes, restoring }: ActionsProps) {
           Keep for good
         </Action>
       )}
-      {countOf(detail.metadata) !== null && (
+      {summarizedCountOf(detail.metadata) !== null && (
         <Action
           hint="Its facts return as they were, and the summary goes."
           icon={<IconRestore {...small} />}
@@ -222,7 +221,7 @@ function Actions({ detail, id, changes, restoring }: ActionsProps) {
 
 function Head({ detail }: { detail: FactDetail }) {
   const fact = rememberedOf(detail);
-  const atom = atomOf(fact);
+  const atom = rememberedAtomOf(fact);
   return (
     <>
       <div className={styles.atom}>
@@ -230,8 +229,8 @@ function Head({ detail }: { detail: FactDetail }) {
         <CopyButton text={atom} label="Copy the statement" />
       </div>
       <div className={styles.tags}>
-        {isPinned(fact) && <Tag tone="computed">pinned</Tag>}
-        {countOf(detail.metadata) !== null && <Tag tone="derived">summary</Tag>}
+        {isPinnedFact(fact) && <Tag tone="computed">pinned</Tag>}
+        {summarizedCountOf(detail.metadata) !== null && <Tag tone="derived">summary</Tag>}
         <span className="dim">{detail.scope === null ? 'no scope' : `scope ${detail.scope}`}</span>
         <span className="dim" title={formatTime(detail.createdAt)}>
           asserted {formatRelative(detail.createdAt, Date.now())}
@@ -246,12 +245,12 @@ function Head({ detail }: { detail: FactDetail }) {
   );
 }
 
-/** What a summary stands for; nothing for any other fact. */
+/** Shows what a summary stands for; nothing for other facts. */
 function Origin({ metadata }: Pick<FactDetail, 'metadata'>) {
-  const origin = useMemo(() => originOf(metadata), [metadata]);
+  const origin = useMemo(() => summarySourcesOf(metadata), [metadata]);
   if (origin === null) return null;
   const { from, position, count, first, last, values } = origin;
-  const rest = values.length - mostEpisodes;
+  const rest = values.length - maxEpisodes;
   return (
     <Section title="Stands for">
       <p>
@@ -259,7 +258,7 @@ function Origin({ metadata }: Pick<FactDetail, 'metadata'>) {
         {position + 1}, asserted {formatTime(first)} to {formatTime(last)}
       </p>
       <ul className={styles.plainList} tabIndex={0} aria-label="Values it stands for">
-        {values.slice(0, mostEpisodes).map(({ value, createdAt }) => (
+        {values.slice(0, maxEpisodes).map(({ value, createdAt }) => (
           <li key={`${value} ${createdAt}`}>
             <span className="mono truncate" title={value}>
               {value}
@@ -286,14 +285,14 @@ function MetadataList({ metadata: { consolidated: _, ...metadata } }: Pick<FactD
 
 interface MemoryDetailProps {
   id: string;
-  changes: FactChanges;
+  changes: MemoryChanges;
   restoring: Restoring;
   onClose: () => void;
 }
 
 function Content({ id, changes, restoring }: MemoryDetailProps) {
   const fact = useFact(id);
-  const failure = fact.error === null ? null : failureOf(fact.error);
+  const failure = fact.error === null ? null : apiFailureOf(fact.error);
   if (fact.isGone || failure?.code === 'FactNotFound')
     return (
       <EmptyState title="This fact is gone">
@@ -302,7 +301,7 @@ function Content({ id, changes, restoring }: MemoryDetailProps) {
     );
   if (failure !== null) return <PaneProblem failure={failure} onRetry={() => void fact.refetch()} />;
   return (
-    <Answered asked={fact}>
+    <AnswerOrFailure asked={fact}>
       {(detail) => (
         <div className={styles.detail}>
           <Head detail={detail} />
@@ -317,10 +316,11 @@ function Content({ id, changes, restoring }: MemoryDetailProps) {
           <MetadataList metadata={detail.metadata} />
         </div>
       )}
-    </Answered>
+    </AnswerOrFailure>
   );
 }
 
+/** Shows one fact: the parts of its salience, and actions that keep it or let it fade. */
 export function MemoryDetail(props: MemoryDetailProps) {
   return (
     <DetailPane title="Fact" onClose={props.onClose}>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type MemoryRun, mostAtoms, mostRuns, type NewRun, withRun } from './memory-runs.ts';
+import { type MemoryRun, maxAtoms, maxRuns, type NewRun, withRun } from './memory-runs.ts';
 
 const run = (atoms: readonly string[] = []): NewRun => ({
   kind: 'decay',
@@ -22,15 +22,15 @@ describe('the runs of a window', () => {
 
   it('go where there are too many, and their numbers go on', () => {
     let runs: MemoryRun[] = [];
-    for (let times = 0; times < mostRuns + 5; times++) runs = withRun(runs, run());
-    expect(runs).toHaveLength(mostRuns);
-    expect(runs[0]?.number).toBe(mostRuns + 5);
+    for (let times = 0; times < maxRuns + 5; times++) runs = withRun(runs, run());
+    expect(runs).toHaveLength(maxRuns);
+    expect(runs[0]?.number).toBe(maxRuns + 5);
   });
 
   it('keep the first atoms, and how many there were', () => {
-    const atoms = Array.from({ length: mostAtoms + 7 }, (_, index) => `p(${index})`);
+    const atoms = Array.from({ length: maxAtoms + 7 }, (_, index) => `p(${index})`);
     const [noted] = withRun([], run(atoms));
-    expect(noted?.atoms).toEqual(atoms.slice(0, mostAtoms));
-    expect(noted?.atomCount).toBe(mostAtoms + 7);
+    expect(noted?.atoms).toEqual(atoms.slice(0, maxAtoms));
+    expect(noted?.atomCount).toBe(maxAtoms + 7);
   });
 });

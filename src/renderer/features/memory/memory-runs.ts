@@ -1,45 +1,49 @@
 /**
- * What was evicted, consolidated and restored from this window, each with the memory before and after it.
+ * Evictions, consolidations and restorations of this window, with the memory before and after each.
  *
- * Kept for this window only: the service keeps no such list. What others do shows in the figures, not here.
+ * Kept for this window only: the service has no such list. Changes by others appear in the figures only.
  */
 import { create } from 'zustand';
 import type { MemoryStats } from '../../../engine/contract/memory.ts';
 
-/** The part of the statistics that is compared. */
+/** The compared part of the statistics. */
 export type MemoryMoment = Pick<MemoryStats, 'facts' | 'histogram'>;
 
+/** One run. */
 export interface MemoryRun {
-  /** From 1, of this window. */
+  /** Number in this window, from 1. */
   readonly number: number;
   readonly kind: 'decay' | 'consolidate' | 'restore';
   readonly at: number;
   readonly database: string;
   readonly tenant: string;
-  /** Where in the knowledge, in words. */
+  /** Place in the knowledge base, in words. */
   readonly where: string;
-  /** What came of it, in words. */
+  /** Result in words. */
   readonly outcome: string;
   readonly before: MemoryMoment;
-  /** null where it could not be read afterwards. */
+  /** null if it could not be read afterwards. */
   readonly after: MemoryMoment | null;
-  /** What `atoms` are: `Evicted`. */
+  /** Heading of `atoms`: `Evicted`. */
   readonly list: string;
-  /** The first of them. */
+  /** The first affected atoms. */
   readonly atoms: readonly string[];
   readonly atomCount: number;
 }
 
+/** A run before it is numbered. */
 export type NewRun = Omit<MemoryRun, 'number' | 'atomCount'>;
 
-export const mostRuns = 50;
-export const mostAtoms = 1_000;
+/** Maximum number of runs kept. */
+export const maxRuns = 50;
+/** Maximum number of atoms kept per run. */
+export const maxAtoms = 1_000;
 
-/** The runs with another one before them; the oldest beyond `mostRuns` go. */
+/** Returns the runs with a new one in front; drops the oldest beyond `maxRuns`. */
 export function withRun(runs: readonly MemoryRun[], run: NewRun): MemoryRun[] {
   const number = (runs[0]?.number ?? 0) + 1;
-  const atoms = run.atoms.slice(0, mostAtoms);
-  return [{ ...run, number, atoms, atomCount: run.atoms.length }, ...runs].slice(0, mostRuns);
+  const atoms = run.atoms.slice(0, maxAtoms);
+  return [{ ...run, number, atoms, atomCount: run.atoms.length }, ...runs].slice(0, maxRuns);
 }
 
 interface RunsState {
@@ -47,8 +51,10 @@ interface RunsState {
   readonly runs: readonly MemoryRun[];
 }
 
+/** Store of the runs. */
 export const useMemoryRuns = create<RunsState>()(() => ({ runs: [] }));
 
+/** Records a run. */
 export function noteRun(run: NewRun): void {
   useMemoryRuns.setState(({ runs }) => ({ runs: withRun(runs, run) }));
 }

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { leastOf, listOf, memorySearchOf, predicatesOf, thresholdOf } from './memory-search.ts';
+import {
+  leastOf,
+  predicateListOf,
+  memorySearchOf,
+  listedPredicatesOf,
+  thresholdOf,
+} from './memory-search.ts';
 
 describe('the address of the Memory view', () => {
   it('is read back as it was written', () => {
@@ -40,8 +46,8 @@ describe('the address of the Memory view', () => {
   });
 
   it('has every predicate once, also one of odd characters', () => {
-    expect(predicatesOf('a,b,a,http://x/y#z,')).toEqual(['a', 'b', 'http://x/y#z']);
-    expect(listOf(['a', 'ü'])).toBe('a,ü');
-    expect(listOf([])).toBeUndefined();
+    expect(listedPredicatesOf('a,b,a,http://x/y#z,')).toEqual(['a', 'b', 'http://x/y#z']);
+    expect(predicateListOf(['a', 'ü'])).toBe('a,ü');
+    expect(predicateListOf([])).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
-/** What the address of the Memory view says: which part is looked at, with which figures, and the open fact. */
+/** Search parameters of the Memory view: part, figures and open fact. */
 import { predicateSchema } from '../../../engine/contract/language.ts';
 
+/** Parts of the view. */
 export const memoryParts = [
   'salient',
   'fading',
@@ -10,33 +11,38 @@ export const memoryParts = [
   'summaries',
   'runs',
 ] as const;
+/** A part of the view. */
 export type MemoryPart = (typeof memoryParts)[number];
 
-/** How soon a validity is to end. */
+/** How soon a validity ends. */
 export const horizons = ['hour', 'day', 'week'] as const;
+/** One of these horizons. */
 export type Horizon = (typeof horizons)[number];
 
+/** The search parameters. */
 export interface MemorySearch {
   /** Absent: the most salient facts. */
   part?: MemoryPart | undefined;
-  /** The salience below which facts would be evicted, 0 to 1; absent: what the service takes. */
+  /** Salience below which facts would be evicted, 0 to 1; absent: the service's default. */
   threshold?: string | undefined;
   /** Absent: a day. */
   within?: Horizon | undefined;
   /** Predicates of the most salient facts, separated by commas; absent: all. */
   predicates?: string | undefined;
-  /** Predicates to consolidate, in the same form; absent: whatever is an episode. */
+  /** Predicates to consolidate, in the same form; absent: all episodes. */
   episodes?: string | undefined;
-  /** How many alike make a pattern; absent: what the service takes. */
+  /** Minimum number of similar facts of a pattern; absent: the service's default. */
   least?: string | undefined;
   /** Id of the open fact. */
   fact?: string | undefined;
 }
 
-/** What the service takes where nothing is said. */
-export const usualThreshold = 0.05;
-export const usualLeast = 3;
-export const greatestLeast = 1_000_000;
+/** The service's default threshold. */
+export const defaultThreshold = 0.05;
+/** The service's default minimum of a pattern. */
+export const defaultLeast = 3;
+/** Maximum of that minimum. */
+export const maxLeast = 1_000_000;
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -53,38 +59,40 @@ function numberText(value: unknown, isGood: (number: number) => boolean): string
   return Number.isFinite(number) && isGood(number) ? String(number) : undefined;
 }
 
-/** The names in a list separated by commas, which no predicate contains; what is no predicate is left out. */
-export function predicatesOf(list: string | undefined): string[] {
+/** Returns the names in a comma-separated list; no predicate contains a comma. Invalid ones are dropped. */
+export function listedPredicatesOf(list: string | undefined): string[] {
   const names = (list ?? '').split(',').filter((name) => predicateSchema.safeParse(name).success);
   return [...new Set(names)];
 }
 
-/** The inverse of `predicatesOf`. */
-export function listOf(predicates: readonly string[]): string | undefined {
+/** The inverse of `listedPredicatesOf`. */
+export function predicateListOf(predicates: readonly string[]): string | undefined {
   return predicates.length === 0 ? undefined : predicates.join(',');
 }
 
-/** Reads search parameters; what is not understood is dropped. */
+/** Reads search parameters; invalid ones are dropped. */
 export function memorySearchOf(search: Record<string, unknown>): MemorySearch {
   const found = {
     part: oneOf(memoryParts, search['part']),
     threshold: numberText(search['threshold'], (number) => number >= 0 && number <= 1),
     within: oneOf(horizons, search['within']),
-    predicates: listOf(predicatesOf(text(search['predicates']))),
-    episodes: listOf(predicatesOf(text(search['episodes']))),
+    predicates: predicateListOf(listedPredicatesOf(text(search['predicates']))),
+    episodes: predicateListOf(listedPredicatesOf(text(search['episodes']))),
     least: numberText(
       search['least'],
-      (number) => Number.isInteger(number) && number >= 2 && number <= greatestLeast,
+      (number) => Number.isInteger(number) && number >= 2 && number <= maxLeast,
     ),
     fact: text(search['fact']),
   };
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
 }
 
+/** Returns the threshold, by default the service's. */
 export function thresholdOf({ threshold }: MemorySearch): number {
-  return threshold === undefined ? usualThreshold : Number(threshold);
+  return threshold === undefined ? defaultThreshold : Number(threshold);
 }
 
+/** Returns the minimum of a pattern, by default the service's. */
 export function leastOf({ least }: MemorySearch): number {
-  return least === undefined ? usualLeast : Number(least);
+  return least === undefined ? defaultLeast : Number(least);
 }

@@ -1,15 +1,9 @@
-/**
- * The Memory view: how present the facts are, what fades, and what is done about it.
- *
- * Nothing goes without having been listed first. What is looked at is said by the address; the scope is that of the
- * space. What was done from here is kept with the figures before and after it.
- */
 import { Button, SegmentedControl, Tabs } from '@mantine/core';
 import { IconBrain } from '@tabler/icons-react';
 import { type ReactNode, useCallback } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import type { MemoryStats } from '../../../engine/contract/memory.ts';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import { conclusionsInWords } from '../../ui/consequences.ts';
@@ -25,18 +19,18 @@ import { MemoryDetail } from './memory-detail.tsx';
 import {
   type Horizon,
   horizons,
-  listOf,
+  predicateListOf,
   type MemoryPart,
   memoryParts,
   type MemorySearch,
-  predicatesOf,
+  listedPredicatesOf,
   thresholdOf,
 } from './memory-search.ts';
 import { Overview } from './overview.tsx';
 import { PredicateChoice } from './predicate-choice.tsx';
 import { RunsPart } from './runs-part.tsx';
 import { SummariesPart } from './summaries-part.tsx';
-import { type FactChanges, useFactChanges } from './use-fact-changes.ts';
+import { type MemoryChanges, useMemoryChanges } from './use-fact-changes.ts';
 import { listLength, useEvictable, useExpiring, useSalient, useStats } from './use-memory.ts';
 import { type Restoring, useRestoring } from './use-restoring.ts';
 import styles from './memory.module.css';
@@ -45,17 +39,17 @@ import stack from '../../ui/stack.module.css';
 interface PartProps {
   search: MemorySearch;
   onSearch: (part: Partial<MemorySearch>) => void;
-  changes: FactChanges;
+  changes: MemoryChanges;
 }
 
-/** What a list of facts is told of the open one. */
+/** Props of a list for the open fact. */
 function openOf({ search, onSearch }: PartProps) {
   return { open: search.fact, onOpen: (fact: string) => onSearch({ fact }) };
 }
 
 function SalientPart(props: PartProps) {
   const { search, onSearch, changes } = props;
-  const predicates = predicatesOf(search.predicates);
+  const predicates = listedPredicatesOf(search.predicates);
   const salient = useSalient(predicates);
   return (
     <div className={stack.stack}>
@@ -63,9 +57,9 @@ function SalientPart(props: PartProps) {
         <PredicateChoice
           label="Predicates of the most salient facts"
           placeholder="All predicates"
-          leastArity={0}
+          minArity={0}
           chosen={predicates}
-          onChosen={(names) => onSearch({ predicates: listOf(names) })}
+          onChosen={(names) => onSearch({ predicates: predicateListOf(names) })}
         />
         <span className="dim number" role="status">
           {salient.data !== undefined &&
@@ -73,7 +67,7 @@ function SalientPart(props: PartProps) {
         </span>
       </div>
       <div className={stack.fill}>
-        <Answered asked={salient}>
+        <AnswerOrFailure asked={salient}>
           {({ facts }) =>
             facts.length === 0 ? (
               <EmptyState title="No facts of these predicates" />
@@ -81,7 +75,7 @@ function SalientPart(props: PartProps) {
               <EntryGrid label="Most salient facts" rows={facts} changes={changes} {...openOf(props)} />
             )
           }
-        </Answered>
+        </AnswerOrFailure>
       </div>
     </div>
   );
@@ -120,7 +114,7 @@ function ExpiringPart(props: PartProps) {
         </span>
       </div>
       <div className={stack.fill}>
-        <Answered asked={expiring}>
+        <AnswerOrFailure asked={expiring}>
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState title="Nothing expires so soon">
@@ -130,7 +124,7 @@ function ExpiringPart(props: PartProps) {
               <EntryGrid label="Expiring facts" rows={rows} changes={changes} {...openOf(props)} />
             )
           }
-        </Answered>
+        </AnswerOrFailure>
       </div>
     </div>
   );
@@ -204,8 +198,8 @@ function Parts(props: PartsProps) {
   );
 }
 
-/** What went wrong with a single fact. */
-function ChangeProblem({ changes }: { changes: FactChanges }) {
+/** Shows the failure of a change of a single fact. */
+function ChangeProblem({ changes }: { changes: MemoryChanges }) {
   if (changes.failure === null) return null;
   return (
     <div className={styles.notice}>
@@ -234,14 +228,20 @@ function Nothing() {
 interface MemoryViewProps {
   search: MemorySearch;
   onSearch: (search: MemorySearch) => void;
-  /** The question before a fact is retracted. */
+  /** Confirmation before a fact is retracted. */
   renderForget: (fact: StoredFact, onClose: () => void, onForgotten: () => void) => ReactNode;
 }
 
+/**
+ * Shows salience, fading and expiring facts, and what can be done about them.
+ *
+ * Nothing is removed without having been listed. The address says what is shown; the scope is the space's. Changes
+ * from here are recorded with the figures before and after.
+ */
 export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) {
   const stats = useStats();
   const evictable = useEvictable(thresholdOf(search));
-  const changes = useFactChanges();
+  const changes = useMemoryChanges();
   const restoring = useRestoring();
   const patch = useCallback(
     (part: Partial<MemorySearch>) => onSearch({ ...search, ...part }),
@@ -261,7 +261,7 @@ export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) 
         </span>
       }
     >
-      <Answered asked={stats}>
+      <AnswerOrFailure asked={stats}>
         {(data) =>
           data.facts === 0 && evictable.data?.evicted === 0 && search.part === undefined ? (
             <Nothing />
@@ -275,7 +275,7 @@ export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) 
             </div>
           )
         }
-      </Answered>
+      </AnswerOrFailure>
     </PaneFrame>
   );
   const panes: Pane[] = [{ id: 'main', least: '420px', content: main }];

@@ -1,26 +1,25 @@
-/** How the memory stands at a glance: the histogram with its threshold, what that would evict, and what ends soon. */
 import { Button, Loader, NumberInput, SegmentedControl, Slider } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import type { MemoryStats } from '../../../engine/contract/memory.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { Histogram, HistogramTable, SalienceAxis } from './histogram.tsx';
-import { horizons, type MemorySearch, thresholdOf, usualThreshold } from './memory-search.ts';
+import { horizons, type MemorySearch, thresholdOf, defaultThreshold } from './memory-search.ts';
 import type { useEvictable } from './use-memory.ts';
 import styles from './memory.module.css';
 
-/** How long a threshold has to stand still before it is asked about, in milliseconds. */
+/** Delay after the last move of the threshold, in milliseconds. */
 const settleMs = 300;
 
-/** The threshold as it is moved, and the way to move it; the address follows when it stands still. */
+/** The threshold while it moves, and its setter; the address follows when it settles. */
 function useThreshold(search: MemorySearch, onSearch: (part: Partial<MemorySearch>) => void) {
   const settled = thresholdOf(search);
   const [moved, setMoved] = useState(settled);
   useEffect(() => setMoved(settled), [settled]);
   const settle = useDebouncedCallback((threshold: number) => {
-    onSearch({ threshold: threshold === usualThreshold ? undefined : String(threshold) });
+    onSearch({ threshold: threshold === defaultThreshold ? undefined : String(threshold) });
   }, settleMs);
   function move(threshold: number): void {
     setMoved(threshold);
@@ -38,7 +37,7 @@ interface EvictableProps {
 
 function Evictable({ evictable, isSettled, isListed, onList }: EvictableProps) {
   const { data, error, isPlaceholderData, refetch } = evictable;
-  if (error !== null) return <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />;
+  if (error !== null) return <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />;
   const isCurrent = data !== undefined && isSettled && !isPlaceholderData;
   return (
     <div className={styles.evictable}>
@@ -141,6 +140,7 @@ interface OverviewProps {
   onSearch: (part: Partial<MemorySearch>) => void;
 }
 
+/** Shows the histogram with its threshold, the facts it would evict, and those that expire soon. */
 export function Overview({ stats, evictable, search, onSearch }: OverviewProps) {
   const { moved, move, isSettled } = useThreshold(search, onSearch);
   const [look, setLook] = useState('bars');

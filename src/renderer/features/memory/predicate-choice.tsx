@@ -1,25 +1,25 @@
-/** Some of the predicates there are, chosen by name. */
 import { MultiSelect } from '@mantine/core';
 import { usePredicates } from '../../api/queries.ts';
 import styles from './memory.module.css';
 
 interface PredicateChoiceProps {
   label: string;
-  /** Said where none is chosen. */
+  /** Shown if none is selected. */
   placeholder: string;
-  /** Fewer arguments are of no use. */
-  leastArity: number;
+  /** Minimum arity. */
+  minArity: number;
   chosen: readonly string[];
   onChosen: (predicates: string[]) => void;
 }
 
+/** Shows a choice of predicates by name. */
 export function PredicateChoice(props: PredicateChoiceProps) {
-  const { label, placeholder, leastArity, chosen, onChosen } = props;
+  const { label, placeholder, minArity, chosen, onChosen } = props;
   const { data } = usePredicates();
   const known = (data ?? []).flatMap(({ name, arity, facts }) =>
-    facts > 0 && arity >= leastArity ? [name] : [],
+    facts > 0 && arity >= minArity ? [name] : [],
   );
-  // What the address names need not be there.
+  // Predicates of the address may not exist.
   const names = [...new Set([...known, ...chosen])].sort();
   return (
     <MultiSelect

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
-import { assertionOf, atomOf, generationOf, importanceOf, isPinned, rememberedOf } from './remembered.ts';
+import {
+  assertionOf,
+  rememberedAtomOf,
+  generationOf,
+  importanceOf,
+  isPinnedFact,
+  rememberedOf,
+} from './remembered.ts';
 
 const detail: FactDetail = {
   id: 'f1-0',
@@ -72,8 +79,8 @@ describe('a change of a remembered fact', () => {
 
 describe('a remembered fact', () => {
   it('is pinned only by true itself', () => {
-    expect(isPinned(detail)).toBe(true);
-    for (const pinned of [false, 'true', 1, null]) expect(isPinned({ metadata: { pinned } })).toBe(false);
+    expect(isPinnedFact(detail)).toBe(true);
+    for (const pinned of [false, 'true', 1, null]) expect(isPinnedFact({ metadata: { pinned } })).toBe(false);
   });
 
   it('has the importance that counts, and none otherwise', () => {
@@ -83,6 +90,6 @@ describe('a remembered fact', () => {
   });
 
   it('is written as the language writes it', () => {
-    expect(atomOf(rememberedOf(detail))).toBe('-likes(ada, "tea, black")');
+    expect(rememberedAtomOf(rememberedOf(detail))).toBe('-likes(ada, "tea, black")');
   });
 });

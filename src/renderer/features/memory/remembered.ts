@@ -1,8 +1,8 @@
 /**
- * A stored fact as memory lists it, and what can be done to keep it or let it fade. Pure.
+ * A stored fact in the Memory view, and the changes that keep it or let it fade. Pure.
  *
- * A change of metadata is written whole: all that is there and is not meant stays as it is. Every change is guarded by
- * the generation of the fact as it was read, so that what somebody else changed or retracted meanwhile is refused.
+ * Metadata is written as a whole: everything not changed is preserved. Every write is guarded by the generation that
+ * was read, so that a concurrent change or retraction causes a refusal.
  */
 import type { FactDetail, StoredFact } from '../../../engine/contract/facts.ts';
 import type { ContextEntry } from '../../../engine/contract/memory.ts';
@@ -10,6 +10,7 @@ import type { OperationRequest } from '../../../engine/contract/operations.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 
+/** A fact in a list. */
 export type Remembered = Pick<
   ContextEntry,
   | 'id'
@@ -24,11 +25,13 @@ export type Remembered = Pick<
   | 'metadata'
 >;
 
+/** Returns a stored fact as listed. */
 export function rememberedOf({ truthVal, ...fact }: StoredFact): Remembered {
   return { ...fact, negated: !truthVal };
 }
 
-export function atomOf({
+/** Returns the rendered atom of a fact. */
+export function rememberedAtomOf({
   predicate,
   args,
   negated,
@@ -36,27 +39,31 @@ export function atomOf({
   return renderAtom({ predicate, args: [...args], negated });
 }
 
-export function isPinned({ metadata }: Pick<Remembered, 'metadata'>): boolean {
+/** Returns true if the fact is pinned. */
+export function isPinnedFact({ metadata }: Pick<Remembered, 'metadata'>): boolean {
   return metadata['pinned'] === true;
 }
 
-/** The importance that counts, or null where metadata gives none that does. */
+/** Returns the effective importance; null if metadata has no valid one. */
 export function importanceOf({ metadata }: Pick<Remembered, 'metadata'>): number | null {
   const { importance } = metadata;
   return typeof importance === 'number' && importance >= 0 && importance <= 1 ? importance : null;
 }
 
-/** What is done to a fact. */
-export type FactChange =
-  /** Asserted again as it is: one more use, now. */
+/** A change of a fact. */
+export type MemoryChange =
+  /** Asserts it again unchanged: one more use, now. */
   | { readonly kind: 'boost' }
   | { readonly kind: 'pin'; readonly isPinned: boolean }
-  /** null: as if none were given. */
+  /** null restores the default. */
   | { readonly kind: 'importance'; readonly importance: number | null }
-  /** Its validity no longer ends. */
+  /** Removes the end of its validity. */
   | { readonly kind: 'keep' };
 
-function metadataAfter(metadata: FactDetail['metadata'], change: FactChange): FactDetail['metadata'] | null {
+function metadataAfter(
+  metadata: FactDetail['metadata'],
+  change: MemoryChange,
+): FactDetail['metadata'] | null {
   switch (change.kind) {
     case 'boost':
     case 'keep':
@@ -72,8 +79,8 @@ function metadataAfter(metadata: FactDetail['metadata'], change: FactChange): Fa
   }
 }
 
-/** The assertion that makes the change to a fact that was read so. */
-export function assertionOf(detail: FactDetail, change: FactChange): OperationRequest<'assertFact'> {
+/** Returns the assertion that changes a fact as read. */
+export function assertionOf(detail: FactDetail, change: MemoryChange): OperationRequest<'assertFact'> {
   const { predicate, args, truthVal, scope } = detail;
   const metadata = metadataAfter(detail.metadata, change);
   return {
@@ -89,7 +96,7 @@ export function assertionOf(detail: FactDetail, change: FactChange): OperationRe
   };
 }
 
-/** The generation of the last change of a fact. */
+/** Returns the generation of a fact's last change. */
 export function generationOf({ history }: Pick<FactDetail, 'history'>): number {
   return history.reduce((greatest, { generation }) => Math.max(greatest, generation), 0);
 }

@@ -1,4 +1,3 @@
-/** What was done to the memory from this window, with how it stood before and after. */
 import { IconHistory } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useSession } from '../../api/session.tsx';
@@ -91,6 +90,7 @@ function RunDetail({ run }: { run: MemoryRun }) {
   );
 }
 
+/** Shows the runs of this window with the memory before and after each. */
 export function RunsPart() {
   const { database, tenant } = useSession().space;
   const all = useMemoryRuns(({ runs }) => runs);

@@ -1,7 +1,6 @@
-/** The summaries that stand in the place of facts, and the way back to the facts. */
 import { Button } from '@mantine/core';
 import { IconRestore, IconStack3 } from '@tabler/icons-react';
-import { Answered } from '../../api/answered.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { Permitted } from '../../api/permitted.tsx';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
@@ -9,8 +8,8 @@ import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Meter } from '../../ui/tags.tsx';
-import { atomOf, type Remembered } from './remembered.ts';
-import { countOf } from './summaries.ts';
+import { rememberedAtomOf, type Remembered } from './remembered.ts';
+import { summarizedCountOf } from './summaries.ts';
 import { useSummaries } from './use-memory.ts';
 import type { Restoring } from './use-restoring.ts';
 import styles from './memory.module.css';
@@ -24,7 +23,7 @@ function columnsOf(restoring: Restoring): Column<Remembered>[] {
       width: 220,
       grow: 1,
       cell: (row) => {
-        const atom = atomOf(row);
+        const atom = rememberedAtomOf(row);
         return <CodeLine text={atom} />;
       },
     },
@@ -33,7 +32,7 @@ function columnsOf(restoring: Restoring): Column<Remembered>[] {
       title: 'Stands for',
       width: 104,
       align: 'end',
-      cell: ({ metadata }) => <span className="number">{formatCount(countOf(metadata) ?? 0)}</span>,
+      cell: ({ metadata }) => <span className="number">{formatCount(summarizedCountOf(metadata) ?? 0)}</span>,
     },
     {
       id: 'scope',
@@ -63,7 +62,7 @@ function columnsOf(restoring: Restoring): Column<Remembered>[] {
             size="compact-xs"
             variant="default"
             tabIndex={-1}
-            aria-label={`Restore ${atomOf(row)}`}
+            aria-label={`Restore ${rememberedAtomOf(row)}`}
             disabled={restoring.isRunning}
             leftSection={<IconRestore size={13} aria-hidden />}
             onClick={(event) => {
@@ -85,7 +84,7 @@ interface SummariesPartProps {
   onOpen: (id: string) => void;
 }
 
-/** R restores the summary of the row. */
+/** Lists the summaries of consolidated facts and restores them; R restores that of the row. */
 export function SummariesPart({ restoring, open, onOpen }: SummariesPartProps) {
   const summaries = useSummaries();
   return (
@@ -96,7 +95,7 @@ export function SummariesPart({ restoring, open, onOpen }: SummariesPartProps) {
         </div>
       )}
       <div className={stack.fill}>
-        <Answered asked={summaries}>
+        <AnswerOrFailure asked={summaries}>
           {(rows) => {
             if (rows.length === 0)
               return (
@@ -128,7 +127,7 @@ export function SummariesPart({ restoring, open, onOpen }: SummariesPartProps) {
               />
             );
           }}
-        </Answered>
+        </AnswerOrFailure>
       </div>
     </div>
   );

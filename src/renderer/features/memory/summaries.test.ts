@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parseBody } from '../../../engine/language/parse.ts';
-import { countOf, neededByRules, originOf, skippedSentences, summaryPredicates } from './summaries.ts';
+import {
+  summarizedCountOf,
+  neededByRules,
+  summarySourcesOf,
+  skippedSentences,
+  summaryPredicates,
+} from './summaries.ts';
 
 describe('a summary', () => {
   it('tells what it was consolidated from', () => {
@@ -15,8 +21,8 @@ describe('a summary', () => {
       first: 5,
       last: 6,
     };
-    expect(originOf({ consolidated, pinned: true })).toEqual(consolidated);
-    expect(countOf({ consolidated })).toBe(2);
+    expect(summarySourcesOf({ consolidated, pinned: true })).toEqual(consolidated);
+    expect(summarizedCountOf({ consolidated })).toBe(2);
   });
 
   it('is none where its metadata say something else', () => {
@@ -29,10 +35,10 @@ describe('a summary', () => {
       { from: 1, count: 2, values: [] },
       { values: { length: { toString: 1 } } },
     ])
-      expect(originOf({ consolidated })).toBeNull();
-    expect(originOf({})).toBeNull();
+      expect(summarySourcesOf({ consolidated })).toBeNull();
+    expect(summarySourcesOf({})).toBeNull();
     for (const consolidated of [true, [], null, {}, { count: 'many' }])
-      expect(countOf({ consolidated })).toBeNull();
+      expect(summarizedCountOf({ consolidated })).toBeNull();
   });
 
   it('is looked for under the names that summaries have', () => {

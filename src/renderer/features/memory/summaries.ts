@@ -1,4 +1,4 @@
-/** What a summary of episodes says of itself in its metadata, and which predicates can have summaries. Pure. */
+/** Metadata of summaries, and the predicates that can have them. Pure. */
 import type { Metadata } from '../../../engine/contract/facts.ts';
 import type { Literal } from '../../../engine/contract/language.ts';
 import {
@@ -12,25 +12,25 @@ import {
 import { readAs } from '../../../engine/contract/validation.ts';
 import { formatCount } from '../../ui/format.ts';
 
-/** What a fact was consolidated from, or null where it is no summary. Reads all that it stands for. */
-export function originOf(metadata: Metadata): Consolidation | null {
+/** Returns the sources of a summary, validated completely; null if the fact is no summary. */
+export function summarySourcesOf(metadata: Metadata): Consolidation | null {
   const read = readAs(consolidationSchema, metadata['consolidated']);
   return read.success ? read.data : null;
 }
 
-/** How many facts a summary says it stands for, without reading them; null where it says nothing of it. */
-export function countOf({ consolidated }: Metadata): number | null {
+/** Returns how many facts a summary replaces, without validating them; null if not given. */
+export function summarizedCountOf({ consolidated }: Metadata): number | null {
   if (typeof consolidated !== 'object' || consolidated === null || Array.isArray(consolidated)) return null;
   const { count } = consolidated;
   return typeof count === 'number' ? count : null;
 }
 
-/** The names under which summaries may be stored; which of their facts are summaries their metadata says. */
+/** Returns the predicates that may contain summaries; metadata decides per fact. */
 export function summaryPredicates(names: readonly string[]): string[] {
   return [...new Set(names.filter((name) => name.endsWith(summarySuffix)))];
 }
 
-/** The predicates that a body asks for, also inside of aggregates. */
+/** The predicates of a body, aggregates included. */
 function predicatesInBody(body: readonly Literal[]): Set<string> {
   return new Set(
     body.flatMap((literal) =>
@@ -39,7 +39,7 @@ function predicatesInBody(body: readonly Literal[]): Set<string> {
   );
 }
 
-/** Those of the predicates that an enabled rule asks for: consolidating their facts takes conclusions away. */
+/** Returns the predicates that enabled rules use: consolidating their facts removes conclusions. */
 export function neededByRules(
   predicates: readonly string[],
   rules: readonly { readonly enabled: boolean; readonly body: readonly Literal[] }[],
@@ -55,7 +55,7 @@ const skipWords: Record<SkipReason, string> = {
   next_time: 'this consolidation is full, and the next one takes it',
 };
 
-/** Why patterns are left alone, a sentence for each reason; empty where none is. */
+/** Returns a sentence for each reason why patterns were skipped. */
 export function skippedSentences(skipped: Consolidated['skipped']): string[] {
   return skipReasons.flatMap((reason) => {
     const [first, ...others] = skipped.filter((pattern) => pattern.reason === reason);

@@ -1,27 +1,33 @@
-/** Changes of single facts from the lists: each reads the fact as it is, writes guarded by that, and says what came. */
 import { useRef, useState } from 'react';
 import type { FactDetail, StoredFact } from '../../../engine/contract/facts.ts';
-import { type Failure, failureOf } from '../../api/problem.ts';
+import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { assertionOf, atomOf, type FactChange, generationOf, rememberedOf } from './remembered.ts';
+import {
+  assertionOf,
+  rememberedAtomOf,
+  type MemoryChange,
+  generationOf,
+  rememberedOf,
+} from './remembered.ts';
 
-export interface FactChanges {
-  /** Id of the fact that is being written; null for none. */
+/** Changes of single facts. */
+export interface MemoryChanges {
+  /** Id of the fact being written; null if none. */
   readonly busy: string | null;
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   dismiss(): void;
-  /** `seen`: the fact as it was shown, where it was shown whole; else it is read first. */
-  change(id: string, change: FactChange, seen?: FactDetail): void;
-  /** Asks before it retracts the fact. */
+  /** `seen`: the fact as shown, if complete; otherwise it is read first. */
+  change(id: string, change: MemoryChange, seen?: FactDetail): void;
+  /** Asks for confirmation, then retracts the fact. */
   forget(id: string): void;
-  /** The fact that is asked about; null for none. */
+  /** The fact awaiting confirmation; null if none. */
   readonly forgetting: StoredFact | null;
   stopForgetting(): void;
 }
 
-function wordsOf(change: FactChange, atom: string): string {
+function wordsOf(change: MemoryChange, atom: string): string {
   switch (change.kind) {
     case 'boost':
       return `Boosted ${atom}`;
@@ -34,13 +40,17 @@ function wordsOf(change: FactChange, atom: string): string {
   }
 }
 
-export function useFactChanges(): FactChanges {
+/**
+ * Returns changes of single facts from lists: each reads the fact, writes it guarded by its generation, and reports
+ * the result.
+ */
+export function useMemoryChanges(): MemoryChanges {
   const { call } = useSession();
   const { mutateAsync } = useWrite('assertFact', ['facts', 'predicates', 'answers']);
   const [busy, setBusy] = useState<string | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const [failure, setFailure] = useState<ApiFailure | null>(null);
   const [forgetting, setForgetting] = useState<StoredFact | null>(null);
-  /** By fact the generation of its last change from here: what is shown may be of before it for a moment. */
+  /** Generation of the last change from here by fact: the view may briefly show an older one. */
   const written = useRef(new Map<string, number>()).current;
 
   async function work(id: string, does: () => Promise<void>): Promise<void> {
@@ -49,7 +59,7 @@ export function useFactChanges(): FactChanges {
     try {
       await does();
     } catch (error) {
-      setFailure(failureOf(error));
+      setFailure(apiFailureOf(error));
     } finally {
       setBusy(null);
     }
@@ -68,7 +78,7 @@ export function useFactChanges(): FactChanges {
         const detail = isFresh ? seen : await read(id);
         const outcome = await mutateAsync(assertionOf(detail, change));
         written.set(outcome.id, outcome.generation);
-        notifyDone(wordsOf(change, atomOf(rememberedOf(detail))));
+        notifyDone(wordsOf(change, rememberedAtomOf(rememberedOf(detail))));
       }),
     forget: (id) =>
       void work(id, async () => {

@@ -1,33 +1,34 @@
-/** Writes that change much of the memory at once, with its figures before and after. */
 import { useState } from 'react';
 import type { MemoryStats } from '../../../engine/contract/memory.ts';
-import { type Failure, failureOf } from '../../api/problem.ts';
+import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import { noteRun, type NewRun } from './memory-runs.ts';
 import { askStats } from './use-memory.ts';
 
+/** A measured write. */
 export interface Measured {
   readonly isRunning: boolean;
-  readonly failure: Failure | null;
-  /** Does the work; what it resolves to is noted, then `onDone` is called. What fails is kept in `failure`. */
+  readonly failure: ApiFailure | null;
+  /** Does the work, records its result as a run, then calls `onDone`. Failures go into `failure`. */
   start(
     work: () => Promise<Pick<NewRun, 'kind' | 'outcome' | 'list' | 'atoms'>>,
     onDone: (outcome: string) => void,
   ): void;
 }
 
+/** Returns a runner for writes that change much of the memory, with the figures before and after. */
 export function useMeasured(): Measured {
   const session = useSession();
   const [isRunning, setIsRunning] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const [failure, setFailure] = useState<ApiFailure | null>(null);
   const { database, tenant, scope } = session.space;
 
   async function statsAfterwards(): Promise<MemoryStats | null> {
     try {
       return await askStats(session);
     } catch {
-      // What was to be done is done: the run then stands without the figures after it.
+      // The write succeeded: the run is recorded without the figures after it.
       return null;
     }
   }
@@ -43,7 +44,7 @@ export function useMeasured(): Measured {
         noteRun({ ...run, at: Date.now(), database, tenant, where: scopeLabel(scope), before, after });
         onDone(run.outcome);
       } catch (error) {
-        setFailure(failureOf(error));
+        setFailure(apiFailureOf(error));
       } finally {
         setIsRunning(false);
       }

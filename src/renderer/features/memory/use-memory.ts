@@ -1,9 +1,9 @@
 /**
- * What the Memory view asks the service.
+ * Queries of the Memory view.
  *
- * Figures over all facts are dear, and changes may come many times a second: a question is asked again a moment after
- * a change and never while it is under way, so that it is answered however much is written. It is also asked again
- * every so often, since salience fades and validities come to their ends without any change.
+ * Figures over all facts are expensive, and changes may arrive many times a second: a query reruns shortly after a
+ * change and never while it runs, so that it completes under any write load. It also reruns periodically, since
+ * salience decays and validities end without a change.
  */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
@@ -12,37 +12,37 @@ import type { Decayed, MemoryStats, Recalled } from '../../../engine/contract/me
 import { parseAtom } from '../../../engine/language/parse.ts';
 import { useLive } from '../../api/live.ts';
 import { usePredicates } from '../../api/queries.ts';
-import { type Session, useSession } from '../../api/session.tsx';
-import { type ScopeChoice, scopeFieldsOf, scopeKey } from '../../api/space.ts';
+import { type WorkbenchSession, useSession } from '../../api/session.tsx';
+import { type ScopeSelection, scopeFieldsOf, scopeKey } from '../../api/space.ts';
 import type { Horizon } from './memory-search.ts';
-import { atomOf, type Remembered, rememberedOf } from './remembered.ts';
+import { rememberedAtomOf, type Remembered, rememberedOf } from './remembered.ts';
 import { summaryPredicates } from './summaries.ts';
 
-/** The least time between an answer and the next time its question is asked for a change, in milliseconds. */
+/** Minimum time between an answer and the next query after a change, in milliseconds. */
 const pauseMs = 500;
-/** After this it is asked again without a change. */
+/** Interval of queries without a change. */
 const everyMs = 30_000;
-/** Facts in a list. */
+/** Number of facts in a list. */
 export const listLength = 500;
 
-/** `scope` and `unscoped` as query parameters. */
-export function scopeQueryOf(scope: ScopeChoice): { scope?: string; unscoped?: 'true' } {
+/** Returns `scope` and `unscoped` as query parameters. */
+export function scopeQueryOf(scope: ScopeSelection): { scope?: string; unscoped?: 'true' } {
   if (scope.kind === 'named') return { scope: scope.name };
   return scope.kind === 'unscoped' ? { unscoped: 'true' } : {};
 }
 
-/** The parts of a key that say whose memory it is about, and which question it is. */
+/** Length of the key prefix that identifies space and query. */
 const commonParts = 5;
 
-/** True where the keys ask the same of the same space, with other figures at most. */
+/** True if the keys identify the same query of the same space, apart from its figures. */
 function isLike(key: readonly unknown[], other: readonly unknown[] | undefined): boolean {
   return key.slice(0, commonParts).every((part, index) => part === other?.[index]);
 }
 
-/** A question that is asked again as the knowledge changes. `key` and `ask` say the same thing. */
+/** A query that follows changes. `key` must determine `ask`. */
 function useFollowed<Answer>(
   key: readonly unknown[],
-  ask: (session: Session, signal: AbortSignal) => Promise<Answer>,
+  ask: (session: WorkbenchSession, signal: AbortSignal) => Promise<Answer>,
   isWanted = true,
 ) {
   const session = useSession();
@@ -57,7 +57,7 @@ function useFollowed<Answer>(
       return ask(session, signal);
     },
     enabled: isWanted,
-    // What was answered for other figures stays until the answer for these comes.
+    // The answer for other figures stays until the new one arrives.
     placeholderData: <Before>(before: Before | undefined, asked?: { queryKey: readonly unknown[] }) =>
       isLike(queryKey, asked?.queryKey) ? before : undefined,
     refetchOnMount: 'always',
@@ -73,23 +73,28 @@ function useFollowed<Answer>(
   return query;
 }
 
-export function askStats({ call, space }: Session, signal?: AbortSignal): Promise<MemoryStats> {
+/** Fetches the statistics of the space's memory. */
+export function askStats({ call, space }: WorkbenchSession, signal?: AbortSignal): Promise<MemoryStats> {
   return call('memoryStats', { query: scopeQueryOf(space.scope) }, signal === undefined ? {} : { signal });
 }
 
-/** How the memory of the space stands. */
+/** The statistics of the memory. */
 export function useStats() {
   return useFollowed(['stats'], askStats);
 }
 
-/** What would be evicted below the threshold. */
+/** The facts that the threshold would evict. */
 export function useEvictable(threshold: number) {
   return useFollowed<Decayed>(['decay', threshold], ({ call, space }, signal) =>
     call('decay', { body: { threshold, ...scopeFieldsOf(space.scope), dryRun: true } }, { signal }),
   );
 }
 
-function recall(session: Session, predicates: readonly string[], signal: AbortSignal): Promise<Recalled> {
+function recall(
+  session: WorkbenchSession,
+  predicates: readonly string[],
+  signal: AbortSignal,
+): Promise<Recalled> {
   const { call, space } = session;
   const body = {
     maxFacts: listLength,
@@ -99,14 +104,14 @@ function recall(session: Session, predicates: readonly string[], signal: AbortSi
   return call('recall', { body }, { signal });
 }
 
-/** The most salient facts of these predicates; of all where none is named. */
+/** The most salient facts of these predicates; of all if none is given. */
 export function useSalient(predicates: readonly string[]) {
   return useFollowed(['salient', predicates], (session, signal) => recall(session, predicates, signal));
 }
 
 const horizonMs: Record<Horizon, number> = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 
-/** The facts whose validity ends soon, the first to end first. */
+/** The facts whose validity ends soon, earliest first. */
 export function useExpiring(within: Horizon) {
   return useFollowed<Remembered[]>(['expiring', within], async ({ call, space }, signal) => {
     const now = Date.now();
@@ -126,7 +131,7 @@ export function useExpiring(within: Horizon) {
   });
 }
 
-/** The summaries that stand for consolidated facts, the most salient first. */
+/** The summaries of consolidated facts, most salient first. */
 export function useSummaries() {
   const { data, error, refetch } = usePredicates();
   const names = summaryPredicates(
@@ -145,7 +150,7 @@ export function useSummaries() {
   return { data: data === undefined ? undefined : [], error, refetch };
 }
 
-/** What consolidation would do. */
+/** A dry run of consolidation. */
 export function useConsolidation(predicates: readonly string[], least: number) {
   return useFollowed(['consolidate', predicates, least], ({ call, space }, signal) =>
     call(
@@ -156,7 +161,8 @@ export function useConsolidation(predicates: readonly string[], least: number) {
   );
 }
 
-export function consolidationBody(predicates: readonly string[], least: number, scope: ScopeChoice) {
+/** Returns the request body of a consolidation. */
+export function consolidationBody(predicates: readonly string[], least: number, scope: ScopeSelection) {
   return {
     ...(predicates.length === 0 ? {} : { predicates: [...predicates] }),
     minOccurrences: least,
@@ -164,7 +170,7 @@ export function consolidationBody(predicates: readonly string[], least: number, 
   };
 }
 
-/** Everything about one fact; `isGone`: it was retracted or evicted while this window looked on. */
+/** The detail of a fact; `isGone` if it was retracted or evicted while shown. */
 export function useFact(id: string | null) {
   const isGone = useLive((live) => id !== null && live.gone.has(id));
   const query = useFollowed(
@@ -176,10 +182,13 @@ export function useFact(id: string | null) {
 }
 
 /**
- * The stored fact that an atom is, in the space that is shown; of several scopes the least salient. null where it is
- * stored no more, or its validity has ended. Errors: those of `call`.
+ * Returns the stored fact of an atom in the current space, the least salient of several scopes; null if it is no
+ * longer stored or valid. Throws the errors of `call`.
  */
-export async function findByAtom({ call, space }: Session, atom: string): Promise<StoredFact | null> {
+export async function findByAtom(
+  { call, space }: WorkbenchSession,
+  atom: string,
+): Promise<StoredFact | null> {
   const { predicate, negated } = parseAtom(atom, 'atom');
   let cursor: string | null = null;
   do {
@@ -194,7 +203,7 @@ export async function findByAtom({ call, space }: Session, atom: string): Promis
         cursor,
       },
     });
-    const match = page.facts.find((fact) => atomOf(rememberedOf(fact)) === atom);
+    const match = page.facts.find((fact) => rememberedAtomOf(rememberedOf(fact)) === atom);
     if (match !== undefined) return match;
     cursor = page.nextCursor;
   } while (cursor !== null);

@@ -1,18 +1,19 @@
-/** Brings back the facts that a summary stands for. */
 import { useWrite } from '../../api/queries.ts';
 import { noteGone } from '../../api/live.ts';
-import type { Failure } from '../../api/problem.ts';
+import type { ApiFailure } from '../../api/problem.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { notifyDone } from '../../ui/notify.tsx';
-import { atomOf, type Remembered } from './remembered.ts';
+import { rememberedAtomOf, type Remembered } from './remembered.ts';
 import { useMeasured } from './use-measured.ts';
 
+/** Restoring summaries. */
 export interface Restoring {
   readonly isRunning: boolean;
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   restore(summary: Pick<Remembered, 'id' | 'predicate' | 'args' | 'negated'>): void;
 }
 
+/** Returns how to restore the facts of a summary. */
 export function useRestoring(): Restoring {
   const { mutateAsync } = useWrite('restore');
   const { isRunning, failure, start } = useMeasured();
@@ -24,7 +25,7 @@ export function useRestoring(): Restoring {
       async () => {
         const { restored, atoms } = await mutateAsync({ body: { id } });
         noteGone([id]);
-        const outcome = `Restored ${formatAmount(restored, 'fact')} from ${atomOf(summary)}`;
+        const outcome = `Restored ${formatAmount(restored, 'fact')} from ${rememberedAtomOf(summary)}`;
         return { kind: 'restore', outcome, list: 'Restored', atoms };
       },
       (outcome) => notifyDone(outcome),

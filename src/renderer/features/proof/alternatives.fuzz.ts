@@ -4,7 +4,7 @@ import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { waysTo, withChosen } from './alternatives.ts';
 import { buildTree, keyOfStep, type OutlineRow, stepsBelow, visibleRows } from './proof-tree.ts';
 
-/** Proofs whose own ways are well-founded and whose other ways lead anywhere, with a choice of ways. */
+/** Proofs whose own derivations are well-founded and whose alternatives are arbitrary, with a choice. */
 const chosenProofs = fc.integer({ min: 1, max: 12 }).chain((count) => {
   const anyStep = fc.nat({ max: count - 1 });
   const steps = Array.from({ length: count }, (_, id) =>
@@ -33,7 +33,7 @@ function proofOf(root: number, drawn: readonly { premises: number[]; others: num
   return { roots: [root], steps };
 }
 
-/** The lines that a line stands under. */
+/** The ancestors of a line. */
 function above(row: OutlineRow, rows: ReadonlyMap<string, OutlineRow>): OutlineRow[] {
   const found: OutlineRow[] = [];
   for (let at = row.parent; at !== null; at = rows.get(at)?.parent ?? null) {

@@ -1,37 +1,38 @@
 /**
- * A proof without what its reader knows already: condensation.
+ * Condensation: a proof without what its reader knows already.
  *
- * Steps about known predicates are left out, with all that only they stand on. The step above says how many of its
- * premises are hidden, so that nothing is missing in silence; the root is always shown.
+ * Steps about known predicates are removed, with all steps that only they use. The parent shows how many premises are
+ * hidden, so that nothing is missing silently; the root always stays.
  */
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { parseBody } from '../../../engine/language/parse.ts';
 import { isAggregate } from '../../../engine/language/terms.ts';
 
-/** The name for comparisons and arithmetic together. */
+/** The name shared by comparisons and arithmetic. */
 export const computedName = 'computed';
 
 /**
- * What a step is known by: `parent/2`, `not parent/2` for an absence, `computed`; null for an aggregate, which is no
- * statement about a predicate.
+ * Returns the name by which a step can be hidden: `parent/2`, `not parent/2` for an absence, `computed`; null for an
+ * aggregate, which is not about one predicate.
  */
 export function knownNameOf(step: Pick<ProofStep, 'atom' | 'kind'>): string | null {
   if (step.kind === 'builtin') return computedName;
   if (step.kind === 'aggregate') return null;
   const [literal, another] = parseBody(step.atom);
-  // A question of several literals is no statement about one predicate.
+  // A question of several literals is not about one predicate.
   if (literal === undefined || another !== undefined || isAggregate(literal)) return null;
   const sign = literal.naf ? 'not ' : literal.negated ? '-' : '';
   return `${sign}${literal.predicate}/${literal.args.length}`;
 }
 
+/** A name that can be hidden. */
 export interface Known {
   readonly name: string;
-  /** How many steps are known by it. */
+  /** Number of its steps. */
   readonly count: number;
 }
 
-/** The names in a proof, from the most frequent on. */
+/** Returns the names in a proof, most frequent first. */
 export function namesIn(proof: Proof): Known[] {
   const counts = new Map<string, number>();
   for (const step of proof.steps) {
@@ -43,15 +44,16 @@ export function namesIn(proof: Proof): Known[] {
     .sort((left, right) => right.count - left.count || (left.name < right.name ? -1 : 1));
 }
 
+/** A condensed proof. */
 export interface Condensed {
   readonly proof: Proof;
-  /** How many premises of a step are hidden; steps that are not named have none. */
+  /** Number of hidden premises per step; absent means none. */
   readonly hiddenUnder: ReadonlyMap<number, number>;
 }
 
 const nothingHidden: ReadonlyMap<number, number> = new Map();
 
-/** The proof without the steps that are known by one of the names; premises keep their order. */
+/** Returns the proof without the steps of the given names; premises keep their order. */
 export function condensed(proof: Proof, names: ReadonlySet<string>): Condensed {
   if (names.size === 0) return { proof, hiddenUnder: nothingHidden };
   const known = new Set<number>();

@@ -1,41 +1,46 @@
 /**
- * The diagram of a proof as a graph: the lines of the outline, with each step once.
+ * The proof diagram as a graph: the outline's lines, with each step once.
  *
- * Both views are made of the same lines, so they always show the same steps. A reference of the outline is an edge
- * here, to the step itself; where that is folded away elsewhere, to a box that says so.
+ * Both views use the same lines and so show the same steps. A reference of the outline becomes an edge to the step, or
+ * to a box that marks it as folded elsewhere.
  */
 import type { OutlineRow } from './proof-tree.ts';
 
+/** Size in pixels. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
+/** A node of the graph. */
 export interface DiagramNode extends Size {
-  /** The line that shows the step whole, else the first that refers to it. */
+  /** The line that shows the step in full, else the first reference to it. */
   readonly row: OutlineRow;
-  /** How many steps of the diagram stand on it. */
+  /** Number of steps of the diagram that use it as a premise. */
   readonly uses: number;
 }
 
+/** An edge from a step to a premise. */
 export interface DiagramEdge {
-  /** Places of the nodes in the graph: the step, and what it stands on. */
+  /** Indexes of the nodes: the step, and its premise. */
   readonly from: number;
   readonly to: number;
-  /** True where the outline shows the lower step under the upper one. */
+  /** True if the outline shows the premise under this step. */
   readonly isOwn: boolean;
-  /** True where the way that was chosen leads back to a step above. */
+  /** True if the chosen alternative leads back to an ancestor. */
   readonly isCircle: boolean;
 }
 
+/** The graph. */
 export interface DiagramGraph {
-  /** In the order of the outline; the root is the first. */
+  /** In outline order; the root first. */
   readonly nodes: readonly DiagramNode[];
   readonly edges: readonly DiagramEdge[];
-  /** The place of a step among the nodes. */
+  /** Index of each step's node. */
   readonly nodeOf: ReadonlyMap<number, number>;
 }
 
+/** Returns the graph of the outline's lines. */
 export function diagramOf(rows: readonly OutlineRow[], sizeOf: (row: OutlineRow) => Size): DiagramGraph {
   const shown = new Map<number, OutlineRow>();
   for (const row of rows) {
@@ -48,10 +53,10 @@ export function diagramOf(rows: readonly OutlineRow[], sizeOf: (row: OutlineRow)
   const met = new Set<string>();
   const uses = new Map<number, number>();
   for (const row of rows) {
-    // Only a step that is shown whole has others under it, and its key is its id.
+    // Only a step shown in full has children, and its key is its id.
     const from = row.parent === null ? undefined : nodeOf.get(Number(row.parent));
     const to = nodeOf.get(row.step.id);
-    // A premise may stand twice in one body.
+    // A body may contain a premise twice.
     if (from === undefined || to === undefined || met.has(`${from} ${to}`)) continue;
     met.add(`${from} ${to}`);
     uses.set(to, (uses.get(to) ?? 0) + 1);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { diagramOf } from './diagram-graph.ts';
-import { diagramAsSvg, type SvgLook, xmlText } from './diagram-svg.ts';
-import { layOut } from './layout.ts';
+import { diagramAsSvg, type SvgLook, xmlText } from './save-proof.ts';
+import { layOutProof } from './layout.ts';
 import { cut, edgePath, foldMark, kindLine, shapesOf, sizeOfNode, type StepNotes } from './node-drawing.ts';
 import { nodeOfStep, placedDiagram, within } from './placed-diagram.ts';
 import { buildTree, stepsBelow, visibleRows } from './proof-tree.ts';
@@ -13,7 +13,7 @@ function step(id: number, atom: string, premises: number[] = [], more: Partial<P
   return { id, atom, kind, rule, ruleId: null, premises, scope: null, ...more };
 }
 
-/** 3 stands on 1 and 2, which both stand on 0. */
+/** 3 uses 1 and 2, which both use 0. */
 const diamond: Proof = {
   roots: [3],
   steps: [step(0, 'a()'), step(1, 'b()', [0]), step(2, 'c("<&>")', [0]), step(3, 'd()', [1, 2])],
@@ -95,7 +95,7 @@ describe('a box', () => {
 
 describe('a placed diagram', () => {
   const graph = graphOf(stepsBelow(tree, 3));
-  const placed = placedDiagram(graph, layOut(graph));
+  const placed = placedDiagram(graph, layOutProof(graph));
 
   test('tells what lies in a part of it', () => {
     const first = nodeOfStep(placed, 3);
@@ -123,12 +123,12 @@ describe('a placed diagram', () => {
       2_000,
     );
     const wide = diagramOf(visibleRows(fan, new Set([2_000])), () => size);
-    const drawn = placedDiagram(wide, layOut(wide));
+    const drawn = placedDiagram(wide, layOutProof(wide));
     const part = { left: 0, top: 0, width: 1_000, height: 1_000 };
     const { nodes, edges } = within(drawn, part);
     const seenEnds = new Set(edges.map(({ edge }) => drawn.nodes[edge.to]));
     expect(nodes.length).toBeGreaterThan(10);
-    // A line ends in the middle of its box.
+    // An edge ends at the middle of its box.
     const whole = nodes.filter((node) => node !== drawn.nodes[0] && node.top + node.height < part.height);
     expect(whole.every((node) => seenEnds.has(node))).toBe(true);
     expect(edges.length).toBeLessThanOrEqual(nodes.length + 150);

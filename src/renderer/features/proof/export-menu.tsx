@@ -1,24 +1,24 @@
-/** The ways out of the view: copies, and files. */
 import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from '@tabler/icons-react';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { useDiagramGraph } from './proof-diagram.tsx';
-import { proofAsText } from './proof-text.ts';
+import { proofAsText } from './save-proof.ts';
 import { fileNameOf, proofOf } from './proof-file.ts';
 import { pictureOf, savePng, saveText } from './save-proof.ts';
 import { failureOfDiagram } from './use-layout.ts';
-import type { LookedAt } from './use-looked-at.ts';
+import type { ProofDisplay } from './use-proof-display.ts';
 
-/** The steps of what is shown as the root, as the service gave them: with those that are hidden, too. */
-function asJson({ shown, tree }: LookedAt): string {
+/** The steps below the shown root as the service returned them, hidden ones included. */
+function asJson({ shown, tree }: ProofDisplay): string {
   return JSON.stringify(proofOf(shown, tree.root), null, 2);
 }
 
-export function ExportMenu({ lookedAt }: { lookedAt: LookedAt }) {
+/** Shows the menu that copies or saves the proof. */
+export function ExportMenu({ display }: { display: ProofDisplay }) {
   const clipboard = useClipboard();
-  const { graph, notes } = useDiagramGraph(lookedAt);
-  const { tree, hiddenUnder } = lookedAt;
+  const { graph, notes } = useDiagramGraph(display);
+  const { tree, hiddenUnder } = display;
   const nameOf = (extension: string) => fileNameOf(tree.steps.get(tree.root)?.atom ?? '', extension);
   function copy(text: string, what: string): void {
     clipboard.copy(text);
@@ -26,7 +26,7 @@ export function ExportMenu({ lookedAt }: { lookedAt: LookedAt }) {
   }
   async function savePicture(kind: 'svg' | 'png'): Promise<void> {
     try {
-      const picture = await pictureOf(graph, notes, lookedAt);
+      const picture = await pictureOf(graph, notes, display);
       if (kind === 'svg') saveText(picture.svg, 'image/svg+xml', nameOf('svg'));
       else await savePng(picture, nameOf('png'));
       notifyDone(`Saved as ${nameOf(kind)}`);
@@ -54,7 +54,7 @@ export function ExportMenu({ lookedAt }: { lookedAt: LookedAt }) {
         <Menu.Label>All steps, folded or not</Menu.Label>
         <Menu.Item
           leftSection={<IconBraces size={14} aria-hidden />}
-          onClick={() => saveText(asJson(lookedAt), 'application/json', nameOf('json'))}
+          onClick={() => saveText(asJson(display), 'application/json', nameOf('json'))}
         >
           Save as JSON
         </Menu.Item>
@@ -66,7 +66,7 @@ export function ExportMenu({ lookedAt }: { lookedAt: LookedAt }) {
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => copy(proofAsText(tree, hiddenUnder), 'text')}>Copy as text</Menu.Item>
-        <Menu.Item onClick={() => copy(asJson(lookedAt), 'JSON')}>Copy as JSON</Menu.Item>
+        <Menu.Item onClick={() => copy(asJson(display), 'JSON')}>Copy as JSON</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

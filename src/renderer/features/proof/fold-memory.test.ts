@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
-import { foldsOf, keptOf, readFolds } from './fold-memory.ts';
+import { proofFoldsOf, storedFoldsOf, readFolds } from './fold-memory.ts';
 
 function step(id: number, atom: string, premises: number[] = [], ways = 1): ProofStep {
   const alternatives = Array.from({ length: ways - 1 }, () => ({ rule: 'r', ruleId: 'r', premises: [0] }));
@@ -26,28 +26,31 @@ const later: Proof = {
 
 test('what was unfolded is found again by its statement, though steps have other numbers', () => {
   const folds = { state: { active: '1', unfolded: new Set([3, 1]) }, chosen: new Map([[1, 1]]) };
-  const kept = keptOf('q', proof, folds);
-  expect(foldsOf(kept, proof)).toEqual(folds);
-  expect(foldsOf(kept, later)).toEqual({
+  const kept = storedFoldsOf('q', proof, folds);
+  expect(proofFoldsOf(kept, proof)).toEqual(folds);
+  expect(proofFoldsOf(kept, later)).toEqual({
     state: { active: '2', unfolded: new Set([4, 2]) },
     chosen: new Map([[2, 1]]),
   });
 });
 
 test('all unfolded stays all unfolded, and a way that is no more is the own one', () => {
-  const kept = keptOf('q', proof, {
+  const kept = storedFoldsOf('q', proof, {
     state: { active: '3', unfolded: new Set([1, 2, 3]) },
     chosen: new Map([[1, 2]]),
   });
   expect(kept.unfolded).toBe('all');
-  const folds = foldsOf(kept, later);
+  const folds = proofFoldsOf(kept, later);
   expect([1, 2, 3, 4].every((id) => folds.state.unfolded.has(id))).toBe(true);
   expect(folds.chosen.size).toBe(0);
 });
 
 test('a cursor on what is there no more is on the root', () => {
-  const kept = keptOf('q', proof, { state: { active: '1.0', unfolded: new Set() }, chosen: new Map() });
-  expect(foldsOf(kept, later).state.active).toBe('4');
+  const kept = storedFoldsOf('q', proof, {
+    state: { active: '1.0', unfolded: new Set() },
+    chosen: new Map(),
+  });
+  expect(proofFoldsOf(kept, later).state.active).toBe('4');
 });
 
 test('of what is stored, what cannot be understood is dropped', () => {

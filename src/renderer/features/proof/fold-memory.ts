@@ -1,36 +1,38 @@
 /**
- * How proofs were looked at: what was unfolded, where the cursor stood, which ways were chosen.
+ * Remembered display states of proofs: unfolded steps, cursor, chosen alternatives.
  *
- * Kept by statements and not by the numbers of steps, so that a proof that is made again, or with other ways, is found
- * as it was as far as it is the same. The last few survive a restart, unless one unfolded too much to be kept.
+ * Stored by statement rather than step id, so that they apply to a recomputed proof as far as it is the same. The last
+ * few survive a restart unless too much is unfolded.
  */
 import type { Proof } from '../../../engine/contract/inference.ts';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { type Chosen, waysTo } from './alternatives.ts';
 import { keyOfStep } from './proof-tree.ts';
 import type { OutlineState } from './outline-keys.ts';
 
+/** Display state of a proof. */
 export interface Folds {
   readonly state: OutlineState;
   readonly chosen: Chosen;
 }
 
-/** As it is kept. */
-export interface KeptFolds {
+/** A display state as stored. */
+export interface StoredFolds {
   readonly about: string;
   readonly active: string;
-  /** `all`: every step that stands on others. */
+  /** `all`: every step with premises. */
   readonly unfolded: readonly string[] | 'all';
   readonly chosen: readonly (readonly [statement: string, way: number])[];
 }
 
-export function keptOf(about: string, proof: Proof, { state, chosen }: Folds): KeptFolds {
+/** Returns the storable form of a display state. */
+export function storedFoldsOf(about: string, proof: Proof, { state, chosen }: Folds): StoredFolds {
   const atomOf = new Map(proof.steps.map((step) => [keyOfStep(step.id), step.atom]));
   const foldable = proof.steps.filter((step) => step.premises.length > 0);
   const unfolded = foldable.filter((step) => state.unfolded.has(step.id));
   return {
     about,
-    // A line that refers to a step has a key of its own; the step is what is found again.
+    // A reference has its own key; its step is what can be found again.
     active: atomOf.get(state.active) ?? '',
     unfolded: unfolded.length === foldable.length ? 'all' : unfolded.map((step) => step.atom),
     chosen: proof.steps.flatMap((step) => {
@@ -40,8 +42,8 @@ export function keptOf(about: string, proof: Proof, { state, chosen }: Folds): K
   };
 }
 
-/** What was kept, in a proof that has some of the same statements. */
-export function foldsOf(kept: KeptFolds, proof: Proof): Folds {
+/** Returns the stored state applied to a proof, as far as its statements match. */
+export function proofFoldsOf(kept: StoredFolds, proof: Proof): Folds {
   const ways = new Map(kept.chosen);
   const statements = kept.unfolded === 'all' ? null : new Set(kept.unfolded);
   const unfolded = new Set<number>();
@@ -64,10 +66,10 @@ function isWay(value: unknown): value is [string, number] {
   return Array.isArray(value) && typeof value[0] === 'string' && Number.isInteger(value[1]) && value[1] > 0;
 }
 
-/** What storage holds, as far as it can be understood. */
-export function readFolds(value: unknown): KeptFolds[] | null {
+/** Returns the stored states that can be read; null if the value is no list. */
+export function readFolds(value: unknown): StoredFolds[] | null {
   if (!Array.isArray(value)) return null;
-  return (value as unknown[]).flatMap((item): KeptFolds[] => {
+  return (value as unknown[]).flatMap((item): StoredFolds[] => {
     if (typeof item !== 'object' || item === null) return [];
     const { about, active, unfolded, chosen } = item as Record<string, unknown>;
     if (typeof about !== 'string' || typeof active !== 'string') return [];
@@ -78,18 +80,18 @@ export function readFolds(value: unknown): KeptFolds[] | null {
 }
 
 const storageKey = 'corollary.proofs';
-/** How many are remembered, how many of them are stored, and how many unfolded steps one of those may have. */
-const greatestCount = 50;
-const greatestStored = 12;
-const greatestUnfolded = 1_000;
+/** Maximum number of states, of stored states, and of unfolded steps per stored state. */
+const maxCount = 50;
+const maxStored = 12;
+const maxUnfolded = 1_000;
 const saveMs = 2_000;
 
-let remembered: Map<string, KeptFolds> | null = null;
+let remembered: Map<string, StoredFolds> | null = null;
 let saving: ReturnType<typeof setTimeout> | undefined;
 
-function all(): Map<string, KeptFolds> {
+function all(): Map<string, StoredFolds> {
   if (remembered === null) {
-    remembered = new Map(readStored(storageKey, readFolds, []).map((kept) => [kept.about, kept]));
+    remembered = new Map(readStoredState(storageKey, readFolds, []).map((kept) => [kept.about, kept]));
     window.addEventListener('pagehide', save);
   }
   return remembered;
@@ -99,25 +101,25 @@ function save(): void {
   clearTimeout(saving);
   saving = undefined;
   const small = [...all().values()].filter(
-    ({ unfolded }) => unfolded === 'all' || unfolded.length <= greatestUnfolded,
+    ({ unfolded }) => unfolded === 'all' || unfolded.length <= maxUnfolded,
   );
-  writeStored(storageKey, small.slice(-greatestStored));
+  writeStored(storageKey, small.slice(-maxStored));
 }
 
-/** `about`: names the question and where it was asked. */
+/** Remembers a state; `about` identifies the question and where it was asked. */
 export function rememberFolds(about: string, proof: Proof, folds: Folds): void {
   const known = all();
   known.delete(about);
-  known.set(about, keptOf(about, proof, folds));
+  known.set(about, storedFoldsOf(about, proof, folds));
   for (const oldest of known.keys()) {
-    if (known.size <= greatestCount) break;
+    if (known.size <= maxCount) break;
     known.delete(oldest);
   }
   saving ??= setTimeout(save, saveMs);
 }
 
-/** How a proof was looked at last; null where it was not. */
+/** Returns the last state of a proof; null if there is none. */
 export function recallFolds(about: string, proof: Proof): Folds | null {
   const kept = all().get(about);
-  return kept === undefined ? null : foldsOf(kept, proof);
+  return kept === undefined ? null : proofFoldsOf(kept, proof);
 }

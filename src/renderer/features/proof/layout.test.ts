@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Layout, type LayoutInput, layOut, margin } from './layout.ts';
+import { type Layout, type LayoutInput, layOutProof, margin } from './layout.ts';
 
 const box = { width: 100, height: 40 };
 
@@ -33,7 +33,7 @@ const branching: LayoutInput = {
   edges: Array.from({ length: 12 }, (_, index) => edge(Math.floor(index / 3), index + 1)),
 };
 
-/** 3 stands under 1 and 2; 4 under 3 and the root. */
+/** 3 is a premise of 1 and 2; 4 of 3 and the root. */
 const shared: LayoutInput = {
   nodes: Array.from({ length: 5 }, () => box),
   edges: [
@@ -50,7 +50,7 @@ describe.each([
   ['a tree', branching],
   ['a graph with shared steps', shared],
 ])('the layout of %s', (_, input) => {
-  const layout = layOut(input);
+  const layout = layOutProof(input);
   test('puts each box right of what stands on it, none over another, all inside the frame', () => {
     const boxes = boxesOf(input, layout);
     for (const { from, to } of input.edges)
@@ -64,7 +64,7 @@ describe.each([
 });
 
 test('an edge over several layers has bends between its ends', () => {
-  const { bends } = layOut(shared);
+  const { bends } = layOutProof(shared);
   expect(bends[5]?.length).toBeGreaterThan(0);
   expect(bends).toHaveLength(shared.edges.length);
 });
@@ -74,22 +74,22 @@ test('a way in a circle is no reason to lay out anything otherwise', () => {
     nodes: [box, box, box],
     edges: [edge(0, 1), edge(1, 2), edge(2, 0, { isOwn: false, isCircle: true })],
   };
-  const { corners } = layOut(circle);
-  expect([...corners]).toEqual([...layOut({ ...circle, edges: circle.edges.slice(0, 2) }).corners]);
+  const { corners } = layOutProof(circle);
+  expect([...corners]).toEqual([...layOutProof({ ...circle, edges: circle.edges.slice(0, 2) }).corners]);
 });
 
 test('chains of ten thousand boxes, and graphs too large for layers, are laid out', () => {
   const count = 10_000;
   const nodes = Array.from({ length: count }, () => box);
   const chain = Array.from({ length: count - 1 }, (_, index) => edge(index, index + 1));
-  const { width, corners } = layOut({ nodes, edges: chain });
+  const { width, corners } = layOutProof({ nodes, edges: chain });
   expect(width).toBeGreaterThan(count * box.width);
   expect(corners[1]).toBe(margin);
   const withLinks = [...chain, edge(0, count - 1, { isOwn: false })];
-  expect(layOut({ nodes, edges: withLinks }).width).toBe(width);
+  expect(layOutProof({ nodes, edges: withLinks }).width).toBe(width);
 });
 
 test('one box alone has the frame for itself', () => {
-  const { corners, width, height } = layOut({ nodes: [box], edges: [] });
+  const { corners, width, height } = layOutProof({ nodes: [box], edges: [] });
   expect([...corners, width, height]).toEqual([margin, margin, 100 + 2 * margin, 40 + 2 * margin]);
 });

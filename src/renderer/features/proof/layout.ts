@@ -1,54 +1,59 @@
 /**
- * Places for the boxes of a proof: the conclusion at the left, what it stands on to the right.
+ * Layout of a proof: the conclusion at the left, premises to the right.
  *
- * A tree is laid out as one (d3-hierarchy), tidily and in linear time. Where steps are shared, layers show better what
- * stands on what (dagre); that takes time which grows faster than the graph, so larger graphs are laid out along the
- * tree of the outline, with the other edges drawn over it. No function here recurses over large input.
+ * A tree gets a tidy tree layout in linear time (d3-hierarchy). With shared steps, a layered layout (dagre) shows
+ * dependencies better, but its time grows faster than the graph; larger graphs are laid out along the outline's tree,
+ * with the other edges drawn over it. Nothing recurses over large input.
  */
 import { Graph, layout as layoutInLayers } from '@dagrejs/dagre';
 import { hierarchy, tree } from 'd3-hierarchy';
 
+/** A node with its size. */
 export interface LayoutNode {
   readonly width: number;
   readonly height: number;
 }
 
+/** An edge between nodes. */
 export interface LayoutEdge {
   readonly from: number;
   readonly to: number;
-  /** True for one edge into each node but the root; these make a tree. */
+  /** True for exactly one edge into each node but the root; these form a tree. */
   readonly isOwn: boolean;
-  /** True where it leads back to a node above. */
+  /** True if it leads back to an ancestor. */
   readonly isCircle: boolean;
 }
 
+/** Input of the layout. */
 export interface LayoutInput {
   /** The first is the root. */
   readonly nodes: readonly LayoutNode[];
   readonly edges: readonly LayoutEdge[];
 }
 
+/** Result of the layout. */
 export interface Layout {
-  /** Left upper corners of the nodes: x, then y, for one after the other; none is negative. */
+  /** Upper left corners of the nodes, x and y alternating; none is negative. */
   readonly corners: Float64Array;
-  /** For each edge the points on its way between the nodes, x and y by turns; mostly none. */
+  /** Bend points of each edge, x and y alternating; mostly none. */
   readonly bends: readonly (readonly number[])[];
   readonly width: number;
   readonly height: number;
 }
 
-/** Between layers, and between boxes of one layer, in pixels. */
+/** Gaps between layers, and between boxes of a layer, in pixels. */
 const layerGap = 56;
 const boxGap = 14;
-/** Free space around everything. */
+/** Margin around the diagram. */
 export const margin = 24;
 
-/** More nodes than these are not put into layers. */
-const greatestLayered = 240;
+/** Larger graphs are not layered. */
+const maxLayered = 240;
 
-export function layOut(input: LayoutInput): Layout {
+/** Returns the layout of a diagram. */
+export function layOutProof(input: LayoutInput): Layout {
   const isShared = input.edges.some((edge) => !edge.isOwn && !edge.isCircle);
-  return isShared && input.nodes.length <= greatestLayered ? inLayers(input) : asTree(input);
+  return isShared && input.nodes.length <= maxLayered ? inLayers(input) : asTree(input);
 }
 
 interface Center {
@@ -84,7 +89,7 @@ function framed(input: LayoutInput, centers: readonly Center[], bends: readonly 
   };
 }
 
-/** Along the edges of the outline. Boxes of one level begin at one line. */
+/** Lays out along the outline's edges; boxes of one level are aligned. */
 function asTree(input: LayoutInput): Layout {
   const { nodes, edges } = input;
   const children = nodes.map((): number[] => []);
@@ -115,7 +120,7 @@ function asTree(input: LayoutInput): Layout {
   );
 }
 
-/** In layers, so that every step stands left of all that it stands on. */
+/** Lays out in layers: every step is left of its premises. */
 function inLayers(input: LayoutInput): Layout {
   const { nodes, edges } = input;
   const graph = new Graph();
@@ -137,7 +142,7 @@ function inLayers(input: LayoutInput): Layout {
   const bends = edges.map(({ from, to, isCircle }): number[] => {
     if (isCircle) return [];
     const { points } = graph.edge(String(from), String(to)) as { points?: readonly Center[] };
-    // The first and the last lie on the boxes, where our edges have places of their own.
+    // The first and last points are on the boxes, where our edges have their own end points.
     return (points ?? []).slice(1, -1).flatMap(({ x, y }) => [x, y]);
   });
   return framed(input, centers, bends);

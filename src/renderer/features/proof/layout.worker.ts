@@ -1,26 +1,28 @@
-/** Lays out diagrams away from the main thread, so that nothing waits for a large one. */
-import { type Layout, type LayoutInput, layOut } from './layout.ts';
+/** Lays out diagrams in a worker, so that a large one blocks nothing. */
+import { type Layout, type LayoutInput, layOutProof } from './layout.ts';
 
-export interface LayoutRequest {
+/** Message to the worker. */
+export interface ProofLayoutRequest {
   readonly id: number;
   readonly input: LayoutInput;
 }
 
-export interface LayoutAnswer {
+/** Reply of the worker. */
+export interface ProofLayoutAnswer {
   readonly id: number;
   readonly outcome: { readonly layout: Layout } | { readonly failure: string };
 }
 
-function outcomeOf(input: LayoutInput): LayoutAnswer['outcome'] {
+function outcomeOf(input: LayoutInput): ProofLayoutAnswer['outcome'] {
   try {
-    return { layout: layOut(input) };
+    return { layout: layOutProof(input) };
   } catch (error) {
     return { failure: error instanceof Error ? error.message : String(error) };
   }
 }
 
-self.onmessage = (event: MessageEvent<LayoutRequest>) => {
+self.onmessage = (event: MessageEvent<ProofLayoutRequest>) => {
   const { id, input } = event.data;
-  const answer: LayoutAnswer = { id, outcome: outcomeOf(input) };
+  const answer: ProofLayoutAnswer = { id, outcome: outcomeOf(input) };
   self.postMessage(answer);
 };

@@ -1,8 +1,8 @@
 /**
- * A box of the diagram as shapes: what is drawn on the screen and what is written to a file are the same.
+ * A box of the diagram as shapes, identical on the screen and in files.
  *
- * A box holds the statement, the kind in a word with the rule, and what the rule's variables stand for. Texts are cut
- * to the box, whose width follows from them; letters of code have one width. Colours are names of the theme.
+ * A box contains the statement, the kind and rule, and the substitution. Its width follows from its text, which is
+ * truncated; code is monospaced. Colours are names of the theme.
  */
 import type { ProofStep } from '../../../engine/contract/inference.ts';
 import { lexLine, type TokenKind } from '../../editor/lexer.ts';
@@ -10,16 +10,18 @@ import type { Tone } from '../../ui/tags.tsx';
 import { wayInWords, waysTo, type Chosen } from './alternatives.ts';
 import type { Size } from './diagram-graph.ts';
 import { isFoldable, type OutlineRow } from './proof-tree.ts';
-import { type Binding, wordOf } from './step-words.ts';
+import { type VariableBinding, wordOf } from './step-words.ts';
 
 /** A custom property of the theme. */
 export type Colour = `--${string}`;
 
-export interface Span {
+/** A run of text in one colour. */
+export interface TextRun {
   readonly text: string;
   readonly colour: Colour;
 }
 
+/** A shape of a box. */
 export type Shape =
   | {
       readonly kind: 'box';
@@ -33,15 +35,15 @@ export type Shape =
   | {
       readonly kind: 'text';
       readonly x: number;
-      /** Of the base line. */
+      /** Of the baseline. */
       readonly y: number;
       readonly size: number;
       readonly isCode: boolean;
       readonly isBold: boolean;
-      readonly spans: readonly Span[];
+      readonly spans: readonly TextRun[];
     };
 
-/** What is said of a step beside what it is. */
+/** What the display state says about steps. */
 export interface StepNotes {
   readonly chosen: Chosen;
   readonly hiddenUnder: ReadonlyMap<number, number>;
@@ -49,16 +51,16 @@ export interface StepNotes {
 
 const atomSize = 12;
 const smallSize = 11;
-/** Width of a letter of code by its size; a little more than fonts have, so that nothing is cut by a hair. */
+/** Width of a code character relative to the font size; slightly above real fonts, so that nothing is clipped. */
 const codeShare = 0.615;
-/** The same for bold words, on average. */
+/** The average for bold words. */
 const wordShare = 0.66;
 const side = 12;
 const least = 150;
 const greatest = 340;
 const lineHeight = 17;
 
-/** Letters of the far east take the place of two. */
+/** East Asian characters count twice. */
 function lettersOf(text: string): number {
   let count = 0;
   for (const letter of text)
@@ -68,7 +70,7 @@ function lettersOf(text: string): number {
   return count;
 }
 
-/** The text, cut to a number of letters; what is cut ends in an ellipsis. */
+/** Returns the text truncated to a number of characters, with an ellipsis. */
 export function cut(text: string, letters: number): string {
   if (text.length * 2 <= letters || lettersOf(text) <= letters) return text;
   let left = Math.max(0, letters - 1);
@@ -81,7 +83,7 @@ export function cut(text: string, letters: number): string {
   return `${result}…`;
 }
 
-/** What stands beside the kind: the scope, the way, what is hidden, where else it is shown. */
+/** Notes beside the kind: scope, alternative, hidden premises, where else it is shown. */
 function notesOn(row: OutlineRow, { chosen, hiddenUnder }: StepNotes): string[] {
   const { step } = row;
   const hidden = hiddenUnder.get(step.id) ?? 0;
@@ -93,7 +95,7 @@ function notesOn(row: OutlineRow, { chosen, hiddenUnder }: StepNotes): string[] 
   ];
 }
 
-/** The kind in a word with the notes: what is said of a step in its second line. */
+/** Returns a box's second line: kind and notes. */
 export function kindLine(row: OutlineRow, notes: StepNotes): string {
   return [wordOf(row.step).word, ...notesOn(row, notes)].join(' · ');
 }
@@ -102,11 +104,12 @@ function wordWidth(text: string): number {
   return lettersOf(text) * smallSize * wordShare;
 }
 
-/** Lines of a box: steps by rules have one more, for what the variables stand for. */
+/** Number of lines in a box; rule steps have one more for the substitution. */
 function linesOf(step: ProofStep): number {
   return step.rule === null ? 2 : 3;
 }
 
+/** Returns the size of a box. */
 export function sizeOfNode(row: OutlineRow, notes: StepNotes): Size {
   const { step } = row;
   const atom = lettersOf(step.atom) * atomSize * codeShare;
@@ -125,26 +128,26 @@ const tokenColours: Partial<Record<TokenKind, Colour>> = {
   operator: '--code-operator',
 };
 
-function codeSpans(text: string): Span[] {
+function codeSpans(text: string): TextRun[] {
   return lexLine(text, false).tokens.map(({ start, end, kind }) => ({
     text: text.slice(start, end),
     colour: tokenColours[kind] ?? '--text',
   }));
 }
 
-/** The colours of a kind: of its word, and of the plate under it. */
+/** Returns the colours of a kind: of its word and of its plate. */
 export function coloursOf(tone: Tone): { word: Colour; plate: Colour } {
   return tone === 'plain'
     ? { word: '--text-dim', plate: '--surface-hover' }
     : { word: `--${tone}`, plate: `--${tone}-surface` };
 }
 
-/** What is written in a box, from its left upper corner on; the box itself is drawn by its owner. */
+/** Returns the content of a box relative to its upper left corner; the caller draws the frame. */
 export function shapesOf(
   row: OutlineRow,
   size: Size,
   notes: StepNotes,
-  bindings: readonly Binding[],
+  bindings: readonly VariableBinding[],
 ): Shape[] {
   const { step } = row;
   const inner = size.width - 2 * side;
@@ -179,16 +182,16 @@ export function shapesOf(
   return shapes;
 }
 
-/** The diameter of the mark that folds and unfolds a step, at the right edge of its box. */
+/** Diameter of the fold marker at the right edge of a box. */
 export const foldSize = 18;
 
-/** What the mark says; null where there is nothing to fold. */
+/** Returns the fold marker; null if there is nothing to fold. */
 export function foldMark(row: OutlineRow, isUnfolded: boolean): '+' | '−' | null {
   if (!isFoldable(row)) return null;
   return isUnfolded ? '−' : '+';
 }
 
-/** The way of an edge: from the right edge of a box, by its bends, to the left edge of another. */
+/** Returns the path of an edge: from a box's right edge through its bends to another's left edge. */
 export function edgePath(points: readonly number[]): string {
   const at = (index: number) => Math.round((points[index] ?? 0) * 10) / 10;
   let path = `M${at(0)} ${at(1)}`;

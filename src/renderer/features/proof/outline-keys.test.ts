@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Proof } from '../../../engine/contract/inference.ts';
-import { afterKey, type OutlineState } from './outline-keys.ts';
+import { outlineAfterKey, type OutlineState } from './outline-keys.ts';
 import { buildTree, visibleRows } from './proof-tree.ts';
 
 function rule(id: number, premises: number[]): Proof['steps'][number] {
@@ -8,7 +8,7 @@ function rule(id: number, premises: number[]): Proof['steps'][number] {
   return { id, atom: `s${id}()`, kind, rule: null, ruleId: null, premises, scope: null };
 }
 
-/** 4 stands on 2 and 3; 2 on 0 and 1; 3 on 0 again. */
+/** 4 uses 2 and 3; 2 uses 0 and 1; 3 uses 0 again. */
 const tree = buildTree(
   { roots: [4], steps: [rule(0, []), rule(1, []), rule(2, [0, 1]), rule(3, [0]), rule(4, [2, 3])] },
   4,
@@ -16,7 +16,7 @@ const tree = buildTree(
 
 function press(keys: string[], start: OutlineState = { active: '4', unfolded: new Set() }): OutlineState {
   return keys.reduce<OutlineState>(
-    (state, key) => afterKey(key, tree, visibleRows(tree, state.unfolded), state, 2) ?? state,
+    (state, key) => outlineAfterKey(key, tree, visibleRows(tree, state.unfolded), state, 2) ?? state,
     start,
   );
 }
@@ -56,6 +56,6 @@ test('a digit unfolds so many levels, and folds what is below them', () => {
 
 test('other keys mean nothing here', () => {
   expect(
-    afterKey('x', tree, visibleRows(tree, new Set()), { active: '4', unfolded: new Set() }, 1),
+    outlineAfterKey('x', tree, visibleRows(tree, new Set()), { active: '4', unfolded: new Set() }, 1),
   ).toBeNull();
 });

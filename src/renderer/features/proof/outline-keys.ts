@@ -1,14 +1,15 @@
-/** What a key does in the outline of a proof: where the cursor goes, what is folded and unfolded. */
+/** Key handling of the proof outline: cursor movement, folding and unfolding. */
 import { isFoldable, keyOfStep, type OutlineRow, type ProofTree, stepsBelow } from './proof-tree.ts';
 import { activeLine, moveOf, type TreeMove } from './tree-keys.ts';
 
+/** Cursor and unfolded steps. */
 export interface OutlineState {
-  /** Key of the line the cursor is on. */
+  /** Key of the line under the cursor. */
   readonly active: string;
   readonly unfolded: ReadonlySet<number>;
 }
 
-/** The state after a digit: so many levels below a step are unfolded, and no more. */
+/** The state after a digit: exactly that many levels below a step are unfolded. */
 function toDepth(tree: ProofTree, row: OutlineRow, state: OutlineState, depth: number): OutlineState {
   const unfolded = new Set(state.unfolded);
   for (const id of stepsBelow(tree, row.step.id)) unfolded.delete(id);
@@ -26,8 +27,8 @@ function afterMove(move: TreeMove<OutlineRow>, tree: ProofTree, state: OutlineSt
   return { active: move.line.key, unfolded };
 }
 
-/** The state after a key; null for a key that means nothing here. `page`: lines that fit into the view. */
-export function afterKey(
+/** Returns the state after a key; null for an unhandled key. `page`: number of lines in the view. */
+export function outlineAfterKey(
   key: string,
   tree: ProofTree,
   rows: readonly OutlineRow[],

@@ -1,20 +1,23 @@
-/** A diagram with its places: what can be drawn, looked for by place, and written to a file. */
+/** A laid-out diagram, for drawing, spatial search and export. */
 import type { DiagramEdge, DiagramGraph, DiagramNode } from './diagram-graph.ts';
 import type { Layout } from './layout.ts';
 import { edgePath } from './node-drawing.ts';
 import { type Box, meets } from './viewport.ts';
 
+/** A node with its box. */
 export interface PlacedNode extends Box {
   readonly node: DiagramNode;
 }
 
+/** An edge with its bounding box. */
 export interface PlacedEdge extends Box {
   readonly edge: DiagramEdge;
   readonly path: string;
 }
 
+/** A laid-out diagram. */
 export interface PlacedDiagram {
-  /** As in the graph. */
+  /** In the order of the graph. */
   readonly nodes: readonly PlacedNode[];
   readonly edges: readonly PlacedEdge[];
   readonly nodeOf: ReadonlyMap<number, number>;
@@ -22,6 +25,7 @@ export interface PlacedDiagram {
   readonly height: number;
 }
 
+/** Combines a graph with its layout. */
 export function placedDiagram(graph: DiagramGraph, layout: Layout): PlacedDiagram {
   const nodes = graph.nodes.map((node, index): PlacedNode => {
     const { width, height } = node;
@@ -65,16 +69,16 @@ function placedEdge(edge: DiagramEdge, from: Box, to: Box, bends: readonly numbe
   };
 }
 
-/** The node of a step; undefined where it is not in the diagram. */
+/** Returns the node of a step; undefined if it is not in the diagram. */
 export function nodeOfStep(diagram: PlacedDiagram, step: number): PlacedNode | undefined {
   const place = diagram.nodeOf.get(step);
   return place === undefined ? undefined : diagram.nodes[place];
 }
 
-/** So many lines to boxes out of sight are drawn; more would be one grey area, and slow. */
-const mostPassing = 150;
+/** Maximum number of edges drawn between boxes outside the view; more would be slow and merge into grey. */
+const maxPassing = 150;
 
-/** What lies in a part of the diagram. Of very many lines that only pass through it, some. */
+/** Returns what lies in a part of the diagram; of very many edges that merely cross it, only some. */
 export function within(
   diagram: PlacedDiagram,
   part: Box,
@@ -87,7 +91,7 @@ export function within(
     if (end !== undefined && meets(end, part)) edges.push(placed);
     else passing.push(placed);
   }
-  const every = Math.ceil(passing.length / mostPassing);
+  const every = Math.ceil(passing.length / maxPassing);
   edges.push(...passing.filter((_, index) => index % every === 0));
   return { nodes: diagram.nodes.filter((node) => meets(node, part)), edges };
 }

@@ -1,17 +1,19 @@
-/**
- * The diagram of a proof: a tree by the ARIA pattern, of which only what is seen is drawn.
- *
- * One stop in the tab order, with the keys of the outline; what is unfolded and where the cursor stands are the same
- * there. Seen from far, boxes are drawn as plates without text, a path for each kind.
- */
 import { ActionIcon, Loader, Tooltip } from '@mantine/core';
-import { IconMinus, IconPlus, IconMaximize } from '@tabler/icons-react';
+import { IconMaximize, IconMinus, IconPlus } from '@tabler/icons-react';
 import { type KeyboardEvent, memo, type ReactNode, useId, useMemo, useRef } from 'react';
 import { PaneProblem } from '../../ui/notices.tsx';
-import { DiagramBox } from './diagram-box.tsx';
 import { diagramOf } from './diagram-graph.ts';
 import styles from './diagram.module.css';
-import { coloursOf, sizeOfNode, type StepNotes } from './node-drawing.ts';
+import {
+  coloursOf,
+  foldMark,
+  foldSize,
+  kindLine,
+  type Shape,
+  shapesOf,
+  sizeOfNode,
+  type StepNotes,
+} from './node-drawing.ts';
 import {
   nodeOfStep,
   type PlacedDiagram,
@@ -19,31 +21,138 @@ import {
   type PlacedNode,
   within,
 } from './placed-diagram.ts';
-import { wordOf } from './step-words.ts';
+import type { OutlineRow } from './proof-tree.ts';
+import { type VariableBinding, wordOf } from './step-words.ts';
 import { useLaidOut } from './use-layout.ts';
-import type { LookedAt } from './use-looked-at.ts';
+import type { ProofDisplay } from './use-proof-display.ts';
 import type { StepActions } from './use-step-actions.ts';
 import { useViewport } from './use-viewport.ts';
 import { inSteps, seen, type Viewport } from './viewport.ts';
 
-/** The diagram of what is unfolded. */
-export function useDiagramGraph({ rows, chosen, hiddenUnder }: LookedAt) {
+function ShapeDrawing({ shape }: { shape: Shape }) {
+  if (shape.kind === 'box') {
+    const { x, y, width, height, radius, fill } = shape;
+    return <rect x={x} y={y} width={width} height={height} rx={radius} style={{ fill: `var(${fill})` }} />;
+  }
+  const { x, y, size, isCode, isBold, spans } = shape;
+  return (
+    <text
+      x={x}
+      y={y}
+      className={isCode ? styles.code : styles.words}
+      style={{ fontSize: size, fontWeight: isBold ? 600 : 400 }}
+    >
+      {spans.map(({ text, colour }, index) => (
+        // Runs are identified by position.
+        // eslint-disable-next-line react/no-array-index-key
+        <tspan key={index} style={{ fill: `var(${colour})` }}>
+          {text}
+        </tspan>
+      ))}
+    </text>
+  );
+}
+
+/** The full content of a box, for screen readers. */
+function labelOf(placed: PlacedNode, notes: StepNotes, bindings: readonly VariableBinding[]): string {
+  const { row, uses } = placed.node;
+  const { atom, rule } = row.step;
+  const by = rule === null ? '' : ` by ${rule}`;
+  const where = bindings.map(([variable, constant]) => `${variable} = ${constant}`).join(', ');
+  const shared = uses > 1 ? `, stands under ${uses} steps` : '';
+  return `${atom}, ${kindLine(row, notes)}${by}${where === '' ? '' : `, with ${where}`}${shared}`;
+}
+
+interface DiagramBoxProps {
+  id: string;
+  placed: PlacedNode;
+  notes: StepNotes;
+  bindingsOf: ProofDisplay['bindingsOf'];
+  isActive: boolean;
+  isUnfolded: boolean;
+  isMatch: boolean;
+  onSelect: (row: OutlineRow) => void;
+  onOpen: (row: OutlineRow) => void;
+  onToggle: (row: OutlineRow) => void;
+}
+
+function FoldMark({ placed, mark, onToggle }: { placed: PlacedNode; mark: '+' | '−'; onToggle: () => void }) {
+  const { width, height } = placed;
+  return (
+    <g
+      className={styles.fold}
+      transform={`translate(${width} ${height / 2})`}
+      onClick={(event) => {
+        event.stopPropagation();
+        onToggle();
+      }}
+      onDoubleClick={(event) => event.stopPropagation()}
+    >
+      <rect x={-13} y={-13} width={26} height={26} fill="transparent" />
+      <circle r={foldSize / 2} />
+      <path d={mark === '+' ? 'M-4 0h8M0 -4v8' : 'M-4 0h8'} />
+    </g>
+  );
+}
+
+const DiagramBox = memo(function DiagramBox(props: DiagramBoxProps) {
+  const { id, placed, notes, bindingsOf, isActive, isUnfolded, isMatch } = props;
+  const { width, height, node } = placed;
+  const { row } = node;
+  const bindings = bindingsOf(row.step);
+  const mark = foldMark(row, isUnfolded);
+  const { word } = coloursOf(wordOf(row.step).tone);
+  const look = [styles.box, isActive ? styles.active : '', isMatch ? styles.match : ''].join(' ');
+  return (
+    <g
+      id={id}
+      role="treeitem"
+      aria-label={labelOf(placed, notes, bindings)}
+      aria-level={row.level}
+      aria-posinset={row.position}
+      aria-setsize={row.siblings}
+      aria-selected={isActive}
+      {...(mark === null ? {} : { 'aria-expanded': isUnfolded })}
+      className={look}
+      transform={`translate(${placed.left} ${placed.top})`}
+      onClick={() => props.onSelect(row)}
+      onDoubleClick={() => props.onOpen(row)}
+    >
+      <title>{row.step.rule === null ? row.step.atom : `${row.step.atom}\n${row.step.rule}`}</title>
+      {/* Shared steps and matches also differ in form, not only in colour. */}
+      {node.uses > 1 && <rect className={styles.behind} x={4} y={4} width={width} height={height} rx={5} />}
+      <rect className={styles.frame} width={width} height={height} rx={5} />
+      <rect y={6} width={3} height={height - 12} style={{ fill: `var(${word})` }} />
+      <svg width={width} height={height} role="presentation">
+        {shapesOf(row, node, notes, bindings).map((shape, index) => (
+          // Shapes are identified by position.
+          // eslint-disable-next-line react/no-array-index-key
+          <ShapeDrawing key={index} shape={shape} />
+        ))}
+      </svg>
+      {mark !== null && <FoldMark placed={placed} mark={mark} onToggle={() => props.onToggle(row)} />}
+    </g>
+  );
+});
+
+/** Returns the graph of the unfolded steps. */
+export function useDiagramGraph({ rows, chosen, hiddenUnder }: ProofDisplay) {
   const notes = useMemo((): StepNotes => ({ chosen, hiddenUnder }), [chosen, hiddenUnder]);
   const graph = useMemo(() => diagramOf(rows, (row) => sizeOfNode(row, notes)), [rows, notes]);
   return { notes, graph };
 }
 
-/** Below this scale, or with more boxes in sight, texts are not drawn. */
-const leastReadable = 0.3;
-const mostBoxes = 350;
-/** Lines that a page key goes over. */
+/** Below this scale, or with more boxes in view, text is not drawn. */
+const minReadable = 0.3;
+const maxBoxes = 350;
+/** Lines that a page key moves. */
 const pageSize = 10;
-/** How far around the screen boxes are drawn already, in pixels. */
+/** Margin around the screen in which boxes are drawn, in pixels. */
 const drawnAround = 120;
 
 interface DrawnProps {
   id: string;
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   actions: StepActions;
   notes: StepNotes;
   diagram: PlacedDiagram;
@@ -64,7 +173,7 @@ function platesOf(nodes: readonly PlacedNode[]): [colour: string, path: string][
   return [...paths].map(([colour, parts]) => [colour, parts.join('')]);
 }
 
-/** Edges of a kind are one path: a step may stand on thousands. */
+/** Edges of a kind are one path: a step may have thousands of premises. */
 const Edges = memo(function Edges({ edges, active }: { edges: readonly PlacedEdge[]; active: number }) {
   const isNear = ({ edge }: PlacedEdge) => edge.from === active || edge.to === active;
   const path = (of: (placed: PlacedEdge) => boolean) =>
@@ -85,7 +194,7 @@ const Edges = memo(function Edges({ edges, active }: { edges: readonly PlacedEdg
   );
 });
 
-/** What is seen from far: a path for all edges, and one for the boxes of each kind. */
+/** The far view: one path for all edges and one for the boxes of each kind. */
 const Far = memo(function Far({ nodes, edges }: ReturnType<typeof within>) {
   return (
     <>
@@ -97,17 +206,17 @@ const Far = memo(function Far({ nodes, edges }: ReturnType<typeof within>) {
   );
 });
 
-function Drawn({ id, lookedAt, actions, notes, diagram, view, screen }: DrawnProps) {
-  const { state, found, active, bindingsOf } = lookedAt;
-  // In steps, so that moving a little draws nothing anew.
+function Drawn({ id, display, actions, notes, diagram, view, screen }: DrawnProps) {
+  const { state, found, active, bindingsOf } = display;
+  // Quantized, so that a small move redraws nothing.
   const { left, top, width, height } = inSteps(seen(view, screen), drawnAround / view.k);
   const drawn = useMemo(
     () => within(diagram, { left, top, width, height }),
     [diagram, left, top, width, height],
   );
-  const isFar = view.k < leastReadable || drawn.nodes.length > mostBoxes;
+  const isFar = view.k < minReadable || drawn.nodes.length > maxBoxes;
   const cursor = nodeOfStep(diagram, active?.step.id ?? -1);
-  // Whoever does not see the diagram still finds the cursor in it.
+  // A screen reader still finds the cursor in it.
   const boxes = isFar || !drawn.nodes.some((node) => node === cursor) ? cursor : undefined;
   const shown = [...(isFar ? [] : drawn.nodes), ...(boxes === undefined ? [] : [boxes])];
   return (
@@ -165,12 +274,18 @@ function Zoom({ scale, zoomIn, zoomOut, fit }: ZoomProps) {
   );
 }
 
-export function ProofDiagram({ lookedAt, actions }: { lookedAt: LookedAt; actions: StepActions }) {
-  const { notes, graph } = useDiagramGraph(lookedAt);
+/**
+ * Shows the diagram of a proof: an ARIA tree that draws only visible parts.
+ *
+ * One tab stop and the outline's keys; unfolded steps and cursor are shared with it. Zoomed far out, boxes become
+ * plates without text, one path per kind.
+ */
+export function ProofDiagram({ display, actions }: { display: ProofDisplay; actions: StepActions }) {
+  const { notes, graph } = useDiagramGraph(display);
   const { diagram, failure, again } = useLaidOut(graph);
   const ref = useRef<HTMLDivElement>(null);
   const id = useId();
-  const active = lookedAt.active?.step.id ?? -1;
+  const active = display.active?.step.id ?? -1;
   const { view, screen, dragging, zoomIn, zoomOut, fit } = useViewport(ref, diagram, active);
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -204,7 +319,7 @@ export function ProofDiagram({ lookedAt, actions }: { lookedAt: LookedAt; action
       >
         {isDrawn && (
           <svg role="presentation" className={styles.canvas}>
-            <Drawn {...{ id, lookedAt, actions, notes, diagram, view, screen }} />
+            <Drawn {...{ id, display, actions, notes, diagram, view, screen }} />
           </svg>
         )}
       </div>

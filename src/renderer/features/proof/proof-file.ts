@@ -1,26 +1,21 @@
-/** What a proof is as a file: its name, its size as a picture, and which steps belong to it. */
+/** A proof as a file: its name, the scale of its picture, and the steps it contains. */
 import type { Proof } from '../../../engine/contract/inference.ts';
 
-/** What browsers take for a picture: pixels along a side, and in all. */
-const greatestSide = 16_000;
-const greatestArea = 80_000_000;
-/** For screens with more than one pixel a point. */
+/** Browsers' limits of a picture: pixels per side, and in total. */
+const maxSide = 16_000;
+const maxArea = 80_000_000;
+/** For high-density screens. */
 const bestScale = 2;
-/** Smaller than this, texts could not be read. */
-const leastScale = 0.4;
+/** Below this scale text is unreadable. */
+const minScale = 0.4;
 
-/** How much a picture is enlarged; null where it would be too large to be one. */
+/** Returns the scale of a picture; null if it would be too large. */
 export function scaleOfPicture(width: number, height: number): number | null {
-  const scale = Math.min(
-    bestScale,
-    greatestSide / width,
-    greatestSide / height,
-    Math.sqrt(greatestArea / (width * height)),
-  );
-  return scale < leastScale ? null : scale;
+  const scale = Math.min(bestScale, maxSide / width, maxSide / height, Math.sqrt(maxArea / (width * height)));
+  return scale < minScale ? null : scale;
 }
 
-/** A name of plain letters: `proof-ancestor-ada-bob.svg`. */
+/** Returns an ASCII file name: `proof-ancestor-ada-bob.svg`. */
 export function fileNameOf(statement: string, extension: string): string {
   const plain = statement
     .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
@@ -29,7 +24,7 @@ export function fileNameOf(statement: string, extension: string): string {
   return `proof-${plain === '' ? 'steps' : plain}.${extension}`;
 }
 
-/** The proof of one of its steps: with all that it stands on, in the order of the whole. */
+/** Returns the proof of one step: its premises, transitively, in the original order. */
 export function proofOf(proof: Proof, root: number): Proof {
   if (root === proof.roots[0]) return proof;
   const premisesOf = new Map(proof.steps.map((step) => [step.id, step.premises]));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { condensed, knownNameOf, namesIn } from './condense.ts';
-import { findSteps, nextMatch, unfoldedAfter } from './find-steps.ts';
+import { findSteps, nextMatch, unfoldedAfter } from './use-proof-display.ts';
 import { hiddenNames, hideOf, proofSearchOf } from './proof-search.ts';
 import { buildTree, stepsBelow, visibleRows } from './proof-tree.ts';
 
@@ -14,7 +14,7 @@ function step(
   return { id, atom, kind, rule: null, ruleId: null, premises, scope: null };
 }
 
-/** 6 stands on 4, 5 and a comparison; 4 and 5 both on 0; 5 on an absence too. */
+/** 6 uses 4, 5 and a comparison; 4 and 5 both use 0; 5 also an absence. */
 const proof: Proof = {
   roots: [6],
   steps: [

@@ -1,9 +1,3 @@
-/**
- * The outline of a proof: a tree by the ARIA pattern, of which only the visible lines exist.
- *
- * One stop in the tab order; the cursor is moved by keys (outline-keys.ts) and the pointer. What is unfolded and
- * where the cursor stands belong to the owner, so that they survive.
- */
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useId, useRef } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -15,27 +9,27 @@ import { waysTo, wayInWords } from './alternatives.ts';
 import styles from './proof.module.css';
 import { isFoldable, type OutlineRow } from './proof-tree.ts';
 import { wordOf } from './step-words.ts';
-import type { LookedAt } from './use-looked-at.ts';
+import type { ProofDisplay } from './use-proof-display.ts';
 import type { StepActions } from './use-step-actions.ts';
 
 interface ProofOutlineProps {
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   actions: StepActions;
 }
 
-/** Deeper levels are not indented further, so that a long chain stays on the screen; they say their number. */
-const greatestIndent = 16;
+/** Deeper levels are not indented further, so that a long chain stays visible; they show their number. */
+const maxIndent = 16;
 
 interface LineProps {
   row: OutlineRow;
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   isUnfolded: boolean;
   onToggle: () => void;
   onOpen: () => void;
 }
 
-function LineContent({ row, lookedAt, isUnfolded, onToggle, onOpen }: LineProps) {
-  const { tree, chosen, hiddenUnder } = lookedAt;
+function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) {
+  const { tree, chosen, hiddenUnder } = display;
   const { step } = row;
   const hidden = hiddenUnder.get(step.id) ?? 0;
   const { word, tone } = wordOf(step);
@@ -43,10 +37,8 @@ function LineContent({ row, lookedAt, isUnfolded, onToggle, onOpen }: LineProps)
   const isPointer = row.isReference && step.premises.length > 0;
   return (
     <>
-      <span style={{ flex: 'none', width: Math.min(row.level - 1, greatestIndent) * 16 }} aria-hidden />
-      {row.level > greatestIndent + 1 && (
-        <span className={`dim number ${styles.depth}`}>{row.level - 1}</span>
-      )}
+      <span style={{ flex: 'none', width: Math.min(row.level - 1, maxIndent) * 16 }} aria-hidden />
+      {row.level > maxIndent + 1 && <span className={`dim number ${styles.depth}`}>{row.level - 1}</span>}
       {isFoldable(row) ? (
         <span
           className={styles.fold}
@@ -66,7 +58,7 @@ function LineContent({ row, lookedAt, isUnfolded, onToggle, onOpen }: LineProps)
       <CodeText isLine text={step.atom} />
       <Tag tone={tone}>{word}</Tag>
       {isPointer ? (
-        // As Enter does for the keyboard.
+        // Enter does the same.
         <span
           role="presentation"
           className={styles.elsewhere}
@@ -100,7 +92,7 @@ interface PlacedLineProps extends LineProps {
   id: string;
   top: number;
   isActive: boolean;
-  /** True where it is searched for. */
+  /** True for a match of the search. */
   isMatch: boolean;
   onClick: () => void;
 }
@@ -126,8 +118,14 @@ function Line({ id, top, isActive, isMatch, onClick, ...content }: PlacedLinePro
   );
 }
 
-export function ProofOutline({ lookedAt, actions }: ProofOutlineProps) {
-  const { rows, state, found } = lookedAt;
+/**
+ * Shows the outline of a proof: an ARIA tree that renders only visible lines.
+ *
+ * One tab stop; keys (outline-keys.ts) and the pointer move the cursor. The owner holds cursor and unfolded steps, so
+ * that they persist.
+ */
+export function ProofOutline({ display, actions }: ProofOutlineProps) {
+  const { rows, state, found } = display;
   const { active, unfolded } = state;
   const rowHeight = useRowHeight();
   const scrollRef = useRef<HTMLDivElement>(null);
@@ -160,7 +158,7 @@ export function ProofOutline({ lookedAt, actions }: ProofOutlineProps) {
               id={`${id}-${index}`}
               top={top}
               row={row}
-              lookedAt={lookedAt}
+              display={display}
               isMatch={found?.matches.has(row.step.id) === true}
               isUnfolded={unfolded.has(row.step.id)}
               isActive={index === activeIndex}

@@ -1,18 +1,22 @@
-/** A proof with what belongs to it: how old it is, its two views, the step under the cursor, copies and files. */
+/** A proof with its views, the detail of the step under the cursor, its age and its exports. */
 import { ActionIcon, Button, Loader, Tooltip } from '@mantine/core';
 import { IconArrowsSplit2, IconHelpCircle, IconTimeline, IconUnlink } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import type { Answer, Proof } from '../../../engine/contract/inference.ts';
 import { parseAtom } from '../../../engine/language/parse.ts';
-import { failureOf } from '../../api/problem.ts';
+import { noteGeneration } from '../../api/live.ts';
+import { apiFailureOf } from '../../api/problem.ts';
+import { refuseUnreadable } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
-import { scopeKey } from '../../api/space.ts';
+import { scopeFieldsOf, scopeKey } from '../../api/space.ts';
+import { useIsOld } from '../../api/use-run.ts';
 import { BesideActions } from '../../ui/beside-actions.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { AgeBanner, Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { waysTo } from './alternatives.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { ProofDiagram } from './proof-diagram.tsx';
@@ -22,9 +26,58 @@ import { ProofTools } from './proof-tools.tsx';
 import type { OutlineRow, ProofTree } from './proof-tree.ts';
 import styles from './proof.module.css';
 import { StepDetail } from './step-detail.tsx';
-import { type LookedAt, useLookedAt } from './use-looked-at.ts';
-import { type ShownProof, useProof } from './use-proof.ts';
+import { type ProofDisplay, useProofDisplay } from './use-proof-display.ts';
 import { useStepActions } from './use-step-actions.ts';
+
+/**
+ * The proof of a question at the time it was asked.
+ *
+ * It is not fetched again by itself: when the knowledge changes, it stays and `isOld` is true.
+ */
+interface ShownProof {
+  readonly answer: Answer | undefined;
+  readonly error: Error | null;
+  readonly isLoading: boolean;
+  readonly isOld: boolean;
+  again(): void;
+}
+
+/** Fetches the proof. `allProofs` includes the alternatives; the proof without them stays until they arrive. */
+function useProof(question: string, allProofs: boolean): ShownProof {
+  const { call, endpoint, space } = useSession();
+  const { database, tenant } = endpoint;
+  // Not under the topic of answers: changes must not refetch it.
+  const key = ['proof', database, tenant, scopeKey(space.scope), question];
+  const query = useQuery({
+    queryKey: [...key, allProofs],
+    queryFn: async ({ signal }) => {
+      refuseUnreadable(question);
+      const body = {
+        text: question,
+        ...scopeFieldsOf(space.scope),
+        withProof: true,
+        allProofs,
+        limit: 1,
+        timeoutMs: 60_000,
+      };
+      const answer = await call('ask', { body }, { signal });
+      noteGeneration(answer.generation);
+      return answer;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    placeholderData: (before: Answer | undefined, query) =>
+      query !== undefined && key.every((part, index) => query.queryKey[index] === part) ? before : undefined,
+  });
+  const isOld = useIsOld(query.data === undefined ? null : query.dataUpdatedAt);
+  return {
+    answer: query.data,
+    error: query.error,
+    isLoading: query.isFetching,
+    isOld,
+    again: () => void query.refetch(),
+  };
+}
 
 interface ShownProps {
   question: string;
@@ -33,22 +86,22 @@ interface ShownProps {
   alternatives: Alternatives;
   look: ProofLook;
   onLook: (look: ProofLook) => void;
-  /** True where the proof is the view, not a part of one. */
+  /** True if the proof is a view of its own. */
   isWhole: boolean;
   actions: ReactNode;
 }
 
-/** Whether other ways to the steps are shown too. */
+/** Whether alternatives are included. */
 interface Alternatives {
   readonly areWanted: boolean;
   readonly areLoading: boolean;
   readonly want: (areWanted: boolean) => void;
 }
 
-/** How many steps of what is shown have other ways. */
+/** How many shown steps have alternatives. */
 function otherWaysInWords(tree: ProofTree): string {
   let count = 0;
-  for (const id of tree.placeOf.keys()) {
+  for (const id of tree.positionOf.keys()) {
     const step = tree.steps.get(id);
     if (step !== undefined && waysTo(step) > 1) count += 1;
   }
@@ -85,7 +138,7 @@ function TraceButton({ question }: { question: string }) {
   );
 }
 
-/** What a step stands for, in the view that is about it. */
+/** Opens the fact or rule of a step in its view. */
 function useOpenStep(): (row: OutlineRow) => void {
   const navigate = useNavigate();
   return ({ step }) => {
@@ -99,11 +152,11 @@ function useOpenStep(): (row: OutlineRow) => void {
 }
 
 function StepCount({
-  lookedAt,
+  display,
   answer,
   alternatives,
-}: { lookedAt: LookedAt } & Pick<ShownProps, 'answer' | 'alternatives'>) {
-  const { tree } = lookedAt;
+}: { display: ProofDisplay } & Pick<ShownProps, 'answer' | 'alternatives'>) {
+  const { tree } = display;
   return (
     <span className="dim number">
       {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} ·{' '}
@@ -114,17 +167,17 @@ function StepCount({
   );
 }
 
-/** One answer's proof; made anew for every answer, so that folds do not leak from one to another. */
+/** Shows the proof of one answer; remounted for each answer, so that folds do not carry over. */
 function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, actions }: ShownProps) {
   const { space } = useSession();
   const about = JSON.stringify([space.database, space.tenant, scopeKey(space.scope), question]);
-  const lookedAt = useLookedAt({ about, proof, look, onLook });
+  const display = useProofDisplay({ about, proof, look, onLook });
   const findRef = useRef<HTMLInputElement>(null);
   const shownRef = useRef<HTMLDivElement>(null);
   const focusProof = () => shownRef.current?.querySelector<HTMLElement>('[role="tree"]')?.focus();
   const onOpen = useOpenStep();
-  const stepActions = useStepActions({ lookedAt, onOpen, onFind: () => findRef.current?.select() });
-  const { active } = lookedAt;
+  const stepActions = useStepActions({ display, onOpen, onFind: () => findRef.current?.select() });
+  const { active } = display;
   return (
     <PaneFrame
       scroll="own"
@@ -132,36 +185,36 @@ function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, a
       title={<PaneTitle isWhole={isWhole}>Proof</PaneTitle>}
       actions={
         <>
-          <StepCount lookedAt={lookedAt} answer={answer} alternatives={alternatives} />
+          <StepCount display={display} answer={answer} alternatives={alternatives} />
           <AlternativesButton {...alternatives} />
           <TraceButton question={question} />
-          <ExportMenu lookedAt={lookedAt} />
+          <ExportMenu display={display} />
           {actions}
         </>
       }
     >
       <div className={styles.shown} ref={shownRef}>
-        <ProofTools lookedAt={lookedAt} findRef={findRef} onLeave={focusProof} />
+        <ProofTools display={display} findRef={findRef} onLeave={focusProof} />
         {proof.truncated === true && (
           <Banner>This proof was cut after {formatAmount(proof.steps.length, 'step')}.</Banner>
         )}
         <div className={styles.outlineFrame}>
           {look.look === 'diagram' ? (
-            <ProofDiagram lookedAt={lookedAt} actions={stepActions} />
+            <ProofDiagram display={display} actions={stepActions} />
           ) : (
-            <ProofOutline lookedAt={lookedAt} actions={stepActions} />
+            <ProofOutline display={display} actions={stepActions} />
           )}
         </div>
-        {active !== undefined && <StepDetail row={active} lookedAt={lookedAt} />}
+        {active !== undefined && <StepDetail row={active} display={display} />}
       </div>
     </PaneFrame>
   );
 }
 
-/** In place of a proof: it is on its way, failed, or there is none. */
+/** Replaces the proof while it loads, after a failure, or if there is none. */
 function NotShown({ question, shown }: { question: string; shown: ShownProof }) {
   const { error, answer, isLoading, again } = shown;
-  if (error !== null) return <ProblemNotice failure={failureOf(error)} onRetry={again} />;
+  if (error !== null) return <ProblemNotice failure={apiFailureOf(error)} onRetry={again} />;
   if (isLoading || answer === undefined) return <Loader size={18} aria-label="Proving" />;
   return (
     <EmptyState
@@ -199,12 +252,12 @@ function hasAlternatives(proof: Proof): boolean {
   return proof.steps.some((step) => step.alternatives !== undefined);
 }
 
-/** How a proof is looked at beside something else: the address is that of the other view. */
+/** The display state of a proof beside other content, where the address belongs to the other view. */
 function useLookBeside(question: string): readonly [ProofLook, (look: ProofLook) => void] {
   const [kept, setKept] = useState<{ question: string; look: ProofLook }>(() =>
-    readStored(besideKey, readBeside, { question, look: {} }),
+    readStoredState(besideKey, readBeside, { question, look: {} }),
   );
-  // Of the proof before, outline or diagram is what stays.
+  // A new proof inherits only outline or diagram.
   const look = kept.question === question ? kept.look : { look: kept.look.look, ways: kept.look.ways };
   const setLook = (next: ProofLook) => {
     writeStored(besideKey, { question, look: next });
@@ -227,16 +280,17 @@ interface PanelProps {
   question: string;
   look: ProofLook;
   onLook: (look: ProofLook) => void;
-  /** Present where the panel stands beside something else. */
+  /** Present if the panel is beside other content. */
   onClose?: () => void;
 }
 
-/** A proof beside what it is about. */
+/** Shows a proof beside other content. */
 export function ProofPanel({ question, onClose }: { question: string; onClose: () => void }) {
   const [look, onLook] = useLookBeside(question);
   return <ProofPane question={question} look={look} onLook={onLook} onClose={onClose} />;
 }
 
+/** Shows a proof with its tools. */
 export function ProofPane({ question, look, onLook, onClose }: PanelProps) {
   const areWanted = look.ways === 'true';
   const shown = useProof(question, areWanted);
@@ -252,7 +306,7 @@ export function ProofPane({ question, look, onLook, onClose }: PanelProps) {
       {isOld && <ProofAge answer={answer} again={again} />}
       {error !== null && answer !== undefined && (
         <div className={styles.padded}>
-          <ProblemNotice failure={failureOf(error)} onRetry={again} />
+          <ProblemNotice failure={apiFailureOf(error)} onRetry={again} />
         </div>
       )}
       <div className={styles.panelBody}>

@@ -1,29 +1,30 @@
 /**
- * What the address of the Proof view says: the question, and how its proof is looked at. All as text.
+ * Search parameters of the Proof view: the question and the display state, all as text.
  *
- * What is folded is no part of it: that may be thousands of steps, and is remembered by the browser.
+ * Folds are not included, since they may be thousands of steps; the browser remembers them.
  */
 import { type QuestionSearch, questionSearchOf } from '../../api/question-text.ts';
 
-/** How a proof is looked at. */
+/** Display state of a proof in the address. */
 export interface ProofLook {
-  /** The view beside the outline; absent: the outline. */
+  /** Absent: the outline. */
   look?: 'diagram' | undefined;
-  /** The statement of the step that is shown as if it were the root. */
+  /** Statement of the step shown as root. */
   from?: string | undefined;
-  /** The text whose steps alone are shown, with those they stand under. */
+  /** Search text: only matching steps and their ancestors are shown. */
   find?: string | undefined;
-  /** What is known and hidden, by commas: see `knownNameOf`. */
+  /** Hidden names, separated by commas: see `knownNameOf`. */
   hide?: string | undefined;
-  /** Present where the other ways to each step are looked for. */
+  /** Present if alternatives are included. */
   ways?: 'true' | undefined;
 }
 
+/** The search parameters. */
 export interface ProofSearch extends QuestionSearch, ProofLook {}
 
 const texts = ['from', 'find', 'hide'] as const;
 
-/** Reads how a proof is looked at; what is not understood is dropped. */
+/** Reads the display state; invalid parameters are dropped. */
 export function proofLookOf(search: Record<string, unknown>): ProofLook {
   const look: ProofLook = {};
   if (search['look'] === 'diagram') look.look = 'diagram';
@@ -35,17 +36,17 @@ export function proofLookOf(search: Record<string, unknown>): ProofLook {
   return look;
 }
 
-/** Reads search parameters. */
+/** Reads the search parameters. */
 export function proofSearchOf(search: Record<string, unknown>): ProofSearch {
   return { ...questionSearchOf(search), ...proofLookOf(search) };
 }
 
-/** The names that `hide` lists. */
+/** Returns the names in `hide`. */
 export function hiddenNames(hide: string | undefined): ReadonlySet<string> {
   return new Set((hide ?? '').split(',').filter((name) => name !== ''));
 }
 
-/** The names as `hide` lists them; nothing where there are none. */
+/** Returns the `hide` parameter of names; undefined for none. */
 export function hideOf(names: ReadonlySet<string>): string | undefined {
   return names.size === 0 ? undefined : [...names].sort().join(',');
 }

@@ -1,20 +1,130 @@
-/** The bar over a proof: outline or diagram, search, how deep it is unfolded, what is hidden, and from where it is seen. */
-import { ActionIcon, Button, Checkbox, Menu, Popover, SegmentedControl, Tooltip } from '@mantine/core';
-import { IconArrowBackUp, IconEyeOff, IconFold, IconListTree, IconStack2, IconX } from '@tabler/icons-react';
-import { type RefObject, useMemo, useState } from 'react';
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  CloseButton,
+  Menu,
+  Popover,
+  SegmentedControl,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import {
+  IconArrowBackUp,
+  IconChevronDown,
+  IconChevronUp,
+  IconEyeOff,
+  IconFold,
+  IconListTree,
+  IconSearch,
+  IconStack2,
+  IconX,
+} from '@tabler/icons-react';
+import { type KeyboardEvent, type RefObject, useEffect, useMemo, useState } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { computedName, namesIn } from './condense.ts';
-import { FindField } from './find-field.tsx';
 import { hiddenNames } from './proof-search.ts';
 import { keyOfStep, stepsBelow } from './proof-tree.ts';
 import styles from './proof.module.css';
-import type { LookedAt } from './use-looked-at.ts';
+import type { ProofDisplay } from './use-proof-display.ts';
+
+/** In milliseconds. */
+const delay = 200;
+
+/** Returns `2 of 5`; the number of matches if the cursor is on none. */
+function placeInWords({ found, active }: ProofDisplay): string {
+  if (found === null) return '';
+  const count = found.inOrder.length;
+  if (count === 0) return 'No match';
+  const place = active === undefined ? -1 : found.inOrder.indexOf(active.step.id);
+  return place < 0 ? `${formatCount(count)} found` : `${formatCount(place + 1)} of ${formatCount(count)}`;
+}
+
+function Matches({ display }: { display: ProofDisplay }) {
+  const { found, goToMatch } = display;
+  const isNone = found === null || found.inOrder.length === 0;
+  const button = (label: string, keys: string, by: 1 | -1) => (
+    <Tooltip label={`${label} (${keys})`}>
+      <ActionIcon size={24} aria-label={label} disabled={isNone} onClick={() => goToMatch(by)}>
+        {by < 0 ? <IconChevronUp size={15} aria-hidden /> : <IconChevronDown size={15} aria-hidden />}
+      </ActionIcon>
+    </Tooltip>
+  );
+  return (
+    <>
+      <span className="dim number" role="status">
+        {placeInWords(display)}
+      </span>
+      {button('The match before', 'Shift+N', -1)}
+      {button('The next match', 'N', 1)}
+    </>
+  );
+}
+
+interface FindFieldProps {
+  display: ProofDisplay;
+  fieldRef: RefObject<HTMLInputElement | null>;
+  /** Moves the focus back to the proof. */
+  onLeave: () => void;
+}
+
+/** Shows the search field of a proof: matches appear with their ancestors; Enter moves through them. */
+function FindField({ display, fieldRef, onLeave }: FindFieldProps) {
+  const { look, setFind, goToMatch } = display;
+  const value = look.find ?? '';
+  const [typed, setTyped] = useState(value);
+  const report = useDebouncedCallback(setFind, delay);
+  useEffect(() => setTyped(value), [value]);
+  function set(text: string): void {
+    setTyped(text);
+    report(text);
+  }
+  function clear(): void {
+    report.cancel();
+    setTyped('');
+    setFind('');
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      // Enter may precede the delayed search.
+      if (typed !== value) report.flush();
+      else goToMatch(event.shiftKey ? -1 : 1);
+    } else if (event.key === 'ArrowDown') {
+      event.preventDefault();
+      onLeave();
+    } else if (event.key === 'Escape') {
+      event.preventDefault();
+      if (typed === '') onLeave();
+      else clear();
+    }
+  }
+  return (
+    <span role="search" aria-label="In the proof" className={styles.find}>
+      <TextInput
+        ref={fieldRef}
+        className={styles.findInput}
+        aria-label="Find steps"
+        placeholder="Find steps"
+        leftSection={<IconSearch size={14} aria-hidden />}
+        rightSection={
+          typed === '' ? null : <CloseButton size="xs" aria-label="End the search" onClick={clear} />
+        }
+        value={typed}
+        onChange={(event) => set(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      {display.found !== null && <Matches display={display} />}
+    </span>
+  );
+}
 
 const depths = [1, 2, 3, 4, 5, 10, 20] as const;
 
-function FoldButtons({ lookedAt }: { lookedAt: LookedAt }) {
-  const { tree, setState } = lookedAt;
+function FoldButtons({ display }: { display: ProofDisplay }) {
+  const { tree, setState } = display;
   const unfold = (depth?: number) =>
     setState({ active: keyOfStep(tree.root), unfolded: stepsBelow(tree, tree.root, depth) });
   return (
@@ -49,9 +159,9 @@ function FoldButtons({ lookedAt }: { lookedAt: LookedAt }) {
   );
 }
 
-/** The names of a proof that can be hidden, those that are hidden checked. */
-function KnownList({ lookedAt }: { lookedAt: LookedAt }) {
-  const { shown, look, toggleKnown } = lookedAt;
+/** Lists the predicates that can be hidden, hidden ones checked. */
+function KnownList({ display }: { display: ProofDisplay }) {
+  const { shown, look, toggleKnown } = display;
   const names = useMemo(() => namesIn(shown), [shown]);
   const hidden = hiddenNames(look.hide);
   return (
@@ -78,9 +188,9 @@ function KnownList({ lookedAt }: { lookedAt: LookedAt }) {
   );
 }
 
-function KnownButton({ lookedAt }: { lookedAt: LookedAt }) {
+function KnownButton({ display }: { display: ProofDisplay }) {
   const [isOpen, setIsOpen] = useState(false);
-  const count = hiddenNames(lookedAt.look.hide).size;
+  const count = hiddenNames(display.look.hide).size;
   return (
     <Popover position="bottom-start" opened={isOpen} onChange={setIsOpen} trapFocus returnFocus>
       <Popover.Target>
@@ -93,15 +203,15 @@ function KnownButton({ lookedAt }: { lookedAt: LookedAt }) {
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label="Hide what is known">
-        {isOpen && <KnownList lookedAt={lookedAt} />}
+        {isOpen && <KnownList display={display} />}
       </Popover.Dropdown>
     </Popover>
   );
 }
 
-/** What is not the whole proof as it is, said where it can be taken back. */
-function Reductions({ lookedAt }: { lookedAt: LookedAt }) {
-  const { look, tree, isFromMissing, reRoot, toggleKnown, shown } = lookedAt;
+/** Shows how the displayed proof is reduced, with ways to undo that. */
+function Reductions({ display }: { display: ProofDisplay }) {
+  const { look, tree, isFromMissing, reRoot, toggleKnown, shown } = display;
   const names = [...hiddenNames(look.hide)];
   if (look.from === undefined && names.length === 0) return null;
   const count = shown.steps.length - (tree.sizeOf.get(tree.root) ?? 0);
@@ -146,14 +256,15 @@ function Reductions({ lookedAt }: { lookedAt: LookedAt }) {
 }
 
 interface ProofToolsProps {
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   findRef: RefObject<HTMLInputElement | null>;
-  /** Puts the focus on the proof. */
+  /** Moves the focus to the proof. */
   onLeave: () => void;
 }
 
-export function ProofTools({ lookedAt, findRef, onLeave }: ProofToolsProps) {
-  const { look, setLook } = lookedAt;
+/** Shows the toolbar of a proof: outline or diagram, search, depth, hidden predicates, root. */
+export function ProofTools({ display, findRef, onLeave }: ProofToolsProps) {
+  const { look, setLook } = display;
   return (
     <>
       <div className={styles.tools}>
@@ -166,11 +277,11 @@ export function ProofTools({ lookedAt, findRef, onLeave }: ProofToolsProps) {
           value={look.look ?? 'outline'}
           onChange={(value) => setLook({ look: value === 'diagram' ? 'diagram' : undefined })}
         />
-        <FindField lookedAt={lookedAt} fieldRef={findRef} onLeave={onLeave} />
-        <FoldButtons lookedAt={lookedAt} />
-        <KnownButton lookedAt={lookedAt} />
+        <FindField display={display} fieldRef={findRef} onLeave={onLeave} />
+        <FoldButtons display={display} />
+        <KnownButton display={display} />
       </div>
-      <Reductions lookedAt={lookedAt} />
+      <Reductions display={display} />
     </>
   );
 }

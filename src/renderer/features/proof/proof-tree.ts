@@ -1,69 +1,70 @@
 /**
- * A proof as an outline: the graph of steps laid out as a tree in which every step is unfolded in one place.
+ * A proof as an outline: its graph of steps laid out as a tree in which every step is expanded at one place.
  *
- * A step that several others stand on is shown whole where the outline first meets it; everywhere else stands a
- * reference to that place. Only what is unfolded is laid out, and no function recurses, so that proofs of a
- * hundred thousand steps and chains of ten thousand are as good as small ones.
+ * A shared step is shown in full at its first occurrence in the outline and referenced elsewhere. Only unfolded parts
+ * are laid out and no function recurses, so that proofs of a hundred thousand steps and chains of ten thousand work
+ * like small ones.
  */
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 
+/** The tree of a proof. */
 export interface ProofTree {
   readonly root: number;
   readonly steps: ReadonlyMap<number, ProofStep>;
-  /** The step under which a step is shown whole; the root has none. */
+  /** The step under which a step is shown in full; the root has none. */
   readonly parentOf: ReadonlyMap<number, number>;
-  /** Steps shown under a step when all is unfolded, itself included. */
+  /** Number of steps below a step when all are unfolded, itself included. */
   readonly sizeOf: ReadonlyMap<number, number>;
-  /** The place of a step when all is unfolded, references aside, from 0. */
-  readonly placeOf: ReadonlyMap<number, number>;
+  /** Position of a step when all are unfolded, without references, from 0. */
+  readonly positionOf: ReadonlyMap<number, number>;
 }
 
 /** One visible line of the outline. */
 export interface OutlineRow {
-  /** Names the line as long as the proof is shown. */
+  /** Identifies the line while the proof is shown. */
   readonly key: string;
   readonly step: ProofStep;
   /** From 1. */
   readonly level: number;
-  /** Place among its siblings, from 1, and their number. */
+  /** Position among its siblings, from 1, and their number. */
   readonly position: number;
   readonly siblings: number;
-  /** Key of the line it stands under; null for the root. */
+  /** Key of the parent line; null for the root. */
   readonly parent: string | null;
-  /** True where the step is shown whole elsewhere. */
+  /** True if the step is shown in full elsewhere. */
   readonly isReference: boolean;
-  /** True where the step is one of those it stands under: the way that was chosen there runs in a circle. */
+  /** True if the step is one of its own ancestors: the chosen alternative is circular. */
   readonly isCircle: boolean;
 }
 
-/** Which steps of a proof are shown while one searches in it. */
+/** The steps that a search shows. */
 export interface Narrowing {
   readonly matches: ReadonlySet<number>;
-  /** The matches, and the steps that they stand under. */
+  /** The matches and their ancestors. */
   readonly shown: ReadonlySet<number>;
 }
 
-/** True where a step stands on others. */
+/** Returns true if the step has premises. */
 export function isFoldable(row: OutlineRow): boolean {
   return !row.isReference && row.step.premises.length > 0;
 }
 
-/** The key of the line where a step is shown whole. */
+/** Returns the key of the line that shows a step in full. */
 export function keyOfStep(id: number): string {
   return String(id);
 }
 
-/** Steps of a proof by their ids: what the trees of several of its roots share. */
+/** Returns the steps of a proof by id, shared by the trees of its roots. */
 export function stepsById(proof: Proof): ReadonlyMap<number, ProofStep> {
   return new Map(proof.steps.map((step) => [step.id, step]));
 }
 
-/** Lays out the proof of `root`, one of the proof's roots. */
+/** Builds the tree of `root`, one of the proof's roots. */
 export function buildTree(proof: Proof, root: number): ProofTree {
   return treeOf(stepsById(proof), root);
 }
 
-/** The same where the steps are at hand by their ids. */
+/** Builds the same from steps by id. */
 export function treeOf(steps: ReadonlyMap<number, ProofStep>, root: number): ProofTree {
   const parentOf = new Map<number, number>();
   const order: number[] = [];
@@ -77,7 +78,7 @@ export function treeOf(steps: ReadonlyMap<number, ProofStep>, root: number): Pro
     if (next.parent !== null) parentOf.set(next.id, next.parent);
     for (const premise of [...step.premises].reverse()) pending.push({ id: premise, parent: next.id });
   }
-  const placeOf = new Map(order.map((id, place) => [id, place]));
+  const positionOf = new Map(order.map((id, place) => [id, place]));
   const sizeOf = new Map<number, number>();
   for (const id of order.reverse()) {
     const size = (sizeOf.get(id) ?? 0) + 1;
@@ -85,12 +86,12 @@ export function treeOf(steps: ReadonlyMap<number, ProofStep>, root: number): Pro
     const parent = parentOf.get(id);
     if (parent !== undefined) sizeOf.set(parent, (sizeOf.get(parent) ?? 0) + size);
   }
-  return { root, steps, parentOf, sizeOf, placeOf };
+  return { root, steps, parentOf, sizeOf, positionOf };
 }
 
 /**
- * The lines of the outline from top to bottom. `unfolded` holds the ids of steps whose premises are shown.
- * Narrowed down, only matches and what they stand under have lines; one that is shown elsewhere, if it matches.
+ * Returns the visible lines from top to bottom. `unfolded` contains the ids of unfolded steps. A search restricts the
+ * lines to matches and their ancestors, and references to matches.
  */
 export function visibleRows(
   tree: ProofTree,
@@ -122,7 +123,7 @@ export function visibleRows(
   return rows;
 }
 
-/** Those of the lines that are shown, with their places among one another. */
+/** The visible lines, with positions among one another. */
 function narrowed(rows: readonly OutlineRow[], { matches, shown }: Narrowing): OutlineRow[] {
   const left = rows.filter((row) => (row.isReference ? matches : shown).has(row.step.id));
   return left.map((row, index) => ({ ...row, position: index + 1, siblings: left.length }));
@@ -135,7 +136,7 @@ function childrenOf(tree: ProofTree, row: OutlineRow): OutlineRow[] {
   for (const [index, premise] of premises.entries()) {
     const step = tree.steps.get(premise);
     if (step === undefined) continue;
-    // A premise may stand twice in one body: whole the first time.
+    // A body may contain a premise twice: it is in full the first time.
     const isReference = tree.parentOf.get(premise) !== id || shown.has(premise);
     shown.add(premise);
     children.push({
@@ -152,13 +153,13 @@ function childrenOf(tree: ProofTree, row: OutlineRow): OutlineRow[] {
   return children;
 }
 
-/** True where a step is the other, or one of those that the other stands under. */
+/** True if a step is `other` or an ancestor of it. */
 function isAtOrAbove(tree: ProofTree, id: number, other: number): boolean {
-  const from = (tree.placeOf.get(other) ?? -1) - (tree.placeOf.get(id) ?? 0);
+  const from = (tree.positionOf.get(other) ?? -1) - (tree.positionOf.get(id) ?? 0);
   return from >= 0 && from < (tree.sizeOf.get(id) ?? 0);
 }
 
-/** The steps to unfold so that `depth` levels below `from` are shown; all where not given. */
+/** Returns the steps to unfold to show `depth` levels below `from`, by default all. */
 export function stepsBelow(tree: ProofTree, from: number, depth = Number.POSITIVE_INFINITY): Set<number> {
   const found = new Set<number>();
   const pending = [{ id: from, left: depth }];
@@ -173,7 +174,7 @@ export function stepsBelow(tree: ProofTree, from: number, depth = Number.POSITIV
   return found;
 }
 
-/** The steps that must be unfolded for a step to be seen. */
+/** Returns the steps to unfold so that a step is visible. */
 export function stepsAbove(tree: ProofTree, id: number): Set<number> {
   const found = new Set<number>();
   for (let parent = tree.parentOf.get(id); parent !== undefined; parent = tree.parentOf.get(parent))
@@ -181,10 +182,10 @@ export function stepsAbove(tree: ProofTree, id: number): Set<number> {
   return found;
 }
 
-const fewSteps = 40;
+const maxInitialSteps = 40;
 
-/** What is unfolded at first: all of a small proof, the first levels of a large one. */
+/** Returns the initial state: a small proof unfolded completely, the first levels of a large one. */
 export function initiallyUnfolded(tree: ProofTree): Set<number> {
   const size = tree.sizeOf.get(tree.root) ?? 0;
-  return size <= fewSteps ? stepsBelow(tree, tree.root) : stepsBelow(tree, tree.root, 3);
+  return size <= maxInitialSteps ? stepsBelow(tree, tree.root) : stepsBelow(tree, tree.root, 3);
 }

@@ -1,4 +1,3 @@
-/** The Proof view: one proof on its own, by its address. */
 import { IconRoute } from '@tabler/icons-react';
 import { NoQuestion } from '../../ui/no-question.tsx';
 import { ProofPane } from './proof-panel.tsx';
@@ -9,6 +8,7 @@ interface ProofViewProps {
   onSearch: (search: ProofSearch) => void;
 }
 
+/** Shows the Proof view: one proof by its address. */
 export function ProofView({ search, onSearch }: ProofViewProps) {
   const { question, ...look } = search;
   if (question === undefined)

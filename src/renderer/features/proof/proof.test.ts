@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { turned, wayInWords, waysTo, withChosen } from './alternatives.ts';
-import { proofAsText } from './proof-text.ts';
+import { proofAsText } from './save-proof.ts';
 import { buildTree, initiallyUnfolded, stepsAbove, stepsBelow, visibleRows } from './proof-tree.ts';
 import { substitutionOf } from './step-words.ts';
 
@@ -10,7 +10,7 @@ function step(id: number, atom: string, premises: number[] = [], more: Partial<P
   return { id, atom, kind, rule: kind === 'rule' ? 'r' : null, ruleId: null, premises, scope: null, ...more };
 }
 
-/** d(1) stands on b and c, which both stand on a. */
+/** d(1) uses b and c, which both use a. */
 const diamond: Proof = {
   roots: [3],
   steps: [step(0, 'a()'), step(1, 'b()', [0]), step(2, 'c()', [0]), step(3, 'd()', [1, 2])],
@@ -105,7 +105,7 @@ describe('the substitution of a step', () => {
   });
 });
 
-/** e() stands on a(), or on d(), or on f(), which stands on e() again. */
+/** e() follows from a(), or d(), or f(), which follows from e() again. */
 const manyWays: Proof = {
   roots: [1],
   steps: [

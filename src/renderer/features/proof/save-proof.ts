@@ -1,12 +1,128 @@
-/** A proof as a file: the diagram of what is unfolded as a picture, the whole proof as text or JSON. */
+/** A proof as a file: the unfolded part as a picture, the whole proof as text or JSON. */
 import { download } from '../../ui/download.ts';
 import { monospace } from '../../ui/theme.ts';
 import type { DiagramGraph } from './diagram-graph.ts';
-import { diagramAsSvg } from './diagram-svg.ts';
-import { type Colour, shapesOf, type StepNotes } from './node-drawing.ts';
-import { laidOut } from './use-layout.ts';
+import {
+  type Colour,
+  coloursOf,
+  foldMark,
+  foldSize,
+  type Shape,
+  shapesOf,
+  type StepNotes,
+} from './node-drawing.ts';
+import type { PlacedDiagram, PlacedNode } from './placed-diagram.ts';
 import { scaleOfPicture } from './proof-file.ts';
-import type { LookedAt } from './use-looked-at.ts';
+import { isFoldable, type ProofTree, stepsBelow, visibleRows } from './proof-tree.ts';
+import { wordOf } from './step-words.ts';
+import { laidOut } from './use-layout.ts';
+import type { ProofDisplay } from './use-proof-display.ts';
+
+const nothingHidden: ReadonlyMap<number, number> = new Map();
+
+/**
+ * Returns the whole proof as indented text, one step per line, two spaces per level. Shared steps appear once; later
+ * occurrences refer back. `hiddenUnder`: number of premises omitted per step.
+ */
+export function proofAsText(tree: ProofTree, hiddenUnder = nothingHidden): string {
+  const lines = visibleRows(tree, stepsBelow(tree, tree.root)).map((row) => {
+    const { step } = row;
+    const indent = '  '.repeat(row.level - 1);
+    if (row.isReference && step.premises.length > 0)
+      return `${indent}${step.atom}  [${wordOf(step).word}, ${row.isCircle ? 'in a circle' : 'shown above'}]`;
+    const by = isFoldable(row) && step.rule !== null ? ` by ${step.rule}` : '';
+    const scope = step.scope === null ? '' : ` in scope ${step.scope}`;
+    const hidden = hiddenUnder.get(step.id) ?? 0;
+    const note = hidden === 0 ? '' : `, ${hidden} known hidden`;
+    return `${indent}${step.atom}  [${wordOf(step).word}${scope}${by}${note}]`;
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** Colours and fonts of the picture. */
+export interface SvgLook {
+  colourOf(name: Colour): string;
+  shapesOf(node: PlacedNode): readonly Shape[];
+  isUnfolded(node: PlacedNode): boolean;
+  readonly codeFont: string;
+  readonly wordFont: string;
+}
+
+// XML 1.0 cannot represent these.
+// eslint-disable-next-line no-control-regex
+const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+
+/** Escapes text for XML content and attributes. */
+export function xmlText(text: string): string {
+  return text
+    .replaceAll(unwritable, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+function shapeAsSvg(shape: Shape, look: SvgLook): string {
+  if (shape.kind === 'box') {
+    const { x, y, width, height, radius, fill } = shape;
+    return `<rect x="${x}" y="${y}" width="${round(width)}" height="${height}" rx="${radius}" fill="${look.colourOf(fill)}"/>`;
+  }
+  const { x, y, size, isCode, isBold, spans } = shape;
+  const font = `font-family="${xmlText(isCode ? look.codeFont : look.wordFont)}" font-size="${size}"`;
+  const texts = spans.map(
+    ({ text, colour }) => `<tspan fill="${look.colourOf(colour)}">${xmlText(text)}</tspan>`,
+  );
+  return `<text x="${round(x)}" y="${y}" ${font}${isBold ? ' font-weight="600"' : ''} xml:space="preserve">${texts.join('')}</text>`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function nodeAsSvg(placed: PlacedNode, look: SvgLook): string {
+  const { node, width, height } = placed;
+  const { step } = node.row;
+  const stroke = look.colourOf('--line-strong');
+  const bar = look.colourOf(coloursOf(wordOf(step).tone).word);
+  const mark = foldMark(node.row, look.isUnfolded(placed));
+  return [
+    `<g transform="translate(${round(placed.left)} ${round(placed.top)})"><title>${xmlText(step.atom)}</title>`,
+    `<rect width="${width}" height="${height}" rx="5" fill="${look.colourOf('--surface')}" stroke="${stroke}"/>`,
+    `<rect y="6" width="3" height="${height - 12}" fill="${bar}"/>`,
+    // Clipped by a viewport of its own.
+    `<svg width="${width}" height="${height}">`,
+    ...look.shapesOf(placed).map((shape) => shapeAsSvg(shape, look)),
+    '</svg>',
+    ...(mark === '+'
+      ? [
+          `<circle cx="${width}" cy="${height / 2}" r="${foldSize / 2 - 1}" fill="${look.colourOf('--surface')}" stroke="${stroke}"/>`,
+          `<path d="M${width - 4} ${height / 2}h8M${width} ${height / 2 - 4}v8" stroke="${look.colourOf('--text-dim')}"/>`,
+        ]
+      : []),
+    '</g>',
+  ].join('\n');
+}
+
+/** Returns the whole diagram as a self-contained SVG file. */
+export function diagramAsSvg(diagram: PlacedDiagram, title: string, look: SvgLook): string {
+  const width = Math.ceil(diagram.width);
+  const height = Math.ceil(diagram.height);
+  const line = look.colourOf('--line-strong');
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
+    `<title>${xmlText(title)}</title>`,
+    `<rect width="${width}" height="${height}" fill="${look.colourOf('--surface')}"/>`,
+    `<g fill="none" stroke="${line}" stroke-width="1.5">`,
+    ...diagram.edges.map(
+      ({ edge, path }) => `<path d="${path}"${edge.isCircle ? ' stroke-dasharray="5 4"' : ''}/>`,
+    ),
+    '</g>',
+    ...diagram.nodes.map((node) => nodeAsSvg(node, look)),
+    '</svg>',
+    '',
+  ].join('\n');
+}
 
 interface Picture {
   readonly svg: string;
@@ -14,19 +130,23 @@ interface Picture {
   readonly height: number;
 }
 
-/** The diagram in the colours of the theme that is on. */
-export async function pictureOf(graph: DiagramGraph, notes: StepNotes, lookedAt: LookedAt): Promise<Picture> {
+/** Returns the picture of the diagram in the current theme. */
+export async function pictureOf(
+  graph: DiagramGraph,
+  notes: StepNotes,
+  display: ProofDisplay,
+): Promise<Picture> {
   const diagram = await laidOut(graph);
   const styles = getComputedStyle(document.documentElement);
   const colours = new Map<Colour, string>();
-  const svg = diagramAsSvg(diagram, `Proof of ${lookedAt.tree.steps.get(lookedAt.tree.root)?.atom ?? ''}`, {
+  const svg = diagramAsSvg(diagram, `Proof of ${display.tree.steps.get(display.tree.root)?.atom ?? ''}`, {
     colourOf: (name) => {
       const colour = colours.get(name) ?? styles.getPropertyValue(name).trim();
       colours.set(name, colour);
       return colour;
     },
-    shapesOf: ({ node }) => shapesOf(node.row, node, notes, lookedAt.bindingsOf(node.row.step)),
-    isUnfolded: ({ node }) => lookedAt.state.unfolded.has(node.row.step.id),
+    shapesOf: ({ node }) => shapesOf(node.row, node, notes, display.bindingsOf(node.row.step)),
+    isUnfolded: ({ node }) => display.state.unfolded.has(node.row.step.id),
     codeFont: monospace,
     wordFont: 'system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif',
   });
@@ -39,12 +159,12 @@ function loadedImage(svg: string): Promise<HTMLImageElement> {
     image.onload = () => resolve(image);
     image.onerror = () =>
       reject(new Error('The browser could not draw the diagram. Save it as SVG instead.'));
-    // The content security policy allows pictures of this kind of address, and not those of blobs.
+    // The content security policy allows data: images but not blob: ones.
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   });
 }
 
-/** Rejects with what to do where there can be no such picture. */
+/** Rejects with advice if no such picture is possible. */
 async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
   const scale = scaleOfPicture(width, height);
   if (scale === null)
@@ -65,10 +185,12 @@ async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
   });
 }
 
+/** Saves a text as a file. */
 export function saveText(text: string, type: string, name: string): void {
   download(name, new Blob([text], { type: `${type};charset=utf-8` }));
 }
 
+/** Saves a picture as PNG; rejects with advice if that is impossible. */
 export async function savePng(picture: Picture, name: string): Promise<void> {
   download(name, await pngOf(picture));
 }

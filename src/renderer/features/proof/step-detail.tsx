@@ -1,4 +1,3 @@
-/** The step under the cursor: its rule with what the variables stand for, and the ways to the fact and the rule. */
 import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -14,24 +13,24 @@ import { computedName } from './condense.ts';
 import styles from './proof.module.css';
 import type { OutlineRow } from './proof-tree.ts';
 import { wordOf } from './step-words.ts';
-import { hideable, type LookedAt } from './use-looked-at.ts';
+import { hideable, type ProofDisplay } from './use-proof-display.ts';
 
 function explain(step: OutlineRow['step']): string {
   // A question of several literals is proved by its parts, without a rule.
-  if (step.kind === 'rule') return 'All its parts hold, each by a step below.';
+  if (step.kind === 'rule') return 'All its parts are true, each by a step below it.';
   return explanations[step.kind];
 }
 
 const explanations = {
   fact: 'It was asserted.',
-  absence: 'Nothing matches it, so its negation holds.',
-  builtin: 'It holds by comparison or arithmetic.',
+  absence: 'Nothing matches it, so its negation is true.',
+  builtin: 'It is true by comparison or arithmetic.',
   aggregate: 'It was computed over the steps below it.',
 } as const;
 
-/** The other ways to a step, one at a time. */
-function Ways({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
-  const { chosen, turn } = lookedAt;
+/** Selects among the alternatives of a step. */
+function Ways({ step, display }: { step: ProofStep; display: ProofDisplay }) {
+  const { chosen, turn } = display;
   const button = (label: string, by: number) => (
     <Tooltip label={label}>
       <ActionIcon size={24} aria-label={label} onClick={() => turn(step, by)}>
@@ -50,7 +49,7 @@ function Ways({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
   );
 }
 
-/** What would change the step: its fact taken away, its rule left out, what is absent asserted. */
+/** Links to what would change the step: retract its fact, drop its rule, assert what is absent. */
 function StepWhatIf({ step }: { step: ProofStep }) {
   const search: { retract?: string; without?: string; add?: string } | null =
     step.kind === 'fact'
@@ -70,10 +69,10 @@ function StepWhatIf({ step }: { step: ProofStep }) {
   return <WhatIfLink changes={search}>{words}</WhatIfLink>;
 }
 
-/** Ways to look at the proof that begin at the step. */
-function Looks({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
-  const { tree, reRoot, toggleKnown } = lookedAt;
-  const name = hideable(lookedAt);
+/** Actions that change how the proof is shown from this step. */
+function Looks({ step, display }: { step: ProofStep; display: ProofDisplay }) {
+  const { tree, reRoot, toggleKnown } = display;
+  const name = hideable(display);
   return (
     <>
       {step.id !== tree.root && step.premises.length > 0 && (
@@ -90,18 +89,19 @@ function Looks({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
   );
 }
 
-export function StepDetail({ row, lookedAt }: { row: OutlineRow; lookedAt: LookedAt }) {
+/** Shows the step under the cursor: rule, substitution, alternatives and links to fact and rule. */
+export function StepDetail({ row, display }: { row: OutlineRow; display: ProofDisplay }) {
   const { step } = row;
   const { word, tone } = wordOf(step);
-  const substitution = lookedAt.bindingsOf(step);
+  const substitution = display.bindingsOf(step);
   return (
     <section className={styles.step} aria-label="Step">
       <div className={styles.stepHead}>
         <CodeText text={step.atom} />
         <Tag tone={tone}>{word}</Tag>
         <CopyButton text={step.atom} label="Copy the statement" />
-        {waysTo(step) > 1 && <Ways step={step} lookedAt={lookedAt} />}
-        <Looks step={step} lookedAt={lookedAt} />
+        {waysTo(step) > 1 && <Ways step={step} display={display} />}
+        <Looks step={step} display={display} />
         <span style={{ flex: 1 }} />
         <StepWhatIf step={step} />
         {step.factId !== undefined && (

@@ -1,4 +1,4 @@
-/** What a step of a proof is called, and what its rule's variables stand for in it. */
+/** Words for the kinds of proof steps, and the substitution of a step's rule. */
 import type { Literal, Rule } from '../../../engine/contract/language.ts';
 import type { ProofStep } from '../../../engine/contract/inference.ts';
 import { parseBody, parseRule } from '../../../engine/language/parse.ts';
@@ -13,13 +13,13 @@ const words: Record<ProofStep['kind'], { word: string; tone: Tone }> = {
   aggregate: { word: 'computed', tone: 'computed' },
 };
 
-/** The kind of a step in a word, never by colour alone. */
+/** Returns the kind of a step as a word, so that colour is never the only cue. */
 export function wordOf(step: Pick<ProofStep, 'kind'>): { word: string; tone: Tone } {
   return words[step.kind];
 }
 
-/** A variable of the rule, with `?`, and the constant it stands for. */
-export type Binding = readonly [variable: string, constant: string];
+/** A variable, with `?`, and its constant. */
+export type VariableBinding = readonly [variable: string, constant: string];
 
 function termsOf(literal: Literal): readonly string[] {
   return isAggregate(literal) ? [literal.result] : literal.args;
@@ -38,10 +38,14 @@ function readLiteral(atom: string): Literal | undefined {
 }
 
 /**
- * What the rule's variables stand for in a step, in order of first occurrence.
- * `atom`: the conclusion; `premises`: the atoms of the premises, one a literal of the body.
+ * Returns the substitution of a step in order of first occurrence. `atom`: the conclusion; `premises`: their atoms,
+ * one per body literal.
  */
-export function substitutionOf(ruleText: string, atom: string, premises: readonly string[]): Binding[] {
+export function substitutionOf(
+  ruleText: string,
+  atom: string,
+  premises: readonly string[],
+): VariableBinding[] {
   const rule: Rule = parseRule(ruleText);
   const found = new Map<string, string>();
   const conclusion = readLiteral(atom);

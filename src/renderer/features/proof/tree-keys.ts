@@ -1,14 +1,14 @@
 /**
- * What a key means in a tree of lines, by the ARIA tree pattern; whoever owns the tree does it. Pure, and for the page
- * of the proof too.
+ * Meaning of keys in a tree of lines, by the ARIA tree pattern; the tree's owner carries it out. Pure, and shared with
+ * the proof page.
  */
 interface TreeLine {
   readonly key: string;
-  /** Key of the line that it stands under. */
+  /** Key of the parent line. */
   readonly parent: string | null;
 }
 
-/** `to`: the cursor goes to another line, or stays. The others are done to the line that it is on. */
+/** `to` moves the cursor or leaves it; the other moves act on the current line. */
 export type TreeMove<Line> =
   | { readonly kind: 'to'; readonly line: Line }
   | { readonly kind: 'to-parent'; readonly key: string }
@@ -16,15 +16,15 @@ export type TreeMove<Line> =
 
 interface TreeLook<Line> {
   readonly lines: readonly Line[];
-  /** Key of the line that the cursor is on; the first where there is none. */
+  /** Key of the line under the cursor; the first line if it does not exist. */
   readonly active: string;
-  /** Lines that fit into the view. */
+  /** Number of lines in the view. */
   readonly page: number;
   readonly canUnfold: (line: Line) => boolean;
   readonly isUnfolded: (line: Line) => boolean;
 }
 
-/** The line that the cursor is on; undefined where there are no lines. */
+/** Returns the line under the cursor; undefined without lines. */
 export function activeLine<Line extends TreeLine>({
   lines,
   active,
@@ -32,7 +32,7 @@ export function activeLine<Line extends TreeLine>({
   return lines.find(({ key }) => key === active) ?? lines[0];
 }
 
-/** null for a key that means nothing in every tree, such as Enter. */
+/** Returns the move of a key; null if the ARIA pattern does not define it, such as Enter. */
 export function moveOf<Line extends TreeLine>(key: string, look: TreeLook<Line>): TreeMove<Line> | null {
   const { lines, page, canUnfold, isUnfolded } = look;
   const line = activeLine(look);

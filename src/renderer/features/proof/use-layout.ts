@@ -1,9 +1,9 @@
-/** The places of a diagram, from a worker. Until new ones are there, the diagram stays as it was. */
+/** The layout of a diagram, from a worker. The previous diagram stays until the new one arrives. */
 import { useEffect, useState } from 'react';
 import type { ShownFailure } from '../../ui/notices.tsx';
 import type { DiagramGraph } from './diagram-graph.ts';
 import type { Layout, LayoutInput } from './layout.ts';
-import type { LayoutAnswer, LayoutRequest } from './layout.worker.ts';
+import type { ProofLayoutAnswer, ProofLayoutRequest } from './layout.worker.ts';
 import LayoutWorker from './layout.worker.ts?worker';
 import { placedDiagram, type PlacedDiagram } from './placed-diagram.ts';
 
@@ -16,13 +16,13 @@ let worker: Worker | null = null;
 let lastId = 0;
 const waiting = new Map<number, Waiting>();
 
-/** What to tell of a diagram that could not be made. */
+/** Returns the failure to show for a diagram that could not be drawn. */
 export function failureOfDiagram(error: unknown): ShownFailure {
   const detail = error instanceof Error ? error.message : String(error);
   return { title: 'The diagram could not be drawn', detail, requestId: '', errors: [] };
 }
 
-/** One that failed is not asked again: whoever asks next starts another. */
+/** Ends a failed worker; the next request starts another. */
 function endWorker(failed: Worker, why: string): void {
   failed.terminate();
   if (worker === failed) worker = null;
@@ -33,7 +33,7 @@ function endWorker(failed: Worker, why: string): void {
 
 function startWorker(): Worker {
   const started = new LayoutWorker();
-  started.onmessage = (event: MessageEvent<LayoutAnswer>) => {
+  started.onmessage = (event: MessageEvent<ProofLayoutAnswer>) => {
     const { id, outcome } = event.data;
     if ('failure' in outcome) endWorker(started, `${outcome.failure}.`);
     else waiting.get(id)?.resolve(outcome.layout);
@@ -43,7 +43,7 @@ function startWorker(): Worker {
   return started;
 }
 
-/** The graph with places; rejects with what to tell the user. */
+/** Returns the graph with its layout; rejects with a message for the user. */
 export async function laidOut(graph: DiagramGraph): Promise<PlacedDiagram> {
   worker ??= startWorker();
   lastId += 1;
@@ -52,7 +52,7 @@ export async function laidOut(graph: DiagramGraph): Promise<PlacedDiagram> {
     nodes: graph.nodes.map(({ width, height }) => ({ width, height })),
     edges: graph.edges,
   };
-  const request: LayoutRequest = { id, input };
+  const request: ProofLayoutRequest = { id, input };
   const answered = new Promise<Layout>((resolve, reject) => waiting.set(id, { resolve, reject }));
   worker.postMessage(request);
   return placedDiagram(graph, await answered);
@@ -64,6 +64,7 @@ interface LaidOut {
   readonly again: () => void;
 }
 
+/** Returns the layout of a graph as it becomes available. */
 export function useLaidOut(graph: DiagramGraph): LaidOut {
   const [diagram, setDiagram] = useState<PlacedDiagram | null>(null);
   const [failure, setFailure] = useState<ShownFailure | null>(null);

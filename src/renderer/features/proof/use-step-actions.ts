@@ -1,28 +1,29 @@
-/** What the pointer and the keys do to a step, in the outline and in the diagram alike. */
 import type { KeyboardEvent } from 'react';
 import { waysTo } from './alternatives.ts';
-import { afterKey } from './outline-keys.ts';
+import { outlineAfterKey } from './outline-keys.ts';
 import { keyOfStep, type OutlineRow, stepsAbove } from './proof-tree.ts';
-import { hideable, type LookedAt } from './use-looked-at.ts';
+import { hideable, type ProofDisplay } from './use-proof-display.ts';
 
+/** Actions on the steps. */
 export interface StepActions {
   readonly toggle: (row: OutlineRow) => void;
-  /** Goes to the fact or the rule; from a reference to where the step is shown whole. */
+  /** Opens the fact or the rule; on a reference, moves to the step shown in full. */
   readonly open: (row: OutlineRow) => void;
   readonly select: (row: OutlineRow) => void;
-  /** `page`: lines that fit into the view. */
+  /** `page`: number of lines in the view. */
   readonly onKeyDown: (event: KeyboardEvent, page: number) => void;
 }
 
 interface StepActionOptions {
-  lookedAt: LookedAt;
+  display: ProofDisplay;
   onOpen: (row: OutlineRow) => void;
-  /** Leads to the field that searches. */
+  /** Focuses the search field. */
   onFind: () => void;
 }
 
-export function useStepActions({ lookedAt, onOpen, onFind }: StepActionOptions): StepActions {
-  const { tree, rows, state, setState, active, turn, reRoot, toggleKnown, found, goToMatch } = lookedAt;
+/** Returns the actions of pointer and keys on steps, shared by outline and diagram. */
+export function useStepActions({ display, onOpen, onFind }: StepActionOptions): StepActions {
+  const { tree, rows, state, setState, active, turn, reRoot, toggleKnown, found, goToMatch } = display;
 
   function toggle(row: OutlineRow): void {
     const unfolded = new Set(state.unfolded);
@@ -39,9 +40,9 @@ export function useStepActions({ lookedAt, onOpen, onFind }: StepActionOptions):
       });
   }
 
-  /** True where the key stands for something done to the step as such. */
+  /** Runs the key's action on the step; returns true if it has one. */
   function actOn(row: OutlineRow, event: KeyboardEvent): boolean {
-    const name = hideable(lookedAt);
+    const name = hideable(display);
     switch (event.key.toLowerCase()) {
       case 'enter':
         open(row);
@@ -75,7 +76,7 @@ export function useStepActions({ lookedAt, onOpen, onFind }: StepActionOptions):
       event.preventDefault();
       return;
     }
-    const next = afterKey(event.key, tree, rows, state, page);
+    const next = outlineAfterKey(event.key, tree, rows, state, page);
     if (next === null) return;
     event.preventDefault();
     setState(next);

@@ -1,7 +1,7 @@
 /**
- * Moving about in the diagram: by dragging and the wheel, and so that the cursor is always in sight.
+ * Pan and zoom of the diagram by pointer, wheel and keys; the cursor always stays visible.
  *
- * When the diagram is laid out anew, what the cursor is on stays where it is on the screen.
+ * After a new layout, the step under the cursor keeps its position on the screen.
  */
 import {
   type PointerEvent,
@@ -13,16 +13,16 @@ import {
   useState,
 } from 'react';
 import { nodeOfStep, type PlacedDiagram } from './placed-diagram.ts';
-import { atRoot, fitted, kept, showing, type Viewport, zoomed } from './viewport.ts';
+import { atRoot, fitted, limitedView, showing, type Viewport, zoomed } from './viewport.ts';
 
 interface Screen {
   readonly width: number;
   readonly height: number;
 }
 
-/** One press of a key or button. */
+/** Zoom factor of a key press or button. */
 const zoomStep = 1.25;
-/** Pixels that a pointer may move in a click. */
+/** Maximum pointer movement of a click, in pixels. */
 const clickSlack = 4;
 
 function useScreen(ref: RefObject<HTMLElement | null>): Screen | null {
@@ -42,7 +42,7 @@ function useScreen(ref: RefObject<HTMLElement | null>): Screen | null {
   return screen;
 }
 
-/** Where one looks after a change of the diagram or of the step under the cursor. */
+/** The viewport after a change of the diagram or the cursor. */
 function followed(
   before: Viewport | null,
   screen: Screen,
@@ -66,7 +66,7 @@ function followed(
   return showing(moved, screen, now);
 }
 
-/** Dragging with the pointer. A press that hardly moves is a click on what is under it. */
+/** Dragging. A press that hardly moves is a click. */
 function useDragging(move: (by: { x: number; y: number }) => void) {
   const drag = useRef<{ x: number; y: number; isMoving: boolean } | null>(null);
   return {
@@ -103,13 +103,13 @@ function useWheel(
       event.preventDefault();
       turned(event, element.getBoundingClientRect());
     };
-    // Not passive, since the page must neither scroll nor be enlarged.
+    // Not passive, since the page must neither scroll nor zoom.
     element.addEventListener('wheel', listen, { passive: false });
     return () => element.removeEventListener('wheel', listen);
   }, [ref]);
 }
 
-/** `active`: the step under the cursor. */
+/** Returns viewport and handlers of the diagram. `active` is the step under the cursor. */
 export function useViewport(
   ref: RefObject<HTMLElement | null>,
   diagram: PlacedDiagram | null,
@@ -125,12 +125,12 @@ export function useViewport(
     setView(followed(view, screen, diagram, last.current, active));
     last.current = diagram;
   });
-  // The size of the screen is no reason to move.
+  // A resize does not move the view.
   useLayoutEffect(() => follow(), [diagram, active, isScreenKnown]);
 
   function change(next: (before: Viewport) => Viewport): void {
     if (screen === null || diagram === null) return;
-    setView((before) => (before === null ? null : kept(next(before), screen, diagram)));
+    setView((before) => (before === null ? null : limitedView(next(before), screen, diagram)));
   }
   const move = (by: { x: number; y: number }) =>
     change((before) => ({ ...before, x: before.x + by.x, y: before.y + by.y }));

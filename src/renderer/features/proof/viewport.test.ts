@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atRoot, fitted, inSteps, kept, meets, seen, showing, zoomed } from './viewport.ts';
+import { atRoot, fitted, inSteps, limitedView, meets, seen, showing, zoomed } from './viewport.ts';
 
 const screen = { width: 800, height: 600 };
 const corner = { left: 0, top: 0, width: 100, height: 40 };
@@ -51,7 +51,7 @@ test('a box is brought into sight by the shortest way, and not moved where it is
 });
 
 test('a part of the diagram always stays in sight', () => {
-  expect(kept({ x: -9_999, y: 9_999, k: 1 }, screen, { width: 400, height: 200 })).toEqual({
+  expect(limitedView({ x: -9_999, y: 9_999, k: 1 }, screen, { width: 400, height: 200 })).toEqual({
     k: 1,
     x: -340,
     y: 540,

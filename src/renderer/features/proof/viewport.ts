@@ -1,12 +1,13 @@
-/** Where one looks at the diagram: how far it is moved and enlarged. Pure geometry, in pixels of the screen. */
+/** Pan and zoom geometry of the diagram. Pure, in screen pixels. */
 
-/** A point of the diagram is seen at `x + k * its x`, `y + k * its y`. */
+/** Maps a point of the diagram to `x + k * its x`, `y + k * its y` on the screen. */
 export interface Viewport {
   readonly x: number;
   readonly y: number;
   readonly k: number;
 }
 
+/** A rectangle. */
 export interface Box {
   readonly left: number;
   readonly top: number;
@@ -19,22 +20,22 @@ interface Extent {
   readonly height: number;
 }
 
-const leastScale = 0.05;
-const greatestScale = 2.5;
-/** Below this nothing can be read, so that fitting stops there. */
-const leastFit = 0.1;
-/** The scale of what is read in parts, and the least at which all of it is shown at once. */
+const minScale = 0.05;
+const maxScale = 2.5;
+/** Minimum scale when fitting; below it nothing is readable. */
+const minFit = 0.1;
+/** Scale for partial views; a diagram that fits at this scale is shown whole. */
 const readable = 0.9;
 const readableWhole = 0.75;
-/** At least this much of the diagram stays in sight. */
+/** Minimum part of the diagram that stays visible, in pixels. */
 const keptInSight = 60;
 
 function clamp(value: number, least: number, greatest: number): number {
   return Math.min(greatest, Math.max(least, value));
 }
 
-/** Not so far away that one would not find back. */
-export function kept(view: Viewport, screen: Extent, diagram: Extent): Viewport {
+/** Returns the view limited so that the diagram stays visible. */
+export function limitedView(view: Viewport, screen: Extent, diagram: Extent): Viewport {
   return {
     k: view.k,
     x: clamp(view.x, keptInSight - diagram.width * view.k, screen.width - keptInSight),
@@ -42,14 +43,14 @@ export function kept(view: Viewport, screen: Extent, diagram: Extent): Viewport 
   };
 }
 
-/** Enlarged by a factor; what is at a point of the screen stays there. */
+/** Returns the view zoomed by a factor around a fixed point. */
 export function zoomed(view: Viewport, factor: number, at: { x: number; y: number }): Viewport {
-  const k = clamp(view.k * factor, leastScale, greatestScale);
+  const k = clamp(view.k * factor, minScale, maxScale);
   const by = k / view.k;
   return { k, x: at.x - (at.x - view.x) * by, y: at.y - (at.y - view.y) * by };
 }
 
-/** In the middle at a scale; of what does not fit, its beginning at the left. */
+/** Centres the diagram at a scale; if it does not fit, shows its left edge. */
 function centred(screen: Extent, diagram: Extent, k: number): Viewport {
   const x = (screen.width - diagram.width * k) / 2;
   return { k, x: Math.max(0, x), y: (screen.height - diagram.height * k) / 2 };
@@ -59,17 +60,12 @@ function scaleOfAll(screen: Extent, diagram: Extent): number {
   return Math.min(1, screen.width / diagram.width, screen.height / diagram.height);
 }
 
-/** All of the diagram, not larger than it is; of one that is too large for that, what is around the cursor. */
+/** Returns a view of the whole diagram, at most at full size; if that is too large, of the part around the cursor. */
 export function fitted(screen: Extent, diagram: Extent, cursor: Box): Viewport {
-  return showing(
-    centred(screen, diagram, Math.max(leastFit, scaleOfAll(screen, diagram))),
-    screen,
-    cursor,
-    0,
-  );
+  return showing(centred(screen, diagram, Math.max(minFit, scaleOfAll(screen, diagram))), screen, cursor, 0);
 }
 
-/** Where one looks at first: at all of it where that can be read, else from the root on at the left. */
+/** Returns the initial view: the whole diagram if readable, else its beginning with the root at the left. */
 export function atRoot(screen: Extent, diagram: Extent, root: Box): Viewport {
   const whole = scaleOfAll(screen, diagram);
   const view = centred(screen, diagram, whole >= readableWhole ? whole : readable);
@@ -77,12 +73,12 @@ export function atRoot(screen: Extent, diagram: Extent, root: Box): Viewport {
   return isAllSeen ? view : { ...view, y: screen.height / 2 - (root.top + root.height / 2) * view.k };
 }
 
-/** Moved by the shortest way so that a box is seen; the same view where it is. */
+/** Returns the view moved minimally so that a box is visible. */
 export function showing(view: Viewport, screen: Extent, box: Box, space = 16): Viewport {
   const along = (at: number, offset: number, size: number, visible: number): number => {
     const start = offset + at * view.k - space;
     const end = offset + (at + size) * view.k + space;
-    // Of a box larger than the screen, its beginning.
+    // Shows the start of a box larger than the screen.
     if (start < 0 || end - start > visible) return offset - start;
     return end > visible ? offset - (end - visible) : offset;
   };
@@ -91,7 +87,7 @@ export function showing(view: Viewport, screen: Extent, box: Box, space = 16): V
   return x === view.x && y === view.y ? view : { ...view, x, y };
 }
 
-/** What is seen, in places of the diagram. */
+/** Returns the visible rectangle in diagram coordinates. */
 export function seen(view: Viewport, screen: Extent): Box {
   return {
     left: -view.x / view.k,
@@ -101,7 +97,7 @@ export function seen(view: Viewport, screen: Extent): Box {
   };
 }
 
-/** At least what a box covers and one step around it; the same for all boxes of one size within a step. */
+/** Returns a box extended outwards to multiples of a step; constant for movements within a step. */
 export function inSteps({ left, top, width, height }: Box, step: number): Box {
   const rounded = (size: number) => (Math.ceil(size / step) + 3) * step;
   return {
@@ -112,7 +108,7 @@ export function inSteps({ left, top, width, height }: Box, step: number): Box {
   };
 }
 
-/** True where the two have a point in common. */
+/** Returns true if two boxes intersect. */
 export function meets(a: Box, b: Box): boolean {
   return (
     a.left <= b.left + b.width &&

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { parseRule } from '../../../engine/language/parse.ts';
 import { aroundOf, graphOf, nodeInWords } from './dependency-graph.ts';
-import { layOut, nodeHeight, nodeWidth } from './graph-layout.ts';
+import { layOutRules, nodeHeight, nodeWidth } from './graph-layout.ts';
 
 function rule(text: string, scope: string | null = null): StoredRule {
   const rest = { scope, name: null, description: null, enabled: true };
@@ -77,7 +77,7 @@ describe('the graph of relations', () => {
   });
 
   test('nodes do not overlap, and a stratum lies right of the lower ones', () => {
-    const { nodes, bands } = layOut(
+    const { nodes, bands } = layOutRules(
       graph.nodes.map(({ id, stratum }) => ({ id, stratum })),
       graph.edges,
     );

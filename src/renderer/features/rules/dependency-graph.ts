@@ -1,40 +1,42 @@
 /**
- * Which relation is concluded from which, by strata: what the graph draws and its list says.
+ * The dependency graph of relations by stratum, for drawing and list.
  *
- * A relation is name, arity and sign. An edge leads from a premise to what is concluded with it; one that `completes`
- * goes through `not` or an aggregate, so its premise lies in a lower stratum. Rules that are off count, as they do when
- * strata are worked out.
+ * A relation is name, arity and sign. An edge leads from a premise to its conclusion; if it `completes`, it passes
+ * through `not` or an aggregate, and its premise is in a lower stratum. Disabled rules count, as in stratification.
  */
 import type { PredicateList } from '../../../engine/contract/facts.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { dependenciesOf, negativeCycles, strataOf } from '../../../engine/language/stratify.ts';
 import { relationOf } from '../../../engine/language/terms.ts';
 
+/** A relation. */
 export interface RelationNode {
   /** `parent/2`, `-parent/2`. */
   readonly id: string;
   readonly name: string;
   readonly arity: number;
   readonly stratum: number;
-  /** Stored facts of the name and arity, of both signs. */
+  /** Stored facts of the name and arity, both signs. */
   readonly facts: number;
-  /** Rules that conclude it. */
+  /** Rules with this head. */
   readonly rules: readonly StoredRule[];
-  /** True where it depends on itself, through others or at once. */
+  /** True if it depends on itself, directly or indirectly. */
   readonly isRecursive: boolean;
 }
 
+/** A dependency. */
 export interface RelationEdge {
   readonly from: string;
   readonly to: string;
   readonly completes: boolean;
 }
 
+/** The graph. */
 export interface RelationGraph {
   /** By stratum, then by id. */
   readonly nodes: readonly RelationNode[];
   readonly edges: readonly RelationEdge[];
-  /** True where scoped rules are left out, since with those of all scopes together there are no strata. */
+  /** True if scoped rules are omitted, since all scopes together have no strata. */
   readonly isUnscopedOnly: boolean;
 }
 
@@ -60,7 +62,7 @@ function canBeStratified(rules: readonly StoredRule[]): boolean {
   return negativeCycles(rules.map((rule) => ({ rule, scope: null, id: rule.id }))).length === 0;
 }
 
-/** The graph of rules that are seen together: those of one scope with those of none, or all that there are. */
+/** Returns the graph of the rules that are evaluated together: those of one scope and the unscoped ones, or all. */
 export function graphOf(all: readonly StoredRule[], predicates: PredicateList['predicates']): RelationGraph {
   const isWhole = canBeStratified(all);
   const rules = isWhole ? all : all.filter(({ scope }) => scope === null);
@@ -97,7 +99,7 @@ function reached(from: string, step: ReadonlyMap<string, readonly string[]>): Se
   return found;
 }
 
-/** The part of the graph that a relation rests on or that rests on it. */
+/** Returns the part of the graph that a relation depends on or that depends on it. */
 export function aroundOf(graph: RelationGraph, id: string): RelationGraph {
   const above = new Map<string, string[]>();
   const below = new Map<string, string[]>();
@@ -113,7 +115,7 @@ export function aroundOf(graph: RelationGraph, id: string): RelationGraph {
   };
 }
 
-/** What a relation is concluded from and used for, each in the order of the graph. */
+/** Returns the direct dependencies and dependents of a relation, in graph order. */
 export function neighboursOf(graph: RelationGraph, id: string) {
   return {
     premises: graph.edges.filter(({ to }) => to === id),
@@ -121,7 +123,7 @@ export function neighboursOf(graph: RelationGraph, id: string) {
   };
 }
 
-/** A node in words, for who does not see the drawing. */
+/** Returns a node as text for screen readers. */
 export function nodeInWords(graph: RelationGraph, node: RelationNode): string {
   const { premises } = neighboursOf(graph, node.id);
   const on = premises.map(({ from, completes }) => (completes ? `absence or aggregate of ${from}` : from));

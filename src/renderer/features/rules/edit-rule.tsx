@@ -1,42 +1,96 @@
-/** One stored rule in the editor, with its name and description. */
 import { Button, TextInput } from '@mantine/core';
-import { IconDeviceFloppy, IconX } from '@tabler/icons-react';
+import { IconArrowsSplit2, IconDeviceFloppy, IconX } from '@tabler/icons-react';
 import type { Rule } from '../../../engine/contract/language.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule } from '../../../engine/language/print.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import { ruleForEditor } from '../../editor/format-text.ts';
+import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
 import { Guarded } from '../../ui/guarded.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { EditorBody } from './editor-body.tsx';
-import { RuleConflict } from './rule-conflict.tsx';
 import {
-  conflictsOf,
+  draftConflictsOf,
   editedOf,
-  readDraft,
+  readRuleDraft,
   type RuleDraft,
   ruleDraftName,
+  type RuleField,
   type RuleFields,
   ruleFields,
   withMine,
   withTheirs,
   withWritten,
 } from './rule-draft.ts';
-import styles from './rules.module.css';
 import { recordChanged } from './rule-steps.ts';
+import styles from './rules.module.css';
 import { lessonOf, scopeSearchOf } from './teaching.ts';
 import { TryButton } from './try-button.tsx';
 import { TryPanel, WithTry } from './try-panel.tsx';
 import { useTryIsOpen } from './use-try.ts';
 import { useValidation } from './use-validation.ts';
+
+const fieldWords: Record<RuleField, string> = { text: 'Rule', name: 'Name', description: 'Description' };
+
+interface RuleConflictProps {
+  fields: readonly RuleField[];
+  stored: RuleFields;
+  mine: RuleFields;
+  onMine: () => void;
+  onTheirs: () => void;
+}
+
+/** Shows both versions of a rule changed elsewhere during editing, and lets the user choose. */
+function RuleConflict({ fields, stored, mine, onMine, onTheirs }: RuleConflictProps) {
+  const plain = fields.filter((field) => field !== 'text');
+  return (
+    <section className={styles.conflict} aria-label="Conflict">
+      <div className={styles.conflictHead} role="alert">
+        <IconArrowsSplit2 size={16} aria-hidden />
+        <strong>Somebody else changed this rule while you wrote.</strong>
+        <span>Nothing is saved until you choose.</span>
+        <span className={styles.conflictActions}>
+          <Button variant="default" onClick={onTheirs}>
+            Take what is stored
+          </Button>
+          <Button variant="default" onClick={onMine}>
+            Keep mine
+          </Button>
+        </span>
+      </div>
+      <div className={styles.conflictSides}>
+        <h3>Stored now</h3>
+        <h3>Mine</h3>
+      </div>
+      {plain.map((field) => (
+        <div key={field} className={`${styles.conflictSides} ${styles.conflictField}`}>
+          {[stored, mine].map((side, at) => (
+            <p key={at === 0 ? 'stored' : 'mine'}>
+              <span className="dim">{fieldWords[field]}: </span>
+              {side[field] === '' ? <span className="dim">none</span> : side[field]}
+            </p>
+          ))}
+        </div>
+      ))}
+      {fields.includes('text') && (
+        <div className={styles.conflictText}>
+          <LazyCodeDiff
+            left={{ text: stored.text, label: 'The rule as it is stored now' }}
+            right={{ text: mine.text, label: 'The rule as you wrote it' }}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
 
 function asStored(rule: StoredRule): RuleFields {
   return {
@@ -46,19 +100,19 @@ function asStored(rule: StoredRule): RuleFields {
   };
 }
 
-/** The rule under edit, and what of it somebody else has changed since. */
+/** The edited rule, and its fields changed elsewhere since. */
 function useEdited(rule: StoredRule) {
   const stored = asStored(rule);
   const { space } = useSession();
   const [kept, setKept] = useDraft(ruleDraftName(space.database, rule.id));
-  const draft = readDraft(kept);
+  const draft = readRuleDraft(kept);
   const edited = editedOf(stored, draft);
   const set = (next: RuleDraft) => setKept(Object.keys(next).length === 0 ? '' : JSON.stringify(next));
   return {
     stored,
     edited,
     isChanged: ruleFields.some((field) => edited[field] !== stored[field]),
-    conflicts: conflictsOf(stored, draft),
+    conflicts: draftConflictsOf(stored, draft),
     change: (part: Partial<RuleFields>) => set(withWritten(stored, draft, part)),
     forget: () => setKept(''),
     keepMine: () => set(withMine(stored, draft)),
@@ -87,7 +141,7 @@ function Names({ edited, onChange }: { edited: RuleFields; onChange: (part: Part
   );
 }
 
-/** The same as an address of What if: left out or, where it is off, on; or as it is written now. */
+/** The same trial as a What-if address: the rule dropped or, if disabled, enabled; or replaced by the draft. */
 function whatIfSearch(rule: StoredRule, text: string) {
   const without = rule.enabled ? { without: rule.id } : {};
   if (text === asStored(rule).text && rule.enabled) return without;
@@ -95,7 +149,7 @@ function whatIfSearch(rule: StoredRule, text: string) {
 }
 
 interface ActionsProps {
-  /** Why it cannot be saved, whatever is written; null: it can. */
+  /** Why it cannot be saved, whatever the text; null if it can. */
   reason: string | null;
   isChanged: boolean;
   canSave: boolean;
@@ -117,7 +171,7 @@ function Actions(props: ActionsProps) {
       <Guarded reason={reason}>
         <Button
           leftSection={<IconDeviceFloppy size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
           disabled={!canSave}
           loading={isSaving}
           onClick={onSave}
@@ -129,13 +183,13 @@ function Actions(props: ActionsProps) {
   );
 }
 
-/** The rule that the text says; null where it says anything else, or cannot be read. */
+/** The single rule in the text; null if it contains anything else or cannot be parsed. */
 function onlyRuleOf(text: string): Rule | null {
   const { rules, facts, isReady } = lessonOf(text);
   return isReady && rules.length === 1 && facts.length === 0 ? (rules[0] ?? null) : null;
 }
 
-/** Saving the rule as it is written, where that is one rule and another than is stored. */
+/** Saves the draft if it is one rule and differs from the stored one. */
 function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, onSaved: () => void) {
   const session = useSession();
   const save = useWrite('updateRule');
@@ -151,7 +205,7 @@ function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, 
     const { name, description } = edited;
     const body = { text: renderRule(only), name, description, enabled, ...scopeFieldsOfStored(scope) };
     save.mutate(
-      // The rule that is seen here, and no other: where that is not the one that is stored, both are shown.
+      // Guarded by the entity tag of the version shown; if it is outdated, both versions appear.
       { params: { id }, body, ifMatch: etag },
       {
         onSuccess: ({ status, id: now, etag: tag }) => {
@@ -166,13 +220,14 @@ function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, 
 
   const notice =
     save.error !== null && conflicts.length === 0 ? (
-      <ProblemNotice failure={failureOf(save.error)} />
+      <ProblemNotice failure={apiFailureOf(save.error)} />
     ) : isReady && !isOneRule ? (
-      <span className="dim">Here stands one rule. New ones are taught with the rule closed.</span>
+      <span className="dim">This editor holds one rule. Close it to teach new ones.</span>
     ) : undefined;
   return { reason, canSave: isOneRule && isChanged && isFree, isSaving: save.isPending, onSave, notice };
 }
 
+/** Shows one stored rule in the editor, with name and description. */
 export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => void }) {
   const editing = useEdited(rule);
   const { edited, isChanged, conflicts, change, forget } = editing;

@@ -1,10 +1,109 @@
-/** The editor with what is wrong with its text below it. */
-import { type ReactNode, useRef } from 'react';
+import { ActionIcon, Button, Menu, Tooltip } from '@mantine/core';
+import {
+  IconAlertTriangle,
+  IconBulb,
+  IconChevronDown,
+  IconCircleX,
+  IconInfoCircle,
+} from '@tabler/icons-react';
+import { type ReactNode, useMemo, useRef } from 'react';
 import type { Diagnostic } from '../../../engine/contract/rules.ts';
+import { usePredicates } from '../../api/queries.ts';
 import type { CodeEditorHandle } from '../../editor/code-editor.tsx';
-import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
-import { ProblemList } from './problem-list.tsx';
+import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
+import { type Fix, fixerOf } from '../../editor/quick-fixes.ts';
+import type { TextEdit } from '../../editor/read-text.ts';
+import { formatAmount } from '../../ui/format.ts';
 import styles from './rules.module.css';
+
+const icons = {
+  error: <IconCircleX size={15} aria-hidden className={styles.error} />,
+  warning: <IconAlertTriangle size={15} aria-hidden className={styles.warning} />,
+  info: <IconInfoCircle size={15} aria-hidden />,
+} as const;
+
+/** Maximum number of problems listed. */
+const maxShown = 100;
+
+/** The fixes of one problem: the most likely as a button, the others in a menu. */
+function Fixes({ fixes, onFix }: { fixes: readonly Fix[]; onFix: (edits: readonly TextEdit[]) => void }) {
+  const [first, ...others] = fixes;
+  if (first === undefined) return null;
+  return (
+    <span className={styles.fixes}>
+      <Button
+        size="compact-xs"
+        variant="default"
+        className={styles.fix ?? ''}
+        leftSection={<IconBulb size={13} aria-hidden />}
+        title={first.title}
+        onClick={() => onFix(first.edits)}
+      >
+        {first.title}
+      </Button>
+      {others.length > 0 && (
+        <Menu position="bottom-end" withinPortal>
+          <Menu.Target>
+            <Tooltip label="Other fixes">
+              <ActionIcon size={24} aria-label={`Other fixes than ${first.title}`}>
+                <IconChevronDown size={14} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {others.map((fix) => (
+              <Menu.Item key={fix.title} onClick={() => onFix(fix.edits)}>
+                {fix.title}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      )}
+    </span>
+  );
+}
+
+interface ProblemListProps {
+  text: string;
+  diagnostics: readonly Diagnostic[];
+  onGoTo: (line: number, column: number) => void;
+  onFix: (edits: readonly TextEdit[]) => void;
+}
+
+/** Lists the problems of the editor's text with links to their positions and fixes. */
+function ProblemList({ text, diagnostics, onGoTo, onFix }: ProblemListProps) {
+  const predicates = usePredicates().data;
+  const problems = useMemo(() => {
+    const fixesOf = fixerOf(text, 'program', predicates ?? []);
+    return diagnostics.slice(0, maxShown).map((each) => ({ diagnostic: each, fixes: fixesOf(each) }));
+  }, [text, diagnostics, predicates]);
+  if (diagnostics.length === 0) return null;
+  return (
+    <ul className={styles.problems} aria-label="Problems">
+      {problems.map(({ diagnostic, fixes }) => {
+        const { severity, message, startLine, startColumn, code } = diagnostic;
+        return (
+          <li key={`${startLine}:${startColumn} ${code} ${message}`}>
+            <button type="button" onClick={() => onGoTo(startLine, startColumn)}>
+              {icons[severity]}
+              <span className="visually-hidden">{severity}: </span>
+              <span className={styles.message}>{message}</span>
+              <span className="dim number">
+                {startLine}:{startColumn}
+              </span>
+            </button>
+            <Fixes fixes={fixes} onFix={onFix} />
+          </li>
+        );
+      })}
+      {diagnostics.length > maxShown && (
+        <li className={`dim ${styles.more}`}>
+          {formatAmount(diagnostics.length - maxShown, 'more problem')} not listed
+        </li>
+      )}
+    </ul>
+  );
+}
 
 interface EditorBodyProps {
   label: string;
@@ -12,12 +111,13 @@ interface EditorBodyProps {
   text: string;
   onText: (text: string) => void;
   diagnostics: readonly Diagnostic[];
-  /** Given the text as it is in the editor. */
+  /** Receives the editor's text. */
   onSubmit: (text: string) => void;
-  /** Between the editor and the problems. */
+  /** Shown between editor and problems. */
   notice?: ReactNode;
 }
 
+/** Shows the editor with its problems below. */
 export function EditorBody(props: EditorBodyProps) {
   const { label, placeholder, text, onText, diagnostics, onSubmit, notice } = props;
   const editor = useRef<CodeEditorHandle>(null);

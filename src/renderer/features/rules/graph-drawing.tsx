@@ -1,9 +1,3 @@
-/**
- * The graph of relations as a drawing.
- *
- * One stop in the tab order; arrows go to the nearest node in their direction, Enter and Space choose, + - and 0 zoom.
- * Each node says in words what it depends on, and the list beside it has the same nodes.
- */
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconMinus, IconPlus, IconZoomReset } from '@tabler/icons-react';
 import {
@@ -28,14 +22,14 @@ import {
 import type { LaidGraph } from './use-graph-layout.ts';
 
 const margin = 16;
-const leastScale = 0.2;
+const minScale = 0.2;
 const readableScale = 0.65;
-const greatestScale = 2;
+const maxScale = 2;
 const longestName = 22;
 
 interface GraphDrawingProps {
   laid: LaidGraph;
-  /** Id of the chosen relation. */
+  /** Id of the selected relation. */
   chosen: string | null;
   isMatch: (node: RelationNode) => boolean;
   onChoose: (id: string) => void;
@@ -111,7 +105,7 @@ function Edge({ edge, isLit, isAside }: { edge: LaidEdge; isLit: boolean; isAsid
   );
 }
 
-/** A scale that shows all where that is readable, and how it is changed. */
+/** The scale that shows everything if readable, and its setters. */
 function useScale(width: number, height: number) {
   const scroller = useRef<HTMLDivElement>(null);
   const [scale, setScale] = useState(1);
@@ -122,12 +116,11 @@ function useScale(width: number, height: number) {
     const down = (box.clientHeight - 4) / (height + 2 * margin);
     setScale(Math.max(least, Math.min(1, across, down)));
   }
-  const fit = () => fitFrom(leastScale);
-  // Readable first: what does not fit is scrolled to.
+  const fit = () => fitFrom(minScale);
+  // Readability first: the rest is reached by scrolling.
   const onNewSize = useEffectEvent(() => fitFrom(readableScale));
   useLayoutEffect(() => onNewSize(), [width, height]);
-  const zoom = (factor: number) =>
-    setScale((now) => Math.max(leastScale, Math.min(greatestScale, now * factor)));
+  const zoom = (factor: number) => setScale((now) => Math.max(minScale, Math.min(maxScale, now * factor)));
   return { scroller, scale, fit, zoom };
 }
 
@@ -176,7 +169,7 @@ function Arrows() {
   );
 }
 
-/** The ids of the chosen relation and of what is joined to it; null where nothing is chosen. */
+/** Ids of the selected relation and its neighbours; null without a selection. */
 function useLit({ graph }: LaidGraph, chosen: string | null): ReadonlySet<string> | null {
   return useMemo(() => {
     if (chosen === null || !graph.nodes.some(({ id }) => id === chosen)) return null;
@@ -185,7 +178,7 @@ function useLit({ graph }: LaidGraph, chosen: string | null): ReadonlySet<string
   }, [graph, chosen]);
 }
 
-/** What lies behind the nodes: the strata, and the edges. */
+/** The background: strata and edges. */
 function Background({ layout, chosen }: { layout: LaidGraph['layout']; chosen: string | null }) {
   return (
     <>
@@ -206,6 +199,12 @@ function Background({ layout, chosen }: { layout: LaidGraph['layout']; chosen: s
   );
 }
 
+/**
+ * Draws the graph of relations.
+ *
+ * One tab stop; arrows move to the nearest node in their direction, Enter and Space select, + - and 0 zoom. Each node
+ * names its dependencies in text, and the list beside it has the same nodes.
+ */
 export function GraphDrawing({ laid, chosen, isMatch, onChoose }: GraphDrawingProps) {
   const { graph, layout } = laid;
   const { scroller, scale, fit, zoom } = useScale(layout.width, layout.height);

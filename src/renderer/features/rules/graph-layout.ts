@@ -1,17 +1,20 @@
 /**
- * Where relations are drawn: strata side by side, the lowest at the left, each laid out in layers of its own.
+ * Layout of the dependency graph: strata side by side, the lowest at the left, each in its own layers.
  *
- * Pure; runs in a worker. Within a stratum edges go the way that the layout found for them; from one to the next they
- * are curves from the right side of a node to the left side of another.
+ * Pure; runs in a worker. Edges within a stratum follow the computed layout; between strata they are curves from a
+ * node's right side to another's left side.
  */
 import { Graph, layout } from '@dagrejs/dagre';
 
+/** Width of a node in pixels. */
 export const nodeWidth = 168;
+/** Height of a node in pixels. */
 export const nodeHeight = 34;
 const bandGap = 56;
 const bandPadding = 18;
 const headHeight = 30;
 
+/** A placed node. */
 export interface LaidNode {
   readonly id: string;
   /** Of its upper left corner. */
@@ -19,13 +22,14 @@ export interface LaidNode {
   readonly y: number;
 }
 
+/** A placed edge. */
 export interface LaidEdge {
   readonly from: string;
   readonly to: string;
   readonly completes: boolean;
   /** As an SVG path. */
   readonly path: string;
-  /** Where a word about it can stand. */
+  /** Anchor of its label. */
   readonly middle: Point;
 }
 
@@ -34,12 +38,14 @@ interface Point {
   readonly y: number;
 }
 
+/** The band of a stratum. */
 export interface Band {
   readonly stratum: number;
   readonly x: number;
   readonly width: number;
 }
 
+/** A placed graph. */
 export interface GraphLayout {
   readonly nodes: readonly LaidNode[];
   readonly edges: readonly LaidEdge[];
@@ -103,7 +109,7 @@ function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** A smooth line through points: straight to the middle of each piece, curved around its corners. */
+/** A smooth curve: straight to each segment's middle, rounded at its corners. */
 function throughPoints(points: readonly Point[]): string {
   const at = (point: Point) => `${rounded(point.x)} ${rounded(point.y)}`;
   const [first, ...rest] = points;
@@ -125,14 +131,14 @@ function curve(from: Point, to: Point): { path: string; middle: Point } {
   return { path, middle: { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 } };
 }
 
-/** A relation that depends on itself at once: a loop over its right upper corner. */
+/** The edge of a directly recursive relation: a loop over its upper right corner. */
 function loop({ x, y }: Point): { path: string; middle: Point } {
   const right = x + nodeWidth;
   const path = `M ${right - 30} ${y} C ${right - 30} ${y - 20} ${right + 24} ${y - 16} ${right} ${y + 10}`;
   return { path, middle: { x: right, y: y - 12 } };
 }
 
-/** A way forwards leaves its node at the right and comes in at the left, whatever corner the layout cut. */
+/** A forward edge leaves its node at the right and enters at the left, whatever corner the layout cut. */
 function besides(way: readonly Point[], from: Point, to: Point): readonly Point[] {
   if (to.x < from.x + nodeWidth) return way;
   const start = { x: from.x + nodeWidth, y: from.y + nodeHeight / 2 };
@@ -144,7 +150,8 @@ function middleOf(way: readonly Point[]): Point {
   return way[Math.floor(way.length / 2)] ?? { x: 0, y: 0 };
 }
 
-export function layOut(nodes: readonly NodeIn[], edges: readonly EdgeIn[]): GraphLayout {
+/** Returns the layout of a graph. */
+export function layOutRules(nodes: readonly NodeIn[], edges: readonly EdgeIn[]): GraphLayout {
   const stratumOf = new Map(nodes.map(({ id, stratum }) => [id, stratum]));
   const strata = [...new Set(stratumOf.values())].sort((left, right) => left - right);
   const laid = strata.map((stratum) =>
@@ -186,24 +193,27 @@ export function layOut(nodes: readonly NodeIn[], edges: readonly EdgeIn[]): Grap
   };
 }
 
-export interface LayoutRequest {
+/** Message to the worker. */
+export interface RuleLayoutRequest {
   readonly id: number;
   readonly nodes: readonly NodeIn[];
   readonly edges: readonly EdgeIn[];
 }
 
-export interface LayoutAnswer {
+/** Reply of the worker. */
+export interface RuleLayoutAnswer {
   readonly id: number;
   readonly layout: GraphLayout;
 }
 
 type Direction = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown';
 
+/** Returns true for an arrow key. */
 export function isDirection(key: string): key is Direction {
   return /^Arrow(?:Left|Right|Up|Down)$/.test(key);
 }
 
-/** The node that lies nearest in a direction; what is beside the way counts as farther. Null where none does. */
+/** Returns the nearest node in a direction, weighting sideways distance more; null if there is none. */
 export function nextNode(nodes: readonly LaidNode[], from: LaidNode, key: Direction): LaidNode | null {
   const isAcross = key === 'ArrowLeft' || key === 'ArrowRight';
   const sign = key === 'ArrowRight' || key === 'ArrowDown' ? 1 : -1;

@@ -1,9 +1,9 @@
-/** Lays the graph out away from the main thread. */
+/** Lays out the graph in a worker. */
 import '../../ui/no-eval.ts';
-import { layOut, type LayoutAnswer, type LayoutRequest } from './graph-layout.ts';
+import { layOutRules, type RuleLayoutAnswer, type RuleLayoutRequest } from './graph-layout.ts';
 
-self.onmessage = (event: MessageEvent<LayoutRequest>) => {
+self.onmessage = (event: MessageEvent<RuleLayoutRequest>) => {
   const { id, nodes, edges } = event.data;
-  const answer: LayoutAnswer = { id, layout: layOut(nodes, edges) };
+  const answer: RuleLayoutAnswer = { id, layout: layOutRules(nodes, edges) };
   self.postMessage(answer);
 };

@@ -1,24 +1,26 @@
-/**
- * Which predicate depends on which, by strata: a list of relations, the drawing of them, and the one that is chosen.
- *
- * The list has all that the drawing has, so that nothing needs to be seen to be found. A graph that is too large to be
- * read whole is drawn around the chosen relation alone.
- */
-import { Switch } from '@mantine/core';
-import { IconRoute2 } from '@tabler/icons-react';
+import { Button, Group, Switch } from '@mantine/core';
+import { IconCursorText, IconRoute2, IconTable } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates, useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import type { ScopeChoice } from '../../api/space.ts';
+import type { ScopeSelection } from '../../api/space.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { DetailPane } from '../../ui/detail-pane.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
-import { aroundOf, graphOf, type RelationGraph, type RelationNode } from './dependency-graph.ts';
-import { GraphDetail } from './graph-detail.tsx';
+import {
+  aroundOf,
+  graphOf,
+  neighboursOf,
+  type RelationGraph,
+  type RelationNode,
+} from './dependency-graph.ts';
 import { GraphDrawing } from './graph-drawing.tsx';
 import styles from './graph.module.css';
 import { ListOrGraph } from './list-or-graph.tsx';
@@ -26,12 +28,103 @@ import type { RulesSearch } from './rules-search.ts';
 import rulesStyles from './rules.module.css';
 import { useGraphLayout } from './use-graph-layout.ts';
 
-/** A drawing of more relations is no help. */
-const mostDrawn = 400;
+interface RelationLinksProps {
+  title: string;
+  relations: readonly { readonly id: string; readonly completes: boolean }[];
+  onChoose: (id: string) => void;
+}
+
+function RelationLinks({ title, relations, onChoose }: RelationLinksProps) {
+  if (relations.length === 0) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul>
+        {relations.map(({ id, completes }) => (
+          <li key={id}>
+            <button type="button" className={styles.relation} onClick={() => onChoose(id)}>
+              {id}
+            </button>
+            {completes && <span className="dim"> through not or an aggregate</span>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface GraphDetailProps {
+  graph: RelationGraph;
+  node: RelationNode;
+  onChoose: (id: string) => void;
+  onRename: () => void;
+  onClose: () => void;
+}
+
+/** Shows one relation: dependencies, dependents, rules and actions. */
+function GraphDetail({ graph, node, onChoose, onRename, onClose }: GraphDetailProps) {
+  const { premises, conclusions } = neighboursOf(graph, node.id);
+  return (
+    <DetailPane title={node.id} onClose={onClose}>
+      <div className={styles.detail}>
+        <Group gap={6}>
+          <Button
+            variant="default"
+            size="compact-sm"
+            leftSection={<IconTable size={14} aria-hidden />}
+            renderRoot={(props) => <Link to="/facts" search={{ predicate: node.name }} {...props} />}
+          >
+            Facts
+          </Button>
+          <Button
+            variant="default"
+            size="compact-sm"
+            leftSection={<IconCursorText size={14} aria-hidden />}
+            onClick={onRename}
+          >
+            Rename
+          </Button>
+        </Group>
+        {node.rules.length > 0 && (
+          <section>
+            <h3>Concluded by</h3>
+            <ul>
+              {node.rules.map((rule) => (
+                <li key={rule.id}>
+                  <Link
+                    to="/rules"
+                    search={(before) => ({ ...before, rule: rule.id })}
+                    className={styles.ruleLink ?? ''}
+                  >
+                    <CodeText text={rule.text} />
+                    {!rule.enabled && <span className="dim"> switched off</span>}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        <RelationLinks
+          title="Depends on"
+          relations={premises.map(({ from, completes }) => ({ id: from, completes }))}
+          onChoose={onChoose}
+        />
+        <RelationLinks
+          title="Used for"
+          relations={conclusions.map(({ to, completes }) => ({ id: to, completes }))}
+          onChoose={onChoose}
+        />
+      </div>
+    </DetailPane>
+  );
+}
+
+/** Larger graphs are not drawn. */
+const maxDrawn = 400;
 const aroundKey = 'corollary.rules.around';
 
-/** The rules that are seen in a scope: its own and those of none. */
-function useGraph(scope: ScopeChoice): RelationGraph | null {
+/** The graph of the rules that apply in a scope: its own and the unscoped ones. */
+function useGraph(scope: ScopeSelection): RelationGraph | null {
   const rules = useRules().data;
   const predicates = usePredicates().data;
   return useMemo(() => {
@@ -87,16 +180,16 @@ interface DrawingProps {
 function Drawing({ graph, chosen, isAround, isMatch, onChoose }: DrawingProps) {
   const drawn = useMemo(() => {
     const isKnown = chosen !== null && graph.nodes.some(({ id }) => id === chosen);
-    const part = isKnown && (isAround || graph.nodes.length > mostDrawn) ? aroundOf(graph, chosen) : graph;
-    return part.nodes.length > mostDrawn ? null : part;
+    const part = isKnown && (isAround || graph.nodes.length > maxDrawn) ? aroundOf(graph, chosen) : graph;
+    return part.nodes.length > maxDrawn ? null : part;
   }, [graph, chosen, isAround]);
   const { laid, isFailed } = useGraphLayout(drawn);
   if (drawn === null)
     return (
       <EmptyState title="Too large to draw">
         {chosen === null
-          ? `There are ${graph.nodes.length} relations. Choose one in the list to see what it has to do with.`
-          : `${chosen} has to do with more than ${mostDrawn} relations. What it depends on directly is told beside.`}
+          ? `There are ${graph.nodes.length} relations. Choose one in the list to see what it is connected to.`
+          : `${chosen} is connected to more than ${maxDrawn} relations. Its direct dependencies are listed beside.`}
       </EmptyState>
     );
   if (isFailed)
@@ -111,7 +204,7 @@ function Drawing({ graph, chosen, isAround, isMatch, onChoose }: DrawingProps) {
 
 function useAround(): [boolean, (isAround: boolean) => void] {
   const [isAround, setIsAround] = useState(() =>
-    readStored(aroundKey, (value) => (typeof value === 'boolean' ? value : null), false),
+    readStoredState(aroundKey, (value) => (typeof value === 'boolean' ? value : null), false),
   );
   return [
     isAround,
@@ -127,7 +220,7 @@ interface GraphPaneProps {
   onSearch: (search: RulesSearch) => void;
 }
 
-/** The panes of a graph that has something in it. */
+/** The panes of a non-empty graph. */
 function usePanes(graph: RelationGraph, { search, onSearch }: GraphPaneProps, isAround: boolean): Pane[] {
   const { at = null, q = '' } = search;
   const wanted = q.toLowerCase();
@@ -172,6 +265,11 @@ function Content({ graph, ...props }: GraphPaneProps & { graph: RelationGraph; i
   return <Split id="rules-graph" orientation="horizontal" label="Resize the graph" panes={panes} />;
 }
 
+/**
+ * Shows the relations by stratum as a list and a drawing, and the selected one.
+ *
+ * The list contains everything in the drawing. A graph too large to read is drawn only around the selected relation.
+ */
 export function GraphPane({ search, onSearch }: GraphPaneProps) {
   const { space } = useSession();
   const { error, refetch } = useRules();
@@ -198,7 +296,7 @@ export function GraphPane({ search, onSearch }: GraphPaneProps) {
       }
     >
       {graph === null ? (
-        error !== null && <PaneProblem failure={failureOf(error)} onRetry={() => void refetch()} />
+        error !== null && <PaneProblem failure={apiFailureOf(error)} onRetry={() => void refetch()} />
       ) : graph.nodes.length === 0 ? (
         <EmptyState icon={<IconRoute2 size={30} stroke={1.3} aria-hidden />} title="No rules yet">
           A rule says what follows: write one above and teach it.

@@ -8,7 +8,7 @@ interface ListOrGraphProps {
   onSearch: (search: RulesSearch) => void;
 }
 
-/** What the lower pane is narrowed to, and whether it lists rules or draws what depends on what. */
+/** Shows the filter of the lower pane and the switch between list and graph. */
 export function ListOrGraph({ search, onSearch }: ListOrGraphProps) {
   const { view, q = '' } = search;
   return (

@@ -1,9 +1,3 @@
-/**
- * New statements, taught from the editor.
- *
- * Teaching goes statement by statement, so that one that is refused does not hold up those before it. After a
- * refusal all stays in the editor: teaching what is known again changes nothing.
- */
 import { Button } from '@mantine/core';
 import { IconSchool } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -11,7 +5,7 @@ import { useDeferredValue, useMemo } from 'react';
 import { renderRule } from '../../../engine/language/print.ts';
 import { recordAsserted, unknownFacts } from '../../api/asserted-facts.ts';
 import { invalidate, topics } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
@@ -20,7 +14,7 @@ import { Guarded } from '../../ui/guarded.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { EditorBody } from './editor-body.tsx';
 import styles from './rules.module.css';
 import { recordTaught } from './rule-steps.ts';
@@ -30,15 +24,15 @@ import { TryPanel, WithTry } from './try-panel.tsx';
 import { useTryIsOpen } from './use-try.ts';
 import { useValidation } from './use-validation.ts';
 
-/** Messages in the corner at a time. */
-const mostHintsShown = 3;
+/** Maximum number of hint messages at a time. */
+const maxHintsShown = 3;
 
 interface Learnt {
   facts: number;
   rules: number;
-  /** Statements that were known before. */
+  /** Statements that were known already. */
   known: number;
-  /** What looks like a slip in them. */
+  /** Likely mistakes in them. */
   hints: string[];
 }
 
@@ -93,11 +87,11 @@ function inWords({ facts, rules, known }: Learnt): string {
 }
 
 interface NewRulesProps {
-  /** The text, and what sets it. */
+  /** The text and its setter. */
   draft: readonly [text: string, set: (text: string) => void];
 }
 
-/** What the text says, a moment behind what is typed: a long one is not read before its key is seen. */
+/** Parses the text shortly after typing, so that a long one does not delay keystrokes. */
 function useLesson(text: string): Lesson {
   const settling = useDeferredValue(text);
   return useMemo(() => lessonOf(settling), [settling]);
@@ -105,9 +99,15 @@ function useLesson(text: string): Lesson {
 
 function tell(learnt: Learnt): void {
   notifyDone(inWords(learnt));
-  for (const hint of new Set(learnt.hints.slice(0, mostHintsShown))) notifyHint(hint);
+  for (const hint of new Set(learnt.hints.slice(0, maxHintsShown))) notifyHint(hint);
 }
 
+/**
+ * Shows the editor that teaches new statements.
+ *
+ * It sends them one by one, so that a refused one does not block those before it. After a refusal the whole text
+ * stays: teaching a known statement again changes nothing.
+ */
 export function NewRules({ draft: [text, setText] }: NewRulesProps) {
   const { space } = useSession();
   const [isTrying, setIsTrying] = useTryIsOpen();
@@ -120,7 +120,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
   function onTeach(written: string): void {
     const whole = lessonOf(written);
     if (!whole.isReady || reason !== null || teach.isPending) return;
-    // Errors of what was there a key ago hold nothing back: the service looks at all that it is taught.
+    // Errors of an older text block nothing: the service checks everything anyway.
     if (hasErrors && of === written) return;
     teach.mutate(whole, {
       onSuccess: (learnt) => {
@@ -142,7 +142,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
           <Guarded reason={reason}>
             <Button
               leftSection={<IconSchool size={14} aria-hidden />}
-              rightSection={<Keys keys="Mod+Enter" look="plain" />}
+              rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
               disabled={!lesson.isReady || hasErrors}
               loading={teach.isPending}
               onClick={() => onTeach(text)}
@@ -161,7 +161,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
           onText={setText}
           diagnostics={diagnostics}
           onSubmit={onTeach}
-          {...(teach.error === null ? {} : { notice: <ProblemNotice failure={failureOf(teach.error)} /> })}
+          {...(teach.error === null ? {} : { notice: <ProblemNotice failure={apiFailureOf(teach.error)} /> })}
         />
       </div>
     </PaneFrame>

@@ -1,9 +1,15 @@
-/** Renames a predicate in all rules and facts: a name, what it would change, and one transaction. */
 import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
-import { type FormEvent, useMemo, useState } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useCallback, useMemo, useState } from 'react';
+import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { invalidate, topics, useLive } from '../../api/live.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
+import { useSession, type WorkbenchSession } from '../../api/session.tsx';
+import { runTransaction } from '../../api/transaction.ts';
+import { useRunAtOnce } from '../../api/use-run.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Guarded } from '../../ui/guarded.tsx';
@@ -11,24 +17,103 @@ import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { Running } from '../../ui/running.tsx';
 import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
-import { mostRenamedFacts, nameProblem, type Predicate } from './renaming.ts';
+import {
+  maxRenamedFacts,
+  nameProblem,
+  type Predicate,
+  type RenamedRule,
+  renamedRules,
+  renameWritesOf,
+} from './renaming.ts';
+import { readPredicate } from './rules-search.ts';
 import styles from './rules.module.css';
-import { predicateOf } from './rules-search.ts';
-import { type RenamePreview, useRename, useRenamePreview } from './use-renaming.ts';
 
-/** Rules that are shown as they would be; more are counted. */
-const mostShown = 200;
+/** Preview of a rename. */
+interface RenamePreview {
+  readonly rules: readonly RenamedRule[];
+  readonly facts: readonly StoredFact[];
+  /** True if there are more facts than can be renamed. */
+  readonly isTooMuch: boolean;
+  /** The generation that was read. */
+  readonly since: number | null;
+}
+
+/** Fetches all stored facts of the predicate in all scopes, stopping one beyond the limit. */
+async function factsOf(call: WorkbenchSession['call'], { name, arity }: Predicate, signal: AbortSignal) {
+  const found: StoredFact[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = { predicate: name, limit: '1000', cursor };
+    const page: { facts: StoredFact[]; nextCursor: string | null } = await call(
+      'listFacts',
+      { query },
+      { signal },
+    );
+    found.push(...page.facts.filter(({ args }) => args.length === arity));
+    cursor = page.nextCursor;
+  } while (cursor !== null && found.length <= maxRenamedFacts);
+  return found;
+}
+
+async function read(
+  call: WorkbenchSession['call'],
+  from: Predicate,
+  to: string,
+  signal: AbortSignal,
+): Promise<RenamePreview> {
+  const since = useLive.getState().generation;
+  const { rules } = await call('listRules', {}, { signal });
+  const facts = await factsOf(call, from, signal);
+  return { rules: renamedRules(rules, from, to), facts, isTooMuch: facts.length > maxRenamedFacts, since };
+}
+
+const pauseMs = 350;
+
+/** Previews the rename and dry-runs it, so that it fails as the rename would. `chosen`: `name/arity`. */
+function useRenamePreview(chosen: string, name: string) {
+  const { call, endpoint } = useSession();
+  const [to] = useDebouncedValue(name, pauseMs);
+  const preview = useCallback(
+    async (from: Predicate, signal: AbortSignal): Promise<RenamePreview> => {
+      const found = await read(call, from, to, signal);
+      const writes = found.isTooMuch ? [] : renameWritesOf(from, to, found.rules, found.facts, found.since);
+      if (writes.length > 0) await runTransaction(endpoint, writes, { dryRun: true, signal });
+      return found;
+    },
+    [call, endpoint, to],
+  );
+  const work = useMemo(() => {
+    const from = readPredicate(chosen);
+    if (from === null || nameProblem(from, to) !== null) return null;
+    return (signal: AbortSignal) => preview(from, signal);
+  }, [chosen, to, preview]);
+  return { run: useRunAtOnce(work), isSettled: to === name };
+}
+
+/** Makes the previewed change. */
+function useRename() {
+  const { endpoint } = useSession();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ from, to, preview }: { from: Predicate; to: string; preview: RenamePreview }) =>
+      runTransaction(endpoint, renameWritesOf(from, to, preview.rules, preview.facts, preview.since)),
+    onSettled: () => invalidate(client, endpoint, topics),
+  });
+}
+
+/** Maximum number of rules shown; the rest is counted. */
+const maxShown = 200;
 
 function ChangedRules({ rules }: { rules: RenamePreview['rules'] }) {
   if (rules.length === 0) return null;
   return (
     <ul className={styles.renamed} aria-label="Rules as they would be" tabIndex={0}>
-      {rules.slice(0, mostShown).map(({ rule, after }) => (
+      {rules.slice(0, maxShown).map(({ rule, after }) => (
         <li key={rule.id}>
           <CodeText text={after} />
         </li>
       ))}
-      {rules.length > mostShown && <li className="dim">and {formatCount(rules.length - mostShown)} more</li>}
+      {rules.length > maxShown && <li className="dim">and {formatCount(rules.length - maxShown)} more</li>}
     </ul>
   );
 }
@@ -38,7 +123,7 @@ function Preview({ preview, merges, to }: { preview: RenamePreview; merges: bool
   if (isTooMuch)
     return (
       <Banner>
-        It has more than {formatCount(mostRenamedFacts)} facts, too many to rename here. Export them, change
+        It has more than {formatCount(maxRenamedFacts)} facts, too many to rename here. Export them, change
         the name in the file, and import it.
       </Banner>
     );
@@ -62,9 +147,9 @@ function Preview({ preview, merges, to }: { preview: RenamePreview; merges: bool
 }
 
 interface RenameDialogProps {
-  /** `name/arity`, as the address has it. */
+  /** `name/arity`, from the address. */
   rename: string;
-  /** The new name, as far as it is known. */
+  /** The new name, if given. */
   to: string;
   onRenamed: (from: Predicate, to: string) => void;
   onClose: () => void;
@@ -74,15 +159,15 @@ function useChoices(chosen: string) {
   const predicates = usePredicates().data;
   return useMemo(() => {
     const all = (predicates ?? []).map(({ name, arity }) => `${name}/${arity}`).sort();
-    return all.includes(chosen) || predicateOf(chosen) === null ? all : [chosen, ...all];
+    return all.includes(chosen) || readPredicate(chosen) === null ? all : [chosen, ...all];
   }, [predicates, chosen]);
 }
 
-/** The form: what is chosen and called, what that would change, and whether it can be made. */
+/** State of the form: predicate, name, preview and readiness. */
 function useRenameForm({ rename, to, onRenamed }: RenameDialogProps) {
   const [chosen, setChosen] = useState(rename);
   const [name, setName] = useState(to);
-  const from = predicateOf(chosen);
+  const from = readPredicate(chosen);
   const { run, isSettled } = useRenamePreview(chosen, name);
   const renaming = useRename();
   const reason = useReason('updateRule');
@@ -103,7 +188,7 @@ function useRenameForm({ rename, to, onRenamed }: RenameDialogProps) {
           notifyDone(`${from.name} is ${name} now: ${counts}`);
           onRenamed(from, name);
         },
-        // What was previewed is not what is there any more, most likely: it is read again.
+        // The preview is probably outdated: fetch it again.
         onError: () => run.again(),
       },
     );
@@ -116,7 +201,7 @@ type RenameForm = ReturnType<typeof useRenameForm>;
 interface FieldsProps {
   form: RenameForm;
   choices: readonly string[];
-  /** True where the predicate is known, and the name is what is asked for. */
+  /** True if the predicate is preset and only the name is needed. */
   isChosen: boolean;
 }
 
@@ -152,7 +237,7 @@ function Outcome({ form, choices }: Pick<FieldsProps, 'form' | 'choices'>) {
   const { result, failure, runningSince } = run.state;
   return (
     <div className={styles.renamePreview} aria-busy={runningSince !== null}>
-      {renaming.error !== null && <ProblemNotice failure={failureOf(renaming.error)} />}
+      {renaming.error !== null && <ProblemNotice failure={apiFailureOf(renaming.error)} />}
       {failure !== null && <ProblemNotice failure={failure} onRetry={run.again} />}
       {result !== null && problem === null && (
         <Preview
@@ -168,6 +253,7 @@ function Outcome({ form, choices }: Pick<FieldsProps, 'form' | 'choices'>) {
   );
 }
 
+/** Shows the dialog that renames a predicate in all rules and facts in one transaction. */
 export function RenameDialog(props: RenameDialogProps) {
   const { rename, onClose } = props;
   const form = useRenameForm(props);

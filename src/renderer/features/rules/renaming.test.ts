@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { parseRule } from '../../../engine/language/parse.ts';
-import { nameProblem, renamedRules, writesOf } from './renaming.ts';
+import { nameProblem, renamedRules, renameWritesOf } from './renaming.ts';
 
 const from = { name: 'p', arity: 1 };
 
@@ -43,7 +43,7 @@ describe('renaming a predicate', () => {
 
   test('facts keep what was given for them, rules what they are', () => {
     const rules = renamedRules([rule('q(?x) :- p(?x)')], from, 's');
-    expect(writesOf(from, 's', rules, [fact], 9)).toEqual([
+    expect(renameWritesOf(from, 's', rules, [fact], 9)).toEqual([
       {
         operation: 'assertFacts',
         input: {
@@ -80,7 +80,7 @@ describe('renaming a predicate', () => {
         ifMatch: '"1"',
       },
     ]);
-    expect(writesOf(from, 's', [], [], 9)).toEqual([]);
+    expect(renameWritesOf(from, 's', [], [], 9)).toEqual([]);
   });
 
   test('a name that is no predicate, or the same, is refused', () => {

@@ -1,9 +1,9 @@
 /**
- * A predicate called otherwise in all rules and facts: what that changes, and the writes that do it.
+ * Renames a predicate in all rules and facts: preview and writes.
  *
- * A predicate is a name with its number of arguments; both truth values go together, and so do all scopes. Rules keep
- * their ids, names and whether they are on. Facts cannot be renamed, so they are asserted under the new name with what
- * was given for them and retracted under the old one; how often they were used starts anew.
+ * A predicate is name and arity; both truth values and all scopes are included. Rules keep id, name and enabled state.
+ * Facts cannot be renamed: they are asserted under the new name with their metadata and retracted under the old one,
+ * which resets their use counts.
  */
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import {
@@ -19,17 +19,18 @@ import { isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import type { TransactionWrite } from '../../api/transaction.ts';
 
+/** A predicate by name and arity. */
 export interface Predicate {
   readonly name: string;
   readonly arity: number;
 }
 
-/** More facts are not renamed from here: every one of them is read and written. */
-export const mostRenamedFacts = 10_000;
+/** Maximum number of facts renamed here, since each is read and written. */
+export const maxRenamedFacts = 10_000;
 
 const factsOfWrite = 2_000;
 
-/** Why the new name cannot be taken; null: it can. */
+/** Returns why the new name is invalid; null if it is valid. */
 export function nameProblem(from: Predicate, to: string): string | null {
   if (to === from.name) return 'That is what it is called now';
   if (isBuiltinName(to)) return `${to} is the name of a built-in`;
@@ -53,13 +54,14 @@ function renamedRule({ head, body }: Rule, from: Predicate, to: string): Rule {
   };
 }
 
+/** A renamed rule. */
 export interface RenamedRule {
   readonly rule: StoredRule;
-  /** Its text afterwards. */
+  /** Its new text. */
   readonly after: string;
 }
 
-/** The rules that name the predicate, as they would be. */
+/** Returns the rules that use the predicate, with their new text. */
 export function renamedRules(rules: readonly StoredRule[], from: Predicate, to: string): RenamedRule[] {
   return rules.flatMap((rule) => {
     const before = renderRule({ head: rule.head, body: rule.body });
@@ -80,10 +82,10 @@ function factFields({ args, truthVal, scope, validFrom, validUntil, metadata }: 
 }
 
 /**
- * The writes of one transaction. `since`: the generation that the facts were read at, so that what came since is
- * refused and not lost; null where none is known. A rule that was changed since is refused too.
+ * Returns the writes of one transaction. `since`: the generation at which the facts were read; later changes are
+ * refused. null if unknown. A rule changed since is refused too.
  */
-export function writesOf(
+export function renameWritesOf(
   from: Predicate,
   to: string,
   rules: readonly RenamedRule[],

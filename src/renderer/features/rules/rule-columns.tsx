@@ -1,4 +1,3 @@
-/** The columns of the list of rules. */
 import { ActionIcon, Menu, Switch, Tooltip } from '@mantine/core';
 import {
   IconDots,
@@ -16,17 +15,18 @@ import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/
 import { nextRuleSort, type RuleSort, ruleSortKeys } from './rule-order.ts';
 import styles from './rules.module.css';
 
+/** Actions of a rule's row. */
 export interface RuleActions {
-  /** Why rules cannot be changed; null: they can. */
+  /** Why rules cannot be changed; null if they can. */
   readonly reason: string | null;
   readonly onToggle: (rule: StoredRule) => void;
   readonly onEdit: (rule: StoredRule) => void;
   readonly onDelete: (rule: StoredRule) => void;
-  /** What if the rule were left out; or, where it is off, were on. */
+  /** Opens What-if without the rule or, if it is disabled, with it. */
   readonly onWhatIf: (rule: StoredRule) => void;
-  /** Why something that the rule could conclude does not hold. */
+  /** Opens Why-not for a conclusion of the rule. */
   readonly onWhyNot: (rule: StoredRule) => void;
-  /** What inference does for all that the rule concludes. */
+  /** Opens the trace of the rule's conclusions. */
   readonly onTrace: (rule: StoredRule) => void;
 }
 
@@ -81,7 +81,7 @@ const describingColumns: readonly Column<StoredRule>[] = [
   },
 ];
 
-/** A column of those that can be sorted by, with how it is. */
+/** Makes a column sortable. */
 function sortable(
   column: Column<StoredRule>,
   sort: RuleSort | null,
@@ -121,7 +121,7 @@ function MoreMenu({ rule, actions }: { rule: StoredRule; actions: RuleActions })
   );
 }
 
-/** The keyboard does the same on the row: E switches on and off, W asks what if, Enter edits, Delete deletes. */
+/** Returns the columns of the rule list. By keyboard E toggles, W opens What-if, Enter edits, Delete deletes. */
 export function ruleColumns(
   actions: RuleActions,
   sort: RuleSort | null,

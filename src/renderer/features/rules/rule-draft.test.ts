@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
-  conflictsOf,
+  draftConflictsOf,
   editedOf,
-  readDraft,
+  readRuleDraft,
   type RuleFields,
   withMine,
   withTheirs,
@@ -15,7 +15,7 @@ test('what is not touched follows the stored rule', () => {
   const draft = withWritten(stored, {}, { name: 'mine' });
   const changed = { ...stored, text: 'p(?x) :- r(?x).' };
   expect(editedOf(changed, draft)).toEqual({ ...changed, name: 'mine' });
-  expect(conflictsOf(changed, draft)).toEqual([]);
+  expect(draftConflictsOf(changed, draft)).toEqual([]);
 });
 
 test('what is as stored again is untouched', () => {
@@ -27,22 +27,22 @@ test('a field that was written here and changed elsewhere is in conflict until o
   const draft = withWritten(stored, {}, { text: 'p(?x) :- mine(?x).', description: 'why' });
   const further = withWritten(stored, draft, { text: 'p(?x) :- mine(?x), more(?x).' });
   const theirs = { ...stored, text: 'p(?x) :- theirs(?x).' };
-  expect(conflictsOf(theirs, further)).toEqual(['text']);
+  expect(draftConflictsOf(theirs, further)).toEqual(['text']);
   const kept = withMine(theirs, further);
-  expect(conflictsOf(theirs, kept)).toEqual([]);
+  expect(draftConflictsOf(theirs, kept)).toEqual([]);
   expect(editedOf(theirs, kept).text).toBe('p(?x) :- mine(?x), more(?x).');
-  expect(conflictsOf({ ...theirs, text: 'again' }, kept)).toEqual(['text']);
+  expect(draftConflictsOf({ ...theirs, text: 'again' }, kept)).toEqual(['text']);
   expect(editedOf(theirs, withTheirs(theirs, further))).toEqual({ ...theirs, description: 'why' });
 });
 
 test('the same change made elsewhere is no conflict', () => {
   const draft = withWritten(stored, {}, { name: 'second' });
-  expect(conflictsOf({ ...stored, name: 'second' }, draft)).toEqual([]);
+  expect(draftConflictsOf({ ...stored, name: 'second' }, draft)).toEqual([]);
 });
 
 test('a draft that is kept is read again; what is none is dropped', () => {
   const draft = withWritten(stored, {}, { text: 'p(a).' });
-  expect(readDraft(JSON.stringify(draft))).toEqual(draft);
+  expect(readRuleDraft(JSON.stringify(draft))).toEqual(draft);
   for (const kept of ['', '{', 'null', '"text"', '{"text":"p(a)."}', '{"other":{"base":"a","mine":"b"}}'])
-    expect(readDraft(kept)).toEqual({});
+    expect(readRuleDraft(kept)).toEqual({});
 });

@@ -1,8 +1,8 @@
 /**
- * A stored rule under edit, field by field: what was written over it, and what stood there when that was begun.
+ * The draft of a stored rule, per field: the user's text and the stored value it is based on.
  *
- * A field that was not touched follows the stored rule, whoever changes it. A field that was touched and that somebody
- * else has changed meanwhile is in conflict: neither is overwritten until one is chosen. Pure.
+ * An unedited field follows the stored rule. An edited field that someone else has changed is in conflict: neither
+ * version is overwritten until the user chooses. Pure.
  */
 export interface RuleFields {
   readonly text: string;
@@ -10,31 +10,34 @@ export interface RuleFields {
   readonly description: string;
 }
 
+/** Names of the fields. */
 export const ruleFields = ['text', 'name', 'description'] as const;
+/** A field. */
 export type RuleField = (typeof ruleFields)[number];
 
-/** A field that was touched. */
+/** An edited field. */
 interface Touched {
-  /** What was stored when it was touched first, or chosen over since. */
+  /** The stored value at the first edit, or at the last resolution. */
   readonly base: string;
   readonly mine: string;
 }
 
+/** The edited fields. */
 export type RuleDraft = { readonly [Field in RuleField]?: Touched };
 
-/** What the draft of a rule is kept as; rules belong to a database. */
+/** Returns the storage name of a rule's draft; rules belong to a database. */
 export function ruleDraftName(database: string, id: string): string {
   return `rule.${database}.${id}`;
 }
 
-/** Reads a kept draft; nothing is touched where it is none. */
-export function readDraft(kept: string): RuleDraft {
+/** Reads a stored draft; an invalid one counts as empty. */
+export function readRuleDraft(kept: string): RuleDraft {
   if (kept === '') return {};
   let read: unknown;
   try {
     read = JSON.parse(kept);
   } catch {
-    // Somebody else wrote it: there is no draft. The next change replaces it.
+    // Not our format: treat it as no draft; the next change replaces it.
     return {};
   }
   if (typeof read !== 'object' || read === null) return {};
@@ -51,7 +54,7 @@ export function readDraft(kept: string): RuleDraft {
   return Object.fromEntries(entries);
 }
 
-/** The rule as it would be saved. */
+/** Returns the rule as it would be saved. */
 export function editedOf(stored: RuleFields, draft: RuleDraft): RuleFields {
   return {
     text: draft.text?.mine ?? stored.text,
@@ -60,7 +63,7 @@ export function editedOf(stored: RuleFields, draft: RuleDraft): RuleFields {
   };
 }
 
-/** With something written; what is as it is stored again counts as untouched. */
+/** Returns the draft after edits; a field equal to its stored value counts as unedited. */
 export function withWritten(stored: RuleFields, draft: RuleDraft, part: Partial<RuleFields>): RuleDraft {
   const next: { [Field in RuleField]?: Touched } = { ...draft };
   for (const field of ruleFields) {
@@ -72,15 +75,15 @@ export function withWritten(stored: RuleFields, draft: RuleDraft, part: Partial<
   return next;
 }
 
-/** The fields that were written here and changed elsewhere, each to another value. */
-export function conflictsOf(stored: RuleFields, draft: RuleDraft): RuleField[] {
+/** Returns the fields edited here and changed elsewhere to different values. */
+export function draftConflictsOf(stored: RuleFields, draft: RuleDraft): RuleField[] {
   return ruleFields.filter((field) => {
     const touched = draft[field];
     return touched !== undefined && touched.base !== stored[field] && touched.mine !== stored[field];
   });
 }
 
-/** With what is written here chosen over what is stored now. */
+/** Resolves conflicts in favour of the draft. */
 export function withMine(stored: RuleFields, draft: RuleDraft): RuleDraft {
   return Object.fromEntries(
     ruleFields.flatMap((field) => {
@@ -90,9 +93,9 @@ export function withMine(stored: RuleFields, draft: RuleDraft): RuleDraft {
   );
 }
 
-/** With what is stored now in the fields in conflict; what else was written stays. */
+/** Resolves conflicts in favour of the stored rule; other edits stay. */
 export function withTheirs(stored: RuleFields, draft: RuleDraft): RuleDraft {
-  const gone = conflictsOf(stored, draft);
+  const gone = draftConflictsOf(stored, draft);
   return Object.fromEntries(
     ruleFields.flatMap((field) => {
       const touched = draft[field];

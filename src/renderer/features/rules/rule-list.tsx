@@ -1,50 +1,112 @@
-/** All rules of the database: what they conclude, how often they fired, switched on and off, deleted. */
 import { ActionIcon, Button, Group, Modal, Tooltip } from '@mantine/core';
-import { IconCursorText, IconRoute2 } from '@tabler/icons-react';
+import {
+  IconCopy,
+  IconCursorText,
+  IconFlask,
+  IconHelpCircle,
+  IconPencil,
+  IconPower,
+  IconRoute2,
+  IconTimeline,
+  IconTrash,
+} from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
-import { keyOf } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { queryKeyOf } from '../../api/live.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { runTransaction } from '../../api/transaction.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { DataGrid } from '../../ui/data-grid.tsx';
 import { consequencesInWords, notWorkedOutInWords } from '../../ui/consequences.ts';
+import { copyText } from '../../ui/copy-text.ts';
+import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
+import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { ListOrGraph } from './list-or-graph.tsx';
-import { ruleColumns } from './rule-columns.tsx';
-import { ruleMenu } from './rule-menu.tsx';
+import { type RuleActions, ruleColumns } from './rule-columns.tsx';
+import { rulesInOrder, type RuleSort, ruleSortOf } from './rule-order.ts';
 import { recordChanged, recordDeleted } from './rule-steps.ts';
-import { type RuleSort, ruleSortOf, rulesInOrder } from './rule-order.ts';
-import { scopeSearchOf } from './teaching.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
+import { scopeSearchOf } from './teaching.ts';
+
+const icon = { size: 15, stroke: 1.6, 'aria-hidden': true } as const;
+
+async function copy(rule: StoredRule): Promise<void> {
+  if (await copyText(`${rule.text}.`)) notifyDone('Copied the rule');
+}
+
+/** Returns the row menu of a rule. */
+function ruleMenu(rule: StoredRule, actions: RuleActions): RowMenuGroups {
+  const { reason } = actions;
+  return [
+    [
+      { label: 'Edit', icon: <IconPencil {...icon} />, keys: 'Enter', onClick: () => actions.onEdit(rule) },
+      {
+        label: rule.enabled ? 'Switch off' : 'Switch on',
+        icon: <IconPower {...icon} />,
+        keys: 'E',
+        reason,
+        onClick: () => actions.onToggle(rule),
+      },
+    ],
+    [
+      {
+        label: rule.enabled ? 'What if it were left out' : 'What if it were on',
+        icon: <IconFlask {...icon} />,
+        keys: 'W',
+        onClick: () => actions.onWhatIf(rule),
+      },
+      {
+        label: 'Why does it not conclude…',
+        icon: <IconHelpCircle {...icon} />,
+        onClick: () => actions.onWhyNot(rule),
+      },
+      {
+        label: 'Trace what it concludes',
+        icon: <IconTimeline {...icon} />,
+        onClick: () => actions.onTrace(rule),
+      },
+    ],
+    [
+      { label: 'Copy as a statement', icon: <IconCopy {...icon} />, onClick: () => void copy(rule) },
+      {
+        label: 'Delete…',
+        icon: <IconTrash {...icon} />,
+        keys: 'Delete',
+        isDangerous: true,
+        reason,
+        onClick: () => actions.onDelete(rule),
+      },
+    ],
+  ];
+}
 
 interface DeleteDialogProps {
-  /** The rule as it was when it was asked for. */
+  /** The rule when deletion was requested. */
   rule: StoredRule;
-  /** The same as it is stored now; undefined: it is gone. */
+  /** The rule as stored now; undefined if it is gone. */
   now: StoredRule | undefined;
   onClose: () => void;
 }
 
-/** Deletes the rule that it shows, and no other that it has become meanwhile. */
+/** Confirms the deletion of the rule as shown; a changed rule is not deleted. */
 function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
   const session = useSession();
   const { endpoint } = session;
   const remove = useWrite('deleteRule');
   const [seen, setSeen] = useState(rule);
   const preview = useQuery({
-    queryKey: keyOf('answers', endpoint, 'deleteRule', seen.id, seen.etag),
+    queryKey: queryKeyOf('answers', endpoint, 'deleteRule', seen.id, seen.etag),
     queryFn: ({ signal }) => {
       const write = {
         operation: 'deleteRule' as const,
@@ -94,7 +156,7 @@ function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
           Somebody else has changed it since.
         </Banner>
       ) : (
-        remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />
+        remove.error !== null && <ProblemNotice failure={apiFailureOf(remove.error)} />
       )}
       <Group justify="flex-end" mt="md">
         <Button variant="default" onClick={onClose} data-autofocus>
@@ -108,7 +170,7 @@ function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
   );
 }
 
-/** The ways from a rule to the tools that explain. */
+/** Returns links from a rule to the tools that explain. */
 function useExplaining() {
   const navigate = useNavigate();
   const questionOf = ({ head }: StoredRule) => ({ question: renderAtom(head) });
@@ -138,7 +200,7 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
   const update = useWrite('updateRule');
   const explaining = useExplaining();
   const reason = useReason('updateRule');
-  // By its id: in another order it stands elsewhere.
+  // By id, since sorting changes the index.
   const [chosen, setChosen] = useState<string | null>(null);
   const place = rules.findIndex(({ id }) => id === (open ?? chosen));
 
@@ -155,7 +217,7 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
             etag,
           });
         },
-        onError: (failed) => notifyFailure(failureOf(failed)),
+        onError: (failed) => notifyFailure(apiFailureOf(failed)),
       },
     );
   }
@@ -211,6 +273,7 @@ interface RuleListProps {
   onSearch: (search: RulesSearch) => void;
 }
 
+/** Lists all rules of the database: text, counts, switch, actions. */
 export function RuleList({ search, onSearch }: RuleListProps) {
   const { data, error, refetch } = useRules();
   const [deleting, setDeleting] = useState<StoredRule | null>(null);
@@ -249,7 +312,7 @@ export function RuleList({ search, onSearch }: RuleListProps) {
       {rules === undefined ? (
         error !== null && (
           <div className={styles.notice}>
-            <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />
+            <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
           </div>
         )
       ) : rules.length === 0 ? (

@@ -1,15 +1,18 @@
-/** The list of rules in the order of one of its columns. All rules are here, so nothing is asked for again. Pure. */
+/** Order of the rule list by column. All rules are loaded, so sorting needs no request. Pure. */
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 
+/** Columns that can be sorted by. */
 export const ruleSortKeys = ['rule', 'name', 'scope', 'fired', 'created'] as const;
+/** A column to sort by. */
 export type RuleSortKey = (typeof ruleSortKeys)[number];
 
+/** Column and direction. */
 export interface RuleSort {
   readonly key: RuleSortKey;
   readonly direction: 'asc' | 'desc';
 }
 
-/** As an address has it: the column, with a minus before it for the greatest first; null where it is none. */
+/** Reads an order from the address: the column, with a leading minus for descending; null if invalid. */
 export function ruleSortOf(text: string | undefined): RuleSort | null {
   const direction = text?.startsWith('-') === true ? 'desc' : 'asc';
   const key = ruleSortKeys.find((each) => each === text?.replace(/^-/, ''));
@@ -17,8 +20,8 @@ export function ruleSortOf(text: string | undefined): RuleSort | null {
 }
 
 /**
- * What the header of a column asks for next, as an address has it: one way, the other, then as they were taught. Counts
- * and times begin with the greatest.
+ * Returns the address parameter after a click on a column header: first direction, second direction, then unsorted.
+ * Counts and times start descending.
  */
 export function nextRuleSort(current: RuleSort | null, key: RuleSortKey): string | undefined {
   const first = key === 'fired' || key === 'created' ? 'desc' : 'asc';
@@ -29,7 +32,7 @@ export function nextRuleSort(current: RuleSort | null, key: RuleSortKey): string
 
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** Text that is not there stands after all that is, in either direction. */
+/** Missing text is last in either direction. */
 function compareTexts(left: string | null, right: string | null, sign: number): number {
   if (left === null || right === null) return Number(left === null) - Number(right === null);
   return sign * collator.compare(left, right);
@@ -50,7 +53,7 @@ function compareBy(key: RuleSortKey, sign: number): (left: StoredRule, right: St
   }
 }
 
-/** The rules in that order; what is equal stays as it was. */
+/** Returns the rules in that order; the sort is stable. */
 export function rulesInOrder(rules: readonly StoredRule[], sort: RuleSort | null): readonly StoredRule[] {
   if (sort === null) return rules;
   return [...rules].sort(compareBy(sort.key, sort.direction === 'asc' ? 1 : -1));

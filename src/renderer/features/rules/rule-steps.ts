@@ -1,16 +1,16 @@
 /**
- * What was done to rules, as steps of the history: taught, changed, deleted, and back.
+ * History steps of rules: taught, changed, deleted, and their inverses.
  *
- * A rule that comes back is taught again and has another id; the steps before it find it under that one. Every step is
- * guarded by the entity tag of the rule as the step left it: what somebody else made of it since is not overwritten.
+ * A restored rule is taught again under a new id, which earlier steps follow. Every step is guarded by the entity tag
+ * after the previous one: a newer change by someone else is not overwritten.
  */
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { type Act, record } from '../../api/history.ts';
 import { noteGeneration } from '../../api/live.ts';
-import type { Session } from '../../api/session.tsx';
+import type { WorkbenchSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 
-/** All of a rule that a step brings back. */
+/** The content of a rule that a step restores. */
 export type RuleContent = Pick<StoredRule, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
 
 interface Placed {
@@ -18,7 +18,7 @@ interface Placed {
   readonly etag: string;
 }
 
-/** The ids that rules came back under, and the tags that steps left them with, by the id before. */
+/** The new ids of restored rules, and their entity tags, by previous id. */
 const followed = new Map<string, Placed>();
 
 function now(rule: Placed): Placed {
@@ -33,13 +33,13 @@ function bodyOf({ text, scope, name, description, enabled }: RuleContent) {
 
 const longest = 60;
 
-/** The rule as steps call it. */
+/** Returns the rule's label in steps. */
 export function ruleLabel({ name, text }: Pick<RuleContent, 'name' | 'text'>): string {
   const label = name ?? text;
   return label.length > longest ? `${label.slice(0, longest - 1)}…` : label;
 }
 
-function deleting(session: Session, rule: Placed, content: RuleContent): Act {
+function deleting(session: WorkbenchSession, rule: Placed, content: RuleContent): Act {
   return async () => {
     const { id, etag } = now(rule);
     noteGeneration((await session.call('deleteRule', { params: { id } }, { ifMatch: etag })).generation);
@@ -47,8 +47,8 @@ function deleting(session: Session, rule: Placed, content: RuleContent): Act {
   };
 }
 
-/** `before`: what the rule was called when it was there. */
-function teaching(session: Session, before: Placed, content: RuleContent): Act {
+/** Returns the act that teaches the rule again. `before` is its previous id and tag. */
+function teaching(session: WorkbenchSession, before: Placed, content: RuleContent): Act {
   return async () => {
     const { id, etag, generation } = await session.call('assertRule', { body: bodyOf(content) });
     noteGeneration(generation);
@@ -58,7 +58,7 @@ function teaching(session: Session, before: Placed, content: RuleContent): Act {
   };
 }
 
-function changing(session: Session, rule: Placed, to: RuleContent, from: RuleContent): Act {
+function changing(session: WorkbenchSession, rule: Placed, to: RuleContent, from: RuleContent): Act {
   return async () => {
     const { id, etag: guard } = now(rule);
     const outcome = await session.call(
@@ -72,17 +72,19 @@ function changing(session: Session, rule: Placed, to: RuleContent, from: RuleCon
   };
 }
 
-export function recordDeleted(session: Session, rule: StoredRule): void {
+/** Records a deleted rule. */
+export function recordDeleted(session: WorkbenchSession, rule: StoredRule): void {
   record(session.space, `deleted the rule ${ruleLabel(rule)}`, teaching(session, rule, rule));
 }
 
-export function recordTaught(session: Session, rule: Placed, content: RuleContent): void {
+/** Records a taught rule. */
+export function recordTaught(session: WorkbenchSession, rule: Placed, content: RuleContent): void {
   record(session.space, `taught the rule ${ruleLabel(content)}`, deleting(session, rule, content));
 }
 
-/** `after`: the rule as it was left; `word`: what was done to it. */
+/** Records a changed rule. `after`: the rule as stored now; `word`: the verb of the change. */
 export function recordChanged(
-  session: Session,
+  session: WorkbenchSession,
   word: string,
   before: StoredRule,
   after: RuleContent & Placed,

@@ -1,21 +1,18 @@
-/**
- * What the address of the Rules view says: the rule that is open, what the list is narrowed to, whether rules are
- * listed or drawn, and the predicate that is to be renamed.
- */
+/** Search parameters of the Rules view: open rule, filter, list or graph, and the predicate to rename. */
 export interface RulesSearch {
   /** Id of the rule in the editor. */
   rule?: string | undefined;
-  /** A part of the rule's text or name. */
+  /** Part of a rule's text or name. */
   q?: string | undefined;
-  /** The order of the list, as `rule-order.ts` has it; absent: as they were taught. */
+  /** Order of the list, as in `rule-order.ts`; absent: by creation. */
   sort?: string | undefined;
-  /** `graph`: which predicate depends on which, in place of the list. */
+  /** `graph` shows the dependency graph instead of the list. */
   view?: 'graph' | undefined;
-  /** The relation that is chosen in the graph, as `name/arity`. */
+  /** Selected relation of the graph, as `name/arity`. */
   at?: string | undefined;
-  /** The predicate that is to be renamed, as `name/arity`; the dialog is open. */
+  /** The predicate to rename, as `name/arity`; opens the dialog. */
   rename?: string | undefined;
-  /** What it is to be called. */
+  /** Its new name. */
   to?: string | undefined;
 }
 
@@ -23,6 +20,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/** Reads the search parameters; invalid ones are dropped. */
 export function rulesSearchOf(search: Record<string, unknown>): RulesSearch {
   const all = {
     rule: textOf(search['rule']),
@@ -36,8 +34,8 @@ export function rulesSearchOf(search: Record<string, unknown>): RulesSearch {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** `parent/2` as name and arity; null where it is no such thing. */
-export function predicateOf(text: string): { name: string; arity: number } | null {
+/** Returns name and arity of `parent/2`; null if malformed. */
+export function readPredicate(text: string): { name: string; arity: number } | null {
   const parts = /^(.+)\/(\d{1,2})$/s.exec(text);
   const [, name, arity] = parts ?? [];
   return name === undefined || arity === undefined ? null : { name, arity: Number(arity) };

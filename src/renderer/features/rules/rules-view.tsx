@@ -1,16 +1,64 @@
-/** The Rules view: an editor that teaches above; below, the rules there are, as a list or as a graph of predicates. */
-import { lazy, Suspense, useMemo } from 'react';
+import { Button } from '@mantine/core';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
+import { CodeText } from '../../editor/code-text.tsx';
 import { renameInText } from '../../editor/read-text.ts';
+import { EmptyState } from '../../ui/notices.tsx';
 import { Split } from '../../ui/split.tsx';
-import { useDraft } from '../../ui/use-draft.ts';
+import { dropDraft, storedDraft, useDraft } from '../../ui/use-draft.ts';
 import { EditRule } from './edit-rule.tsx';
-import { GoneRule } from './gone-rule.tsx';
 import { NewRules } from './new-rules.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
+import { readRuleDraft, ruleDraftName } from './rule-draft.ts';
 import { RuleList } from './rule-list.tsx';
 import type { RulesSearch } from './rules-search.ts';
+
+interface GoneRuleProps {
+  id: string;
+  /** Opens the editor of new rules and appends a text to it. */
+  onNew: (text: string | null) => void;
+}
+
+/** Replaces the editor of a deleted rule and rescues the user's draft. */
+function DeletedRule({ id, onNew }: GoneRuleProps) {
+  const { space } = useSession();
+  const name = ruleDraftName(space.database, id);
+  const [written, setWritten] = useState<string | null>(null);
+  // The unmounted editor stores its draft before this effect runs.
+  useEffect(() => setWritten(readRuleDraft(storedDraft(name)).text?.mine ?? null), [name]);
+
+  function leave(text: string | null): void {
+    dropDraft(name);
+    onNew(text);
+  }
+
+  return (
+    <EmptyState
+      title="This rule is gone"
+      actions={
+        written === null ? (
+          <Button onClick={() => leave(null)}>Write a new one</Button>
+        ) : (
+          <>
+            <Button onClick={() => leave(written)}>Teach what I wrote as a new one</Button>
+            <Button variant="default" onClick={() => leave(null)}>
+              Discard it
+            </Button>
+          </>
+        )
+      }
+    >
+      It was deleted or changed into another.
+      {written !== null && (
+        <>
+          {' '}
+          You had written: <CodeText text={written} />
+        </>
+      )}
+    </EmptyState>
+  );
+}
 
 const GraphPane = lazy(async () => ({ default: (await import('./graph-pane.tsx')).GraphPane }));
 
@@ -19,6 +67,7 @@ interface RulesViewProps {
   onSearch: (search: RulesSearch) => void;
 }
 
+/** Shows the Rules view: an editor above, and the rules below as a list or dependency graph. */
 export function RulesView(props: RulesViewProps) {
   const { space } = useSession();
   const place = `${space.database}.${space.tenant}`;
@@ -34,7 +83,7 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
   const rule = rules.data?.find((candidate) => candidate.id === search.rule);
   const isGone = search.rule !== undefined && rules.data !== undefined && rule === undefined;
   const editor = isGone ? (
-    <GoneRule
+    <DeletedRule
       key={search.rule}
       id={search.rule ?? ''}
       onNew={(written) => {
@@ -47,7 +96,7 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
   ) : (
     <EditRule key={rule.id} rule={rule} onClose={close} />
   );
-  // The same element while one writes: what is listed or drawn does not depend on it.
+  // Keeps its identity while the user types, since list and graph do not depend on the text.
   const list = useMemo(
     () =>
       search.view === 'graph' ? (
@@ -76,7 +125,7 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
           rename={predicateText(search.rename)}
           to={search.to ?? ''}
           onRenamed={(from, to) => {
-            // What is being written says the same as before, by the new name.
+            // The draft follows the rename.
             setText(renameInText(text, 'program', from, to));
             closeRename();
           }}
@@ -87,7 +136,7 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
   );
 }
 
-/** `-`: the dialog is open and nothing is chosen. */
+/** `-`: the dialog is open without a selection. */
 function predicateText(rename: string): string {
   return rename === '-' ? '' : rename;
 }

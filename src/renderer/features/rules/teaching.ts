@@ -1,7 +1,8 @@
-/** Statements of the editor as what they are taught as: facts asserted together, rules one after another. */
+/** The statements of the editor as requests: facts together, rules one by one. */
 import type { Rule } from '../../../engine/contract/language.ts';
-import { readText } from '../../editor/read-text.ts';
+import { parseEditorText } from '../../editor/read-text.ts';
 
+/** The statements of a text. */
 export interface Lesson {
   readonly facts: readonly {
     readonly predicate: string;
@@ -9,12 +10,13 @@ export interface Lesson {
     readonly truthVal: boolean;
   }[];
   readonly rules: readonly Rule[];
-  /** True where the text has statements and every one can be read. */
+  /** True if the text has statements and all can be parsed. */
   readonly isReady: boolean;
 }
 
+/** Parses a text. */
 export function lessonOf(text: string): Lesson {
-  const { statements, isWhole } = readText(text, 'program');
+  const { statements, isWhole } = parseEditorText(text, 'program');
   const facts = statements.flatMap(({ kind, atom }) =>
     kind === 'fact' && atom !== null
       ? [{ predicate: atom.predicate, args: atom.args, truthVal: !atom.negated }]
@@ -24,7 +26,7 @@ export function lessonOf(text: string): Lesson {
   return { facts, rules, isReady: isWhole && statements.length > 0 };
 }
 
-/** The scope that a rule would be added to, for an address: its own. A rule without scope counts everywhere. */
+/** Returns the scope of a rule as a search parameter. An unscoped rule applies everywhere. */
 export function scopeSearchOf({ scope }: { readonly scope: string | null }): { scope?: string } {
   return scope === null ? {} : { scope };
 }

@@ -6,7 +6,7 @@ interface TryButtonProps {
   onOpen: (isOpen: boolean) => void;
 }
 
-/** Opens and closes the panel that says what the text would add and take away. */
+/** Shows the button that toggles the Try panel. */
 export function TryButton({ isOpen, onOpen }: TryButtonProps) {
   return (
     <Tooltip label="What it would add and take away, before it is saved">

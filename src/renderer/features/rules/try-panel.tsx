@@ -1,4 +1,3 @@
-/** Beside the editor: what the text would add and take away if it were taught now. Nothing is changed by it. */
 import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
 import { IconArrowsMaximize, IconEqual, IconFlask, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -14,7 +13,7 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { RunningActions } from '../../ui/running.tsx';
 import { Split } from '../../ui/split.tsx';
 import styles from './rules.module.css';
-import type { Tried, TriedLine, Trial } from './trying.ts';
+import type { RuleTrialResult, TriedLine, RuleTrial } from './trying.ts';
 import { type Trying, useTry } from './use-try.ts';
 
 const columns: readonly Column<TriedLine>[] = [
@@ -39,7 +38,7 @@ const columns: readonly Column<TriedLine>[] = [
   },
 ];
 
-function Lines({ lines }: { lines: Tried['lines'] }) {
+function Lines({ lines }: { lines: RuleTrialResult['lines'] }) {
   const [selected, setSelected] = useState<number | null>(null);
   return (
     <DataGrid
@@ -68,7 +67,7 @@ function Outcome({ trying }: { trying: Trying }) {
       <EmptyState icon={<IconFlask size={28} stroke={1.3} aria-hidden />} title="Try before you teach">
         {isReady
           ? 'Working out what would follow.'
-          : 'Once what you write can be read and is safe, what it would add and take away stands here.'}
+          : 'Once the text can be parsed and its rules are safe, its additions and removals appear here.'}
       </EmptyState>
     );
   return (
@@ -104,7 +103,7 @@ interface WithTryProps {
   panel: ReactNode;
 }
 
-/** The editor, and where it is open the panel beside it. */
+/** Shows the editor and, if open, the panel beside it. */
 export function WithTry({ editor, isOpen, panel }: WithTryProps) {
   return (
     <Split
@@ -120,13 +119,14 @@ export function WithTry({ editor, isOpen, panel }: WithTryProps) {
 }
 
 interface TryPanelProps {
-  trial: Trial;
+  trial: RuleTrial;
   hasErrors: boolean;
-  /** The same as an address of What if. */
+  /** The same trial as a What-if address. */
   whatIf: { readonly add?: string; readonly without?: string; readonly scope?: string };
   onClose: () => void;
 }
 
+/** Shows what the text would add and remove if it were taught now; nothing is stored. */
 export function TryPanel({ trial, hasErrors, whatIf, onClose }: TryPanelProps) {
   const trying = useTry(trial, hasErrors);
   const { state, cancel } = trying;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { requestOf, triedOf } from './trying.ts';
+import { ruleTrialRequestOf, triedOf } from './trying.ts';
 
 test('a text is tried with its facts and rules, in its scope, in place of the rule it came from', () => {
-  const request = requestOf({
+  const request = ruleTrialRequestOf({
     text: 'p(a). q(?x) :- p(?x).',
     scope: { scope: 'draft' },
     instead: 'r1',
@@ -15,7 +15,7 @@ test('a text is tried with its facts and rules, in its scope, in place of the ru
     timeoutMs: 20_000,
   });
   for (const text of ['q(?x) :-', '% nothing', 'q(?x) :- p(?y).'])
-    expect(requestOf({ text, scope: {}, instead: null })).toBeNull();
+    expect(ruleTrialRequestOf({ text, scope: {}, instead: null })).toBeNull();
 });
 
 test('what several goals show counts once, what is lost stands first', () => {

@@ -1,26 +1,26 @@
 /**
- * Diagnostics of the rule editor: at once from the worker, a moment later from the service, which sees the data.
+ * Diagnostics of the rule editor: at once from the worker, shortly afterwards from the service, which knows the data.
  *
- * The service's word replaces the worker's for the very text it was given; while it is away, the worker's stands.
+ * The service's diagnostics replace the worker's for the same text; while it is unreachable, the worker's stay.
  */
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Diagnostic } from '../../../engine/contract/rules.ts';
-import { keyOf } from '../../api/live.ts';
+import { queryKeyOf } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { type Diagnosed, useDiagnostics } from '../../editor/use-diagnostics.ts';
 
-/** What a text can only have with other rules; the service takes the rule that is edited for one of them. */
+/** Problems that depend on other rules; the service would count the edited rule among them. */
 const amongRules: ReadonlySet<Diagnostic['code']> = new Set(['negative_cycle', 'duplicate']);
 
-/** `instead`: the id of the stored rule that the text would replace. */
+/** Returns the diagnostics. `instead`: the id of the stored rule that the text would replace. */
 export function useValidation(text: string, instead: string | null = null): Diagnosed {
   const { call, endpoint } = useSession();
   const local = useDiagnostics(text, 'program', instead);
   const [settled] = useDebouncedValue(text, 600);
   const remote = useQuery({
-    queryKey: keyOf('rules', endpoint, 'validate', settled),
+    queryKey: queryKeyOf('rules', endpoint, 'validate', settled),
     queryFn: ({ signal }) => call('validateRules', { body: { text: settled } }, { signal }),
     enabled: settled.trim() !== '' && settled === text,
     gcTime: 60_000,

@@ -1,14 +1,15 @@
-/** What a comparison says of the base: what both sides come from, which decides what is a conflict. */
+/** The base of a comparison in words: the common origin that decides what is a conflict. */
 import type { ScopeDiff } from '../../../engine/contract/scopes.ts';
 import { formatTime } from '../../ui/format.ts';
 import { sideLabel } from './scopes-search.ts';
 
-/** What the base is called; null: there is none. */
+/** Returns the name of the base; null if there is none. */
 export function baseName({ base = null, ancestor = null }: ScopeDiff): string | null {
   if (ancestor !== null) return `${sideLabel(ancestor.scope)} as of ${formatTime(ancestor.time)}`;
   return typeof base === 'object' ? (base?.scope ?? null) : base;
 }
 
+/** Returns a sentence about the base. */
 export function baseInWords(diff: ScopeDiff): string {
   const name = baseName(diff);
   const [from, into] = [sideLabel(diff.source), sideLabel(diff.target)];

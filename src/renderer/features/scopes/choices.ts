@@ -1,41 +1,44 @@
 /**
- * What was chosen for single facts before a merge: source's version, target's, or both.
+ * Choices per fact before a merge: source's version, target's, or both.
  *
- * A choice is made for a predicate with its arguments, so a fact and its negation share it. It is a draft: one for a
- * fact in which the scopes do not differ (any more) is kept and means nothing.
+ * A choice applies to predicate and arguments, so a fact and its negation share it. It is a draft; one for a fact
+ * without differences is kept without effect.
  */
 import type { Resolution } from '../../../engine/contract/scopes.ts';
 import type { MergeRow } from './merge-rows.ts';
 
-export const takes = ['source', 'target', 'both'] as const;
-export type Take = (typeof takes)[number];
+/** The possible choices. */
+export const takeOptions = ['source', 'target', 'both'] as const;
+/** A choice. */
+export type Take = (typeof takeOptions)[number];
 
-/** By place. */
+/** By row key of the fact. */
 export type Choices = ReadonlyMap<string, Take>;
 
 function isTake(value: unknown): value is Take {
-  return takes.some((take) => take === value);
+  return takeOptions.some((take) => take === value);
 }
 
-/** The choices of a stored draft; what cannot be read counts as none. */
+/** Reads stored choices; an invalid draft counts as none. */
 export function readChoices(draft: string): Choices {
   if (draft === '') return new Map();
   let value: unknown;
   try {
     value = JSON.parse(draft);
   } catch {
-    // Another version wrote it. The next choice replaces it.
+    // Another version wrote it; the next choice replaces it.
     return new Map();
   }
   if (typeof value !== 'object' || value === null) return new Map();
   return new Map(Object.entries(value).filter((entry): entry is [string, Take] => isTake(entry[1])));
 }
 
+/** Returns the choices as a draft. */
 export function writeChoices(choices: Choices): string {
   return choices.size === 0 ? '' : JSON.stringify(Object.fromEntries(choices));
 }
 
-/** The choices with another one for `places`; null takes them back. */
+/** Returns the choices with `take` for `places`; null removes them. */
 export function withChoice(choices: Choices, places: readonly string[], take: Take | null): Choices {
   const next = new Map(choices);
   for (const place of places)
@@ -44,7 +47,7 @@ export function withChoice(choices: Choices, places: readonly string[], take: Ta
   return next;
 }
 
-/** The choices as a merge takes them: those for facts in which the scopes differ, each once, in the rows' order. */
+/** Returns the choices as a merge takes them: for facts that differ, without duplicates, in row order. */
 export function resolutionsOf(rows: readonly MergeRow[], choices: Choices): Resolution[] {
   const resolutions = new Map<string, Resolution>();
   for (const { place, source, target } of rows) {

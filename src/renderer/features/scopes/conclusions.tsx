@@ -1,4 +1,3 @@
-/** What would follow in target from the merge as it stands: conclusions gained and lost, only tried. */
 import { Button } from '@mantine/core';
 import { IconEqual, IconRefresh } from '@tabler/icons-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
@@ -15,7 +14,7 @@ import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { CancelledNote, Running } from '../../ui/running.tsx';
 import { sideLabel } from './scopes-search.ts';
 import { supposedOf } from './undo.ts';
-import type { Comparison } from './use-comparison.ts';
+import type { ScopeComparison } from './use-comparison.ts';
 import { isRefused } from './use-merge.ts';
 import styles from './scopes.module.css';
 import stack from '../../ui/stack.module.css';
@@ -25,7 +24,7 @@ interface ConclusionRow {
   readonly atom: string;
 }
 
-/** Conclusions that change, each once: what is lost first. */
+/** The changed conclusions without duplicates, lost ones first. */
 function conclusionRows(goals: WhatIfResult['goals']): ConclusionRow[] {
   const lost = new Set(goals.flatMap((goal) => goal.lost));
   const gained = new Set(goals.flatMap((goal) => goal.gained));
@@ -35,8 +34,8 @@ function conclusionRows(goals: WhatIfResult['goals']): ConclusionRow[] {
   ];
 }
 
-/** The greatest number of changed facts that a question may suppose. */
-const mostSupposed = 10_000;
+/** Maximum number of changed facts in a trial. */
+const maxSupposed = 10_000;
 
 const columns: readonly Column<ConclusionRow>[] = [
   {
@@ -54,14 +53,14 @@ const columns: readonly Column<ConclusionRow>[] = [
   },
 ];
 
-function useTried(comparison: Comparison) {
+function useTried(comparison: ScopeComparison) {
   const { call } = useSession();
   const run = useRun<WhatIfResult>();
   const { start, clear } = run;
   const { changedRows, pair } = comparison;
   const { target } = pair;
   const supposed = useMemo(() => supposedOf(changedRows(), target), [changedRows, target]);
-  const isTooMuch = Math.max(supposed.assert.length, supposed.retract.length) > mostSupposed;
+  const isTooMuch = Math.max(supposed.assert.length, supposed.retract.length) > maxSupposed;
   const isEmpty = supposed.assert.length + supposed.retract.length === 0;
   const canTry = !isTooMuch && !isEmpty && !isRefused(comparison);
   const again = useCallback(() => {
@@ -89,15 +88,16 @@ function Tried({ rows }: { rows: readonly ConclusionRow[] }) {
   );
 }
 
-/** Why nothing can be tried; null where it can. */
-function reasonOf(comparison: Comparison, isTooMuch: boolean, isEmpty: boolean): string | null {
+/** Why a trial is impossible; null if it is possible. */
+function reasonOf(comparison: ScopeComparison, isTooMuch: boolean, isEmpty: boolean): string | null {
   if (isRefused(comparison))
     return 'With REJECT and unresolved conflicts the merge is refused. Choose for them, or choose another strategy.';
-  if (isTooMuch) return `The merge changes more than ${mostSupposed.toLocaleString('en')} facts.`;
-  return isEmpty ? 'The merge as it stands changes nothing.' : null;
+  if (isTooMuch) return `The merge changes more than ${maxSupposed.toLocaleString('en')} facts.`;
+  return isEmpty ? 'With these choices the merge changes nothing.' : null;
 }
 
-export function Conclusions({ comparison }: { comparison: Comparison }) {
+/** Shows which conclusions target would gain and lose by the merge; a trial only. */
+export function MergeConclusions({ comparison }: { comparison: ScopeComparison }) {
   const { run, again, isTooMuch, isEmpty } = useTried(comparison);
   const { result, failure, runningSince, cancelledAfter } = run.state;
   const isOld = useIsOld(result);

@@ -1,21 +1,134 @@
-/** The facts in which the two scopes differ: filtered, chosen for, one of them in full. */
-import { Button, Menu, SegmentedControl } from '@mantine/core';
+import { Button, CloseButton, Menu, Radio, SegmentedControl, Stack } from '@mantine/core';
 import { IconChecks, IconEqual } from '@tabler/icons-react';
 import { useMemo } from 'react';
+import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { TextFilter } from '../../ui/text-filter.tsx';
-import { takes } from './choices.ts';
-import { FactRows, takeLabel } from './fact-rows.tsx';
-import { FactVersions } from './fact-versions.tsx';
-import { filterRows, type MergeRow, nextUnresolved, type RowCounts } from './merge-rows.ts';
-import { type RowFilter, rowFilters, type ScopesSearch, sideLabel } from './scopes-search.ts';
-import type { Comparison } from './use-comparison.ts';
-import styles from './scopes.module.css';
 import stack from '../../ui/stack.module.css';
+import { TextFilter } from '../../ui/text-filter.tsx';
+import { baseName } from './base-in-words.ts';
+import { type Take, takeOptions } from './choices.ts';
+import { FactRows, KindTag, ResultTag, takeLabel } from './fact-rows.tsx';
+import type { RowResult, Version } from './merge-result.ts';
+import {
+  type DifferingFactField,
+  filterRows,
+  type MergeRow,
+  nextUnresolved,
+  type RowCounts,
+} from './merge-rows.ts';
+import { type MergeRowFilter, mergeRowFilters, type ScopesSearch, sideLabel } from './scopes-search.ts';
+import styles from './scopes.module.css';
+import type { ScopeComparison } from './use-comparison.ts';
+import { fieldsInFull } from './version-text.tsx';
 
-const filterWords: Record<RowFilter, string> = {
+const fieldNames: readonly (readonly [DifferingFactField, string])[] = [
+  ['truthVal', 'Truth'],
+  ['validFrom', 'Valid from'],
+  ['validUntil', 'Valid until'],
+  ['metadata', 'Metadata'],
+];
+
+interface VersionFieldsProps {
+  heading: string;
+  version: Version | null;
+  /** The marked fields. */
+  differing: readonly DifferingFactField[];
+}
+
+function VersionFields({ heading, version, differing }: VersionFieldsProps) {
+  const fields = fieldsInFull(version);
+  return (
+    <section className={styles.version}>
+      <h3>{heading}</h3>
+      {version === null ? (
+        <p className="dim">not there</p>
+      ) : (
+        <dl>
+          {fieldNames.map(([field, name]) => (
+            <div key={field} className={differing.includes(field) ? styles.differing : undefined}>
+              <dt>
+                {name}
+                {differing.includes(field) && <span className="visually-hidden"> (differs)</span>}
+              </dt>
+              <dd className={field === 'metadata' ? 'mono' : undefined}>{fields[field]}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+function reasonOf(result: RowResult, row: MergeRow, comparison: ScopeComparison): string {
+  const { pair, strategy, differences } = comparison;
+  if (result.by === 'choice')
+    return `chosen: ${takeLabel(result.take === 'refused' ? 'both' : result.take, pair)}`;
+  if (result.by === 'strategy') return `by the strategy, ${strategy}`;
+  const base = differences.data === undefined ? null : baseName(differences.data);
+  if (base === null) return row.kind === 'added' ? 'a merge adds it' : 'a merge takes nothing away';
+  return `only one side changed it since the base, ${base}`;
+}
+
+interface FactVersionsProps {
+  row: MergeRow;
+  comparison: ScopeComparison;
+  onClose: () => void;
+}
+
+/** Shows one differing fact: every field in both scopes and after the merge, and the choice in words. */
+function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
+  const { pair, choices, resultOf, choose } = comparison;
+  const result = resultOf(row);
+  const choice = choices.get(row.place);
+  return (
+    <PaneFrame
+      tone="panel"
+      label="Versions"
+      title="Versions"
+      actions={<CloseButton size="sm" aria-label="Close the versions" onClick={onClose} />}
+    >
+      <div className={styles.versions}>
+        <div className={styles.versionAtom}>
+          <KindTag row={row} isChosen={choice !== undefined} />
+          <CodeText text={row.key} />
+        </div>
+        <Radio.Group
+          label="Take"
+          value={choice ?? ''}
+          onChange={(value) => choose([row.place], takeOptions.find((take) => take === value) ?? null)}
+        >
+          <Stack gap={10} mt={6}>
+            {takeOptions.map((take: Take) => (
+              <Radio key={take} value={take} size="xs" label={takeLabel(take, pair)} />
+            ))}
+            <Radio value="" size="xs" label="No choice" />
+          </Stack>
+        </Radio.Group>
+        <VersionFields heading={sideLabel(pair.source)} version={row.source} differing={row.fields} />
+        <VersionFields
+          heading={sideLabel(pair.target)}
+          version={row.target ?? row.opposite}
+          differing={row.opposite === null ? row.fields : ['truthVal']}
+        />
+        <section className={styles.version}>
+          <h3>{sideLabel(pair.target)} after the merge</h3>
+          <p className={styles.versionAtom}>
+            <ResultTag result={result} /> <span className="dim">{reasonOf(result, row, comparison)}</span>
+          </p>
+          {result.take !== 'refused' &&
+            result.versions.map((version) => (
+              <VersionFields key={String(version.truthVal)} heading="" version={version} differing={[]} />
+            ))}
+        </section>
+      </div>
+    </PaneFrame>
+  );
+}
+
+const filterWords: Record<MergeRowFilter, string> = {
   added: 'Added',
   removed: 'Removed',
   modified: 'Modified',
@@ -28,18 +141,18 @@ function KindFilter({
   kind,
   onKind,
 }: { counts: RowCounts } & {
-  kind: RowFilter | undefined;
-  onKind: (kind: RowFilter | undefined) => void;
+  kind: MergeRowFilter | undefined;
+  onKind: (kind: MergeRowFilter | undefined) => void;
 }) {
   const all = counts.added + counts.removed + counts.modified;
   return (
     <SegmentedControl
       aria-label="Kind of difference"
       value={kind ?? 'all'}
-      onChange={(value) => onKind(rowFilters.find((known) => known === value))}
+      onChange={(value) => onKind(mergeRowFilters.find((known) => known === value))}
       data={[
         { value: 'all', label: `All ${formatCount(all)}` },
-        ...rowFilters.map((value) => ({
+        ...mergeRowFilters.map((value) => ({
           value,
           label: `${filterWords[value]} ${formatCount(counts[value])}`,
         })),
@@ -48,8 +161,8 @@ function KindFilter({
   );
 }
 
-/** Chooses for all rows that are shown, or takes choices back. */
-function ChooseForAll({ comparison, rows }: { comparison: Comparison; rows: readonly MergeRow[] }) {
+/** Sets or clears the choices of all visible rows. */
+function ChooseForAll({ comparison, rows }: { comparison: ScopeComparison; rows: readonly MergeRow[] }) {
   const { pair, choose, clearChoices, choices, resolutions } = comparison;
   const places = () => rows.map(({ place }) => place);
   return (
@@ -61,7 +174,7 @@ function ChooseForAll({ comparison, rows }: { comparison: Comparison; rows: read
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>For the {formatAmount(rows.length, 'fact')} shown</Menu.Label>
-        {takes.map((take) => (
+        {takeOptions.map((take) => (
           <Menu.Item key={take} disabled={rows.length === 0} onClick={() => choose(places(), take)}>
             Take {takeLabel(take, pair)}
           </Menu.Item>
@@ -93,7 +206,7 @@ function Resolved({ counts, onNext }: { counts: RowCounts; onNext: () => void })
 }
 
 interface FactComparisonProps {
-  comparison: Comparison;
+  comparison: ScopeComparison;
   search: ScopesSearch;
   onSearch: (part: Partial<ScopesSearch>) => void;
 }
@@ -125,6 +238,7 @@ function NoRows({ comparison, search, onSearch }: FactComparisonProps) {
   );
 }
 
+/** Shows the facts that differ between two scopes: filter, choices, one fact in full. */
 export function FactComparison(props: FactComparisonProps) {
   const { comparison, search, onSearch } = props;
   const { rows, isChosen, counts } = comparison;
@@ -140,7 +254,7 @@ export function FactComparison(props: FactComparisonProps) {
     const next = nextUnresolved(shown, from, isChosen);
     if (next !== null) onSearch({ fact: shown[next]?.key });
     else if (kind !== undefined || q !== '') {
-      // It is there, only not among what is shown.
+      // It exists but is filtered out.
       const index = nextUnresolved(rows, -1, isChosen);
       if (index !== null) onSearch({ kind: undefined, q: undefined, fact: rows[index]?.key });
     }

@@ -1,15 +1,14 @@
-/** The differing facts side by side, headed with the scopes' own names, with what the merge makes of each. */
 import { IconArrowsSplit2, IconCheck } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo } from 'react';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Tag, type Tone } from '../../ui/tags.tsx';
-import { type Choices, type Take, takes } from './choices.ts';
+import { type Choices, type Take, takeOptions } from './choices.ts';
 import type { RowResult } from './merge-result.ts';
 import type { MergeRow } from './merge-rows.ts';
 import { sideLabel } from './scopes-search.ts';
-import type { Comparison, Pair } from './use-comparison.ts';
-import { atomOf, notesOf, VersionText } from './version-text.tsx';
+import type { ScopeComparison, Pair } from './use-comparison.ts';
+import { versionAtomOf, notesOf, VersionText } from './version-text.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import styles from './scopes.module.css';
 
@@ -19,7 +18,7 @@ const kinds: Record<MergeRow['kind'], { readonly word: string; readonly tone: To
   modified: { word: 'modified', tone: 'derived' },
 };
 
-/** What a row is: a conflict until somebody chose, else how the two scopes differ. */
+/** Shows the kind of a row: a conflict until resolved, otherwise how the scopes differ. */
 export function KindTag({ row, isChosen }: { row: MergeRow; isChosen: boolean }) {
   if (row.conflicts)
     return isChosen ? (
@@ -44,6 +43,7 @@ const changes: Record<RowResult['change'], { readonly word: string; readonly ton
   none: { word: 'stays', tone: 'plain' },
 };
 
+/** Shows the result of a row. */
 export function ResultTag({ result }: { result: RowResult }) {
   if (result.take === 'refused') return <Tag tone="bad">refused</Tag>;
   const { word, tone } = changes[result.change];
@@ -62,9 +62,9 @@ function ResultText({ row, result }: { row: MergeRow; result: RowResult }) {
         versions.map((version) => (
           <span
             key={String(version.truthVal)}
-            title={[atomOf(row, version), ...notesOf(version, null)].join('  ')}
+            title={[versionAtomOf(row, version), ...notesOf(version, null)].join('  ')}
           >
-            <CodeText isLine text={atomOf(row, version)} />
+            <CodeText isLine text={versionAtomOf(row, version)} />
             {notesOf(version, row.kind === 'modified' ? row.fields : null).map((note) => (
               <span key={note} className={`dim ${styles.note}`}>
                 {note}
@@ -76,7 +76,7 @@ function ResultText({ row, result }: { row: MergeRow; result: RowResult }) {
   );
 }
 
-/** What a choice is called: by the scope that it takes the version of. */
+/** Returns the label of a choice: the scope whose version it takes. */
 export function takeLabel(take: Take, { source, target }: Pair): string {
   if (take === 'both') return 'Both';
   return sideLabel(take === 'source' ? source : target);
@@ -92,7 +92,7 @@ interface TakeButtonsProps {
 function TakeButtons({ row, pair, choice, onTake }: TakeButtonsProps) {
   return (
     <span className={styles.takes}>
-      {takes.map((take) => (
+      {takeOptions.map((take) => (
         <button
           key={take}
           type="button"
@@ -116,8 +116,8 @@ function TakeButtons({ row, pair, choice, onTake }: TakeButtonsProps) {
 interface ColumnsInput {
   readonly pair: Pair;
   readonly choices: Choices;
-  readonly resultOf: Comparison['resultOf'];
-  readonly choose: Comparison['choose'];
+  readonly resultOf: ScopeComparison['resultOf'];
+  readonly choose: ScopeComparison['choose'];
 }
 
 function columnsOf({ pair, choices, resultOf, choose }: ColumnsInput): Column<MergeRow>[] {
@@ -169,17 +169,20 @@ function columnsOf({ pair, choices, resultOf, choose }: ColumnsInput): Column<Me
 const takeOf = { source: 'source', target: 'target', both: 'both', none: null } as const;
 
 interface FactRowsProps {
-  comparison: Comparison;
-  /** The rows that are shown. */
+  comparison: ScopeComparison;
+  /** The visible rows. */
   rows: readonly MergeRow[];
-  /** Index of the row that is shown in full. */
+  /** Index of the row shown in full. */
   selected: number | null;
   onSelect: (index: number) => void;
-  /** Goes to the next unresolved conflict after a row. */
+  /** Moves to the next unresolved conflict after a row. */
   onNext: (from: number) => void;
 }
 
-/** The keyboard chooses on the row: S source, T target, B both, X neither; N goes to the next unresolved one. */
+/**
+ * Shows differing facts side by side under the scopes' names, with the merge result. By keyboard S takes source, T
+ * target, B both, X clears the choice, N moves to the next unresolved conflict.
+ */
 export function FactRows({ comparison, rows, selected, onSelect, onNext }: FactRowsProps) {
   const { pair, choices, resultOf, choose } = comparison;
   const columns = useMemo(

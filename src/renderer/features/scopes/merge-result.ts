@@ -1,23 +1,24 @@
 /**
- * What target has of each fact after a merge: the live column of the comparison.
+ * Each fact in target after a merge: the live column of the comparison.
  *
- * A choice comes first, then what is no conflict takes its course, then the strategy decides. The same decisions say
- * how to take a merge back: by the versions that target had before.
+ * An explicit choice comes first, then non-conflicts resolve themselves, then the strategy decides. The same logic
+ * yields the undo: the previous versions of target.
  */
 import type { MergeStrategy, ScopeFact } from '../../../engine/contract/scopes.ts';
 import type { Choices, Take } from './choices.ts';
 import type { MergeRow } from './merge-rows.ts';
 
-/** What of a fact can differ between two scopes. */
+/** The comparable fields of a fact. */
 export type Version = Pick<ScopeFact, 'truthVal' | 'validFrom' | 'validUntil' | 'metadata'>;
 
+/** The result of a row. */
 export interface RowResult {
-  /** `refused`: an unresolved conflict, with which the whole merge is refused. */
+  /** `refused`: an unresolved conflict, which refuses the whole merge. */
   readonly take: Take | 'refused';
   readonly by: 'choice' | 'course' | 'strategy';
-  /** What target has afterwards of the facts of the row, what is true first. */
+  /** The versions in target afterwards, true before false. */
   readonly versions: readonly Version[];
-  /** What happens to target. */
+  /** The change of target. */
   readonly change: 'add' | 'update' | 'delete' | 'none';
 }
 
@@ -41,7 +42,7 @@ function isObject(value: unknown): value is Record<string, Json> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True where two JSON values say the same, in whatever order their keys are. */
+/** Returns true if two JSON values are equal regardless of key order. */
 export function isSameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left) && Array.isArray(right))
@@ -55,9 +56,9 @@ export function isSameJson(left: unknown, right: unknown): boolean {
 }
 
 /**
- * Both metadata: target's as it is, what only source says, and what source says otherwise under `_source`. What source
- * has there itself is taken over where target has nothing there, and else goes one deeper; so joining the outcome and
- * source again changes nothing.
+ * Joins metadata: target's, plus keys only in source, plus source's differing values under `_source`. Source's own
+ * `_source` is used if target has none, and otherwise nested one deeper; joining the result with source again changes
+ * nothing.
  */
 function joinMetadata(source: ScopeFact['metadata'], target: ScopeFact['metadata']): ScopeFact['metadata'] {
   const { _source: said, ...rest } = source;
@@ -75,13 +76,13 @@ function joinMetadata(source: ScopeFact['metadata'], target: ScopeFact['metadata
   return joined;
 }
 
-/** What target had under `_source` so that more can be put in. */
+/** Target's `_source` as an object that can take more. */
 function asObject(known: Json | undefined): Record<string, Json> {
   if (known === undefined) return {};
   return isObject(known) ? known : { _target: known };
 }
 
-/** Both versions of one fact in one: joined metadata, the widest validity. */
+/** Returns both versions joined: joined metadata and the widest validity. */
 export function joinVersions(source: Version, target: Version): Version {
   const starts = [source.validFrom, target.validFrom].filter((time) => time !== null);
   const ends = [source.validUntil, target.validUntil].filter((time) => time !== null);
@@ -118,7 +119,7 @@ function changeOf(target: Version | null, versions: readonly Version[]): RowResu
   return stays ? 'none' : 'update';
 }
 
-/** What the merge makes of a row. */
+/** Returns what the merge makes of a row. */
 export function resultOf(row: MergeRow, strategy: MergeStrategy, choices: Choices): RowResult {
   const decision = decide(row, strategy, choices);
   const { take } = decision;

@@ -1,44 +1,48 @@
 /**
- * The facts in which two scopes differ, one row each, and what a merge does to them unless somebody chooses.
+ * The differing facts of two scopes as rows, and the default effect of a merge.
  *
- * The service says with each difference what a merge takes of it: without a base every fact that both scopes have in
- * different versions is a conflict; with one, only what both changed since. What comes of it is worked out here.
+ * The service reports for each difference what a merge takes of it: without a base, every fact with two versions is a
+ * conflict; with one, only facts changed on both sides. The outcome is computed here.
  */
 import type { ScopeDiff, ScopeFact } from '../../../engine/contract/scopes.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
-import type { RowFilter } from './scopes-search.ts';
+import type { MergeRowFilter } from './scopes-search.ts';
 
-export type DifferingField = ScopeDiff['modified'][number]['fields'][number];
+/** A field that can differ. */
+export type DifferingFactField = ScopeDiff['modified'][number]['fields'][number];
 
+/** A differing fact. */
 export interface MergeRow {
-  /** The fact as it is rendered; of a pair that differs in truth, source's. Every row has another. */
+  /** The rendered fact; for a pair that differs in truth, source's. Unique per row. */
   readonly key: string;
-  /** Predicate and arguments: what a choice is made for. A fact and its negation share it. */
+  /** Key of predicate and arguments, for choices. A fact and its negation share it. */
   readonly place: string;
-  /** added: only in source; removed: only in target; modified: in both, in different versions. */
+  /** added: only in source; removed: only in target; modified: in both, with different versions. */
   readonly kind: 'added' | 'removed' | 'modified';
   readonly source: ScopeFact | null;
   readonly target: ScopeFact | null;
-  readonly fields: readonly DifferingField[];
-  /** Of a fact that source alone has: target's, which says the opposite and makes it a conflict; else null. */
+  readonly fields: readonly DifferingFactField[];
+  /** For a fact only in source: target's opposite fact, which makes it a conflict; else null. */
   readonly opposite: ScopeFact | null;
-  /** True where the strategy decides. */
+  /** True if the strategy decides. */
   readonly conflicts: boolean;
-  /** Whose version stands in target afterwards where there is no conflict. */
+  /** Whose version target has after the merge, unless in conflict. */
   readonly unasked: 'source' | 'target';
 }
 
 type Atom = Pick<ScopeFact, 'predicate' | 'args'>;
 
-export function placeOf({ predicate, args }: Atom): string {
+/** Returns the key of an atom for choices. */
+export function mergeKeyOf({ predicate, args }: Atom): string {
   return JSON.stringify([predicate, ...args]);
 }
 
+/** Returns the rendered fact. */
 export function renderScopeFact({ predicate, args, truthVal }: ScopeFact): string {
   return renderAtom({ predicate, args, negated: !truthVal });
 }
 
-/** The order of texts by code point, where the plain comparison goes by UTF-16 units. */
+/** Compares texts by code point; plain comparison uses UTF-16 units. */
 function compareText(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   let at = 0;
@@ -47,7 +51,7 @@ function compareText(left: string, right: string): number {
   return rank(left.charCodeAt(at)) - rank(right.charCodeAt(at));
 }
 
-/** Surrogates, of which the characters past 0xFFFF are made, after all other units. */
+/** Orders surrogates, which encode characters above 0xFFFF, after all other units. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
@@ -69,18 +73,18 @@ function compareRows(left: MergeRow, right: MergeRow): number {
 
 type Taken = Pick<ScopeDiff['added'][number], 'merge' | 'opposite'>;
 
-/** All rows, ordered by predicate and arguments by code point, what is true first. */
-export function rowsOf(diff: ScopeDiff): MergeRow[] {
+/** Returns all rows by predicate and arguments in code point order, true before false. */
+export function mergeRowsOf(diff: ScopeDiff): MergeRow[] {
   const rowOf = (
     kind: MergeRow['kind'],
     source: ScopeFact | null,
     target: ScopeFact | null,
     fact: ScopeFact,
     { merge = 'conflict', opposite }: Taken,
-    fields: readonly DifferingField[] = [],
+    fields: readonly DifferingFactField[] = [],
   ): MergeRow => ({
     key: renderScopeFact(fact),
-    place: placeOf(fact),
+    place: mergeKeyOf(fact),
     kind,
     source,
     target,
@@ -98,10 +102,11 @@ export function rowsOf(diff: ScopeDiff): MergeRow[] {
   ].sort(compareRows);
 }
 
-export type RowCounts = Readonly<Record<RowFilter | 'resolved', number>>;
+/** Number of rows per kind. */
+export type RowCounts = Readonly<Record<MergeRowFilter | 'resolved', number>>;
 
-/** How many rows there are of each kind. `isChosen`: whether a choice was made for a place. */
-export function countsOf(rows: readonly MergeRow[], isChosen: (place: string) => boolean): RowCounts {
+/** Returns the number of rows of each kind. `isChosen`: whether a key has a choice. */
+export function mergeRowCountsOf(rows: readonly MergeRow[], isChosen: (place: string) => boolean): RowCounts {
   const counts = { added: 0, removed: 0, modified: 0, conflicting: 0, unresolved: 0, resolved: 0 };
   for (const { kind, conflicts, place } of rows) {
     counts[kind] += 1;
@@ -112,10 +117,10 @@ export function countsOf(rows: readonly MergeRow[], isChosen: (place: string) =>
   return counts;
 }
 
-/** The rows of a kind in which `q` stands, whatever the case. */
+/** Returns the rows of a kind that contain `q`, ignoring case. */
 export function filterRows(
   rows: readonly MergeRow[],
-  filter: { readonly kind: RowFilter | undefined; readonly q: string },
+  filter: { readonly kind: MergeRowFilter | undefined; readonly q: string },
   isChosen: (place: string) => boolean,
 ): readonly MergeRow[] {
   const { kind } = filter;
@@ -131,7 +136,7 @@ export function filterRows(
   });
 }
 
-/** The place of the next conflict that nobody settled, going round from `from`; null where there is none. */
+/** Returns the index of the next unresolved conflict, wrapping around from `from`; null if there is none. */
 export function nextUnresolved(
   rows: readonly MergeRow[],
   from: number,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ScopeDiff, ScopeFact } from '../../../engine/contract/scopes.ts';
 import { readChoices, resolutionsOf, withChoice, writeChoices } from './choices.ts';
 import { isSameJson, joinVersions, resultOf } from './merge-result.ts';
-import { countsOf, filterRows, placeOf, rowsOf } from './merge-rows.ts';
+import { mergeRowCountsOf, filterRows, mergeKeyOf, mergeRowsOf } from './merge-rows.ts';
 import { supposedOf, undoOf } from './undo.ts';
 
 const nothing: ScopeDiff = {
@@ -40,7 +40,7 @@ const pair = {
 
 describe('the rows of a comparison', () => {
   test('stand in the order of predicate and arguments by code point, true before false', () => {
-    const rows = rowsOf({
+    const rows = mergeRowsOf({
       ...nothing,
       added: [fact('-p b', 'draft'), fact('p b', 'draft'), fact('p \u{1f600}', 'draft')],
       removed: [fact('p \uff21', 'main'), fact('p b c', 'main'), fact('o z', 'main')],
@@ -59,7 +59,7 @@ describe('the rows of a comparison', () => {
 
   test('are conflicts or take one side as the service says of each', () => {
     const target = fact('-r', 'main');
-    const rows = rowsOf({
+    const rows = mergeRowsOf({
       ...nothing,
       added: [
         { ...fact('q a', 'draft'), merge: 'source' },
@@ -80,13 +80,13 @@ describe('the rows of a comparison', () => {
   });
 
   test('are counted and filtered by kind, by what is unresolved, and by text', () => {
-    const rows = rowsOf({
+    const rows = mergeRowsOf({
       ...nothing,
       added: [{ ...fact('q Abc', 'draft'), merge: 'source' }],
       modified: [pair],
     });
-    const chosen = (place: string) => place === placeOf(pair.source);
-    expect(countsOf(rows, chosen)).toEqual({
+    const chosen = (place: string) => place === mergeKeyOf(pair.source);
+    expect(mergeRowCountsOf(rows, chosen)).toEqual({
       added: 1,
       removed: 0,
       modified: 1,
@@ -101,7 +101,7 @@ describe('the rows of a comparison', () => {
 });
 
 describe('the result of a merge', () => {
-  const [row] = rowsOf({ ...nothing, modified: [pair] });
+  const [row] = mergeRowsOf({ ...nothing, modified: [pair] });
   if (row === undefined) throw new Error('no row');
 
   test('of a conflict is what the strategy says', () => {
@@ -122,7 +122,7 @@ describe('the result of a merge', () => {
   });
 
   test('of a fact that is only in source can be turned down, and target can lose one', () => {
-    const [added, removed] = rowsOf({
+    const [added, removed] = mergeRowsOf({
       ...nothing,
       added: [{ ...fact('a', 'draft'), merge: 'source' }],
       removed: [{ ...fact('b', 'main'), merge: 'target' }],
@@ -164,8 +164,8 @@ test.each([
 );
 
 test('choices are kept as a draft, and sent only for facts in which the scopes differ', () => {
-  const rows = rowsOf({ ...nothing, modified: [pair], added: [fact('q b', 'draft')] });
-  const choices = withChoice(none, ['["gone"]', placeOf(pair.source)], 'both');
+  const rows = mergeRowsOf({ ...nothing, modified: [pair], added: [fact('q b', 'draft')] });
+  const choices = withChoice(none, ['["gone"]', mergeKeyOf(pair.source)], 'both');
   expect(readChoices(writeChoices(choices))).toEqual(choices);
   expect(readChoices('{"x":"theirs"}')).toEqual(new Map());
   expect(readChoices('{')).toEqual(new Map());
@@ -196,7 +196,7 @@ function differencesOf(source: Scope, target: Scope): ScopeDiff {
   }
   for (const [key, other] of target) if (!source.has(key)) diff.removed.push(other);
   for (const one of diff.added.slice()) {
-    const other = diff.removed.find((left) => placeOf(left) === placeOf(one));
+    const other = diff.removed.find((left) => mergeKeyOf(left) === mergeKeyOf(one));
     if (other === undefined) continue;
     modified.push({ source: one, target: other, fields: ['truthVal'] });
     diff.added.splice(diff.added.indexOf(one), 1);
@@ -226,7 +226,7 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
       merge: (['source', 'target', 'conflict'] as const)[random(3)],
     });
     const { added, removed, modified } = diff;
-    const rows = rowsOf({
+    const rows = mergeRowsOf({
       ...diff,
       added: added.map(taken),
       removed: removed.map(taken),
@@ -274,7 +274,7 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
         .sort((one, other) => (one.key < other.key ? -1 : 1));
     expect(sorted(after), `seed ${seed}`).toEqual(sorted(target));
 
-    // What is supposed is what the merge does.
+    // The hypothesis is what the merge does.
     const tried: Scope = new Map(target);
     const { assert, retract } = supposedOf(changed, 'main');
     for (const gone of retract) expect(tried.delete(keyOf(gone)), `seed ${seed}`).toBe(true);
@@ -291,7 +291,7 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
 });
 
 test('a fact whose validity has ended since is not put back', () => {
-  const [row] = rowsOf({ ...nothing, removed: [fact('p', 'main', { validUntil: 50 })] });
+  const [row] = mergeRowsOf({ ...nothing, removed: [fact('p', 'main', { validUntil: 50 })] });
   if (row === undefined) throw new Error('no row');
   const changed = [{ row, result: resultOf(row, 'REJECT', new Map([[row.place, 'source']])) }];
   expect(undoOf(changed, null, 3, 49)).toMatchObject([

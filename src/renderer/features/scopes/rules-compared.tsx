@@ -1,17 +1,33 @@
-/** The rules of the two scopes side by side, as text; a merge leaves them as they are. */
 import { Loader } from '@mantine/core';
 import { IconRoute2 } from '@tabler/icons-react';
 import { useMemo } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import type { StoredRule } from '../../../engine/contract/rules.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useRules } from '../../api/queries.ts';
-import { LazyCodeDiff } from '../../editor/lazy-code-diff.tsx';
+import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { rulesText } from './rules-text.ts';
-import { sideLabel } from './scopes-search.ts';
-import type { Pair } from './use-comparison.ts';
-import styles from './scopes.module.css';
 import stack from '../../ui/stack.module.css';
+import { type Side, sideLabel } from './scopes-search.ts';
+import styles from './scopes.module.css';
+import type { Pair } from './use-comparison.ts';
 
+/**
+ * Returns the rules of a side, one per line, ordered by text so that equal rules align. A comment before a rule gives
+ * its name and marks it if disabled.
+ */
+export function rulesText(rules: readonly StoredRule[], side: Side): string {
+  return rules
+    .filter(({ scope }) => scope === side)
+    .map(({ text, name, enabled }) => ({ text, name, enabled }))
+    .sort((left, right) => (left.text < right.text ? -1 : left.text > right.text ? 1 : 0))
+    .map(({ text, name, enabled }) => {
+      const notes = [name, enabled ? null : 'switched off'].filter((note) => note !== null);
+      return notes.length === 0 ? `${text}.` : `% ${notes.join(', ').replaceAll(/\s+/g, ' ')}\n${text}.`;
+    })
+    .join('\n');
+}
+
+/** Shows the rules of two scopes side by side; a merge does not change them. */
 export function RulesCompared({ pair }: { pair: Pair }) {
   const { source, target } = pair;
   const { data, error, refetch } = useRules();
@@ -22,7 +38,7 @@ export function RulesCompared({ pair }: { pair: Pair }) {
       <Loader size={16} className={styles.loading} role="status" aria-label="Loading rules" />
     ) : (
       <div className={styles.padded}>
-        <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />
+        <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
       </div>
     );
   if (left === '' && right === '')

@@ -1,10 +1,10 @@
-/** Forking a scope, and deleting one after its name was typed. */
+/** Dialogs that fork a scope, and delete one after its name is typed. */
 import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { scopeNameSchema } from '../../../engine/contract/fields.ts';
 import type { ScopeList } from '../../../engine/contract/scopes.ts';
 import { recordStuck } from '../../api/history.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -15,6 +15,7 @@ import { type Side, sideLabel } from './scopes-search.ts';
 import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
 import styles from './scopes.module.css';
 
+/** A scope in the list. */
 export type ScopeRow = ScopeList['scopes'][number];
 
 function nameProblem(name: string, taken: readonly string[]): string | null {
@@ -31,6 +32,7 @@ interface ForkDialogProps {
   onForked: (source: Side, target: string) => void;
 }
 
+/** Asks for name and source of a fork. */
 export function ForkDialog({ source: chosen, scopes, onClose, onForked }: ForkDialogProps) {
   const { space } = useSession();
   const fork = useWrite('forkScope');
@@ -79,7 +81,7 @@ export function ForkDialog({ source: chosen, scopes, onClose, onForked }: ForkDi
           error={problem}
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        {fork.error !== null && <ProblemNotice failure={failureOf(fork.error)} />}
+        {fork.error !== null && <ProblemNotice failure={apiFailureOf(fork.error)} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel
@@ -97,10 +99,11 @@ interface DeleteDialogProps {
   scope: ScopeRow;
   onClose: () => void;
   onDeleted: (name: string) => void;
-  /** Told which scope goes, when that begins; null where it stays after all. */
+  /** Called with the scope when its deletion begins; null if it stays after all. */
   onGoing: (name: string | null) => void;
 }
 
+/** Asks for the name of the scope to delete. */
 export function DeleteDialog({ scope, onClose, onDeleted, onGoing }: DeleteDialogProps) {
   const { space } = useSession();
   const remove = useWrite('deleteScope');
@@ -130,7 +133,7 @@ export function DeleteDialog({ scope, onClose, onDeleted, onGoing }: DeleteDialo
       name={name}
       action="Delete scope"
       isBusy={remove.isPending}
-      failure={remove.error === null ? null : failureOf(remove.error)}
+      failure={remove.error === null ? null : apiFailureOf(remove.error)}
       onConfirm={onConfirm}
       onClose={onClose}
     >

@@ -1,9 +1,8 @@
-/** All scopes with what is in them: chosen for the comparison, forked, deleted. */
 import { ActionIcon, Button, Loader } from '@mantine/core';
 import { IconGitFork, IconStack2, IconTrash } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import { Permitted } from '../../api/permitted.tsx';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { useRules } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
@@ -19,19 +18,20 @@ import { type ScopesSearch, type Side, sideLabel, sideOf } from './scopes-search
 import { useScopeList, useUnscopedFacts } from './use-comparison.ts';
 import styles from './scopes.module.css';
 
-/** A scope, or what has none: that can be compared and forked too, and is always there. */
+/** A scope, or the unscoped facts, which always exist and can be compared and forked too. */
 interface Row {
   readonly side: Side;
-  /** null while it is not known. */
+  /** null while unknown. */
   readonly facts: number | null;
   readonly rules: number | null;
   readonly stored: ScopeRow | null;
 }
 
-export type Role = 'source' | 'target' | 'base';
+/** Role of a side in a comparison. */
+export type MergeRole = 'source' | 'target' | 'base';
 
 interface ListActions {
-  readonly onRole: (side: Side, role: Role) => void;
+  readonly onRole: (side: Side, role: MergeRole) => void;
   readonly onFork: (side: Side) => void;
   readonly onDelete: (scope: ScopeRow) => void;
 }
@@ -80,13 +80,13 @@ const plainColumns: readonly Column<Row>[] = [
   },
 ];
 
-function roleOf(side: Side, { source, target, base }: ScopesSearch): Role | null {
+function roleOf(side: Side, { source, target, base }: ScopesSearch): MergeRole | null {
   if (source !== undefined && sideOf(source) === side) return 'source';
   if (target !== undefined && sideOf(target) === side) return 'target';
   return side !== null && base === side ? 'base' : null;
 }
 
-/** As the pickers over the comparison call them. */
+/** The labels of the pickers. */
 const roleNames = { source: 'From', target: 'Into' } as const;
 
 function RoleButtons({
@@ -119,7 +119,7 @@ function RoleButtons({
   );
 }
 
-/** The keyboard does the same on the row: S, T and B choose, F forks, Delete deletes. */
+/** The columns. By keyboard S, T and B select, F forks, Delete deletes. */
 function columnsOf(search: ScopesSearch, actions: ListActions): Column<Row>[] {
   const { onRole, onFork, onDelete } = actions;
   return [
@@ -205,7 +205,7 @@ function Rows({ rows, search, ...actions }: { rows: readonly Row[]; search: Scop
   );
 }
 
-/** What can be done with a scope, as the menu of its row. */
+/** Returns the row menu of a scope. */
 function scopeMenu({ side, stored }: Row, actions: ListActions, reason: string | null): RowMenuGroups {
   const icon = { size: 15, 'aria-hidden': true } as const;
   const { onRole, onFork, onDelete } = actions;
@@ -245,6 +245,7 @@ function useRows(): { rows: Row[] | null; error: Error | null; refetch: () => vo
   return { rows, error: data === undefined ? error : null, refetch: () => void refetch() };
 }
 
+/** Lists all scopes with counts and actions. */
 export function ScopeListPane({ search, ...actions }: { search: ScopesSearch } & ListActions) {
   const { rows, error, refetch } = useRows();
   return (
@@ -270,7 +271,7 @@ export function ScopeListPane({ search, ...actions }: { search: ScopesSearch } &
     >
       {error !== null ? (
         <div className={styles.padded}>
-          <ProblemNotice failure={failureOf(error)} onRetry={refetch} />
+          <ProblemNotice failure={apiFailureOf(error)} onRetry={refetch} />
         </div>
       ) : rows === null ? (
         <Loader size={16} className={styles.loading} role="status" aria-label="Loading scopes" />

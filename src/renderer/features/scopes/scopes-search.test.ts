@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
-import { rulesText } from './rules-text.ts';
+import { rulesText } from './rules-compared.tsx';
 import { parameterOf, scopesSearchOf, sideOf } from './scopes-search.ts';
 
 test('an address names two scopes, what has no scope, and what is looked at', () => {

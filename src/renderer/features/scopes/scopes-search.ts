@@ -1,38 +1,43 @@
 /**
- * What the address of the Scopes view says: which scopes are compared, and what of the comparison is looked at.
+ * Search parameters of the Scopes view: the compared pair and the state of the comparison.
  *
- * A scope has at least one character, so the empty text stands for the facts without scope.
+ * A scope name has at least one character, so the empty text denotes the unscoped facts.
  */
 import { scopeNameSchema } from '../../../engine/contract/fields.ts';
 import { type MergeStrategy, mergeStrategies } from '../../../engine/contract/scopes.ts';
 
-/** A side of a comparison: a scope by its name, or null for what has no scope. */
+/** A side of a comparison: a scope name, or null for unscoped facts. */
 export type Side = string | null;
 
-export const rowFilters = ['added', 'removed', 'modified', 'conflicting', 'unresolved'] as const;
-export type RowFilter = (typeof rowFilters)[number];
+/** Filters of the rows. */
+export const mergeRowFilters = ['added', 'removed', 'modified', 'conflicting', 'unresolved'] as const;
+/** A filter of the rows. */
+export type MergeRowFilter = (typeof mergeRowFilters)[number];
 
+/** Parts of the comparison. */
 export const comparedParts = ['facts', 'rules', 'conclusions'] as const;
+/** A part of the comparison. */
 export type ComparedPart = (typeof comparedParts)[number];
 
+/** The search parameters. */
 export interface ScopesSearch {
-  /** Side that is merged from; `''` for no scope, absent where none is chosen. */
+  /** Source side; `''` for unscoped, absent if not selected. */
   source?: string | undefined;
-  /** Side that is merged into. */
+  /** Target side. */
   target?: string | undefined;
-  /** Scope that both come from; absent: their common fork, where there is one. */
+  /** Common base; absent: the common fork, if any. */
   base?: string | undefined;
-  /** Present where the merge is two-way, without a base. */
+  /** Present for a two-way merge without a base. */
   ways?: 'two' | undefined;
   strategy?: MergeStrategy | undefined;
   /** Absent: the facts. */
   part?: ComparedPart | undefined;
-  kind?: RowFilter | undefined;
-  /** A part of the rendered fact. */
+  kind?: MergeRowFilter | undefined;
+  /** Part of the rendered fact. */
   q?: string | undefined;
-  /** The fact whose versions are shown in full, as it is rendered. */
+  /** The rendered fact whose versions are shown in full. */
   fact?: string | undefined;
-  /** Present while a scope is being forked: which, `''` for no scope. */
+  /** Present while a scope is being forked: its name, `''` for unscoped. */
   fork?: string | undefined;
 }
 
@@ -53,7 +58,7 @@ function sideText(value: unknown): string | undefined {
   return value === '' ? '' : scopeName(value);
 }
 
-/** Reads search parameters; what is not understood is dropped. */
+/** Reads search parameters; invalid ones are dropped. */
 export function scopesSearchOf(search: Record<string, unknown>): ScopesSearch {
   const found = {
     source: sideText(search['source']),
@@ -62,7 +67,7 @@ export function scopesSearchOf(search: Record<string, unknown>): ScopesSearch {
     ways: oneOf(['two'], search['ways']),
     strategy: oneOf(mergeStrategies, search['strategy']),
     part: oneOf(comparedParts, search['part']),
-    kind: oneOf(rowFilters, search['kind']),
+    kind: oneOf(mergeRowFilters, search['kind']),
     q: text(search['q']),
     fact: text(search['fact']),
     fork: sideText(search['fork']),
@@ -70,7 +75,7 @@ export function scopesSearchOf(search: Record<string, unknown>): ScopesSearch {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
 }
 
-/** The side that a parameter names; undefined where none is chosen. */
+/** Returns the side of a parameter; undefined if not selected. */
 export function sideOf(parameter: string | undefined): Side | undefined {
   return parameter === '' ? null : parameter;
 }
@@ -80,7 +85,7 @@ export function parameterOf(side: Side): string {
   return side ?? '';
 }
 
-/** What a side is called wherever it is spoken of. */
+/** Returns the label of a side. */
 export function sideLabel(side: Side): string {
   return side ?? 'No scope';
 }

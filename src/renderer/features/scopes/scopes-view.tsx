@@ -1,23 +1,134 @@
-/**
- * The Scopes view: the variants of the knowledge there are, and two of them compared and merged.
- *
- * Nothing is written but by a fork, a deletion or a merge that somebody asked for. What is compared is in the
- * address; what was chosen for single facts is a draft of this browser.
- */
-import { IconGitCompare } from '@tabler/icons-react';
-import { useEffect, useMemo, useState } from 'react';
+import { ActionIcon, Select, Tooltip } from '@mantine/core';
+import { IconArrowsExchange, IconGitCompare } from '@tabler/icons-react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
+import stack from '../../ui/stack.module.css';
 import { ComparisonView } from './comparison.tsx';
-import { PairPickers, withRole } from './pair-pickers.tsx';
 import { DeleteDialog, ForkDialog, type ScopeRow } from './scope-dialogs.tsx';
 import { ScopeListPane } from './scope-list.tsx';
-import { parameterOf, type ScopesSearch, sideOf } from './scopes-search.ts';
+import { parameterOf, type ScopesSearch, type Side, sideOf } from './scopes-search.ts';
+import styles from './scopes.module.css';
+import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
 import { type Pair, useScopeList } from './use-comparison.ts';
-import stack from '../../ui/stack.module.css';
 
-/** The scopes that are compared, where two different ones are chosen. */
+interface PairPickersProps {
+  search: ScopesSearch;
+  scopes: readonly string[];
+  onSearch: (part: Partial<ScopesSearch>) => void;
+}
+
+/** Returns the search with a side in a role; its previous role, if any, is cleared. */
+function withRole(
+  { source, target, base }: ScopesSearch,
+  side: Side,
+  role: 'source' | 'target' | 'base',
+): Partial<ScopesSearch> {
+  const value = parameterOf(side);
+  const pair = { source, target, base: base === value ? undefined : base, fact: undefined };
+  if (role === 'base') {
+    if (side === null) return {};
+    return {
+      source: source === value ? undefined : source,
+      target: target === value ? undefined : target,
+      base: base === value ? undefined : value,
+      ways: undefined,
+      fact: undefined,
+    };
+  }
+  const other = role === 'source' ? 'target' : 'source';
+  // If the other role has this side, the two swap.
+  return pair[other] === value ? { ...pair, [role]: value, [other]: pair[role] } : { ...pair, [role]: value };
+}
+
+interface PickerProps {
+  label: string;
+  /** Options before the sides. */
+  more?: readonly { readonly value: string; readonly label: string }[];
+  sides: readonly Side[];
+  value: string | null;
+  onValue: (value: string) => void;
+}
+
+function Picker({ label, more = [], sides, value, onValue }: PickerProps): ReactNode {
+  const isSide = value !== null && more.every((each) => each.value !== value);
+  return (
+    <Select
+      className={styles.picker}
+      aria-label={label}
+      placeholder="a scope"
+      leftSection={<span className={styles.pickerLabel}>{label}</span>}
+      leftSectionWidth={50}
+      data={[...more, ...sideOptions(sides, isSide ? [sideOfValue(value)] : [])]}
+      value={value}
+      searchable
+      limit={200}
+      allowDeselect={false}
+      nothingFoundMessage="No such scope"
+      onChange={(chosen) => chosen !== null && onValue(chosen)}
+    />
+  );
+}
+
+/** Returns the picker's value of a parameter. */
+function valueOfParameter(parameter: string | undefined): string | null {
+  const side = sideOf(parameter);
+  return side === undefined ? null : valueOfSide(side);
+}
+
+/** Values that no side uses. */
+const [byFork, twoWay] = ['fork', 'two-way'];
+
+const basesWithoutName = [
+  { value: byFork, label: 'Common fork, if any' },
+  { value: twoWay, label: 'None (two-way)' },
+];
+
+function baseOfValue(value: string): Partial<ScopesSearch> {
+  if (value === twoWay) return { base: undefined, ways: 'two' };
+  return { base: value === byFork ? undefined : (sideOfValue(value) ?? undefined), ways: undefined };
+}
+
+function PairPickers({ search, scopes, onSearch }: PairPickersProps) {
+  const { source, target, base, ways } = search;
+  const sides: Side[] = [null, ...scopes];
+  return (
+    <span className={styles.pickers}>
+      <Picker
+        label="From"
+        value={valueOfParameter(source)}
+        sides={sides}
+        onValue={(value) => onSearch(withRole(search, sideOfValue(value), 'source'))}
+      />
+      <Tooltip label="Change places">
+        <ActionIcon
+          size={26}
+          aria-label="Change places"
+          disabled={source === undefined && target === undefined}
+          onClick={() => onSearch({ source: target, target: source, fact: undefined })}
+        >
+          <IconArrowsExchange size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Picker
+        label="Into"
+        value={valueOfParameter(target)}
+        sides={sides}
+        onValue={(value) => onSearch(withRole(search, sideOfValue(value), 'target'))}
+      />
+      <Picker
+        label="Base"
+        more={basesWithoutName}
+        value={ways === 'two' ? twoWay : base === undefined ? byFork : valueOfSide(base)}
+        sides={scopes.filter((name) => name !== source && name !== target)}
+        onValue={(value) => onSearch({ ...baseOfValue(value), fact: undefined })}
+      />
+    </span>
+  );
+}
+
+/** Returns the compared pair; null unless two different scopes are selected. */
 function pairOf({ source, target, base, ways }: ScopesSearch): Pair | null {
   const [from, into] = [sideOf(source), sideOf(target)];
   if (from === undefined || into === undefined || from === into) return null;
@@ -44,7 +155,7 @@ interface DialogsProps extends ScopesViewProps {
   scopes: readonly string[];
   deleting: ScopeRow | null;
   onKeep: () => void;
-  /** Told which scope goes, null where it stays after all. */
+  /** Called with the scope being deleted; null if it stays after all. */
   onGoing: (name: string | null) => void;
 }
 
@@ -67,7 +178,7 @@ function Dialogs({ search, onSearch, scopes, deleting, onKeep, onGoing }: Dialog
           source={forked}
           scopes={scopes}
           onClose={() => onSearch({ ...rest, source, target, base })}
-          // What was forked is what one goes on with: to be merged back later.
+          // Continue with the fork, to merge it back later.
           onForked={(from, into) =>
             onSearch({
               ...rest,
@@ -86,6 +197,12 @@ function Dialogs({ search, onSearch, scopes, deleting, onKeep, onGoing }: Dialog
   );
 }
 
+/**
+ * Shows the scopes, and compares and merges two of them.
+ *
+ * Only a fork, deletion or merge requested by the user writes anything. The address contains the compared pair;
+ * choices per fact are a draft in this browser.
+ */
 export function ScopesView({ search, onSearch }: ScopesViewProps) {
   const { data } = useScopeList();
   const names = useMemo(() => (data ?? []).map(({ name }) => name), [data]);
@@ -93,11 +210,11 @@ export function ScopesView({ search, onSearch }: ScopesViewProps) {
   const patch = (part: Partial<ScopesSearch>) => onSearch({ ...search, ...part });
   const [going, setGoing] = useState<string | null>(null);
   const chosen = pairOf(search);
-  // What is compared with a scope that goes would be asked of one that is not there any more.
+  // A query that compares with a deleted scope would fail.
   const isLeaving = going !== null && Object.values(chosen ?? {}).includes(going);
   const pair = isLeaving ? null : chosen;
   useEffect(() => {
-    // One of the same name may come again.
+    // A new scope may get the same name.
     if (deleting === null && !isLeaving) setGoing(null);
   }, [deleting, isLeaving]);
 

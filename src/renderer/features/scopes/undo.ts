@@ -1,8 +1,8 @@
 /**
- * The way back from a merge, and the way to try one: what it does to target, as plain writes.
+ * The undo of a merge, and its trial: the changes of target as plain writes.
  *
- * The way back restores what target had, and nothing else: every write is guarded by the generation of the merge, so
- * that what somebody changed since is refused and not overwritten.
+ * The undo restores exactly what target had. Every write is guarded by the generation of the merge, so that later
+ * changes are refused and not overwritten.
  */
 import type { TransactionWrite } from '../../api/transaction.ts';
 import { scopeFieldsOfStored } from '../../api/space.ts';
@@ -11,17 +11,17 @@ import type { RowResult, Version } from './merge-result.ts';
 import type { MergeRow } from './merge-rows.ts';
 import type { Side } from './scopes-search.ts';
 
-/** A row with what the merge makes of it. */
+/** A row with its result. */
 export interface ChangedRow {
   readonly row: MergeRow;
   readonly result: RowResult;
 }
 
-/** The writes that take a merge back. */
+/** The writes of an undo. */
 export type UndoWrite = Extract<TransactionWrite, { operation: 'assertFact' | 'retract' }>;
 
-/** A merge that changed more facts than this is not taken back from here: each takes a request. */
-export const mostUndone = 10_000;
+/** Maximum number of changed facts of an undo, since each takes a request. */
+export const maxUndone = 10_000;
 
 type Identity = Pick<ScopeFact, 'predicate' | 'args' | 'truthVal'>;
 
@@ -29,7 +29,7 @@ function identityOf({ predicate, args, truthVal }: Identity): Identity {
   return { predicate, args, truthVal };
 }
 
-/** A version as it is asserted whole: nothing of what was there before stays. */
+/** A complete assertion of a version: nothing of the current one remains. */
 function wholeOf(identity: Identity, version: Version, target: Side) {
   return {
     ...identityOf({ ...identity, truthVal: version.truthVal }),
@@ -40,7 +40,7 @@ function wholeOf(identity: Identity, version: Version, target: Side) {
   };
 }
 
-/** True where the merge puts a fact of the other truth value beside target's, or in its place. */
+/** True if the merge adds the opposite truth value to target, or replaces target's fact with it. */
 function bringsNegation({ source, target }: MergeRow): boolean {
   return source !== null && (target === null || source.truthVal !== target.truthVal);
 }
@@ -56,7 +56,7 @@ function inverseOf({ row, result }: ChangedRow, target: Side, ifGeneration: numb
     });
   if (before === null) return writes;
   const isKept = result.versions.includes(before);
-  // One whose validity has ended meanwhile would be gone by now.
+  // A version whose validity has ended meanwhile would be gone by now.
   const hasEnded = before.validUntil !== null && before.validUntil <= now;
   if (!isKept && !hasEnded)
     writes.push({
@@ -67,8 +67,8 @@ function inverseOf({ row, result }: ChangedRow, target: Side, ifGeneration: numb
 }
 
 /**
- * What takes a merge back. `changed`: the rows as they were before it; `generation`: the one that it made; `now`:
- * epoch ms.
+ * Returns the writes that undo a merge. `changed`: the rows before it; `generation`: the merge's; `now`: epoch
+ * milliseconds.
  */
 export function undoOf(
   changed: readonly ChangedRow[],
@@ -81,7 +81,7 @@ export function undoOf(
     .flatMap((row) => inverseOf(row, target, generation, now));
 }
 
-/** The changes of a merge as POST /whatIf takes them: what target loses, then what it gets. */
+/** Returns the changes of a merge as POST /whatIf takes them: what target loses, then what it gains. */
 export function supposedOf(changed: readonly ChangedRow[], target: Side) {
   const assert: ReturnType<typeof wholeOf>[] = [];
   const retract: (Identity & ReturnType<typeof scopeFieldsOfStored>)[] = [];

@@ -1,49 +1,51 @@
 /**
- * The differences of two scopes as they are now, and what is made of them.
+ * The current differences of two scopes, and the state of the comparison.
  *
- * Changes made elsewhere come in by themselves; whoever looks on is told that what is shown has become another.
+ * Changes made elsewhere appear automatically, with a note that the view has changed.
  */
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import type { MergeStrategy } from '../../../engine/contract/scopes.ts';
-import { keyOf } from '../../api/live.ts';
+import { queryKeyOf } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { type Choices, readChoices, resolutionsOf, type Take, withChoice, writeChoices } from './choices.ts';
 import { resultOf, type RowResult } from './merge-result.ts';
-import { countsOf, type MergeRow, rowsOf } from './merge-rows.ts';
+import { mergeRowCountsOf, type MergeRow, mergeRowsOf } from './merge-rows.ts';
 import { parameterOf, type Side } from './scopes-search.ts';
 import type { ChangedRow } from './undo.ts';
 
-/** The greatest number of facts of each kind that are compared in the workbench. */
-export const mostCompared = 20_000;
+/** Maximum number of compared facts of each kind. */
+export const maxCompared = 20_000;
 
+/** Two scopes and their base. */
 export interface Pair {
   readonly source: Side;
   readonly target: Side;
-  /** A scope that both come from; null: none; undefined: their common fork, where there is one. */
+  /** The common base; null: none; undefined: their common fork, if any. */
   readonly base: string | null | undefined;
 }
 
-/** A pair as requests name it. A scope is given as an object: one may be named fork. */
+/** Returns a pair as requests name it. A scope is given as an object, since one may be named fork. */
 export function sidesOf({ source, target, base }: Pair) {
   if (base === undefined) return { source, target };
   return { source, target, base: base === null ? null : { scope: base } };
 }
 
+/** The list of scopes. */
 export function useScopeList() {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('predicates', endpoint, 'scopes'),
+    queryKey: queryKeyOf('predicates', endpoint, 'scopes'),
     queryFn: async ({ signal }) => (await call('listScopes', {}, { signal })).scopes,
   });
 }
 
-/** How many facts have no scope. */
+/** The number of facts without scope. */
 export function useUnscopedFacts() {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('predicates', endpoint, 'unscoped facts'),
+    queryKey: queryKeyOf('predicates', endpoint, 'unscoped facts'),
     queryFn: async ({ signal }) =>
       (await call('listFacts', { query: { unscoped: 'true', limit: '1' } }, { signal })).total,
   });
@@ -52,15 +54,15 @@ export function useUnscopedFacts() {
 function useDifferences(pair: Pair) {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('facts', endpoint, 'differences', sidesOf(pair)),
+    queryKey: queryKeyOf('facts', endpoint, 'differences', sidesOf(pair)),
     queryFn: ({ signal }) =>
-      call('diffScopes', { body: { ...sidesOf(pair), asMerge: true, limit: mostCompared } }, { signal }),
-    // A scope that goes away while it is looked at is said at once.
+      call('diffScopes', { body: { ...sidesOf(pair), asMerge: true, limit: maxCompared } }, { signal }),
+    // Reports a deleted scope at once.
     retry: false,
   });
 }
 
-/** The choices for a pair: a draft of this browser. */
+/** The choices of a pair, a draft in this browser. */
 function useChoices({ source, target, base }: Pair): [Choices, (choices: Choices) => void] {
   const { space } = useSession();
   const about = [space.database, space.tenant, parameterOf(source), parameterOf(target), base];
@@ -69,12 +71,12 @@ function useChoices({ source, target, base }: Pair): [Choices, (choices: Choices
   return [choices, useCallback((next: Choices) => setDraft(writeChoices(next)), [setDraft])];
 }
 
-/** Whoever has just come has seen nothing yet that a change could take away, in milliseconds. */
+/** Grace period after opening, in milliseconds, in which a change needs no note. */
 const justOpenedMs = 2_000;
 
 /**
- * True once what is shown became other than what was acknowledged last. What an earlier visit left in the cache was not
- * shown as the differences of now, and news of changes before this visit may still be on the way.
+ * True once the view differs from what the user last acknowledged. Cached results of an earlier visit were not shown
+ * as current, and events from before this visit may still arrive.
  */
 function useChangedElsewhere(
   shown: unknown,
@@ -88,7 +90,7 @@ function useChangedElsewhere(
   return { isChanged: seen !== undefined && shown !== undefined && seen !== shown, acknowledge: setSeen };
 }
 
-/** The results of rows, each worked out when it is first looked at. */
+/** Results of rows, computed on first use. */
 function resultsOf(strategy: MergeStrategy, choices: Choices): (row: MergeRow) => RowResult {
   const known = new WeakMap<MergeRow, RowResult>();
   return (row) => {
@@ -100,20 +102,20 @@ function resultsOf(strategy: MergeStrategy, choices: Choices): (row: MergeRow) =
   };
 }
 
-/** The comparison of a pair. For another pair the component that uses it is to be another one. */
+/** Returns the comparison of a pair. Remount the component for another pair. */
 export function useComparison(pair: Pair, strategy: MergeStrategy) {
   const differences = useDifferences(pair);
   const { data, dataUpdatedAt, isFetching } = differences;
   const [choices, setChoices] = useChoices(pair);
   const { isChanged, acknowledge } = useChangedElsewhere(data, dataUpdatedAt, isFetching);
-  const rows = useMemo(() => (data === undefined ? [] : rowsOf(data)), [data]);
+  const rows = useMemo(() => (data === undefined ? [] : mergeRowsOf(data)), [data]);
   const isChosen = useCallback((place: string) => choices.has(place), [choices]);
   const results = useMemo(() => resultsOf(strategy, choices), [strategy, choices]);
   const changedRows = useCallback(
     (): ChangedRow[] => rows.map((row) => ({ row, result: results(row) })),
     [rows, results],
   );
-  const counts = useMemo(() => countsOf(rows, isChosen), [rows, isChosen]);
+  const counts = useMemo(() => mergeRowCountsOf(rows, isChosen), [rows, isChosen]);
   const resolutions = useMemo(() => resolutionsOf(rows, choices), [rows, choices]);
   const choose = useCallback(
     (places: readonly string[], take: Take | null) => setChoices(withChoice(choices, places, take)),
@@ -138,4 +140,5 @@ export function useComparison(pair: Pair, strategy: MergeStrategy) {
   };
 }
 
-export type Comparison = ReturnType<typeof useComparison>;
+/** A comparison. */
+export type ScopeComparison = ReturnType<typeof useComparison>;

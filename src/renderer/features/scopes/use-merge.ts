@@ -1,8 +1,8 @@
 /**
- * Merging, trying a merge, and taking one back.
+ * Merging, its dry run and its undo.
  *
- * Nothing is written but by `apply` and `undo`, each once and whole. A merge is only made of what was looked at: where
- * the scopes have changed since, that is shown first. The last merge of a tenant can be taken back from this window.
+ * Only `apply` and `undo` write, each atomically. A merge applies only to what was shown: if the scopes have changed
+ * since, the new state is shown first. The last merge of a tenant can be undone from this window.
  */
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDebouncedValue } from '@mantine/hooks';
@@ -10,26 +10,26 @@ import { useMemo, useState } from 'react';
 import { create } from 'zustand';
 import type { Merged } from '../../../engine/contract/scopes.ts';
 import type { Committed } from '../../../engine/contract/transactions.ts';
-import type { Endpoint } from '../../api/client.ts';
-import { historyOf, move, record, recordStuck, type Step } from '../../api/history.ts';
+import type { ServiceEndpoint } from '../../api/client.ts';
+import { historyOf, move, record, recordStuck, type HistoryStep } from '../../api/history.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
-import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
+import { type ApiFailure, apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import type { Space } from '../../api/space.ts';
 import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
 import { type Side, sideLabel } from './scopes-search.ts';
-import { mostUndone, undoOf } from './undo.ts';
-import { type Comparison, sidesOf } from './use-comparison.ts';
+import { maxUndone, undoOf } from './undo.ts';
+import { type ScopeComparison, sidesOf } from './use-comparison.ts';
 
-/** A merge that was made, and its way back. */
+/** A completed merge and its undo. */
 export interface MadeMerge {
   readonly source: Side;
   readonly target: Side;
   readonly merged: Merged;
-  /** Writes that take it back, or why there are none. */
+  /** The writes that undo it, or why there are none. */
   readonly undo: readonly TransactionWrite[] | 'too many' | 'others wrote';
-  /** In the history; null where there is no way back. */
-  readonly step: Step | null;
+  /** Its history step; null if it cannot be undone. */
+  readonly step: HistoryStep | null;
 }
 
 const whyNoUndo = {
@@ -38,37 +38,34 @@ const whyNoUndo = {
 } as const;
 
 interface LastMerge {
-  /** Database and tenant that it was made in. */
+  /** Database and tenant of the merge. */
   readonly about: string;
   readonly made: MadeMerge | null;
 }
 
 const useLastMerge = create<LastMerge>()(() => ({ about: '', made: null }));
 
-function aboutOf({ database, tenant }: Endpoint): string {
+function aboutOf({ database, tenant }: ServiceEndpoint): string {
   return JSON.stringify([database, tenant]);
 }
 
-function requestOf({ pair, strategy, resolutions }: Comparison) {
+function requestOf({ pair, strategy, resolutions }: ScopeComparison) {
   return { ...sidesOf(pair), strategy, resolutions };
 }
 
-/** Why a dry run is not asked for: its answer is known. */
-export function isRefused({ strategy, counts }: Comparison): boolean {
+/** Returns true if a dry run would certainly be refused. */
+export function isRefused({ strategy, counts }: ScopeComparison): boolean {
   return strategy === 'REJECT' && counts.unresolved > 0;
 }
 
-/**
- * What the merge would do, asked of the service a moment after the last choice: of the differences that are shown,
- * so that it is asked anew when they were fetched anew.
- */
-export function useDryRun(comparison: Comparison) {
+/** Dry-runs the merge shortly after the last choice, against the shown differences; reruns when these are refetched. */
+export function useDryRun(comparison: ScopeComparison) {
   const { call, endpoint } = useSession();
   const { pair, strategy, resolutions, differences } = comparison;
   const isWanted = differences.isSuccess && !isRefused(comparison);
   const { dataUpdatedAt } = differences;
   const wanted = useMemo(
-    // With nothing unresolved every strategy does the same; should something come to differ meanwhile, none refuses.
+    // With nothing unresolved all strategies agree; if a conflict appears meanwhile, this one does not refuse.
     () => ({
       request: { ...sidesOf(pair), strategy: strategy === 'REJECT' ? 'TARGET_WINS' : strategy, resolutions },
       dataUpdatedAt,
@@ -88,6 +85,7 @@ export function useDryRun(comparison: Comparison) {
   });
 }
 
+/** State of a merge. */
 export type MergeState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'merging' }
@@ -98,27 +96,27 @@ export type MergeState =
       readonly count: number;
       readonly cancel: () => void;
     }
-  | { readonly kind: 'failed'; readonly what: 'merge' | 'undo'; readonly failure: Failure }
-  /** The scopes were no longer what was shown; nothing was merged. */
+  | { readonly kind: 'failed'; readonly what: 'merge' | 'undo'; readonly failure: ApiFailure }
+  /** The scopes had changed since they were shown; nothing was merged. */
   | { readonly kind: 'moved on' };
 
-/** The generation that reads see: that of an answer to a question which costs nothing. */
+/** Returns the generation that reads see, by a free request. */
 async function generationOf(call: ReturnType<typeof useSession>['call']): Promise<number> {
   return (await call('ask', { body: { predicate: 'anything', args: [], limit: 1 } })).generation;
 }
 
-/** The way back from a merge, from what was shown before it. `before`: the generation that was read then. */
-function wayBack(comparison: Comparison, merged: Merged, before: number): MadeMerge['undo'] {
+/** The undo of a merge, from what was shown before it. `before`: the generation at that time. */
+function wayBack(comparison: ScopeComparison, merged: Merged, before: number): MadeMerge['undo'] {
   if (merged.generation === before) return [];
   if (merged.generation !== before + 1) return 'others wrote';
   if (comparison.isTruncated) return 'too many';
   const writes = undoOf(comparison.changedRows(), comparison.pair.target, merged.generation, Date.now());
-  return writes.length > mostUndone ? 'too many' : writes;
+  return writes.length > maxUndone ? 'too many' : writes;
 }
 
-/** Makes the writes that take a merge back, telling how far it is. */
+/** Makes the writes of an undo and reports progress. */
 function runUndo(
-  endpoint: Endpoint,
+  endpoint: ServiceEndpoint,
   writes: readonly TransactionWrite[],
   onState: (state: MergeState) => void,
 ): Promise<Committed> {
@@ -134,12 +132,12 @@ function runUndo(
   });
 }
 
-/** Takes the merge up into the history; null where there is no way back. */
+/** Records the merge in the history; null if it cannot be undone. */
 function recordMerge(
   space: Space,
   { source, target, undo }: Pick<MadeMerge, 'source' | 'target' | 'undo'>,
   takeBack: (writes: readonly TransactionWrite[]) => Promise<string>,
-): Step | null {
+): HistoryStep | null {
   const label = `merged ${sideLabel(source)} into ${sideLabel(target)}`;
   if (typeof undo === 'string') {
     recordStuck(space, label, whyNoUndo[undo]);
@@ -148,7 +146,8 @@ function recordMerge(
   return undo.length === 0 ? null : record(space, label, () => takeBack(undo));
 }
 
-export function useMerge(comparison: Comparison) {
+/** Returns state and actions of the merge of a comparison. */
+export function useMerge(comparison: ScopeComparison) {
   const { call, endpoint, space } = useSession();
   const client = useQueryClient();
   const [state, setState] = useState<MergeState>({ kind: 'idle' });
@@ -165,21 +164,21 @@ export function useMerge(comparison: Comparison) {
   async function merge(): Promise<MergeState> {
     const before = await generationOf(call);
     const fresh = await differences.refetch({ throwOnError: true });
-    // Only what is the same down to the last field is the same object.
+    // Structural sharing: only an identical result is the same object.
     if (fresh.data !== differences.data) return { kind: 'moved on' };
     const merged = await call('mergeScopes', { body: requestOf(comparison) });
     noteGeneration(merged.generation);
     const { source, target } = pair;
     const undo = wayBack(comparison, merged, before);
     const compared = await refresh();
-    // Told once nothing runs any more: an undo that is offered and then passed over as too early would be lost.
+    // Reported once nothing runs: an undo offered earlier would be ignored.
     const step = recordMerge(space, { source, target, undo }, takeBack);
     useLastMerge.setState({ about, made: { source, target, merged, undo, step } });
     acknowledge(compared);
     return { kind: 'idle' };
   }
 
-  /** The act of the history. A merge is not made again without its scopes being looked at again. */
+  /** The undo act of the history. Redoing a merge requires looking at the scopes again. */
   async function takeBack(writes: readonly TransactionWrite[]): Promise<string> {
     try {
       noteGeneration((await runUndo(endpoint, writes, setState)).generation);
@@ -188,9 +187,11 @@ export function useMerge(comparison: Comparison) {
       setState({ kind: 'idle' });
       return 'compare the scopes as they are now, and merge again';
     } catch (error) {
-      // Who gives up knows it; nothing was undone.
+      // The user cancelled; nothing was undone.
       setState(
-        isCancelled(error) ? { kind: 'idle' } : { kind: 'failed', what: 'undo', failure: failureOf(error) },
+        isCancelled(error)
+          ? { kind: 'idle' }
+          : { kind: 'failed', what: 'undo', failure: apiFailureOf(error) },
       );
       void refresh();
       throw error;
@@ -201,8 +202,8 @@ export function useMerge(comparison: Comparison) {
     if (isBusy || !differences.isSuccess) return;
     setState({ kind: 'merging' });
     merge().then(setState, (error: unknown) => {
-      setState({ kind: 'failed', what: 'merge', failure: failureOf(error) });
-      // What stood against it is looked at as it is now.
+      setState({ kind: 'failed', what: 'merge', failure: apiFailureOf(error) });
+      // Refetches what caused the refusal.
       void refresh();
     });
   }
@@ -223,4 +224,5 @@ export function useMerge(comparison: Comparison) {
   };
 }
 
+/** A merge with its actions. */
 export type Merge = ReturnType<typeof useMerge>;

@@ -1,20 +1,20 @@
-/** A fact as it stands in one scope, in one line: the atom, and of the rest what differs or is said at all. */
+/** A fact as one scope has it, on one line: the atom, and other fields that differ or are set. */
 import type { ScopeFact } from '../../../engine/contract/scopes.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatValidity } from '../../ui/format.ts';
-import type { DifferingField, MergeRow } from './merge-rows.ts';
+import type { DifferingFactField, MergeRow } from './merge-rows.ts';
 import type { Version } from './merge-result.ts';
 import styles from './scopes.module.css';
 
-/** The atom with the truth of a version. */
-export function atomOf(row: MergeRow, version: Version): string {
+/** Returns the atom with the truth value of a version. */
+export function versionAtomOf(row: MergeRow, version: Version): string {
   const fact = row.source ?? row.target;
   return fact === null ? '' : renderAtom({ ...fact, negated: !version.truthVal });
 }
 
-/** What is said of a version beside its atom. `fields`: those that differ; null for all that is set. */
-export function notesOf(version: Version, fields: readonly DifferingField[] | null): string[] {
+/** Returns the other fields of a version. `fields`: those that differ; null for all set ones. */
+export function notesOf(version: Version, fields: readonly DifferingFactField[] | null): string[] {
   const { validFrom, validUntil, metadata } = version;
   const isBound = validFrom !== null || validUntil !== null;
   const showsValidity =
@@ -26,10 +26,10 @@ export function notesOf(version: Version, fields: readonly DifferingField[] | nu
   ].filter((note) => note !== '');
 }
 
-/** Null: the scope does not have the fact. */
+/** Shows a version; null if the scope does not have the fact. */
 export function VersionText({ row, version }: { row: MergeRow; version: Version | null }) {
   if (version === null) return <span className={`dim ${styles.absent}`}>not there</span>;
-  const atom = atomOf(row, version);
+  const atom = versionAtomOf(row, version);
   const notes = notesOf(version, row.kind === 'modified' ? row.fields : null);
   return (
     <span title={[atom, ...notes].join('  ')}>
@@ -43,8 +43,8 @@ export function VersionText({ row, version }: { row: MergeRow; version: Version 
   );
 }
 
-/** Everything of a fact that can differ, as text by field. */
-export function fieldsInFull(version: Version | ScopeFact | null): Record<DifferingField, string> {
+/** Returns all comparable fields of a fact as text. */
+export function fieldsInFull(version: Version | ScopeFact | null): Record<DifferingFactField, string> {
   if (version === null) return { truthVal: '', validFrom: '', validUntil: '', metadata: '' };
   const { truthVal, validFrom, validUntil, metadata } = version;
   const time = (at: number | null, none: string) => (at === null ? none : new Date(at).toISOString());

@@ -1,6 +1,7 @@
-/** What inference did, event by event: narrowed down by rule, predicate and port, and stepped through both ways. */
 import { ActionIcon, Button, Select, Tooltip } from '@mantine/core';
 import {
+  IconArrowNarrowRight,
+  IconCheck,
   IconChevronLeft,
   IconChevronRight,
   IconChevronsLeft,
@@ -10,32 +11,108 @@ import {
 } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { type Trace, tracePorts } from '../../../engine/contract/explanation.ts';
+import { renderAtom, renderLiteral } from '../../../engine/language/print.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { ProofLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
+import { ProofLink, RuleLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Split } from '../../ui/split.tsx';
-import { Tag } from '../../ui/tags.tsx';
-import { sentenceOf, toneOf } from './event-words.ts';
-import { RulePlaceView } from './rule-place.tsx';
+import { Tag, type Tone } from '../../ui/tags.tsx';
 import type { Looking } from './trace-memory.ts';
-import { type EventPlace, TracePlaces } from './trace-places.ts';
+import { type EventPosition, type RulePosition, TracePositions } from './trace-positions.ts';
 import {
   allEvents,
   type EventFilter,
+  eventIndexOf,
+  eventPredicatesOf,
+  type EventRow,
   filtered,
-  placeOf,
-  predicatesOf,
-  type TraceEvent,
+  type Port,
 } from './trace-rows.ts';
 import styles from './trace.module.css';
 
-/** Deeper subgoals are not indented further. */
-const greatestIndent = 12;
+interface RulePlaceViewProps {
+  /** Role of the rule: `The rule that asks`. */
+  title: string;
+  place: RulePosition;
+  /** Label of a marked premise: `asked`. */
+  word: string;
+}
 
-const columns: readonly Column<TraceEvent>[] = [
+/** Shows a rule by lines, with the head or premise of an event marked. */
+function RulePositionView({ title, place, word }: RulePlaceViewProps) {
+  const { rule, at, ruleId } = place;
+  const isHead = at === 'head';
+  const marked = isHead ? [] : at;
+  return (
+    <div className={styles.place}>
+      <div className={styles.placeTitle}>
+        <span className="dim">{title}</span>
+        <RuleLink rule={ruleId} />
+      </div>
+      <ol aria-label={title} className={styles.lines}>
+        <li className={isHead ? styles.marked : ''} {...(isHead ? { 'aria-current': 'step' } : {})}>
+          <span className={styles.mark}>{isHead && <IconCheck size={14} aria-hidden />}</span>
+          <CodeText text={`${renderAtom(rule.head)} :-`} />
+          {isHead && <Tag tone="good">concluded</Tag>}
+        </li>
+        {rule.body.map((literal, index) => {
+          const isMarked = marked.includes(index);
+          const comma = index === rule.body.length - 1 ? '' : ',';
+          return (
+            <li
+              // A body may contain a premise twice.
+              key={`${index} ${renderLiteral(literal)}`}
+              className={isMarked ? styles.marked : ''}
+              {...(isMarked ? { 'aria-current': 'step' } : {})}
+            >
+              <span className={styles.mark}>
+                {isMarked && <IconArrowNarrowRight size={14} aria-hidden />}
+              </span>
+              <span className={styles.premise}>
+                <CodeText text={`${renderLiteral(literal)}${comma}`} />
+              </span>
+              {isMarked && <Tag tone="derived">{marked.length > 1 ? `${word} here or there` : word}</Tag>}
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+/** Colours and sentences of the ports. */
+const toneOf: Readonly<Record<Port, Tone>> = {
+  call: 'derived',
+  exit: 'good',
+  fail: 'bad',
+  reuse: 'computed',
+};
+
+/** Returns what happened, as a sentence. The rule of the event, if any, is shown below it. */
+function sentenceOf({ port, ruleId }: Pick<EventRow, 'port' | 'ruleId'>): string {
+  switch (port) {
+    case 'call':
+      return ruleId === null
+        ? 'The question asks for this.'
+        : 'The body of this rule asks for it, the first time.';
+    case 'reuse':
+      return ruleId === null
+        ? 'The question asks for this again; what was found already answers it.'
+        : 'The body of this rule asks for it again; what was found already answers it.';
+    case 'exit':
+      return ruleId === null ? 'It is stored.' : 'This rule concludes it.';
+    case 'fail':
+      return 'It was worked out, and nothing answers it.';
+  }
+}
+
+/** Deeper subgoals are not indented further. */
+const maxIndent = 12;
+
+const columns: readonly Column<EventRow>[] = [
   {
     id: 'seq',
     title: '#',
@@ -57,7 +134,7 @@ const columns: readonly Column<TraceEvent>[] = [
     width: 240,
     grow: 1,
     cell: ({ atom, depth, scope }) => (
-      <span title={atom} style={{ paddingLeft: Math.min(depth, greatestIndent) * 12 }}>
+      <span title={atom} style={{ paddingLeft: Math.min(depth, maxIndent) * 12 }}>
         <CodeText isLine text={atom} />
         {scope !== null && <span className="dim"> in {scope}</span>}
       </span>
@@ -72,7 +149,7 @@ interface FiltersProps {
 }
 
 function Filters({ trace, filter, onFilter }: FiltersProps) {
-  const predicates = useMemo(() => predicatesOf(trace.events), [trace]);
+  const predicates = useMemo(() => eventPredicatesOf(trace.events), [trace]);
   const isNarrowed = Object.values(filter).some((value) => value !== null);
   return (
     <div className={styles.filters}>
@@ -146,12 +223,12 @@ function Stepper({ place, count, onPlace }: StepperProps) {
 }
 
 interface EventDetailProps {
-  event: TraceEvent;
-  place: EventPlace;
+  event: EventRow;
+  place: EventPosition;
   onCaller: (seq: number) => void;
 }
 
-/** The event under the cursor: where it stands in the rules that it is about, and the ways on. */
+/** Shows the selected event: its position in the rules concerned, and links. */
 function EventDetail({ event, place, onCaller }: EventDetailProps) {
   const { port, atom, scope } = event;
   const { concluded, asked, caller } = place;
@@ -180,10 +257,10 @@ function EventDetail({ event, place, onCaller }: EventDetailProps) {
       <p className="dim">{sentenceOf(event)}</p>
       <div className={styles.places}>
         {concluded !== null && (
-          <RulePlaceView title="The rule that concludes" place={concluded} word="concluded" />
+          <RulePositionView title="The rule that concludes" place={concluded} word="concluded" />
         )}
         {asked !== null && (
-          <RulePlaceView
+          <RulePositionView
             title="The rule that asks"
             place={asked}
             word={port === 'exit' ? 'met' : port === 'fail' ? 'not met' : 'asked'}
@@ -200,17 +277,18 @@ interface EventListProps {
   onLook: (next: Looking) => void;
 }
 
+/** Shows inference event by event, filtered by rule, predicate and port, and stepped through in both directions. */
 export function EventList({ trace, looking, onLook }: EventListProps) {
   const { filter, seq } = looking;
   const shown = useMemo(() => filtered(trace.events, filter), [trace, filter]);
-  const places = useMemo(() => new TracePlaces(trace), [trace]);
-  const place = placeOf(shown, seq);
+  const places = useMemo(() => new TracePositions(trace), [trace]);
+  const place = eventIndexOf(shown, seq);
   const event = shown[place];
   const eventPlace = useMemo(() => (event === undefined ? null : places.placeOf(event)), [places, event]);
   const setFilter = (next: EventFilter) => onLook({ ...looking, filter: next, seq: event?.seq ?? seq });
   const setPlace = (next: number) => onLook({ ...looking, seq: shown[next]?.seq ?? null });
 
-  /** What is narrowed away is shown for it. */
+  /** Clears the filter if it hides the target. */
   function goToCaller(caller: number): void {
     const isShown = shown.some((other) => other.seq === caller);
     onLook({ ...looking, seq: caller, filter: isShown ? filter : allEvents });

@@ -1,4 +1,4 @@
-/** Where the time of inference went: the rules, and the subgoals it set itself. */
+/** Where inference spent its time: rules and subgoals. */
 import { IconListDetails } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -11,8 +11,8 @@ import { RowAction } from '../../ui/row-action.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import {
   type Order,
-  predicateOf,
-  type RuleKey,
+  eventPredicateOf,
+  type RuleColumn,
   type RuleRow,
   sorted,
   type SubgoalKey,
@@ -21,7 +21,7 @@ import {
 } from './trace-rows.ts';
 import styles from './trace.module.css';
 
-/** The sorting of one column, as the grid takes it. */
+/** Sorting of one column for the grid. */
 function sortBy<Key extends string>(
   order: Order<Key>,
   onOrder: (order: Order<Key>) => void,
@@ -42,7 +42,7 @@ function Count({ count, title }: { count: number; title?: string }) {
   );
 }
 
-/** A share of the whole as a bar; the number beside it says the same. */
+/** Shows a share as a bar; the number beside it says the same. */
 function Share({ of, whole }: { of: number; whole: number }) {
   const width = whole === 0 ? 0 : Math.round((100 * of) / whole);
   return (
@@ -53,9 +53,9 @@ function Share({ of, whole }: { of: number; whole: number }) {
 }
 
 function ruleColumns(
-  order: Order<RuleKey>,
-  onOrder: (order: Order<RuleKey>) => void,
-  greatestMs: number,
+  order: Order<RuleColumn>,
+  onOrder: (order: Order<RuleColumn>) => void,
+  maxMs: number,
   onEvents: (rule: string) => void,
 ): Column<RuleRow>[] {
   return [
@@ -66,7 +66,7 @@ function ruleColumns(
       sort: sortBy(order, onOrder, 'elapsedMs'),
       cell: (row) => (
         <span className={styles.time}>
-          <Share of={row.elapsedMs} whole={greatestMs} />
+          <Share of={row.elapsedMs} whole={maxMs} />
           <span className="number">{formatDuration(row.elapsedMs)}</span>
         </span>
       ),
@@ -111,25 +111,25 @@ function ruleColumns(
   ];
 }
 
-/** True for the key that leads to the events of a row. */
 interface RulesOfTraceProps {
   trace: Trace;
-  /** To the events of a rule, by its id. */
+  /** Shows the events of a rule id. */
   onEvents: (rule: string) => void;
 }
 
+/** Lists the rules of a trace by time. */
 export function RulesOfTrace({ trace, onEvents }: RulesOfTraceProps) {
   const navigate = useNavigate();
-  const [order, setOrder] = useState<Order<RuleKey>>({ key: 'elapsedMs', direction: 'desc' });
+  const [order, setOrder] = useState<Order<RuleColumn>>({ key: 'elapsedMs', direction: 'desc' });
   const [selected, setSelected] = useState<number | null>(null);
   const rows = useMemo(() => sorted(trace.rules, order), [trace, order]);
   if (rows.length === 0)
     return <EmptyState title="No rule took part">The question was answered from stored facts.</EmptyState>;
-  const greatestMs = rows.reduce((greatest, { elapsedMs }) => Math.max(greatest, elapsedMs), 0);
+  const maxMs = rows.reduce((greatest, { elapsedMs }) => Math.max(greatest, elapsedMs), 0);
   return (
     <DataGrid
       label="Rules by time"
-      columns={ruleColumns(order, setOrder, greatestMs, onEvents)}
+      columns={ruleColumns(order, setOrder, maxMs, onEvents)}
       count={rows.length}
       rowAt={(index) => rows[index]}
       selected={selected}
@@ -187,7 +187,7 @@ function subgoalColumns(
       width: 80,
       holds: 'controls',
       cell: ({ goal }) => {
-        const predicate = predicateOf(goal);
+        const predicate = eventPredicateOf(goal);
         return (
           predicate !== null && (
             <RowAction
@@ -204,10 +204,11 @@ function subgoalColumns(
 
 interface SubgoalsOfTraceProps {
   trace: Trace;
-  /** To the events of a predicate. */
+  /** Shows the events of a predicate. */
   onEvents: (predicate: string) => void;
 }
 
+/** Lists the subgoals of a trace. */
 export function SubgoalsOfTrace({ trace, onEvents }: SubgoalsOfTraceProps) {
   const navigate = useNavigate();
   const [order, setOrder] = useState<Order<SubgoalKey>>({ key: 'calls', direction: 'desc' });
@@ -228,7 +229,7 @@ export function SubgoalsOfTrace({ trace, onEvents }: SubgoalsOfTraceProps) {
         if (row !== undefined) void navigate({ to: '/ask', search: { question: row.goal } });
       }}
       onKey={(event, index) => {
-        const predicate = predicateOf(rows[index]?.goal ?? '');
+        const predicate = eventPredicateOf(rows[index]?.goal ?? '');
         if (predicate !== null && rowKeyOf(event, 'calls') === 'events') onEvents(predicate);
       }}
     />

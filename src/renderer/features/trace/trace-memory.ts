@@ -1,16 +1,19 @@
-/** How far one has looked at a trace: kept in this window over a reload, for the question that was looked at last. */
+/** The state of the trace view, kept in this window over a reload, for the last question. */
 import { useState } from 'react';
 import { tracePorts } from '../../../engine/contract/explanation.ts';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { allEvents, type EventFilter } from './trace-rows.ts';
 
+/** Parts of the view. */
 export const traceParts = ['rules', 'subgoals', 'events'] as const;
+/** A part of the view. */
 export type TracePart = (typeof traceParts)[number];
 
+/** Shown part, filter and event. */
 export interface Looking {
   readonly part: TracePart;
   readonly filter: EventFilter;
-  /** The number of the event that is looked at; null: the first. */
+  /** Number of the shown event; null: the first. */
   readonly seq: number | null;
 }
 
@@ -36,6 +39,7 @@ function readFilter(value: unknown): EventFilter {
   };
 }
 
+/** Returns a stored state; null if invalid. */
 export function readRemembered(value: unknown): Remembered | null {
   if (typeof value !== 'object' || value === null) return null;
   const { question, looking } = value as Record<string, unknown>;
@@ -51,9 +55,10 @@ export function readRemembered(value: unknown): Remembered | null {
   };
 }
 
+/** Returns the state for a question, and its setter. */
 export function useLooking(question: string): [Looking, (next: Looking) => void] {
   const [state, setState] = useState<Remembered>(() => {
-    const last = readStored(storageKey, readRemembered, { question, looking: atFirst }, sessionStorage);
+    const last = readStoredState(storageKey, readRemembered, { question, looking: atFirst }, sessionStorage);
     return last.question === question ? last : { question, looking: atFirst };
   });
   const looking = state.question === question ? state.looking : atFirst;

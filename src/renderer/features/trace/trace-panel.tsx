@@ -1,9 +1,3 @@
-/**
- * What inference did for a question and where its time went, as of when it was traced.
- *
- * Tracing asks the question anew, from nothing, so it takes longer than asking. It is not done again behind one's
- * back: when the knowledge moves on, a banner says so.
- */
 import { ActionIcon, Button, Tabs, Tooltip } from '@mantine/core';
 import { IconRefresh, IconTimeline } from '@tabler/icons-react';
 import { useCallback } from 'react';
@@ -71,7 +65,7 @@ interface NotTracedProps {
   run: ReturnType<typeof useTrace>;
 }
 
-/** In place of a trace: it is on its way, failed, or was cancelled. */
+/** Replaces a trace while it loads, after a failure or a cancel. */
 function NotTraced({ run }: NotTracedProps) {
   const { failure, runningSince } = run.state;
   if (failure !== null) return <PaneProblem failure={failure} onRetry={run.again} />;
@@ -86,7 +80,7 @@ function NotTraced({ run }: NotTracedProps) {
         </Button>
       }
     >
-      The trace was given up.
+      The trace was cancelled.
     </EmptyState>
   );
 }
@@ -102,10 +96,16 @@ function Summary({ trace }: { trace: Trace }) {
 interface TracePanelProps {
   /** A question in the language. */
   question: string;
-  /** Present where the panel stands beside something else. */
+  /** Present if the panel is beside other content. */
   onClose?: () => void;
 }
 
+/**
+ * Shows what inference did for a question, and where its time went, at the time of tracing.
+ *
+ * A trace asks the question from scratch, so it takes longer than asking. It never reruns by itself: a banner reports
+ * when the knowledge has changed.
+ */
 export function TracePanel({ question, onClose }: TracePanelProps) {
   const run = useTrace(question);
   const { result, runningSince, cancelledAfter } = run.state;

@@ -2,20 +2,15 @@ import { describe, expect, test } from 'vitest';
 import {
   allEvents,
   filtered,
-  placeOf,
-  predicateOf,
-  predicatesOf,
+  eventIndexOf,
+  eventPredicateOf,
+  eventPredicatesOf,
   sorted,
   toggled,
-  type TraceEvent,
+  type EventRow,
 } from './trace-rows.ts';
 
-function event(
-  seq: number,
-  port: TraceEvent['port'],
-  atom: string,
-  ruleId: string | null = null,
-): TraceEvent {
+function event(seq: number, port: EventRow['port'], atom: string, ruleId: string | null = null): EventRow {
   return { seq, port, depth: 0, atom, ruleId, scope: null };
 }
 
@@ -40,21 +35,21 @@ describe('the events of a trace', () => {
   });
 
   test('name their predicates, the explicitly negated apart', () => {
-    expect(predicatesOf(events)).toEqual(['-edge', 'edge', 'path']);
-    expect(predicateOf('not edge(a, ?_)')).toBe('edge');
-    expect(predicateOf('3 < 5')).toBeNull();
-    expect(predicateOf('"a(b)" < 5')).toBeNull();
-    expect(predicateOf('3 = count { ?y : p(a, ?y) }')).toBeNull();
+    expect(eventPredicatesOf(events)).toEqual(['-edge', 'edge', 'path']);
+    expect(eventPredicateOf('not edge(a, ?_)')).toBe('edge');
+    expect(eventPredicateOf('3 < 5')).toBeNull();
+    expect(eventPredicateOf('"a(b)" < 5')).toBeNull();
+    expect(eventPredicateOf('3 = count { ?y : p(a, ?y) }')).toBeNull();
   });
 
   test('a step that is narrowed away gives way to the one before it', () => {
     const shown = filtered(events, { ...allEvents, predicate: 'path' });
-    expect(placeOf(shown, 4)).toBe(1);
-    expect(placeOf(shown, 3)).toBe(0);
-    expect(placeOf(shown, 6)).toBe(2);
-    expect(placeOf(shown.slice(1), 1)).toBe(0);
-    expect(placeOf(shown, null)).toBe(0);
-    expect(placeOf([], 3)).toBe(-1);
+    expect(eventIndexOf(shown, 4)).toBe(1);
+    expect(eventIndexOf(shown, 3)).toBe(0);
+    expect(eventIndexOf(shown, 6)).toBe(2);
+    expect(eventIndexOf(shown.slice(1), 1)).toBe(0);
+    expect(eventIndexOf(shown, null)).toBe(0);
+    expect(eventIndexOf([], 3)).toBe(-1);
   });
 });
 

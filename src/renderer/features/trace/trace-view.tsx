@@ -1,4 +1,3 @@
-/** The Trace view: one trace on its own, by its address. */
 import { IconTimeline } from '@tabler/icons-react';
 import type { QuestionSearch } from '../../api/question-text.ts';
 import { NoQuestion } from '../../ui/no-question.tsx';
@@ -9,6 +8,7 @@ interface TraceViewProps {
   onSearch: (search: QuestionSearch) => void;
 }
 
+/** Shows the Trace view: one trace by its address. */
 export function TraceView({ search, onSearch }: TraceViewProps) {
   if (search.question === undefined)
     return (

@@ -1,4 +1,3 @@
-/** The place where a file is dropped or chosen. */
 import { Button } from '@mantine/core';
 import { IconFileImport } from '@tabler/icons-react';
 import { type DragEvent, useRef, useState } from 'react';
@@ -9,16 +8,17 @@ interface ChooseFileProps {
   onFile: (file: File) => void;
 }
 
-/** True while files are dragged over, and nothing else. */
+/** Returns true while a drag contains files. */
 export function hasFiles(event: DragEvent): boolean {
   return event.dataTransfer.types.includes('Files');
 }
 
+/** Shows where to drop or choose a file. */
 export function ChooseFile({ onFile }: ChooseFileProps) {
   const input = useRef<HTMLInputElement>(null);
   const [isOver, setIsOver] = useState(false);
 
-  /** The view under the dialog takes files too. */
+  /** The view below the dialog accepts files too. */
   function onDrop(event: DragEvent): void {
     event.preventDefault();
     event.stopPropagation();

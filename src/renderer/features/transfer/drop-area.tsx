@@ -1,4 +1,3 @@
-/** A part of the page onto which a file can be dropped to import it. */
 import { IconFileImport } from '@tabler/icons-react';
 import { type DragEvent, type ReactNode, useState } from 'react';
 import { hasFiles } from './choose-file.tsx';
@@ -9,6 +8,7 @@ interface DropAreaProps {
   children: ReactNode;
 }
 
+/** Shows content onto which a file can be dropped for import. */
 export function DropArea({ onFile, children }: DropAreaProps) {
   const [isOver, setIsOver] = useState(false);
 
@@ -31,7 +31,7 @@ export function DropArea({ onFile, children }: DropAreaProps) {
       className={styles.drop}
       onDragOver={onDragOver}
       onDragLeave={(event) => {
-        // Only when it leaves the view, not when it goes from one part to the next.
+        // Only when leaving the view, not between its parts.
         const to = event.relatedTarget;
         if (!(to instanceof Node) || !event.currentTarget.contains(to)) setIsOver(false);
       }}

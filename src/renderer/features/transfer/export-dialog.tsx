@@ -1,27 +1,86 @@
-/** Exports knowledge to a file: which, in which format, and what that leaves out, said before. */
 import { Autocomplete, Button, Modal, Radio, Select, Switch } from '@mantine/core';
 import { IconFileExport, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { predicateProblem } from '../../../engine/contract/language.ts';
 import { type ExportFormat, exportFormats } from '../../../engine/contract/transfer.ts';
-import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
+import { addressOf, type ServiceEndpoint } from '../../api/client.ts';
+import { type ApiFailure, apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { usePredicates, useScopes } from '../../api/queries.ts';
-import { chooseSink, writesAsItComes } from '../../api/save-answer.ts';
+import {
+  chooseSink,
+  saveAnswer,
+  type SavingFailures,
+  type Sink,
+  writesAsItComes,
+} from '../../api/save-answer.ts';
 import { useSession } from '../../api/session.tsx';
-import { type ScopeChoice, scopeKey } from '../../api/space.ts';
+import { scopeFieldsOf, scopeKey, type ScopeSelection } from '../../api/space.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { Elapsed } from '../../ui/running.tsx';
 import { exportFormatSpecs } from './formats.ts';
 import { ProgressBar } from './import-progress.tsx';
-import { exportFileName, type ExportPlan, runExport } from './run-export.ts';
 import styles from './transfer.module.css';
 
-/** What the Facts view shows, as far as an export can follow it. */
+/** An export. */
+export interface ExportPlan {
+  readonly endpoint: ServiceEndpoint;
+  readonly format: ExportFormat;
+  readonly scope: ScopeSelection;
+  /** null: all predicates. */
+  readonly predicate: string | null;
+  readonly rules: boolean;
+}
+
+/** Returns the URL of the file. */
+export function exportUrl({ endpoint, format, scope, predicate, rules }: ExportPlan): string {
+  const { scope: name, unscoped } = scopeFieldsOf(scope);
+  return addressOf(endpoint, 'exportKnowledge', {
+    query: {
+      format,
+      scope: name,
+      unscoped: unscoped === true ? 'true' : undefined,
+      predicate,
+      rules: exportFormatSpecs[format].holdsRules ? (rules ? 'true' : 'false') : undefined,
+    },
+  });
+}
+
+/** Returns a file name that describes the content. */
+export function exportFileName({ endpoint, format, scope, predicate }: ExportPlan): string {
+  const parts = [
+    endpoint.tenant === 'default' ? endpoint.database : `${endpoint.database}-${endpoint.tenant}`,
+    ...(scope.kind === 'named' ? [scope.name] : []),
+    ...(predicate === null ? [] : [predicate]),
+  ];
+  const base = parts
+    .join('-')
+    .replace(/[^\p{L}\p{N}._-]+/gu, '_')
+    .slice(0, 100);
+  return `${base}.${exportFormatSpecs[format].extension}`;
+}
+
+const failures: SavingFailures = {
+  brokenOff: 'The export broke off',
+  tooLarge: 'Export one predicate or scope at a time, or use Chrome or Edge.',
+};
+
+/** Saves an export to a file. Resolves with its size in bytes. Errors: ApiError; AbortError if `signal` aborted. */
+function runExport(
+  plan: ExportPlan,
+  sink: Sink,
+  signal: AbortSignal,
+  onBytes: (bytes: number) => void,
+): Promise<number> {
+  const call = { url: exportUrl(plan), method: 'GET' } as const;
+  return saveAnswer(plan.endpoint, call, failures, sink, signal, onBytes);
+}
+
+/** The filter of the Facts view, as far as an export supports it. */
 export interface ExportStart {
   readonly predicate: string | undefined;
-  /** The view shows less than an export of the same would have: it filters by text or truth. */
+  /** True if the view also filters by text or truth, so that it shows less than the export contains. */
   readonly isFiltered: boolean;
 }
 
@@ -33,13 +92,13 @@ interface Under {
 
 interface Exporting {
   readonly under: Under | null;
-  readonly failure: Failure | null;
+  readonly failure: ApiFailure | null;
   readonly start: (plan: ExportPlan) => Promise<void>;
 }
 
 function useExporting(onDone: () => void): Exporting {
   const [under, setUnder] = useState<Under | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const [failure, setFailure] = useState<ApiFailure | null>(null);
   const stop = useRef<AbortController | null>(null);
   useEffect(() => () => stop.current?.abort(), []);
 
@@ -55,7 +114,7 @@ function useExporting(onDone: () => void): Exporting {
       notifyDone(`${name}: ${formatBytes(size)} exported`);
       onDone();
     } catch (error) {
-      if (!isCancelled(error)) setFailure(failureOf(error));
+      if (!isCancelled(error)) setFailure(apiFailureOf(error));
     } finally {
       setUnder(null);
     }
@@ -64,15 +123,21 @@ function useExporting(onDone: () => void): Exporting {
   return { under, failure, start };
 }
 
-const noScope: ScopeChoice = { kind: 'unscoped' };
-const everyScope: ScopeChoice = { kind: 'all' };
+const noScope: ScopeSelection = { kind: 'unscoped' };
+const everyScope: ScopeSelection = { kind: 'all' };
 
-function ScopeSelect({ scope, onScope }: { scope: ScopeChoice; onScope: (scope: ScopeChoice) => void }) {
+function ScopeSelect({
+  scope,
+  onScope,
+}: {
+  scope: ScopeSelection;
+  onScope: (scope: ScopeSelection) => void;
+}) {
   const names = [...new Set([...useScopes(), ...(scope.kind === 'named' ? [scope.name] : [])])];
   const choices = [
     { choice: everyScope, label: 'All scopes' },
     { choice: noScope, label: 'No scope' },
-    ...names.map((name) => ({ choice: { kind: 'named', name } as ScopeChoice, label: name })),
+    ...names.map((name) => ({ choice: { kind: 'named', name } as ScopeSelection, label: name })),
   ];
   return (
     <Select
@@ -181,6 +246,7 @@ function Choices({ plan, onPlan, problem }: ChoicesProps) {
   );
 }
 
+/** Exports knowledge to a file: selection, format, and what the format omits. */
 export function ExportDialog({ start, onClose }: { start: ExportStart; onClose: () => void }) {
   const { endpoint, space } = useSession();
   const [plan, setPlan] = useState<ExportPlan>({
@@ -227,7 +293,7 @@ export function ExportDialog({ start, onClose }: { start: ExportStart; onClose: 
             leftSection={<IconFileExport size={14} aria-hidden />}
             loading={isBusy}
             disabled={problem !== null}
-            // The key may be another one by now.
+            // The key may have changed.
             onClick={() => void exporting.start({ ...plan, endpoint })}
           >
             Export

@@ -1,16 +1,18 @@
-/** The formats of files that can be imported, how each is told from its name or its beginning, and what exports hold. */
+/** Import formats, their detection by name or content, and what exports contain. */
 import type { ExportFormat, ImportType } from '../../../engine/contract/transfer.ts';
 
+/** An import format. */
 export type ImportFormat = 'ndjson' | 'csv' | 'tsv' | 'statements' | 'turtle' | 'ntriples';
 
 interface ImportFormatSpec {
   readonly label: string;
   readonly type: ImportType;
   readonly extensions: readonly string[];
-  /** What a fact is in it. */
+  /** What a fact is in this format. */
   readonly hint: string;
 }
 
+/** The import formats. */
 export const importFormats: Readonly<Record<ImportFormat, ImportFormatSpec>> = {
   csv: {
     label: 'CSV',
@@ -34,7 +36,7 @@ export const importFormats: Readonly<Record<ImportFormat, ImportFormatSpec>> = {
     label: 'Statements',
     type: 'text/x-datalog',
     extensions: ['dl', 'pl', 'datalog', 'txt'],
-    hint: 'Facts and rules as the editor takes them, one a full stop.',
+    hint: 'Facts and rules as in the editor, each ending with a full stop.',
   },
   turtle: {
     label: 'Turtle',
@@ -52,11 +54,12 @@ export const importFormats: Readonly<Record<ImportFormat, ImportFormatSpec>> = {
 
 const formatNames = Object.keys(importFormats) as ImportFormat[];
 
-/** As a file chooser takes it. */
+/** The `accept` attribute of the file chooser. */
 export const acceptedFiles = formatNames
   .flatMap((name) => importFormats[name].extensions.map((extension) => `.${extension}`))
   .join(',');
 
+/** Returns true for tables. */
 export function isTabular(format: ImportFormat): format is 'csv' | 'tsv' {
   return format === 'csv' || format === 'tsv';
 }
@@ -66,7 +69,7 @@ function formatOfName(name: string): ImportFormat | null {
   return formatNames.find((format) => importFormats[format].extensions.includes(extension)) ?? null;
 }
 
-/** What a beginning looks like; statements where nothing else fits, since they say best what is wrong. */
+/** The format that the text looks like; by default statements, whose errors are most helpful. */
 function formatOfText(text: string): ImportFormat {
   const line =
     text
@@ -82,7 +85,7 @@ function formatOfText(text: string): ImportFormat {
   return line.includes(',') || line.includes(';') ? 'csv' : 'statements';
 }
 
-/** The format of a file by its name, else by how it begins. A `.txt` may be anything, so it is looked into. */
+/** Returns the format of a file by name, else by content. A `.txt` file may be anything, so its content decides. */
 export function formatOf(name: string, beginning: string): ImportFormat {
   const named = /\.txt$/i.test(name) ? null : formatOfName(name);
   return named ?? formatOfText(beginning);
@@ -93,10 +96,11 @@ interface ExportFormatSpec {
   readonly extension: string;
   readonly type: string;
   readonly holdsRules: boolean;
-  /** What a file of it leaves out. A browser is not told how many those are. */
+  /** What the format omits. The browser does not learn how much that is. */
   readonly leavesOut: string;
 }
 
+/** The export formats. */
 export const exportFormatSpecs: Readonly<Record<ExportFormat, ExportFormatSpec>> = {
   ndjson: {
     label: 'NDJSON',

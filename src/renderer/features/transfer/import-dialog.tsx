@@ -1,30 +1,149 @@
-/**
- * Imports a file: chosen, looked at, mapped, checked, imported, undone.
- *
- * What runs goes on when the dialog is closed; a notice then says so (`import-notice.tsx`).
- */
 import { Autocomplete, Button, Loader, Modal, Select } from '@mantine/core';
 import { IconFile } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { type DelimitedRecord, type Separator, separatorOf } from '../../api/delimited.ts';
 import { scopeNameProblem } from '../../api/names.ts';
 import { useScopes } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Banner } from '../../ui/notices.tsx';
 import { ChooseFile } from './choose-file.tsx';
-import { importFormats, type ImportFormat } from './formats.ts';
-import { ImportProgress } from './import-progress.tsx';
+import { formatOf, type ImportFormat, importFormats, isTabular } from './formats.ts';
+import { ImportProgressView } from './import-progress.tsx';
 import { ImportResult, UndoButton } from './import-result.tsx';
-import { mappingProblem } from './mapping.ts';
 import { MappingFields } from './mapping-fields.tsx';
+import { type Mapping, mappingProblem, predicateOfFileName, proposedMapping } from './mapping.ts';
 import { MappedRows, PlainRows, PreviewNote } from './preview-table.tsx';
-import { previewRows } from './preview.ts';
+import {
+  type Beginning,
+  plainPreview,
+  type PreviewRow,
+  previewRows,
+  readBeginning,
+  recordsOfBeginning,
+  type TablePreview,
+  tablePreview,
+  widthOf,
+} from './preview.ts';
 import { RecentImports } from './recent-imports.tsx';
-import { begin, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
-import { type ImportForm, useImportForm } from './use-import-form.ts';
-import { useRights } from './use-rights.ts';
+import { startImport, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
 import styles from './transfer.module.css';
+import { useRights } from './use-rights.ts';
+
+/** How to parse a file. */
+interface FormChoices {
+  readonly format: ImportFormat;
+  /** Kept while another format is selected; null before a table was. */
+  readonly mapping: Mapping | null;
+}
+
+interface Opened {
+  readonly file: File;
+  readonly beginning: Beginning;
+  readonly choices: FormChoices;
+}
+
+interface ImportForm {
+  readonly beginning: Beginning;
+  readonly format: ImportFormat;
+  /** null: the format is not a table. */
+  readonly table: { readonly mapping: Mapping; readonly preview: TablePreview } | null;
+  readonly rows: readonly PreviewRow[];
+  readonly setFormat: (format: ImportFormat) => void;
+  readonly setMapping: (mapping: Mapping) => void;
+}
+
+function usualSeparator(format: 'csv' | 'tsv'): ',' | '\t' {
+  return format === 'csv' ? ',' : '\t';
+}
+
+/** Later records add little, and every keystroke parses them. */
+const maxRecords = 101;
+
+function headOf(beginning: Beginning, separator: Separator): DelimitedRecord[] {
+  return recordsOfBeginning(beginning, separator).slice(0, maxRecords);
+}
+
+function proposed(file: File, beginning: Beginning, format: ImportFormat): Mapping | null {
+  if (!isTabular(format)) return null;
+  const separator = separatorOf(beginning.text, usualSeparator(format));
+  const records = headOf(beginning, separator);
+  return proposedMapping(records, separator, widthOf(records), predicateOfFileName(file.name));
+}
+
+/**
+ * The form of a file: beginning, format and mapping, all but the file editable. null while it is read. `failure`: the
+ * browser cannot read it.
+ */
+function useImportForm(file: File): { form: ImportForm | null; failure: string | null } {
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+
+  useEffect(() => {
+    let isCurrent = true;
+    setOpened(null);
+    setFailure(null);
+    readBeginning(file).then(
+      (beginning) => {
+        if (!isCurrent) return;
+        const format = formatOf(file.name, beginning.text);
+        setOpened({ file, beginning, choices: { format, mapping: proposed(file, beginning, format) } });
+      },
+      (error: unknown) => {
+        if (isCurrent) setFailure(error instanceof Error ? error.message : String(error));
+      },
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [file]);
+
+  const beginning = opened?.beginning ?? null;
+  const format = opened?.choices.format ?? null;
+  const mapping = opened?.choices.mapping ?? null;
+  const separator = mapping?.separator ?? null;
+  const records = useMemo(
+    () => (beginning === null || separator === null ? [] : headOf(beginning, separator)),
+    [beginning, separator],
+  );
+  const table = useMemo(() => {
+    if (format === null || !isTabular(format) || mapping === null) return null;
+    return { mapping, preview: tablePreview(records, mapping) };
+  }, [format, mapping, records]);
+  const plainRows = useMemo(
+    () => (beginning === null || format === null || isTabular(format) ? [] : plainPreview(beginning, format)),
+    [beginning, format],
+  );
+
+  function choose(choices: FormChoices): void {
+    if (opened === null) return;
+    dropCheck();
+    setOpened({ ...opened, choices });
+  }
+
+  if (opened === null || beginning === null || format === null) return { form: null, failure };
+  return {
+    failure,
+    form: {
+      beginning,
+      format,
+      table,
+      rows: table?.preview.rows ?? plainRows,
+      setFormat: (next) =>
+        choose({ format: next, mapping: isTabular(next) ? proposed(file, beginning, next) : null }),
+      setMapping: (next) => choose({ format, mapping: widened(beginning, mapping, next) }),
+    },
+  };
+}
+
+/** Another separator yields other columns: all are selected. */
+function widened(beginning: Beginning, before: Mapping | null, next: Mapping): Mapping {
+  if (before?.separator === next.separator) return next;
+  const width = widthOf(headOf(beginning, next.separator));
+  const name = next.predicate.kind === 'name' ? next.predicate.name : '';
+  return { ...proposedMapping([], next.separator, width, name), hasHeader: next.hasHeader };
+}
 
 const formatChoices = Object.entries(importFormats).map(([value, { label }]) => ({ value, label }));
 
@@ -48,7 +167,7 @@ function FileLine({ file, onOther }: { file: File; onOther: () => void }) {
   );
 }
 
-/** The scope of what names none; empty: no scope. */
+/** Scope of facts and rules without one; empty: none. */
 function ScopeField({
   scope,
   onScope,
@@ -110,13 +229,14 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
     beginning.problem ??
     (file.size === 0 ? 'The file is empty.' : null) ??
     (table === null ? null : mappingProblem(table.mapping)) ??
-    (scope === '' || scopeNameProblem(scope) === null ? null : 'The scope has no such name.');
+    (scope === '' || scopeNameProblem(scope) === null ? null : 'That is not a valid name for a scope.');
   const cannot = problem !== null || isChecking;
 
   function onBegin(isDryRun: boolean): void {
     const { mapping = null, preview } = table ?? {};
     const width = preview?.width ?? 0;
-    begin(client, { file, format, mapping, width, scope: scope === '' ? null : scope, endpoint, isDryRun });
+    const target = { endpoint, scope: scope === '' ? null : scope };
+    startImport(client, { file, format, mapping, width, ...target, isDryRun });
   }
 
   return (
@@ -157,7 +277,7 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
       )}
       {problem !== null && <Problem text={problem} />}
       {check !== null &&
-        (isRunning(check) ? <ImportProgress entry={check} /> : <ImportResult entry={check} />)}
+        (isRunning(check) ? <ImportProgressView entry={check} /> : <ImportResult entry={check} />)}
       <div className={`${styles.actions} ${styles.stay}`}>
         <Button variant="default" disabled={cannot} onClick={() => onBegin(true)}>
           Check
@@ -183,7 +303,7 @@ function ChosenFile({ file, onOther }: { file: File; onOther: () => void }) {
   return <Form file={file} form={form} onOther={onOther} />;
 }
 
-/** The newest import, while it is looked at. */
+/** Shows the newest import until it is dismissed. */
 function Shown({ onOther, onClose }: { onOther: () => void; onClose: () => void }) {
   const entry = useTransfers((state) => state.imports[0]);
   if (entry === undefined) return null;
@@ -191,9 +311,9 @@ function Shown({ onOther, onClose }: { onOther: () => void; onClose: () => void 
     return (
       <>
         <FileName name={entry.plan.file.name} />
-        <ImportProgress entry={entry} />
+        <ImportProgressView entry={entry} />
         <div className={styles.actions}>
-          <span className={`${styles.small} ${styles.grow}`}>It goes on when you close this.</span>
+          <span className={`${styles.small} ${styles.grow}`}>It continues when you close this.</span>
           <Button variant="default" onClick={onClose}>
             Close
           </Button>
@@ -221,6 +341,11 @@ function FileName({ name }: { name: string }) {
   return <p className={`truncate ${styles.fileName}`}>{name}</p>;
 }
 
+/**
+ * Imports a file: choose, preview, map, check, import, undo.
+ *
+ * A running import continues when the dialog closes; `import-notice.tsx` then shows it.
+ */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const { space } = useSession();
   const rights = useRights();
@@ -228,7 +353,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   const imports = useTransfers((state) => state.imports);
   const dropped = useTransfers((state) => state.dropped);
   const newest = imports[0];
-  // One that was not dismissed is shown whenever this is opened, until another file is wanted.
+  // An import that was not dismissed is shown on reopening, until another file is requested.
   const [seen, setSeen] = useState(useTransfers.getState().dismissed ?? 0);
   const isShown = newest !== undefined && newest.number > seen;
   const runs = newest !== undefined && isRunning(newest);

@@ -1,4 +1,3 @@
-/** In the corner, while the dialog is closed: the import that runs, then what it came to, until it is dismissed. */
 import { Button, CloseButton } from '@mantine/core';
 import { useEffect } from 'react';
 import { outcomeTitle } from './outcome-words.ts';
@@ -58,18 +57,19 @@ function Ended({ entry, onShow }: { entry: ImportEntry; onShow: () => void }) {
 }
 
 interface ImportNoticeProps {
-  /** The dialog is open, and says it all. */
+  /** The dialog is open and shows everything. */
   isDialogOpen: boolean;
   onShow: () => void;
 }
 
+/** Shows the running import, then its result, in the corner while the dialog is closed, until dismissed. */
 export function ImportNotice({ isDialogOpen, onShow }: ImportNoticeProps) {
   const entry = useTransfers((state) => state.imports[0]);
   const dismissed = useTransfers((state) => state.dismissed);
   const runs = entry !== undefined && isRunning(entry);
   useEffect(() => {
     if (!runs) return;
-    // To leave the page would end the import.
+    // Leaving the page would end the import.
     const stay = (event: BeforeUnloadEvent) => event.preventDefault();
     window.addEventListener('beforeunload', stay);
     return () => window.removeEventListener('beforeunload', stay);

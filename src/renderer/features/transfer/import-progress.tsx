@@ -1,4 +1,4 @@
-/** An import or a check that is under way: how far, how fast, how long yet, and the way to end it. */
+/** Progress of an import or check: share, rate, time left, cancel. */
 import { Button } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
@@ -17,7 +17,7 @@ function useNow(): number {
   return now;
 }
 
-/** What is being done, in words. */
+/** Returns the current phase in words. */
 export function phaseOf(state: ImportState, isDryRun: boolean): string {
   if (state.kind === 'preparing') return 'Reading the columns';
   if (state.kind === 'stopping') return 'Cancelling, and looking what is stored';
@@ -26,6 +26,7 @@ export function phaseOf(state: ImportState, isDryRun: boolean): string {
   return isDryRun ? 'Sending the file to be checked' : 'Importing';
 }
 
+/** Shows a progress bar; without a share it is indeterminate. */
 export function ProgressBar({ label, share }: { label: string; share: number | null }) {
   return (
     <div
@@ -44,11 +45,12 @@ export function ProgressBar({ label, share }: { label: string; share: number | n
   );
 }
 
-export function ImportProgress({ entry }: { entry: ImportEntry }) {
+/** Shows the progress of an import. */
+export function ImportProgressView({ entry }: { entry: ImportEntry }) {
   const { state, plan, number } = entry;
   const { share, bytesPerSecond, leftMs } = progressOf(state, plan.file.size, useNow());
   const phase = phaseOf(state, plan.isDryRun);
-  // The last bytes are taken long before the last fact is stored.
+  // The last bytes are accepted long before the last fact is stored.
   const shown = state.kind === 'sending' && isAllSent(state) ? null : share;
   const told = state.kind === 'sending' ? state.progress : null;
   return (

@@ -1,18 +1,89 @@
-/** What became of an import, and the way to undo it. */
+/** The result of an import, and its undo. */
 import { Button } from '@mantine/core';
 import { IconArrowBackUp } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { CodeText } from '../../editor/code-text.tsx';
-import { formatAmount } from '../../ui/format.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { leftWords } from './outcome-words.ts';
-import { Counts, Failures } from './outcome-view.tsx';
-import { type ImportEntry, idOf, lookAgain, undo } from './transfer-store.ts';
-import type { Undoing } from './import-run.ts';
+import type { ImportOutcome, Undoing } from './import-run.ts';
+import { failuresText, partialImportWords } from './outcome-words.ts';
+import { idOf, type ImportEntry, lookAgain, undo } from './transfer-store.ts';
 import styles from './transfer.module.css';
+
+/** Shows the counts of an import or check, and the rows that failed. */
+function Counts({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean }) {
+  const { asserted, updated, unchanged, rules, failed } = outcome;
+  const counts = [
+    { label: wouldBe ? 'would be asserted' : 'asserted', count: asserted, isShown: true },
+    { label: wouldBe ? 'would be updated' : 'updated', count: updated, isShown: updated > 0 },
+    { label: 'known already', count: unchanged, isShown: unchanged > 0 },
+    { label: wouldBe ? 'rules would be taught' : 'rules taught', count: rules, isShown: rules > 0 },
+    { label: wouldBe ? 'would fail' : 'failed', count: failed, isShown: true },
+  ];
+  return (
+    <dl className={styles.counts}>
+      {counts
+        .filter(({ isShown }) => isShown)
+        .map(({ label, count }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd
+              className={`number ${label.endsWith('fail') || label === 'failed' ? (count > 0 ? styles.bad : '') : ''}`}
+            >
+              {formatCount(count)}
+            </dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+function Failures({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean }) {
+  const { errors, failed } = outcome;
+  if (errors.length === 0) return null;
+  const what = wouldBe ? 'would fail' : 'failed';
+  return (
+    <>
+      <div className={styles.failuresTitle}>
+        <span className={styles.small}>
+          {errors.length < failed
+            ? `The first ${formatCount(errors.length)} of ${formatAmount(failed, 'row')} that ${what}`
+            : `${formatAmount(failed, 'row')} that ${what}`}
+        </span>
+        <CopyButton text={() => failuresText(outcome)} label="Copy the rows that failed" />
+      </div>
+      <div
+        className={`${styles.tablePlace} ${styles.failures}`}
+        tabIndex={0}
+        role="region"
+        aria-label="Rows that failed"
+      >
+        <table className={styles.table}>
+          <thead>
+            <tr>
+              <th scope="col">Line</th>
+              <th scope="col">Reason</th>
+            </tr>
+          </thead>
+          <tbody>
+            {errors.map(({ line, message }, index) => (
+              // A line can fail more than once.
+              <tr key={`${line} ${index}`}>
+                <td className="number">{line}</td>
+                <td className={styles.message}>{message}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
 
 const longestKept = 100;
 
+/** Shows the button that undoes an import. */
 export function UndoButton({ entry, size }: { entry: ImportEntry; size?: 'compact-xs' }) {
   const client = useQueryClient();
   const { undoing } = entry;
@@ -57,6 +128,7 @@ function Undone({ undoing, hasRules }: { undoing: Undoing; hasRules: boolean }) 
   );
 }
 
+/** Shows the result of an import. */
 export function ImportResult({ entry }: { entry: ImportEntry }) {
   const { state, undoing, plan } = entry;
   if (state.kind === 'done') {
@@ -79,7 +151,7 @@ export function ImportResult({ entry }: { entry: ImportEntry }) {
       {(failure === null || !plan.isDryRun) && (
         <div className={styles.outcome}>
           {failure === null && <h3 role="status">The {what} was cancelled</h3>}
-          {!plan.isDryRun && <p>{leftWords(left)}</p>}
+          {!plan.isDryRun && <p>{partialImportWords(left)}</p>}
           {left.kind === 'unknown' && (
             <div>
               <Button variant="default" onClick={() => void lookAgain(entry)}>

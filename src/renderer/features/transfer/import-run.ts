@@ -1,34 +1,212 @@
 /**
- * One import from the file that was chosen to what became of it, as states that are shown.
+ * One import from the chosen file to its result, as a sequence of states.
  *
- * It belongs to the window, not to a dialog: it goes on when that is closed or another tool is opened. Where it began is
- * where it ends: another tenant that is looked at meanwhile changes nothing.
+ * It belongs to the window, not to a dialog: it continues when the dialog closes or another tool opens, and it always
+ * targets the space where it started.
  */
+import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
+import type { OperationOutput } from '../../../engine/contract/operations.ts';
 import type { ImportDone, ImportProgress, ImportUndone } from '../../../engine/contract/transfer.ts';
-import { call, type Endpoint, headersOf, addressOf, newRequestId } from '../../api/client.ts';
-import { ApiError, type Failure, failureOf } from '../../api/problem.ts';
-import { importFormats, type ImportFormat, isTabular } from './formats.ts';
+import { addressOf, call, headersOf, newRequestId, type ServiceEndpoint } from '../../api/client.ts';
+import { ApiError, type ApiFailure, apiFailureOf, errorOfAnswer, errorOfSilence } from '../../api/problem.ts';
+import { type ImportFormat, importFormats, isTabular } from './formats.ts';
 import { isAsItIs, type Mapping } from './mapping.ts';
 import { prepareTable } from './prepare-table.ts';
-import { findStoredPart, type StoredPart } from './stored-part.ts';
 import type { RowFailure, Transformed } from './transform.ts';
-import { upload } from './upload.ts';
 
-/** What is to be imported, and how. */
+type ImportLine = OperationOutput<'importKnowledge'>;
+
+interface ImportUpload {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Blob;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  readonly onSent: (bytes: number) => void;
+  readonly onProgress: (progress: ImportProgress) => void;
+}
+
+/** Parses the lines of a growing response. */
+export class AnswerLines {
+  #read = 0;
+
+  /** Returns the new complete lines; `text` is the whole response so far. */
+  take(text: string, isAll: boolean): ImportLine[] {
+    const end = isAll ? text.length : text.lastIndexOf('\n') + 1;
+    const fresh = text.slice(this.#read, end);
+    this.#read = Math.max(this.#read, end);
+    return fresh
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as ImportLine);
+  }
+}
+
+function brokenOff(requestId: string): ApiError {
+  return new ApiError({
+    code: 'Unreachable',
+    status: null,
+    title: 'The import broke off',
+    detail:
+      'The connection to the service ended before the import did. What was stored before stays stored; importing the file again does no harm.',
+    requestId,
+    errors: [],
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // Not a response of this service: only the status is reported.
+    return null;
+  }
+}
+
+/**
+ * Uploads the file to POST /import. Resolves with the last line. Errors: ApiError; the signal's reason if aborted.
+ *
+ * Only XMLHttpRequest reports upload progress, and browsers deliver the response after the whole body is sent: until
+ * then progress is bytes sent (the service accepts only what it has processed), afterwards the response lines.
+ */
+function upload({
+  url,
+  headers,
+  body,
+  requestId,
+  signal,
+  onSent,
+  onProgress,
+}: ImportUpload): Promise<ImportDone> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const lines = new AnswerLines();
+    let hasSent = false;
+    let outcome: ImportDone | ApiError | null = null;
+
+    function take(isAll: boolean): void {
+      if (request.status !== 200) return;
+      for (const line of lines.take(request.responseText, isAll)) {
+        if ('done' in line) outcome = line;
+        else if ('error' in line) {
+          const { status } = line.error;
+          outcome = errorOfAnswer(typeof status === 'number' ? status : 500, line.error, requestId);
+        } else onProgress(line);
+      }
+    }
+
+    function finish(): void {
+      signal.removeEventListener('abort', abort);
+      if (request.status !== 200)
+        reject(errorOfAnswer(request.status, parsed(request.responseText), requestId));
+      else if (outcome === null) reject(brokenOff(requestId));
+      else if (outcome instanceof ApiError) reject(outcome);
+      else resolve(outcome);
+    }
+
+    function abort(): void {
+      request.abort();
+      reject(signal.reason as Error);
+    }
+
+    request.open('POST', url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = ({ loaded }) => {
+      hasSent = true;
+      onSent(loaded);
+    };
+    request.upload.onload = () => onSent(body.size);
+    request.onprogress = () => take(false);
+    request.onload = () => {
+      take(true);
+      finish();
+    };
+    request.onerror = () => {
+      signal.removeEventListener('abort', abort);
+      reject(hasSent ? brokenOff(requestId) : errorOfSilence('the request failed', requestId));
+    };
+    if (signal.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    signal.addEventListener('abort', abort);
+    request.send(body);
+  });
+}
+
+/**
+ * What an import that ended early has stored, and the id that undoes it.
+ *
+ * The id is in the response's last line, which never arrived. But every stored fact names its import, and its history
+ * the request that asserted it, whose id is ours.
+ */
+interface StoredPart {
+  /** null: nothing was found. */
+  readonly id: string | null;
+  readonly facts: number;
+  /** More than counted. */
+  readonly isAtLeast: boolean;
+}
+
+const pageSize = 1000;
+const maxPages = 10;
+/** Maximum clock difference between browser and service. */
+const clockSlackMs = 5 * 60_000;
+
+/** Returns the imports of the facts, each with one of its facts, newest first. */
+export function importsAmong(facts: readonly StoredFact[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { importId, id } of facts)
+    if (importId !== null && id !== null && !found.has(importId)) found.set(importId, id);
+  return found;
+}
+
+/** Finds what an import has stored. `since`: its start in epoch milliseconds. Errors: ApiError. */
+async function findStoredPart(
+  endpoint: ServiceEndpoint,
+  requestId: string,
+  since: number,
+): Promise<StoredPart> {
+  const refused = new Set<string>();
+  let [ours, facts, cursor]: [string | null, number, string | null] = [null, 0, null];
+  for (let page = 0; page < maxPages; page += 1) {
+    const listed: FactList = await call(endpoint, 'listFacts', {
+      query: { sort: 'createdAt', order: 'desc', limit: String(pageSize), cursor },
+    });
+    for (const [importId, factId] of importsAmong(listed.facts))
+      if (ours === null && !refused.has(importId)) {
+        if (await isOf(endpoint, factId, requestId)) ours = importId;
+        else refused.add(importId);
+      }
+    facts += listed.facts.filter(({ importId }) => importId !== null && importId === ours).length;
+    const oldest = listed.facts.at(-1);
+    cursor = listed.nextCursor;
+    if (cursor === null || oldest === undefined || oldest.createdAt < since - clockSlackMs)
+      return { id: ours, facts, isAtLeast: false };
+  }
+  return { id: ours, facts, isAtLeast: ours !== null };
+}
+
+async function isOf(endpoint: ServiceEndpoint, factId: string, requestId: string): Promise<boolean> {
+  const fact = await call(endpoint, 'getFact', { params: { id: factId } });
+  return fact.history.some((change) => change.requestId === requestId);
+}
+
+/** An import to run. */
 export interface ImportPlan {
   readonly file: File;
   readonly format: ImportFormat;
-  /** Of tables; null for the other formats. */
+  /** For tables; null for other formats. */
   readonly mapping: Mapping | null;
-  /** The most columns of the rows that were looked at. */
+  /** Maximum number of columns in the previewed rows. */
   readonly width: number;
-  /** Of what names no scope; null: none. */
+  /** For facts and rules without a scope; null: none. */
   readonly scope: string | null;
-  readonly endpoint: Endpoint;
+  readonly endpoint: ServiceEndpoint;
   readonly isDryRun: boolean;
 }
 
-/** What came of a whole import; the rows that this browser could not map are counted among the failed. */
+/** Result of a whole import; rows that this browser could not map count as failed. */
 export interface ImportOutcome {
   readonly id: string;
   readonly asserted: number;
@@ -36,11 +214,12 @@ export interface ImportOutcome {
   readonly unchanged: number;
   readonly rules: number;
   readonly failed: number;
-  /** The first of them, by line. */
+  /** The first failures by line. */
   readonly errors: readonly RowFailure[];
   readonly generation: number;
 }
 
+/** State of an import. */
 export type ImportState =
   | { readonly kind: 'preparing'; readonly bytes: number }
   | {
@@ -48,37 +227,37 @@ export type ImportState =
       readonly since: number;
       readonly bytes: number;
       readonly total: number;
-      /** null: the service has not told yet. */
+      /** null: no report from the service yet. */
       readonly progress: ImportProgress | null;
     }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'done'; readonly outcome: ImportOutcome }
-  /** `failure` null: its user ended it. */
-  | { readonly kind: 'ended'; readonly failure: Failure | null; readonly left: Left };
+  /** `failure` null: the user cancelled. */
+  | { readonly kind: 'ended'; readonly failure: ApiFailure | null; readonly left: PartialImport };
 
-/** What an import that did not come to its end has stored all the same. */
-export type Left =
+/** What an incomplete import has stored. */
+export type PartialImport =
   | { readonly kind: 'known'; readonly stored: StoredPart }
-  /** It could not be found out, for now. */
-  | { readonly kind: 'unknown'; readonly trace: ImportTrace; readonly failure: Failure };
+  /** Currently unknown. */
+  | { readonly kind: 'unknown'; readonly trace: ImportTrace; readonly failure: ApiFailure };
 
-/** By what the facts of an import are found. `startedAt`: epoch ms. */
+/** How to find the facts of an import. `startedAt`: epoch milliseconds. */
 interface ImportTrace {
   readonly requestId: string;
   readonly startedAt: number;
 }
 
-const nothing: Left = { kind: 'known', stored: { id: null, facts: 0, isAtLeast: false } };
+const nothing: PartialImport = { kind: 'known', stored: { id: null, facts: 0, isAtLeast: false } };
 
-/** What was undone of an import. */
+/** State of an undo. */
 export type Undoing =
   | { readonly kind: 'none' }
   | { readonly kind: 'running' }
   | { readonly kind: 'undone'; readonly undone: ImportUndone }
-  | { readonly kind: 'failed'; readonly failure: Failure };
+  | { readonly kind: 'failed'; readonly failure: ApiFailure };
 
-/** What the service counted and what this browser did, together. */
-export function outcomeOf(done: ImportDone, mapped: Transformed | null): ImportOutcome {
+/** Returns the counts of the service and of this browser combined. */
+export function importOutcomeOf(done: ImportDone, mapped: Transformed | null): ImportOutcome {
   const errors = [...done.errors, ...(mapped?.failures ?? [])].sort((one, other) => one.line - other.line);
   return {
     id: done.id,
@@ -92,10 +271,11 @@ export function outcomeOf(done: ImportDone, mapped: Transformed | null): ImportO
   };
 }
 
-/** Thrown to end an import that its user gave up. */
+/** Abort reason of a cancelled import. */
 const givenUp = new DOMException('the import was cancelled', 'AbortError');
 
-export function giveUp(controller: AbortController): void {
+/** Cancels the import of a controller. */
+export function abortImport(controller: AbortController): void {
   controller.abort(givenUp);
 }
 
@@ -104,21 +284,27 @@ function pause(ms: number): Promise<void> {
 }
 
 /** Finds what is stored. Never rejects. */
-export async function findLeft(endpoint: Endpoint, trace: ImportTrace): Promise<Left> {
+export async function findPartialImport(
+  endpoint: ServiceEndpoint,
+  trace: ImportTrace,
+): Promise<PartialImport> {
   try {
     await quietened(endpoint);
     return { kind: 'known', stored: await findStoredPart(endpoint, trace.requestId, trace.startedAt) };
   } catch (error) {
-    return { kind: 'unknown', trace, failure: failureOf(error) };
+    return { kind: 'unknown', trace, failure: apiFailureOf(error) };
   }
 }
 
-const mostLooks = 6;
+const maxLooks = 6;
 
-/** The service ends an import between two batches: resolves when there are no more facts than a moment ago, or after a while. */
-async function quietened(endpoint: Endpoint): Promise<void> {
+/**
+ * The service stops an import between two batches: resolves when the number of facts no longer grows, or after a
+ * while.
+ */
+async function quietened(endpoint: ServiceEndpoint): Promise<void> {
   let before: number | null = null;
-  for (let look = 0; look < mostLooks; look += 1) {
+  for (let look = 0; look < maxLooks; look += 1) {
     await pause(look === 0 ? 150 : 350);
     const { total } = await call(endpoint, 'listFacts', {
       query: { sort: 'createdAt', order: 'desc', limit: '1' },
@@ -144,7 +330,7 @@ async function sentBlob(
   return { body: blob, mapped: outcome };
 }
 
-/** The address that the file goes to. */
+/** Returns the URL of the upload. */
 export function importUrl({ endpoint, scope, mapping, isDryRun }: ImportPlan): string {
   const predicate = mapping?.predicate.kind === 'name' ? mapping.predicate.name : undefined;
   return addressOf(endpoint, 'importKnowledge', {
@@ -152,8 +338,8 @@ export function importUrl({ endpoint, scope, mapping, isDryRun }: ImportPlan): s
   });
 }
 
-/** Runs it to its end, telling how it stands. Never rejects: what goes wrong is a state. */
-export async function runImport(
+/** Runs an import to its end, reporting its states. Never rejects: a failure is a state. */
+export async function runImportJob(
   plan: ImportPlan,
   signal: AbortSignal,
   onState: (state: ImportState) => void,
@@ -187,14 +373,16 @@ export async function runImport(
       onSent: (bytes) => change({ bytes }),
       onProgress: (progress) => change({ progress }),
     });
-    onState({ kind: 'done', outcome: outcomeOf(done, mapped) });
+    onState({ kind: 'done', outcome: importOutcomeOf(done, mapped) });
   } catch (error) {
     const isGivenUp = error === givenUp;
     // Refused before anything was read: nothing is stored.
     const isRefused = error instanceof ApiError && error.status !== null && error.status < 500;
     if (isGivenUp) onState({ kind: 'stopping' });
     const left =
-      isSent && !isDryRun && !isRefused ? await findLeft(endpoint, { requestId, startedAt }) : nothing;
-    onState({ kind: 'ended', failure: isGivenUp ? null : failureOf(error), left });
+      isSent && !isDryRun && !isRefused
+        ? await findPartialImport(endpoint, { requestId, startedAt })
+        : nothing;
+    onState({ kind: 'ended', failure: isGivenUp ? null : apiFailureOf(error), left });
   }
 }

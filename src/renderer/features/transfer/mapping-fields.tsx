@@ -1,16 +1,15 @@
-/** Which columns become what: the predicate by a name or a column, and the arguments in their order. */
 import { ActionIcon, Button, SegmentedControl, Select, Switch, TextInput, Tooltip } from '@mantine/core';
 import { IconArrowLeft, IconArrowRight, IconPlus, IconX } from '@tabler/icons-react';
 import { useId } from 'react';
 import { type Separator, separators } from '../../api/delimited.ts';
-import { columnName, type Mapping, mappingProblem, withMoved } from './mapping.ts';
+import { columnName, type Mapping, mappingProblem, withMovedColumn } from './mapping.ts';
 import styles from './transfer.module.css';
 
 interface MappingFieldsProps {
   mapping: Mapping;
   onMapping: (mapping: Mapping) => void;
   header: readonly string[] | null;
-  /** How many columns there are. */
+  /** Number of columns. */
   width: number;
 }
 
@@ -21,17 +20,17 @@ const separatorLabels: Readonly<Record<Separator, string>> = {
   '|': 'Bar',
 };
 
-/** So many columns can be chosen from; a fact has no more than 64 arguments. */
-const mostColumns = 256;
+/** Maximum number of columns offered; a fact has at most 64 arguments. */
+const maxColumns = 256;
 
 function numbers(width: number): number[] {
-  return Array.from({ length: Math.min(width, mostColumns) }, (_, index) => index);
+  return Array.from({ length: Math.min(width, maxColumns) }, (_, index) => index);
 }
 
 function Argument({ mapping, onMapping, header, index }: MappingFieldsProps & { index: number }) {
   const { columns } = mapping;
   const name = columnName(header, columns[index] ?? 0);
-  const move = (by: 1 | -1) => onMapping({ ...mapping, columns: withMoved(columns, index, by) });
+  const move = (by: 1 | -1) => onMapping({ ...mapping, columns: withMovedColumn(columns, index, by) });
   return (
     <li className={styles.argument}>
       <span className={`number ${styles.place}`}>{index + 1}</span>
@@ -113,7 +112,7 @@ function Predicate({ mapping, onMapping, header, width }: MappingFieldsProps) {
     } else chooseColumn(0);
   }
 
-  /** The column that was the predicate is left out; the one that becomes it is no argument. */
+  /** The former predicate column is dropped, and the new one is removed from the arguments. */
   function chooseColumn(column: number): void {
     onMapping({
       ...mapping,
@@ -168,6 +167,7 @@ function Predicate({ mapping, onMapping, header, width }: MappingFieldsProps) {
   );
 }
 
+/** Shows the choice of the predicate, by name or column, and of the argument columns in order. */
 export function MappingFields(props: MappingFieldsProps) {
   const { mapping, onMapping } = props;
   return (

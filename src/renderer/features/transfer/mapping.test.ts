@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recordsOf } from '../../api/delimited.ts';
+import { delimitedRecordsOf } from '../../api/delimited.ts';
 import {
   columnName,
   factOf,
@@ -10,7 +10,7 @@ import {
   mappingProblem,
   predicateOfFileName,
   proposedMapping,
-  withMoved,
+  withMovedColumn,
 } from './mapping.ts';
 
 const named: Mapping = {
@@ -21,7 +21,7 @@ const named: Mapping = {
 };
 
 function mapped(text: string, mapping: Mapping, width: number | null = null) {
-  return recordsOf(text, mapping.separator).map((record) => mappedRecord(record, mapping, width));
+  return delimitedRecordsOf(text, mapping.separator).map((record) => mappedRecord(record, mapping, width));
 }
 
 describe('a row becomes a fact', () => {
@@ -76,7 +76,7 @@ test('a mapping without a name, with a name that cannot be one, or without colum
 });
 
 test('the first row is taken for a header where it is words that do not come again', () => {
-  const looks = (text: string) => looksLikeHeader(recordsOf(text, ','));
+  const looks = (text: string) => looksLikeHeader(delimitedRecordsOf(text, ','));
   expect(looks('name,year\nbob,1970')).toBe(true);
   expect(looks('bob,1970\neve,1971')).toBe(false);
   expect(looks('alice,bob\nalice,carol')).toBe(false);
@@ -93,7 +93,7 @@ test('a predicate is proposed from the name of the file', () => {
 });
 
 test('all columns are proposed as arguments, as many as a fact can have', () => {
-  const records = recordsOf('a,b\n1,2', ',');
+  const records = delimitedRecordsOf('a,b\n1,2', ',');
   expect(proposedMapping(records, ',', 2, 'p')).toEqual({ ...named, hasHeader: true });
   expect(proposedMapping(records, ',', 100, 'p').columns).toHaveLength(64);
 });
@@ -105,7 +105,7 @@ test('a column is called by the header, or by its number', () => {
 });
 
 test('columns move by one place, and not beyond the ends', () => {
-  expect(withMoved([3, 1, 2], 0, 1)).toEqual([1, 3, 2]);
-  expect(withMoved([3, 1, 2], 0, -1)).toEqual([3, 1, 2]);
-  expect(withMoved([3, 1, 2], 2, 1)).toEqual([3, 1, 2]);
+  expect(withMovedColumn([3, 1, 2], 0, 1)).toEqual([1, 3, 2]);
+  expect(withMovedColumn([3, 1, 2], 0, -1)).toEqual([3, 1, 2]);
+  expect(withMovedColumn([3, 1, 2], 2, 1)).toEqual([3, 1, 2]);
 });

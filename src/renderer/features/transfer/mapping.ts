@@ -1,24 +1,25 @@
 /**
- * How the columns of a table become facts: what names the predicate, and which columns are arguments, in which order.
+ * The mapping of a table's columns to facts: source of the predicate, and the argument columns in order.
  *
- * The service takes records without a header, the predicate first where no name is given; what is chosen here says
- * what is to be sent in place of the file.
+ * The service takes records without a header, predicate first unless a name is given; the mapping defines the
+ * conversion.
  */
 import { maxArguments, predicateProblem } from '../../../engine/contract/language.ts';
 import { type DelimitedRecord, pastedName, type Separator } from '../../api/delimited.ts';
 
+/** A mapping. */
 export interface Mapping {
   readonly separator: Separator;
-  /** The first record names the columns and is no fact. */
+  /** The first record names the columns and is not a fact. */
   readonly hasHeader: boolean;
   readonly predicate:
     | { readonly kind: 'name'; readonly name: string }
     | { readonly kind: 'column'; readonly column: number };
-  /** Columns from 0 on, in the order of the arguments. */
+  /** Column indexes from 0, in argument order. */
   readonly columns: readonly number[];
 }
 
-/** What a record becomes: its parts as they are sent, the predicate first where it is a column. */
+/** Result of a record: the fields to send, with the predicate first if it is a column. */
 export type Mapped =
   | { readonly kind: 'fields'; readonly fields: readonly string[] }
   | { readonly kind: 'problem'; readonly problem: string };
@@ -27,7 +28,7 @@ function bad(problem: string): Mapped {
   return { kind: 'problem', problem };
 }
 
-/** `width`: how many columns the header has; null without one. */
+/** Returns the result of a record. `width`: number of header columns; null without a header. */
 export function mappedRecord(record: DelimitedRecord, mapping: Mapping, width: number | null): Mapped {
   const { fields, problem } = record;
   if (problem !== null) return bad(problem);
@@ -46,7 +47,7 @@ export function mappedRecord(record: DelimitedRecord, mapping: Mapping, width: n
   return { kind: 'fields', fields: found };
 }
 
-/** The predicate and the arguments of what is sent, as the service will read them. */
+/** Returns predicate and arguments of sent fields, as the service will read them. */
 export function factOf(fields: readonly string[], mapping: Mapping): { predicate: string; args: string[] } {
   if (mapping.predicate.kind === 'name') return { predicate: mapping.predicate.name, args: [...fields] };
   const [predicate = '', ...args] = fields;
@@ -54,8 +55,8 @@ export function factOf(fields: readonly string[], mapping: Mapping): { predicate
 }
 
 /**
- * True where the file can be sent as it is: every column in its order, nothing passed over, the separator of the format.
- * `width`: the most columns seen.
+ * Returns true if the file can be sent unchanged: all columns in order, nothing skipped, the format's separator.
+ * `width`: maximum number of columns seen.
  */
 export function isAsItIs(mapping: Mapping, formatSeparator: Separator, width: number): boolean {
   const { predicate, columns, hasHeader, separator } = mapping;
@@ -65,7 +66,7 @@ export function isAsItIs(mapping: Mapping, formatSeparator: Separator, width: nu
   return columns.length === width - first && columns.every((column, index) => column === index + first);
 }
 
-/** What keeps a mapping from being used; null: nothing. */
+/** Returns the problem of a mapping; null if it is valid. */
 export function mappingProblem({ predicate, columns }: Mapping): string | null {
   if (predicate.kind === 'name') {
     if (predicate.name === '') return 'Name the predicate.';
@@ -78,18 +79,18 @@ export function mappingProblem({ predicate, columns }: Mapping): string | null {
 
 const wordLike = /^[\p{L}_][\p{L}\p{N}_ .-]*$/u;
 
-/** Whether the first record looks like names of columns: words, all different, and not like what stands below them. */
+/** Returns true if the first record looks like column names: distinct words, unlike the values below. */
 export function looksLikeHeader(records: readonly DelimitedRecord[]): boolean {
   const [first, ...rest] = records.filter(({ problem }) => problem === null);
   if (first === undefined || rest.length === 0) return false;
   const { fields } = first;
   const areNames = fields.every((field) => wordLike.test(field.trim()) && field.length <= 64);
   if (!areNames || new Set(fields).size !== fields.length) return false;
-  // A name of a column seldom stands in it too, and a column of numbers never begins with a word.
+  // A column name rarely occurs among its values, and a numeric column never begins with a word.
   return fields.every((field, column) => rest.every((record) => record.fields[column] !== field));
 }
 
-/** The first part of a file's name as the name of a predicate; empty where it cannot be one. */
+/** Returns a predicate from the first part of a file name; empty if it is not valid as one. */
 export function predicateOfFileName(fileName: string): string {
   if (fileName.startsWith(`${pastedName}.`)) return '';
   const base = fileName.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, '');
@@ -100,7 +101,7 @@ export function predicateOfFileName(fileName: string): string {
   return predicateProblem(name) === null ? name : '';
 }
 
-/** What is proposed for a file. `width`: the most columns seen. */
+/** Returns the proposed mapping of a file. `width`: maximum number of columns seen. */
 export function proposedMapping(
   records: readonly DelimitedRecord[],
   separator: Separator,
@@ -115,14 +116,14 @@ export function proposedMapping(
   };
 }
 
-/** How a column is called. */
+/** Returns the label of a column. */
 export function columnName(header: readonly string[] | null, column: number): string {
   const name = header?.[column]?.trim() ?? '';
   return name === '' ? `Column ${column + 1}` : name;
 }
 
-/** The columns with one moved by a place; as they are where there is no such place. */
-export function withMoved(columns: readonly number[], index: number, by: 1 | -1): number[] {
+/** Returns the columns with one moved by one position; unchanged if impossible. */
+export function withMovedColumn(columns: readonly number[], index: number, by: 1 | -1): number[] {
   const moved = [...columns];
   const to = index + by;
   const [one, other] = [moved[index], moved[to]];

@@ -1,8 +1,8 @@
-/** What an import came to, in words. */
+/** Results of imports in words. */
 import { formatAmount } from '../../ui/format.ts';
-import type { ImportOutcome, ImportState, Left } from './import-run.ts';
+import type { ImportOutcome, ImportState, PartialImport } from './import-run.ts';
 
-/** The parts of the outcome that are not nothing. */
+/** Returns the non-zero counts of an outcome. */
 export function outcomeParts({ asserted, updated, unchanged, rules, failed }: ImportOutcome): string[] {
   const parts = [
     asserted > 0 && `${formatAmount(asserted, 'fact')} asserted`,
@@ -14,8 +14,8 @@ export function outcomeParts({ asserted, updated, unchanged, rules, failed }: Im
   return parts.length === 0 ? ['nothing in it'] : parts;
 }
 
-/** What stays of an import that ended early. */
-export function leftWords(left: Left): string {
+/** Returns what an import that ended early has stored. */
+export function partialImportWords(left: PartialImport): string {
   if (left.kind === 'unknown') return 'What it has stored could not be found out; it stays stored.';
   const { facts, isAtLeast } = left.stored;
   if (facts === 0) return 'It had asserted nothing new.';
@@ -24,12 +24,12 @@ export function leftWords(left: Left): string {
   return `${amount} had been asserted by then, and ${facts === 1 ? 'stays' : 'stay'} stored until you undo it.`;
 }
 
-/** The failures as text to be copied: a line each. */
+/** Returns the failures as text to copy, one per line. */
 export function failuresText({ errors }: ImportOutcome): string {
   return errors.map(({ line, message }) => `${line}\t${message}`).join('\n');
 }
 
-/** How an import ended, as a title. */
+/** Returns the title of a finished import. */
 export function outcomeTitle(state: ImportState, fileName: string): string {
   if (state.kind === 'done') return `Imported ${fileName}`;
   const isCancelled = state.kind === 'ended' && state.failure === null;

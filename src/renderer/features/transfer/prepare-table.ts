@@ -1,29 +1,33 @@
-/** Has a worker make the file that is sent in place of a table. One is kept, since a check and the import send the same. */
+/** Converts tables in a worker. Caches one result, since check and import send the same. */
 import type { Mapping } from './mapping.ts';
 import type { Transformed } from './transform.ts';
 import TransformWorker from './transform.worker.ts?worker';
 import type { TransformAnswer, TransformRequest } from './transform.worker.ts';
 
-export interface Prepared {
+/** A converted table. */
+export interface PreparedTable {
   readonly blob: Blob;
   readonly outcome: Transformed;
 }
 
-let kept: { readonly file: File; readonly mapping: string; readonly prepared: Prepared } | null = null;
+let kept: { readonly file: File; readonly mapping: string; readonly prepared: PreparedTable } | null = null;
 
-/** Lets go of the file that is kept. */
+/** Drops the cached file. */
 export function forgetPrepared(): void {
   kept = null;
 }
 
-/** `onBytes`: how much of the file was read. Rejects with the signal's reason, or with what is wrong with the file. */
+/**
+ * Converts a table. `onBytes`: bytes of the file read so far. Rejects with the signal's reason or the problem of the
+ * file.
+ */
 export async function prepareTable(
   file: File,
   mapping: Mapping,
   written: ',' | '\t',
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
-): Promise<Prepared> {
+): Promise<PreparedTable> {
   const key = JSON.stringify([mapping, written]);
   if (kept !== null && kept.file === file && kept.mapping === key) return kept.prepared;
   kept = null;
@@ -36,7 +40,7 @@ function inWorker(
   request: TransformRequest,
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
-): Promise<Prepared> {
+): Promise<PreparedTable> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const worker = new TransformWorker();

@@ -1,4 +1,4 @@
-/** The first rows of a file and what they become. */
+/** The first rows of a file and their result. */
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { columnName, type Mapping } from './mapping.ts';
@@ -21,12 +21,13 @@ interface MappedRowsProps {
   mapping: Mapping;
 }
 
-/** A row of thousands of columns is no table that anyone reads. */
-const mostColumns = 64;
+/** Maximum number of columns shown. */
+const maxColumns = 64;
 
+/** Shows the first rows of a mapped table. */
 export function MappedRows({ preview, mapping }: MappedRowsProps) {
   const { header, width, rows } = preview;
-  const columns = Array.from({ length: Math.min(width, mostColumns) }, (_, column) => column);
+  const columns = Array.from({ length: Math.min(width, maxColumns) }, (_, column) => column);
   return (
     <div className={styles.tablePlace} tabIndex={0} role="region" aria-label="The first rows">
       <table className={styles.table}>
@@ -66,6 +67,7 @@ export function MappedRows({ preview, mapping }: MappedRowsProps) {
   );
 }
 
+/** Shows the first rows of other formats. */
 export function PlainRows({ rows, isPlain }: { rows: readonly PreviewRow[]; isPlain: boolean }) {
   return (
     <div className={styles.tablePlace} tabIndex={0} role="region" aria-label="The first rows">
@@ -78,7 +80,7 @@ export function PlainRows({ rows, isPlain }: { rows: readonly PreviewRow[]; isPl
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            // Several statements can stand in one line.
+            // A line may contain several statements.
             <tr key={`${row.line} ${index}`}>
               <td className="number dim">{row.line}</td>
               <td className={styles.becomes}>
@@ -95,18 +97,18 @@ export function PlainRows({ rows, isPlain }: { rows: readonly PreviewRow[]; isPl
 interface PreviewNoteProps {
   rows: readonly PreviewRow[];
   isAll: boolean;
-  /** Columns of a table; 0 of no table. */
+  /** Number of columns of a table; 0 for other formats. */
   width: number;
 }
 
-/** What can be said of the rows that are shown. */
+/** Shows a note about the previewed rows. */
 export function PreviewNote({ rows, isAll, width }: PreviewNoteProps) {
   const failing = rows.filter(({ problem }) => problem !== null).length;
   return (
     <p className={styles.small}>
       {isAll ? formatAmount(rows.length, 'row') : `The first ${formatAmount(rows.length, 'row')}`}
       {failing > 0 && `, ${failing} of which will fail`}
-      {width > mostColumns && `; ${formatAmount(width - mostColumns, 'more column')} not shown`}.
+      {width > maxColumns && `; ${formatAmount(width - maxColumns, 'more column')} not shown`}.
     </p>
   );
 }

@@ -1,46 +1,47 @@
 /**
- * What a file looks like at its beginning: read from its first slice alone, however long it is.
+ * Preview of a file from its first slice, whatever its size.
  *
- * A preview promises nothing about the rest; `Check` does, by a dry run of the service over the whole file.
+ * It does not cover the rest; `Check` does, by a dry run of the service over the whole file.
  */
 import { importedFactSchema, importedRuleSchema } from '../../../engine/contract/transfer.ts';
 import { isBuiltinName, maxArguments, predicateProblem } from '../../../engine/contract/language.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
 import { renderAtom, renderRule } from '../../../engine/language/print.ts';
-import { type DelimitedRecord, recordsOf, type Separator } from '../../api/delimited.ts';
+import { type DelimitedRecord, delimitedRecordsOf, type Separator } from '../../api/delimited.ts';
 import type { ImportFormat } from './formats.ts';
 import { factOf, type Mapping, mappedRecord } from './mapping.ts';
 
-/** So many bytes of a file are looked at. */
+/** Size of the slice in bytes. */
 export const sliceBytes = 256 * 1024;
+/** Maximum number of previewed rows. */
 export const previewRows = 100;
 
 /** The beginning of a file. */
 export interface Beginning {
-  /** Whole lines, without a byte order mark. */
+  /** Complete lines, without a byte order mark. */
   readonly text: string;
   readonly isAll: boolean;
-  /** Why it cannot be text of any of the formats; null: it can. */
+  /** Why it is not text of any format; null if it may be. */
   readonly problem: string | null;
 }
 
 const notUtf8 = 'This is no UTF-8 text. Save the file as UTF-8 and choose it again.';
 
-/** Reads the first slice of a file. Rejects where the browser cannot read it any more. */
+/** Reads the first slice of a file. Rejects if the browser can no longer read it. */
 export async function readBeginning(file: Blob): Promise<Beginning> {
   const bytes = new Uint8Array(await file.slice(0, sliceBytes).arrayBuffer());
   return beginningOf(bytes, file.size <= sliceBytes);
 }
 
-/** The same of bytes; `isAll`: nothing follows them. */
+/** Decodes the beginning of a file; `isAll`: nothing follows. */
 export function beginningOf(bytes: Uint8Array, isAll: boolean): Beginning {
   const hasWideMark = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   const decoder = new TextDecoder('utf-8');
-  // What the slice cuts in two is not decoded.
+  // A character cut by the slice is not decoded.
   const text = decoder.decode(bytes, { stream: !isAll });
   const isBinary = text.includes('\0');
-  // One bad line is the service's to report; a file of another encoding is known by many.
+  // The service reports a single bad line; many indicate another encoding.
   const isOther = (text.match(/\uFFFD/g)?.length ?? 0) > 20;
   const problem = hasWideMark || isBinary || isOther ? notUtf8 : null;
   if (isAll) return { text, isAll, problem };
@@ -48,31 +49,34 @@ export function beginningOf(bytes: Uint8Array, isAll: boolean): Beginning {
   return { text: last < 0 ? text : text.slice(0, last), isAll, problem };
 }
 
-/** One row of a preview: what it becomes, or why it will fail. */
+/** A previewed row: its result, or why it will fail. */
 export interface PreviewRow {
   readonly line: number;
   readonly becomes: string | null;
   readonly problem: string | null;
 }
 
+/** Preview of a table. */
 export interface TablePreview {
   readonly header: readonly string[] | null;
-  /** The most columns of any row that was looked at. */
+  /** Maximum number of columns of the examined rows. */
   readonly width: number;
   readonly rows: readonly (PreviewRow & { readonly fields: readonly string[] })[];
 }
 
-/** The records of the beginning; one more than is shown, since the first may be a header. */
+/** Returns the records of the beginning, one more than shown, since the first may be a header. */
 export function recordsOfBeginning({ text, isAll }: Beginning, separator: Separator): DelimitedRecord[] {
-  const records = recordsOf(text, separator);
-  // A quoted field that the slice cuts off is no fault of the file.
+  const records = delimitedRecordsOf(text, separator);
+  // A quoted field cut by the slice is not an error.
   return isAll ? records : records.filter(({ problem }) => problem?.includes('never closed') !== true);
 }
 
+/** Returns the maximum number of columns. */
 export function widthOf(records: readonly DelimitedRecord[]): number {
   return records.reduce((most, { fields }) => Math.max(most, fields.length), 0);
 }
 
+/** Returns the preview of a mapped table. */
 export function tablePreview(records: readonly DelimitedRecord[], mapping: Mapping): TablePreview {
   const [first] = records;
   const header = mapping.hasHeader && first?.problem === null ? first.fields : null;
@@ -102,11 +106,11 @@ function factRow({ predicate, args }: { predicate: string; args: string[] }): Om
   return { becomes: renderAtom({ predicate, args, negated: false }), problem: null };
 }
 
-/** The rows of a format that is sent as it is. */
+/** Returns the rows of a format sent unchanged. */
 export function plainPreview(beginning: Beginning, format: ImportFormat): PreviewRow[] {
   if (format === 'ndjson') return linesWith(beginning, ndjsonRow);
   if (format === 'statements') return statementRows(beginning);
-  // Triples are read by the service alone: their lines are shown as they stand.
+  // Only the service parses triples: their lines are shown as they are.
   return linesWith(beginning, (text) => ({ becomes: text, problem: null }));
 }
 
@@ -144,7 +148,7 @@ function problemsOf(errors: readonly { readonly path: string; readonly message: 
 }
 
 function statementRows({ text, isAll }: Beginning): PreviewRow[] {
-  // As many lines as hold what is shown, as a rule; parsing more would be noticed.
+  // Usually enough lines for the preview; parsing more would be noticeable.
   const beginning = text.split('\n').slice(0, previewRows * 10);
   const isWhole = isAll && beginning.length === text.split('\n').length;
   const { statements, errors, lines } = parseProgram(beginning.join('\n'), { maxErrors: previewRows });
@@ -153,7 +157,7 @@ function statementRows({ text, isAll }: Beginning): PreviewRow[] {
     becomes: statement.kind === 'fact' ? renderAtom(statement.atom) : renderRule(statement.rule),
     problem: null,
   }));
-  // The last statement may go on behind what was looked at.
+  // The last statement may continue beyond the slice.
   for (const { range, message } of errors)
     if (isWhole || range.startLine < beginning.length - 1)
       rows.push({ line: range.startLine, becomes: null, problem: message });

@@ -1,21 +1,22 @@
-/** How far an import has come, in numbers for people. Times are readings of `performance.now()`. */
+/** Progress of an import in numbers. Times are `performance.now()` values. */
 import type { ImportState } from './import-run.ts';
 
+/** The progress. */
 export interface Progress {
-  /** 0 to 1; null: not known. */
+  /** 0 to 1; null if unknown. */
   readonly share: number | null;
-  /** Bytes in a second; null before there is enough to tell. */
+  /** Bytes per second; null until measurable. */
   readonly bytesPerSecond: number | null;
-  /** Milliseconds to go; null: not known. */
+  /** Milliseconds; null if unknown. */
   readonly leftMs: number | null;
 }
 
-/** The service has taken all bytes once so much was sent, and works off what it holds. */
+/** Returns true once all bytes are sent and the service processes the rest. */
 export function isAllSent(state: Extract<ImportState, { kind: 'sending' }>): boolean {
   return state.bytes >= state.total;
 }
 
-/** `total` of the file, for the making of what is sent. */
+/** Returns the progress. `total`: size of the file in bytes, for its conversion. */
 export function progressOf(state: ImportState, total: number, now: number): Progress {
   if (state.kind === 'preparing')
     return {
@@ -26,14 +27,14 @@ export function progressOf(state: ImportState, total: number, now: number): Prog
   if (state.kind !== 'sending') return { share: null, bytesPerSecond: null, leftMs: null };
   const elapsed = now - state.since;
   const share = state.total === 0 ? 1 : Math.min(1, state.bytes / state.total);
-  // What fits into the buffers of the connection is sent at once and says nothing.
+  // The first bytes only fill the connection's buffers and say nothing about the rate.
   if (elapsed < 1_000 || state.bytes === 0) return { share, bytesPerSecond: null, leftMs: null };
   const bytesPerSecond = state.bytes / (elapsed / 1_000);
   const leftMs = isAllSent(state) ? null : ((state.total - state.bytes) / bytesPerSecond) * 1_000;
   return { share, bytesPerSecond, leftMs };
 }
 
-/** `about 3 min left`. */
+/** Returns `about 3 min left`. */
 export function writtenLeft(leftMs: number): string {
   const seconds = Math.ceil(leftMs / 1_000);
   if (seconds < 60) return `about ${seconds} s left`;

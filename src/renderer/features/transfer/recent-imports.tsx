@@ -1,11 +1,10 @@
-/** The imports of this window, each with what it came to and its undo. */
 import { formatAmount, formatRelative } from '../../ui/format.ts';
 import { outcomeParts } from './outcome-words.ts';
 import { UndoButton } from './import-result.tsx';
 import { type ImportEntry, isRunning } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
-/** What an import came to, in a line. */
+/** Returns the result of an import on one line. */
 export function entryWords({ state, undoing }: ImportEntry): string {
   if (undoing.kind === 'undone') {
     const { retracted, kept } = undoing.undone;
@@ -21,6 +20,7 @@ export function entryWords({ state, undoing }: ImportEntry): string {
   return `${how}, ${isAtLeast ? 'more than ' : ''}${formatAmount(facts, 'fact')} stored`;
 }
 
+/** Lists the imports of this window with result and undo. */
 export function RecentImports({ entries }: { entries: readonly ImportEntry[] }) {
   const past = entries.filter((entry) => !isRunning(entry));
   if (past.length === 0) return null;

@@ -1,40 +1,41 @@
-/** The imports of this window: the one that runs, and those before it. And the file that was dropped, until it is taken. */
+/** The imports of this window, running and past, and the dropped file until it is taken. */
 import type { QueryClient } from '@tanstack/react-query';
 import { create } from 'zustand';
-import { historyOf, move, record, type Step } from '../../api/history.ts';
+import { historyOf, move, record, type HistoryStep } from '../../api/history.ts';
 import { call } from '../../api/client.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import {
-  findLeft,
-  giveUp,
+  findPartialImport,
+  abortImport,
   type ImportPlan,
   type ImportState,
-  runImport,
+  runImportJob,
   type Undoing,
 } from './import-run.ts';
 import { forgetPrepared } from './prepare-table.ts';
 
-/** An import that was begun. */
+/** An import. */
 export interface ImportEntry {
   readonly number: number;
   readonly plan: ImportPlan;
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly state: ImportState;
   readonly undoing: Undoing;
 }
 
 interface TransferState {
-  /** The newest first. Checks are none of them. */
+  /** Newest first, without checks. */
   readonly imports: readonly ImportEntry[];
-  /** The check of what the form says now. */
+  /** The check of the current form. */
   readonly check: ImportEntry | null;
   readonly dropped: File | null;
-  /** The notice about this import was closed. */
+  /** The import whose notice was closed. */
   readonly dismissed: number | null;
 }
 
+/** Store of the imports. */
 export const useTransfers = create<TransferState>()(() => ({
   imports: [],
   check: null,
@@ -42,15 +43,16 @@ export const useTransfers = create<TransferState>()(() => ({
   dismissed: null,
 }));
 
-const greatestCount = 20;
+const maxCount = 20;
 let lastNumber = 0;
 const controllers = new Map<number, AbortController>();
 
+/** Returns true while an import runs. */
 export function isRunning({ state }: ImportEntry): boolean {
   return state.kind === 'preparing' || state.kind === 'sending' || state.kind === 'stopping';
 }
 
-/** The id by which an import can be undone; null: there is nothing to undo, or it is not known. */
+/** Returns the id that undoes an import; null if unknown or nothing to undo. */
 export function idOf({ state }: ImportEntry): string | null {
   if (state.kind === 'done') return state.outcome.id;
   if (state.kind === 'ended' && state.left.kind === 'known') return state.left.stored.id;
@@ -64,8 +66,8 @@ function change(number: number, part: Partial<ImportEntry>): void {
   }));
 }
 
-/** Begins an import, or a check where the plan is a dry run. Nothing runs beside it. */
-export function begin(client: QueryClient, plan: ImportPlan): void {
+/** Starts an import, or a check for a dry-run plan. Only one runs at a time. */
+export function startImport(client: QueryClient, plan: ImportPlan): void {
   if (useTransfers.getState().imports.some(isRunning)) return;
   dropCheck();
   const number = ++lastNumber;
@@ -76,9 +78,9 @@ export function begin(client: QueryClient, plan: ImportPlan): void {
   useTransfers.setState(({ imports }) =>
     plan.isDryRun
       ? { check: entry }
-      : { imports: [entry, ...imports].slice(0, greatestCount), check: null, dismissed: null },
+      : { imports: [entry, ...imports].slice(0, maxCount), check: null, dismissed: null },
   );
-  void runImport(plan, controller.signal, (next) => {
+  void runImportJob(plan, controller.signal, (next) => {
     change(number, { state: next });
     if (plan.isDryRun || next.kind === 'preparing' || next.kind === 'sending') return;
     if (next.kind === 'done') {
@@ -86,17 +88,18 @@ export function begin(client: QueryClient, plan: ImportPlan): void {
       forgetPrepared();
       recordImport(client, { ...entry, state: next });
     }
-    // The stream of changes tells of this too; it may be behind, or away. And a key that was refused is asked for anew.
+    // The change stream reports this too, but may be late or down; a refused key also requires fresh data.
     invalidate(client, plan.endpoint, topics);
   }).finally(() => controllers.delete(number));
 }
 
+/** Cancels an import. */
 export function cancel(number: number): void {
   const controller = controllers.get(number);
-  if (controller !== undefined) giveUp(controller);
+  if (controller !== undefined) abortImport(controller);
 }
 
-/** Ends a check and drops what it found: the form says something else now. */
+/** Cancels a check and drops its result after a change of the form. */
 export function dropCheck(): void {
   const { check } = useTransfers.getState();
   if (check === null) return;
@@ -104,15 +107,15 @@ export function dropCheck(): void {
   useTransfers.setState({ check: null });
 }
 
-/** Looks again what an import that ended early has stored. */
+/** Checks again what an import that ended early has stored. */
 export async function lookAgain({ number, plan, state }: ImportEntry): Promise<void> {
   if (state.kind !== 'ended' || state.left.kind !== 'unknown') return;
   change(number, { state: { kind: 'stopping' } });
-  change(number, { state: { ...state, left: await findLeft(plan.endpoint, state.left.trace) } });
+  change(number, { state: { ...state, left: await findPartialImport(plan.endpoint, state.left.trace) } });
 }
 
-/** The steps of imports in the history, by their number. */
-const steps = new Map<number, Step>();
+/** History steps of imports, by number. */
+const steps = new Map<number, HistoryStep>();
 
 function recordImport(client: QueryClient, entry: ImportEntry): void {
   const id = idOf(entry);
@@ -133,12 +136,12 @@ async function takeBack(client: QueryClient, { number, plan }: ImportEntry, id: 
     noteGeneration(undone.generation);
     invalidate(client, plan.endpoint, topics);
   } catch (error) {
-    change(number, { undoing: { kind: 'failed', failure: failureOf(error) } });
+    change(number, { undoing: { kind: 'failed', failure: apiFailureOf(error) } });
     throw error;
   }
 }
 
-/** Retracts what an import has asserted. Never rejects: what went wrong is in the entry. */
+/** Retracts what an import asserted. Never rejects: failures go into the entry. */
 export async function undo(client: QueryClient, entry: ImportEntry): Promise<void> {
   const step = steps.get(entry.number);
   const id = idOf(entry);
@@ -146,16 +149,19 @@ export async function undo(client: QueryClient, entry: ImportEntry): Promise<voi
   else if (id !== null) await takeBack(client, entry, id).catch(() => undefined);
 }
 
+/** Stores a dropped file. */
 export function dropFile(file: File): void {
   useTransfers.setState({ dropped: file });
 }
 
+/** Returns and removes the dropped file. */
 export function takeDropped(): File | null {
   const { dropped } = useTransfers.getState();
   if (dropped !== null) useTransfers.setState({ dropped: null });
   return dropped;
 }
 
+/** Closes the notice of an import. */
 export function dismiss(number: number): void {
   useTransfers.setState({ dismissed: number });
 }

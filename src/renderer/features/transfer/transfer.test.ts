@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { openedExtensions } from '../../../desktop-contract/files.ts';
 import type { ImportDone } from '../../../engine/contract/transfer.ts';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { failureOf } from '../../api/problem.ts';
+import { apiFailureOf } from '../../api/problem.ts';
 import { keepingSink } from '../../api/save-answer.ts';
 import { formatOf, importFormats } from './formats.ts';
-import { importUrl, outcomeOf, type ImportState } from './import-run.ts';
-import { failuresText, leftWords, outcomeParts } from './outcome-words.ts';
+import { importUrl, importOutcomeOf, type ImportState } from './import-run.ts';
+import { failuresText, partialImportWords, outcomeParts } from './outcome-words.ts';
 import { beginningOf, plainPreview, previewRows, recordsOfBeginning, tablePreview } from './preview.ts';
 import { isAllSent, progressOf, writtenLeft } from './progress.ts';
-import { exportFileName, type ExportPlan, exportUrl } from './run-export.ts';
-import { importsAmong } from './stored-part.ts';
-import { AnswerLines } from './upload.ts';
-import { rightsOf } from './rights.ts';
+import { exportFileName, type ExportPlan, exportUrl } from './export-dialog.tsx';
+import { importsAmong } from './import-run.ts';
+import { AnswerLines } from './import-run.ts';
+import { rightsOf } from './use-rights.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const endpoint = { origin: 'http://service', database: 'default', tenant: 'default', key: null };
@@ -81,7 +81,7 @@ describe('the preview', () => {
     expect(beginningOf(new Uint8Array([0xff, 0xfe, 0x61, 0]), true).problem).toMatch(/UTF-8/);
     expect(beginningOf(new Uint8Array(50).fill(0xe4), true).problem).toMatch(/UTF-8/);
     expect(beginningOf(new Uint8Array([0x61, 0, 0x62]), true).problem).toMatch(/UTF-8/);
-    // One bad line is the service's to report.
+    // The service reports a single bad line.
     expect(beginningOf(new Uint8Array([0x61, 0xe4]), true).problem).toBeNull();
   });
 
@@ -155,21 +155,23 @@ describe('the answer of an import', () => {
   };
 
   test('has the rows that could not be mapped among those that failed, by line', () => {
-    const outcome = outcomeOf(done, { rows: 5, failed: 1, failures: [{ line: 3, message: 'short' }] });
+    const outcome = importOutcomeOf(done, { rows: 5, failed: 1, failures: [{ line: 3, message: 'short' }] });
     expect(outcome.failed).toBe(2);
     expect(failuresText(outcome)).toBe('3\tshort\n7\tbad');
     expect(outcomeParts(outcome)).toEqual(['2 facts asserted', '1 fact known already', '2 rows failed']);
-    expect(outcomeOf(done, null).failed).toBe(1);
+    expect(importOutcomeOf(done, null).failed).toBe(1);
   });
 
   test('that never came leaves what was stored, as far as it is known', () => {
     const known = (facts: number, isAtLeast = false) =>
-      leftWords({ kind: 'known', stored: { id: 'i', facts, isAtLeast } });
+      partialImportWords({ kind: 'known', stored: { id: 'i', facts, isAtLeast } });
     expect(known(1)).toBe('1 fact had been asserted by then, and stays stored until you undo it.');
     expect(known(20_000, true)).toMatch(/^More than 20,000 facts/);
     expect(known(0)).toBe('It had asserted nothing new.');
     const trace = { requestId: 'r', startedAt: 0 };
-    expect(leftWords({ kind: 'unknown', trace, failure: failureOf('x') })).toMatch(/could not be found out/);
+    expect(partialImportWords({ kind: 'unknown', trace, failure: apiFailureOf('x') })).toMatch(
+      /could not be found out/,
+    );
   });
 
   test('is looked for by an import of each kind among the newest facts', () => {

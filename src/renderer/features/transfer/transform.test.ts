@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recordsOf } from '../../api/delimited.ts';
+import { delimitedRecordsOf } from '../../api/delimited.ts';
 import type { Mapping } from './mapping.ts';
 import { TableTransformer } from './transform.ts';
 
@@ -10,7 +10,7 @@ const mapping: Mapping = {
   columns: [2, 0],
 };
 
-/** Transforms in pieces of so many bytes. */
+/** Converts in chunks of that many bytes. */
 function transformed(bytes: Uint8Array, size: number, how: Mapping = mapping) {
   const transformer = new TableTransformer(how, ',');
   let text = '';
@@ -25,7 +25,7 @@ describe('what is sent in place of a table', () => {
   test('keeps the number of every line, whatever is passed over', () => {
     const source = '\uFEFFa;b;c\n1;2;3\n\n4;5\n"6";"seven\nmore";"8, 9"\n10;11;12';
     const { text, outcome } = transformed(encode(source), 1000);
-    expect(recordsOf(text, ',').map(({ line, fields }) => [line, fields])).toEqual([
+    expect(delimitedRecordsOf(text, ',').map(({ line, fields }) => [line, fields])).toEqual([
       [2, ['3', '1']],
       [5, ['8, 9', '6']],
       [7, ['12', '10']],
@@ -41,7 +41,7 @@ describe('what is sent in place of a table', () => {
     const source = encode('häder;b;c\r\n"ü\n""x""";2;3\r\n4;5;€\n7;8');
     const whole = transformed(source, source.length);
     for (let size = 1; size < source.length; size += 1) expect(transformed(source, size)).toEqual(whole);
-    expect(recordsOf(whole.text, ',').map(({ fields }) => fields)).toEqual([
+    expect(delimitedRecordsOf(whole.text, ',').map(({ fields }) => fields)).toEqual([
       ['3', 'ü\n"x"'],
       ['€', '4'],
     ]);
@@ -51,7 +51,7 @@ describe('what is sent in place of a table', () => {
     const bytes = encode('a;b;c\n1;2;3\n1;?;3\n4;5;6\n');
     bytes[bytes.indexOf(0x3f)] = 0xff;
     const { text, outcome } = transformed(bytes, 1000);
-    expect(recordsOf(text, ',').map(({ line }) => line)).toEqual([2, 4]);
+    expect(delimitedRecordsOf(text, ',').map(({ line }) => line)).toEqual([2, 4]);
     expect(outcome.failures).toEqual([{ line: 3, message: 'the line is not valid UTF-8' }]);
   });
 

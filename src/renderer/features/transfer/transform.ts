@@ -1,35 +1,37 @@
 /**
- * The file that is sent in place of one whose columns are mapped, made in pieces of the file.
+ * Converts a table with mapped columns to the uploaded file, in chunks.
  *
- * Every fact keeps the number of its line: what is passed over (the header, rows that cannot be mapped) leaves blank
- * lines, so that what the service says of a line is true of the file that was chosen. Bytes that are not UTF-8 fail their
- * own line. No more than a piece, a line and a record are held.
+ * Every fact keeps its line number: skipped lines (header, unmappable rows) become blank lines, so that line numbers
+ * in the service's messages match the chosen file. Bytes that are not UTF-8 fail their own line. Holds at most a
+ * chunk, a line and a record.
  */
 import { type DelimitedRecord, RecordReader, writtenField } from '../../api/delimited.ts';
 import { type Mapping, mappedRecord } from './mapping.ts';
 
+/** A row that failed. */
 export interface RowFailure {
   readonly line: number;
   readonly message: string;
 }
 
+/** Result of the conversion. */
 export interface Transformed {
   readonly rows: number;
   readonly failed: number;
-  /** The first of them, as many as the service would list. */
+  /** The first failures, as many as the service would list. */
   readonly failures: readonly RowFailure[];
 }
 
-const mostFailures = 1000;
+const maxFailures = 1000;
 const longestLine = 10_000_000;
 const newline = 0x0a;
 
-/** The lines of bytes that end here, null for one that is not UTF-8; what follows the last LF is not among them. */
+/** The complete lines of the bytes, null for invalid UTF-8; text after the last LF is not included. */
 function linesOf(bytes: Uint8Array): (string | null)[] {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).split('\n');
   } catch {
-    // Somewhere in them: each line by itself.
+    // Some line is invalid: decode each separately.
   }
   const lines: (string | null)[] = [];
   for (let start = 0; start <= bytes.length; ) {
@@ -45,12 +47,12 @@ function lineOf(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    // Not UTF-8: the record that it belongs to fails.
+    // Invalid UTF-8: its record fails.
     return null;
   }
 }
 
-/** Takes a file piece by piece and gives text to be sent. */
+/** Takes a file in chunks and returns the text to send. */
 export class TableTransformer {
   readonly #mapping: Mapping;
   readonly #written: ',' | '\t';
@@ -58,10 +60,10 @@ export class TableTransformer {
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #isFirstLine = true;
-  /** Columns of the header; null before it was read, and where there is none. */
+  /** Number of header columns; null before it is read, or without one. */
   #width: number | null = null;
   #isHeaderWanted: boolean;
-  /** The line that is written next, from 1 on. */
+  /** Number of the next output line, from 1. */
   #next = 1;
   #rows = 0;
   #failed = 0;
@@ -140,7 +142,7 @@ export class TableTransformer {
     }
     const text = mapped.fields.map((field) => writtenField(field, this.#written)).join(this.#written);
     const blank = '\n'.repeat(Math.max(0, record.line - this.#next));
-    // A single empty field would be a blank line, which is no fact.
+    // A single empty field would be a blank line, which is not a fact.
     const row = text === '' ? '""' : text;
     this.#next = record.line + 1 + newlinesIn(row);
     return `${blank}${row}\n`;
@@ -148,7 +150,7 @@ export class TableTransformer {
 
   #fail(line: number, message: string): void {
     this.#failed += 1;
-    if (this.#failures.length < mostFailures) this.#failures.push({ line, message });
+    if (this.#failures.length < maxFailures) this.#failures.push({ line, message });
   }
 }
 

@@ -1,14 +1,16 @@
-/** Maps the columns of a table away from the main thread, so that a file of any size freezes nothing. */
+/** Converts tables in a worker, so that a large file does not block the page. */
 import '../../ui/no-eval.ts';
 import type { Mapping } from './mapping.ts';
 import { TableTransformer, type Transformed } from './transform.ts';
 
+/** Message to the worker. */
 export interface TransformRequest {
   readonly file: Blob;
   readonly mapping: Mapping;
   readonly written: ',' | '\t';
 }
 
+/** Reply of the worker. */
 export type TransformAnswer =
   | { readonly kind: 'progress'; readonly bytes: number }
   | { readonly kind: 'done'; readonly blob: Blob; readonly outcome: Transformed }
@@ -20,7 +22,7 @@ function answer(message: TransformAnswer): void {
   self.postMessage(message);
 }
 
-/** The pieces become blobs at once: those are the browser's, which puts them on disk where they are many. */
+/** The chunks become blobs at once, which the browser may keep on disk. */
 async function transform({ file, mapping, written }: TransformRequest): Promise<void> {
   const transformer = new TableTransformer(mapping, written);
   const parts: Blob[] = [];

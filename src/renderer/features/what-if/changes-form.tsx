@@ -1,18 +1,88 @@
-/** The changes that are staged: statements to add, facts to take away, rules to leave out, and what to look at. */
-import { Button } from '@mantine/core';
-import { IconEraser, IconFlask } from '@tabler/icons-react';
+import { ActionIcon, Button, Select, Tooltip } from '@mantine/core';
+import { IconEraser, IconFlask, IconX } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import type { StoredRule } from '../../../engine/contract/rules.ts';
+import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import type { RunState } from '../../api/use-run.ts';
-import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { CodeText } from '../../editor/code-text.tsx';
+import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
-import { FormProblems, FormSection, formStyles } from '../../ui/form-section.tsx';
+import { FormProblemList, FormSection, formStyles } from '../../ui/form-section.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { KeyCaps } from '../../ui/tags.tsx';
 import { idsOf, type ReadChanges } from './changes.ts';
-import { LeftOutRules } from './left-out-rules.tsx';
 import type { WhatIfSearch } from './what-if-search.ts';
+import styles from './what-if.module.css';
+
+interface LeftOutRulesProps {
+  ids: readonly string[];
+  onIds: (ids: string[]) => void;
+}
+
+function LeftOut({ id, rule, onBack }: { id: string; rule: StoredRule | undefined; onBack: () => void }) {
+  const text = rule?.text ?? `rule ${id}`;
+  return (
+    <li className={styles.leftOut}>
+      {rule === undefined ? (
+        <span className={styles.leftOutText}>
+          There is no rule <code className="mono">{id}</code>.
+        </span>
+      ) : (
+        <Link to="/rules" search={{ rule: id }} className={styles.leftOutText ?? ''}>
+          <CodeText text={rule.text} />
+        </Link>
+      )}
+      <Tooltip label="Put it back">
+        <ActionIcon size={24} aria-label={`Put back ${text}`} onClick={onBack}>
+          <IconX size={14} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </li>
+  );
+}
+
+const maxChoices = 200;
+
+/** Lists the excluded rules, added by text or name and removed individually. */
+function LeftOutRules({ ids, onIds }: LeftOutRulesProps) {
+  const rules = useRules().data;
+  const free = (rules ?? []).filter((rule) => rule.enabled && !ids.includes(rule.id));
+  return (
+    <>
+      {ids.length > 0 && (
+        <ul className={styles.leftOuts} aria-label="Rules left out">
+          {ids.map((id) => {
+            const rule = rules?.find((candidate) => candidate.id === id);
+            if (rules === undefined) return null;
+            const onBack = () => onIds(ids.filter((other) => other !== id));
+            return <LeftOut key={id} id={id} rule={rule} onBack={onBack} />;
+          })}
+        </ul>
+      )}
+      <Select
+        aria-label="Leave out a rule"
+        placeholder={free.length === 0 ? 'There is no rule to leave out' : 'Choose a rule'}
+        searchable
+        disabled={free.length === 0}
+        limit={maxChoices}
+        maxDropdownHeight={260}
+        nothingFoundMessage="No rule matches"
+        // Always empty: a selected rule moves to the list above.
+        value={null}
+        data={free.map(({ id, text, name }) => ({
+          value: id,
+          label: name === null ? text : `${name}: ${text}`,
+        }))}
+        onChange={(id) => {
+          if (id !== null) onIds([...ids, id]);
+        }}
+      />
+    </>
+  );
+}
 
 interface EditorProps {
   label: string;
@@ -38,7 +108,7 @@ function Editor({ label, placeholder, text, lines, onText, onSubmit }: EditorPro
   );
 }
 
-/** The editor of what is added, with what is wrong marked in it. */
+/** Shows the editor of additions, with problems marked. */
 function AddEditor(props: Omit<EditorProps, 'label' | 'placeholder' | 'lines'>) {
   const { text, onText, onSubmit } = props;
   const { diagnostics } = useDiagnostics(text, 'program');
@@ -59,7 +129,7 @@ function AddEditor(props: Omit<EditorProps, 'label' | 'placeholder' | 'lines'>) 
 
 interface ChangesFormProps {
   staged: WhatIfSearch;
-  /** The staged, read. */
+  /** The parsed draft. */
   read: ReadChanges;
   onChange: (part: WhatIfSearch) => void;
   run: Pick<RunState<unknown>, 'runningSince' | 'cancelledAfter'>;
@@ -78,7 +148,7 @@ function FormActions({ staged, read, run, onCancel, onClear, onRun }: Omit<Chang
       {run.runningSince === null ? (
         <Button
           leftSection={<IconFlask size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
           disabled={!read.isReady}
           onClick={() => onRun(staged)}
         >
@@ -91,6 +161,7 @@ function FormActions({ staged, read, run, onCancel, onClear, onRun }: Omit<Chang
   );
 }
 
+/** Shows the staged changes: statements to add, facts to retract, rules to exclude, and patterns to compare. */
 export function ChangesForm(props: ChangesFormProps) {
   const { staged, read, onChange, onRun } = props;
   const { space } = useSession();
@@ -113,7 +184,7 @@ export function ChangesForm(props: ChangesFormProps) {
             onText={(add) => onChange({ add })}
             onSubmit={(add) => onRun({ ...staged, add })}
           />
-          <FormProblems problems={problems.add} />
+          <FormProblemList problems={problems.add} />
         </FormSection>
         <FormSection title="These facts were not there">
           <Editor
@@ -124,7 +195,7 @@ export function ChangesForm(props: ChangesFormProps) {
             onText={(retract) => onChange({ retract })}
             onSubmit={(retract) => onRun({ ...staged, retract })}
           />
-          <FormProblems problems={problems.retract} />
+          <FormProblemList problems={problems.retract} />
         </FormSection>
         <FormSection title="These rules were left out">
           <LeftOutRules ids={idsOf(staged.without)} onIds={(ids) => onChange({ without: ids.join(',') })} />
@@ -141,7 +212,7 @@ export function ChangesForm(props: ChangesFormProps) {
             onText={(goals) => onChange({ goals })}
             onSubmit={(goals) => onRun({ ...staged, goals })}
           />
-          <FormProblems problems={problems.goals} />
+          <FormProblemList problems={problems.goals} />
         </FormSection>
         <p className={`dim ${formStyles.hint}`}>
           Nothing is changed by this. It only works out what would follow.

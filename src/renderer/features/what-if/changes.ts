@@ -1,13 +1,13 @@
 /**
- * The changes that are tried, read from their texts into what POST /whatIf takes.
+ * Parses the changes into the request of POST /whatIf.
  *
- * Nothing is sent that cannot be read whole: every problem names the field it is in and its place there.
+ * Only completely parsable changes are sent: every problem names its field and position.
  */
 import type { Atom } from '../../../engine/contract/language.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
 import { renderRule } from '../../../engine/language/print.ts';
-import { mostProblems, readPatterns } from '../../api/question-text.ts';
-import type { ScopeChoice } from '../../api/space.ts';
+import { maxProblems, readPatterns } from '../../api/question-text.ts';
+import type { ScopeSelection } from '../../api/space.ts';
 import { scopeFieldsOf } from '../../api/space.ts';
 import type { WhatIfSearch } from './what-if-search.ts';
 
@@ -21,20 +21,21 @@ interface ChangedFact {
 export interface Changes {
   readonly facts: readonly ChangedFact[];
   readonly retracted: readonly ChangedFact[];
-  /** Rendered. */
+  /** As text. */
   readonly rules: readonly string[];
-  /** Ids. */
+  /** Rule ids. */
   readonly without: readonly string[];
   readonly goals: readonly Atom[];
 }
 
-/** What keeps a field from being read; empty where nothing does. */
+/** Problems of each field; empty if valid. */
 export type ChangeProblems = Readonly<Record<'add' | 'retract' | 'goals', readonly string[]>>;
 
+/** The parsed changes. */
 export interface ReadChanges {
   readonly changes: Changes;
   readonly problems: ChangeProblems;
-  /** True where all can be read and something would change. */
+  /** True if everything can be parsed and something would change. */
   readonly isReady: boolean;
 }
 
@@ -43,7 +44,7 @@ function factOf({ predicate, args, negated }: Atom): ChangedFact {
 }
 
 function readStatements(text: string): { facts: ChangedFact[]; rules: string[]; problems: string[] } {
-  const { statements, errors } = parseProgram(text, { maxErrors: mostProblems });
+  const { statements, errors } = parseProgram(text, { maxErrors: maxProblems });
   return {
     facts: statements.flatMap((statement) => (statement.kind === 'fact' ? [factOf(statement.atom)] : [])),
     rules: statements.flatMap((statement) => (statement.kind === 'rule' ? [renderRule(statement.rule)] : [])),
@@ -53,12 +54,13 @@ function readStatements(text: string): { facts: ChangedFact[]; rules: string[]; 
   };
 }
 
-/** The ids of the rules to leave out, each once. */
+/** Returns the ids of the excluded rules, without duplicates. */
 export function idsOf(without: string | undefined): string[] {
   const ids = (without ?? '').split(',').map((id) => id.trim());
   return [...new Set(ids.filter((id) => id !== ''))];
 }
 
+/** Parses the changes of a search. */
 export function readChanges(search: WhatIfSearch): ReadChanges {
   const added = readStatements(search.add ?? '');
   const retracted = readStatements(search.retract ?? '');
@@ -67,7 +69,7 @@ export function readChanges(search: WhatIfSearch): ReadChanges {
   const retractProblems =
     retracted.rules.length === 0
       ? retracted.problems
-      : [...retracted.problems, 'Here stand facts. A rule is left out by choosing it below.'];
+      : [...retracted.problems, 'Write facts here. Choose the rules to leave out below.'];
   const count = added.facts.length + added.rules.length + retracted.facts.length + without.length;
   const isWrong = added.problems.length + retractProblems.length + goalProblems.length > 0;
   return {
@@ -78,10 +80,10 @@ export function readChanges(search: WhatIfSearch): ReadChanges {
 }
 
 /**
- * The body of the request. What is added goes into the scope that is shown; what is taken away is taken from it,
- * or from every scope where all are shown.
+ * Returns the request body. Additions go into the current scope; retractions apply to it, or to every scope if all are
+ * shown.
  */
-export function requestOf({ facts, retracted, rules, without, goals }: Changes, scope: ScopeChoice) {
+export function whatIfRequestOf({ facts, retracted, rules, without, goals }: Changes, scope: ScopeSelection) {
   const fields = scopeFieldsOf(scope);
   return {
     assert: facts.map((fact) => ({ ...fact, args: [...fact.args], ...fields })),

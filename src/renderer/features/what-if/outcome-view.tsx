@@ -1,4 +1,3 @@
-/** What the changes would do: how many conclusions each goal gains and loses, and which. */
 import { Anchor, Switch } from '@mantine/core';
 import { IconEqual } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -13,10 +12,10 @@ import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
-import { type GoalOutcome, type OutcomeRow, rowsOf, totalsOf } from './outcome.ts';
+import { type GoalOutcome, type OutcomeRow, outcomeRowsOf, totalsOf } from './outcome.ts';
 import styles from './what-if.module.css';
 
-/** From a line to its explanation in the knowledge as it is. */
+/** Links a line to its explanation in the current knowledge. */
 function NowLink({ row }: { row: OutcomeRow }) {
   const holdsNow = row.change !== 'gained';
   return (
@@ -83,7 +82,7 @@ function countsInWords({ before, after, gained, lost }: GoalOutcome): string {
 
 interface GoalsProps {
   goals: readonly GoalOutcome[];
-  /** Index of the chosen one; null for all. */
+  /** Index of the selected goal; null for all. */
   chosen: number | null;
   onChoose: (index: number | null) => void;
 }
@@ -118,7 +117,7 @@ function asText(rows: readonly OutcomeRow[]): string {
   return rows.map(({ change, atom }) => `${signs[change]} ${atom}`).join('\n');
 }
 
-/** What the changes say themselves is no conclusion, and stands in no line. */
+/** Shown if nothing changes besides the changes themselves, which are not conclusions. */
 function NothingChanges({ goals }: { goals: readonly GoalOutcome[] }) {
   const hasGoals = goals.length > 0;
   if (goals.some(({ before, after }) => before.join('\n') !== after.join('\n')))
@@ -180,13 +179,14 @@ function OutcomeFrame({ goals, withUnchanged, onUnchanged, text, children }: Out
   );
 }
 
+/** Shows how many conclusions each goal gains and loses, and which. */
 export function OutcomeView({ result }: { result: WhatIfResult }) {
   const { goals } = result;
   const [chosen, setChosen] = useState<number | null>(null);
   const [withUnchanged, setWithUnchanged] = useState(false);
   const shown = useMemo(() => {
     const goal = chosen === null ? undefined : goals[chosen];
-    return rowsOf(goal === undefined ? goals : [goal], withUnchanged);
+    return outcomeRowsOf(goal === undefined ? goals : [goal], withUnchanged);
   }, [goals, chosen, withUnchanged]);
   const outcome = (
     <OutcomeFrame

@@ -1,15 +1,17 @@
-/** What changes would do, as lines: by goal, or all together. */
+/** The effect of changes as lines, by goal or in total. */
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 
+/** The outcome of a goal. */
 export type GoalOutcome = WhatIfResult['goals'][number];
 
+/** A line. */
 export interface OutcomeRow {
   readonly change: 'gained' | 'lost' | 'unchanged';
   readonly atom: string;
   readonly goal: string;
 }
 
-/** How many conclusions the changes would add and take away; one that several goals show counts once. */
+/** Returns how many conclusions the changes add and remove; one shown by several goals counts once. */
 export function totalsOf(goals: readonly GoalOutcome[]): { gained: number; lost: number } {
   return {
     gained: new Set(goals.flatMap(({ gained }) => gained)).size,
@@ -17,8 +19,8 @@ export function totalsOf(goals: readonly GoalOutcome[]): { gained: number; lost:
   };
 }
 
-/** The lines of the goals: what is lost, what is gained, then, where wanted, what stays. Each in its order. */
-export function rowsOf(goals: readonly GoalOutcome[], withUnchanged: boolean): OutcomeRow[] {
+/** Returns the lines of the goals: lost, gained, then, if wanted, unchanged, each in order. */
+export function outcomeRowsOf(goals: readonly GoalOutcome[], withUnchanged: boolean): OutcomeRow[] {
   const rows: OutcomeRow[] = [];
   for (const { goal, before, after, gained, lost } of goals) {
     for (const atom of lost) rows.push({ change: 'lost', atom, goal });

@@ -1,18 +1,18 @@
-/** What the address of the What-if view says: the changes that are tried, and what is looked at. All as text. */
+/** Search parameters of the What-if view: the changes and what to compare, all as text. */
 export interface WhatIfSearch {
   /** Facts and rules to add, in the language. */
   add?: string | undefined;
-  /** Facts to take away, in the language. */
+  /** Facts to retract, in the language. */
   retract?: string | undefined;
-  /** Ids of the rules to leave out, by commas. */
+  /** Ids of the rules to exclude, separated by commas. */
   without?: string | undefined;
-  /** Patterns to compare, one a line; absent: all that the changes can reach. */
+  /** Patterns to compare, one per line; absent: everything that the changes can reach. */
   goals?: string | undefined;
 }
 
 const fields = ['add', 'retract', 'without', 'goals'] as const;
 
-/** Reads search parameters; what is not understood is dropped. */
+/** Reads search parameters; invalid ones are dropped. */
 export function whatIfSearchOf(search: Record<string, unknown>): WhatIfSearch {
   const found: WhatIfSearch = {};
   for (const field of fields) {
@@ -22,7 +22,7 @@ export function whatIfSearchOf(search: Record<string, unknown>): WhatIfSearch {
   return found;
 }
 
-/** True where the two say the same. */
+/** Returns true if two searches are equal. */
 export function isSameSearch(left: WhatIfSearch, right: WhatIfSearch): boolean {
   return fields.every((field) => (left[field] ?? '') === (right[field] ?? ''));
 }

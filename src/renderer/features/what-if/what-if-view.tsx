@@ -1,28 +1,80 @@
-/**
- * The What-if view: changes that are only tried, and beside them what would follow from them.
- *
- * What was worked out is in the address; what is being staged is a draft of this browser. The outcome stays when
- * the knowledge moves on, and a banner says so.
- */
 import { IconFlask } from '@tabler/icons-react';
-import { useMemo } from 'react';
-import { useIsOld } from '../../api/use-run.ts';
+import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
+import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
+import { useSession } from '../../api/session.tsx';
+import { withoutSupposedAway } from '../../api/supposed.ts';
+import { type Run, useIsOld, useRun } from '../../api/use-run.ts';
 import { BusyFrame } from '../../ui/busy-frame.tsx';
 import { AgeBanner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { Running } from '../../ui/running.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { readChanges } from './changes.ts';
+import { useDraft } from '../../ui/use-draft.ts';
 import { ChangesForm } from './changes-form.tsx';
+import { readChanges, whatIfRequestOf } from './changes.ts';
 import { OutcomeView } from './outcome-view.tsx';
-import { useStaged } from './use-staged.ts';
-import { useWhatIf } from './use-what-if.ts';
 import { isSameSearch, type WhatIfSearch, whatIfSearchOf } from './what-if-search.ts';
+
+/** Computes the effect of the address's changes; nothing is stored. */
+function useWhatIf({ add, retract, without, goals }: WhatIfSearch): Run<WhatIfResult> & {
+  again(): void;
+} {
+  const { call, space } = useSession();
+  const run = useRun<WhatIfResult>();
+  const { start, clear } = run;
+  const { scope } = space;
+  const again = useCallback(() => {
+    const { changes, isReady } = readChanges({ add, retract, without, goals });
+    if (!isReady) return clear();
+    const body = whatIfRequestOf(changes, scope);
+    start(async (signal) => withoutSupposedAway(await call('whatIf', { body }, { signal }), body.retract));
+  }, [call, scope, start, clear, add, retract, without, goals]);
+  useEffect(() => again(), [again]);
+  return { ...run, again };
+}
+
+interface Staged {
+  readonly staged: WhatIfSearch;
+  readonly change: (part: WhatIfSearch) => void;
+}
+
+function readDraft(text: string): WhatIfSearch {
+  if (text === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? whatIfSearchOf({ ...value }) : {};
+  } catch {
+    // Another version wrote it; the next change replaces it.
+    return {};
+  }
+}
+
+/**
+ * The staged changes: a draft in this browser until they are tried, then the address.
+ *
+ * An address from elsewhere (a link, going back) replaces the draft.
+ */
+function useStaged(search: WhatIfSearch): Staged {
+  const { space } = useSession();
+  const [draft, setDraft] = useDraft(`what-if.${space.database}.${space.tenant}`);
+  const [staged, setStaged] = useState(() => (isSameSearch(search, {}) ? readDraft(draft) : search));
+
+  function stage(next: WhatIfSearch): void {
+    setStaged(next);
+    setDraft(JSON.stringify(next));
+  }
+
+  const show = useEffectEvent((next: WhatIfSearch) => {
+    if (!isSameSearch(next, {}) && !isSameSearch(next, staged)) stage(next);
+  });
+  useEffect(() => show(search), [search]);
+  return { staged, change: (part) => stage({ ...staged, ...part }) };
+}
 
 const emptied: WhatIfSearch = { add: undefined, retract: undefined, without: undefined, goals: undefined };
 
 interface OutcomeProps {
   run: ReturnType<typeof useWhatIf>;
-  /** True where what is staged is no longer what was worked out. */
+  /** True if the draft differs from what was tried. */
   isChanged: boolean;
   onRun: () => void;
 }
@@ -46,7 +98,7 @@ function Outcome({ run, isChanged, onRun }: OutcomeProps) {
   const age = (isOld || isChanged) && (
     <AgeBanner action="Work out again" onAgain={isChanged ? onRun : again}>
       {isChanged
-        ? 'This is the outcome of the changes as they were before.'
+        ? 'This is the outcome of the previous changes.'
         : 'The knowledge has moved on since this was worked out. It is shown as it was.'}
     </AgeBanner>
   );
@@ -62,6 +114,12 @@ interface WhatIfViewProps {
   onSearch: (search: WhatIfSearch) => void;
 }
 
+/**
+ * Shows hypothetical changes and their consequences.
+ *
+ * The tried changes are in the address; staged ones are a draft in this browser. When the knowledge changes, the
+ * outcome stays under a banner.
+ */
 export function WhatIfView({ search, onSearch }: WhatIfViewProps) {
   const { staged, change } = useStaged(search);
   const read = useMemo(() => readChanges(staged), [staged]);

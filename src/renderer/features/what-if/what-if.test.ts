@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { whatIfInputSchema } from '../../../engine/contract/explanation.ts';
-import { readChanges, requestOf } from './changes.ts';
-import { rowsOf, totalsOf } from './outcome.ts';
+import { readChanges, whatIfRequestOf } from './changes.ts';
+import { outcomeRowsOf, totalsOf } from './outcome.ts';
 import { isSameSearch, whatIfSearchOf } from './what-if-search.ts';
 
 const staged = {
@@ -34,7 +34,7 @@ describe('the changes that are tried', () => {
     { scope: { kind: 'unscoped' } as const, fields: { scope: null, unscoped: true } },
     { scope: { kind: 'named', name: 'plan B' } as const, fields: { scope: 'plan B', unscoped: false } },
   ])('become a request that the service takes, in the scope $scope.kind', ({ scope, fields }) => {
-    const parsed = whatIfInputSchema.parse(requestOf(readChanges(staged).changes, scope));
+    const parsed = whatIfInputSchema.parse(whatIfRequestOf(readChanges(staged).changes, scope));
     expect(parsed).toMatchObject({ ...fields, withoutRules: ['r7', 'r8'] });
     for (const part of [...parsed.assert, ...parsed.retract, ...parsed.rules])
       expect(part).toMatchObject(fields);
@@ -44,7 +44,7 @@ describe('the changes that are tried', () => {
   test('without goals none are sent, so that all that the changes reach is looked at', () => {
     const { changes, isReady } = readChanges({ without: 'r1' });
     expect(isReady).toBe(true);
-    expect(whatIfInputSchema.parse(requestOf(changes, { kind: 'all' })).goals).toBeNull();
+    expect(whatIfInputSchema.parse(whatIfRequestOf(changes, { kind: 'all' })).goals).toBeNull();
   });
 
   test('nothing to change is nothing to work out', () => {
@@ -60,7 +60,7 @@ describe('the changes that are tried', () => {
     });
     expect(isReady).toBe(false);
     expect(problems.add[0]).toContain('Line 2');
-    expect(problems.retract.join('\n')).toContain('Here stand facts');
+    expect(problems.retract.join('\n')).toContain('Write facts here');
     expect(problems.goals[0]).toMatch(/^Line 2, column \d+: /);
   });
 });
@@ -84,7 +84,7 @@ describe('what the changes would do', () => {
 
   test('is told line by line, with what stays where that is wanted', () => {
     const words = (withUnchanged: boolean) =>
-      rowsOf(goals, withUnchanged).map(({ change, atom, goal }) => `${change} ${atom} of ${goal}`);
+      outcomeRowsOf(goals, withUnchanged).map(({ change, atom, goal }) => `${change} ${atom} of ${goal}`);
     expect(words(false)).toEqual(['lost p(a) of p(?x)', 'gained p(c) of p(?x)', 'gained p(c) of p(c)']);
     expect(words(true)).toContain('unchanged p(b) of p(?x)');
   });

@@ -1,6 +1,6 @@
 /**
- * What one expected to hold, read from its text: a ground atom can be explained; a pattern is made ground first,
- * one value a variable; of several conditions one is chosen.
+ * The expected statement, parsed: a ground atom can be explained; a pattern needs one value per variable; of several
+ * conditions the user selects one.
  */
 import type { Atom } from '../../../engine/contract/language.ts';
 import { parseBody } from '../../../engine/language/parse.ts';
@@ -9,14 +9,15 @@ import { isNamedVariable, isPositiveAtom } from '../../../engine/language/terms.
 import { isVariable } from '../../../engine/contract/language.ts';
 import { bareQuestion } from '../../api/question-text.ts';
 
-/** A place of a pattern that a value is wanted for. */
+/** A variable of a pattern that needs a value. */
 export interface Blank {
-  /** Names the blank within its pattern. */
+  /** Identifies the blank in its pattern. */
   readonly id: string;
   /** `?who`, or `argument 2` for a `?_`. */
   readonly label: string;
 }
 
+/** A parsed expectation. */
 export type Expected =
   | { readonly kind: 'ground'; readonly atom: Atom; readonly text: string }
   | {
@@ -25,7 +26,7 @@ export type Expected =
       readonly text: string;
       readonly blanks: readonly Blank[];
     }
-  /** Several conditions: the atoms among them, rendered, each once. */
+  /** Several conditions: their atoms as text, without duplicates. */
   | { readonly kind: 'several'; readonly atoms: readonly string[] }
   | { readonly kind: 'wrong'; readonly message: string };
 
@@ -35,7 +36,7 @@ function blankOf(term: string, index: number): Blank {
     : { id: `argument ${index + 1}`, label: `argument ${index + 1}` };
 }
 
-/** The blanks of a pattern in the order of its arguments, each once. */
+/** The blanks of a pattern in argument order, without duplicates. */
 function blanksOf(atom: Atom): Blank[] {
   const found = new Map<string, Blank>();
   for (const [index, term] of atom.args.entries()) {
@@ -46,7 +47,7 @@ function blanksOf(atom: Atom): Blank[] {
   return [...found.values()];
 }
 
-/** Reads a question; a question mark at its end is allowed. */
+/** Parses a question; a final question mark is allowed. */
 export function readExpected(text: string): Expected {
   const bare = bareQuestion(text);
   try {
@@ -69,8 +70,8 @@ export function readExpected(text: string): Expected {
 }
 
 /**
- * The pattern with a value for every blank, rendered; null while one is missing. Values are constants as typed:
- * white space at their ends counts for nothing, and none starts with a question mark.
+ * Returns the pattern with a value for every blank, as text; null while one is missing. Values are constants as typed:
+ * surrounding white space is ignored, and none may start with a question mark.
  */
 export function fillIn(pattern: Atom, values: Readonly<Record<string, string>>): string | null {
   const args: string[] = [];

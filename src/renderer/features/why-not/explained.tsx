@@ -1,25 +1,156 @@
-/** The explanation: what hides the statement, the rules that could conclude it, and what to try. */
-import { Button } from '@mantine/core';
+import { Anchor, Button } from '@mantine/core';
 import {
+  IconCheck,
   IconClockPause,
   IconClockX,
   IconFlask,
   IconRoute,
   IconRouteOff,
   IconStack2,
+  IconX,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { blockReasons, WhyNot } from '../../../engine/contract/explanation.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
 import { useRules } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { formatAmount } from '../../ui/format.ts';
-import { RuleLink, WhatIfLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
+import { Bindings } from '../../ui/bindings.tsx';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ProofLink, RuleLink, WhatIfLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { Attempts } from './attempts.tsx';
-import { rulesNamedIn } from './blocking-rules.ts';
+import { type Attempt, attemptPremisesOf, type PremiseOfAttempt } from './premises.ts';
 import styles from './why-not.module.css';
+
+const shownAtOnce = 50;
+
+interface PremiseProps {
+  premise: PremiseOfAttempt;
+  /** The explained statement. */
+  goal: string;
+  onQuestion: (statement: string) => void;
+}
+
+/** Links a premise that failed because its atom is true to its proof, and to a trial without it. */
+function PresentLinks({ atom, isGround, goal }: { atom: string; isGround: boolean; goal: string }) {
+  if (!isGround)
+    return (
+      <Anchor size="xs" renderRoot={(props) => <Link to="/ask" search={{ question: atom }} {...props} />}>
+        See what matches
+      </Anchor>
+    );
+  return (
+    <>
+      <ProofLink question={atom}>Why it holds</ProofLink>
+      <WhatIfLink changes={{ retract: `${atom}.`, goals: goal }}>What if it did not hold</WhatIfLink>
+    </>
+  );
+}
+
+function PremiseLinks({ premise, goal, onQuestion }: PremiseProps) {
+  const { atom, holds, isAbsence, isGround } = premise;
+  if (atom === null || (holds && (isAbsence || !isGround))) return null;
+  const statement = renderAtom(atom);
+  if (holds) return <ProofLink question={statement}>Why</ProofLink>;
+  if (isAbsence) return <PresentLinks atom={statement} isGround={isGround} goal={goal} />;
+  return (
+    <>
+      <Anchor size="xs" component="button" type="button" onClick={() => onQuestion(statement)}>
+        Why not
+      </Anchor>
+      {isGround && <WhatIfLink changes={{ add: `${statement}.`, goals: goal }}>What if it held</WhatIfLink>}
+    </>
+  );
+}
+
+function Premise(props: PremiseProps) {
+  const { text, holds } = props.premise;
+  return (
+    <li className={styles.premise}>
+      {holds ? (
+        <IconCheck size={15} className={styles.held} aria-hidden />
+      ) : (
+        <IconX size={15} className={styles.failed} aria-hidden />
+      )}
+      <span className={styles.premiseText}>
+        <CodeText text={text} />
+      </span>
+      <Tag tone={holds ? 'good' : 'bad'}>{holds ? 'holds' : 'missing'}</Tag>
+      <span className={styles.links}>
+        <PremiseLinks {...props} />
+      </span>
+    </li>
+  );
+}
+
+interface AttemptProps {
+  attempt: Attempt;
+  goal: string;
+  onQuestion: (statement: string) => void;
+}
+
+function AttemptCard({ attempt, goal, onQuestion }: AttemptProps) {
+  const premises = useMemo(() => attemptPremisesOf(attempt), [attempt]);
+  const held = premises.filter(({ holds }) => holds).length;
+  const bindings = Object.entries(attempt.bindings).map(
+    ([variable, constant]) => [`?${variable}`, constant] as const,
+  );
+  return (
+    <li className={styles.attempt}>
+      <div className={styles.rule}>
+        <CodeText text={attempt.rule} />
+      </div>
+      <p className={styles.ruleNote}>
+        <span className="number">
+          {formatCount(held)} of {formatAmount(premises.length, 'premise')} met
+        </span>
+        <RuleLink rule={attempt.ruleId} />
+      </p>
+      {bindings.length > 0 && (
+        <div className={styles.bindings}>
+          <Bindings lead="furthest with" bindings={bindings} />
+        </div>
+      )}
+      <ul className={styles.premises} aria-label="Premises">
+        {premises.map((premise) => (
+          <Premise key={premise.text} premise={premise} goal={goal} onQuestion={onQuestion} />
+        ))}
+      </ul>
+    </li>
+  );
+}
+
+interface AttemptsProps {
+  attempts: readonly Attempt[];
+  goal: string;
+  onQuestion: (statement: string) => void;
+}
+
+/** Shows each rule that could have concluded the statement: how far it got, with links from every premise. */
+function Attempts({ attempts, goal, onQuestion }: AttemptsProps) {
+  const [shown, setShown] = useState(shownAtOnce);
+  return (
+    <>
+      <ol className={styles.attempts} aria-label="Rules that could conclude it">
+        {attempts.slice(0, shown).map((attempt) => (
+          <AttemptCard key={attempt.ruleId} attempt={attempt} goal={goal} onQuestion={onQuestion} />
+        ))}
+      </ol>
+      {attempts.length > shown && (
+        <Button variant="default" onClick={() => setShown(shown + shownAtOnce)}>
+          Show more of {formatAmount(attempts.length, 'rule')}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Returns the rules whose id occurs as a word in the sentence, in order. */
+function rulesNamedIn(sentence: string, rules: readonly StoredRule[]): StoredRule[] {
+  const words = new Set(sentence.match(/[\p{L}\p{N}_-]+/gu) ?? []);
+  return rules.filter(({ id }) => words.has(id));
+}
 
 type Reason = (typeof blockReasons)[number];
 
@@ -82,7 +213,7 @@ function Blocked({ explained, rules }: { explained: WhyNot; rules: readonly Stor
 function Holds({ atom }: { atom: string }) {
   return (
     <>
-      <p className={styles.text}>It holds now, so there is nothing to miss.</p>
+      <p className={styles.text}>It holds now, so nothing is missing.</p>
       <Button
         variant="default"
         leftSection={<IconRoute size={14} aria-hidden />}
@@ -122,6 +253,7 @@ function Missing({ explained, onQuestion }: ExplainedProps) {
   );
 }
 
+/** Shows the explanation: what hides the statement, the rules that could conclude it, and what to try. */
 export function Explained({ explained, onQuestion }: ExplainedProps) {
   const { atom, holds } = explained;
   return (

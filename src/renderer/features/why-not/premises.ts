@@ -1,9 +1,8 @@
 /**
- * The premises of an attempt, in the order in which the rule names them, each with whether it held.
+ * The premises of an attempt in the order of the rule, each with whether it was met.
  *
- * The service tells those that held and those that did not, rendered. Where one of them stands in the rule is
- * found by putting the bindings into the rule's body; what is found nowhere stands at the end, so that nothing
- * that was told is left out.
+ * The service reports met and unmet premises as text. Substituting the bindings into the body locates them in the
+ * rule; those not found come last, so that nothing is omitted.
  */
 import type { Atom, Literal } from '../../../engine/contract/language.ts';
 import { isVariable } from '../../../engine/contract/language.ts';
@@ -12,16 +11,18 @@ import { parseBody, parseRule } from '../../../engine/language/parse.ts';
 import { renderLiteral } from '../../../engine/language/print.ts';
 import { isAbsence, isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
 
+/** An attempt of a rule. */
 export type Attempt = WhyNot['attempts'][number];
 
+/** A premise. */
 export interface PremiseOfAttempt {
   readonly text: string;
   readonly holds: boolean;
-  /** The atom that it states, or whose absence; null for comparisons, arithmetic and aggregates. */
+  /** The atom stated, or whose absence is; null for comparisons, arithmetic and aggregates. */
   readonly atom: Atom | null;
-  /** True where it asks for the absence of `atom`. */
+  /** True if it requires the absence of `atom`. */
   readonly isAbsence: boolean;
-  /** True where `atom` has no variables. */
+  /** True if `atom` has no variables. */
   readonly isGround: boolean;
 }
 
@@ -39,7 +40,7 @@ function substitute(literal: Literal, bindings: Readonly<Record<string, string>>
   };
 }
 
-/** The literals of the attempt's rule with its bindings in place, rendered. */
+/** The literals of the rule's body with the bindings substituted, as text. */
 function expectedOrder({ rule, bindings }: Attempt): string[] {
   return parseRule(rule).body.map((literal) => renderLiteral(substitute(literal, bindings)));
 }
@@ -57,7 +58,8 @@ function premiseOf(text: string, holds: boolean): PremiseOfAttempt {
   };
 }
 
-export function premisesOf(attempt: Attempt): PremiseOfAttempt[] {
+/** Returns the premises of an attempt. */
+export function attemptPremisesOf(attempt: Attempt): PremiseOfAttempt[] {
   const held = new Set(attempt.satisfied);
   const failed = new Set(attempt.missing);
   const ordered: PremiseOfAttempt[] = [];

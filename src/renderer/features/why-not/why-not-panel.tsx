@@ -1,25 +1,147 @@
-/**
- * Why a statement does not hold, as of when it was asked.
- *
- * The statement is the owner's; a pattern or several conditions are made one ground statement first. When the
- * knowledge moves on the explanation stays, and a banner says that it is older.
- */
-import { Button } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { IconHelpCircle } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { useId, useMemo, useState } from 'react';
 import type { WhyNot } from '../../../engine/contract/explanation.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { useIsOld, useRunAtOnce } from '../../api/use-run.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
+import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { BesideActions } from '../../ui/beside-actions.tsx';
 import { AgeBanner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, Running, RunningActions } from '../../ui/running.tsx';
-import { readExpected } from './expected.ts';
+import { type Blank, type Expected, fillIn, readExpected } from './expected.ts';
 import { Explained } from './explained.tsx';
-import { WhyNotForm } from './why-not-form.tsx';
+import styles from './why-not.module.css';
 
-/** Explains the question of the owner as soon as it is ground. */
+interface BlanksProps {
+  blanks: readonly Blank[];
+  values: Readonly<Record<string, string>>;
+  onValue: (id: string, value: string) => void;
+}
+
+function Blanks({ blanks, values, onValue }: BlanksProps) {
+  const hint = useId();
+  return (
+    <>
+      <p id={hint} className={`dim ${styles.hint}`}>
+        Say which one you expected: only a statement without variables can be explained.
+      </p>
+      <div className={styles.blanks}>
+        {blanks.map(({ id, label }) => (
+          <TextInput
+            key={id}
+            label={label}
+            aria-describedby={hint}
+            value={values[id] ?? ''}
+            onChange={(event) => onValue(id, event.currentTarget.value)}
+          />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Choice({ atoms, onChoose }: { atoms: readonly string[]; onChoose: (atom: string) => void }) {
+  return (
+    <>
+      <p className={`dim ${styles.hint}`}>Several conditions: choose the one that you expected to hold.</p>
+      <ul className={styles.choice}>
+        {atoms.map((atom) => (
+          <li key={atom}>
+            <button type="button" className={styles.choiceButton} onClick={() => onChoose(atom)}>
+              <CodeText text={atom} />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Returns the statement to explain; null while incomplete. */
+function statementOf(expected: Expected, values: Readonly<Record<string, string>>): string | null {
+  if (expected.kind === 'ground') return expected.text;
+  return expected.kind === 'pattern' ? fillIn(expected.atom, values) : null;
+}
+
+interface WhyNotFormProps {
+  question: string;
+  onQuestion: (statement: string) => void;
+}
+
+/** Asks for the expected statement: typed, with values for its variables, or selected among several. */
+function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
+  const [shown, setShown] = useState(question);
+  const [draft, setDraft] = useState(question);
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  if (shown !== question) {
+    setShown(question);
+    setDraft(question);
+    setValues({});
+  }
+  const { diagnostics } = useDiagnostics(draft, 'question');
+  const expected = readExpected(draft);
+  const statement = statementOf(expected, values);
+
+  /** `text`: the editor's text, which the draft may trail by a keystroke. */
+  function submit(text: string): void {
+    const next = statementOf(readExpected(text), values);
+    if (next !== null) onQuestion(next);
+    else setDraft(text);
+  }
+
+  return (
+    <form
+      className={styles.form}
+      aria-label="What you expected"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit(draft);
+      }}
+    >
+      <div className={styles.statement}>
+        <div className={styles.editor}>
+          <LazyCodeEditor
+            label="Statement"
+            mode="question"
+            placeholder="parent(alice, bob)"
+            value={draft}
+            onChange={setDraft}
+            diagnostics={diagnostics}
+            onSubmit={submit}
+            lines={[1, 4]}
+          />
+        </div>
+        <Button
+          type="submit"
+          variant={statement === null || statement === question ? 'default' : 'filled'}
+          leftSection={<IconHelpCircle size={14} aria-hidden />}
+          disabled={statement === null}
+        >
+          Why not
+        </Button>
+      </div>
+      {expected.kind === 'wrong' && draft.trim() !== '' && (
+        <p className={`dim ${styles.hint}`} role="status">
+          {expected.message}
+        </p>
+      )}
+      {expected.kind === 'several' && <Choice atoms={expected.atoms} onChoose={onQuestion} />}
+      {expected.kind === 'pattern' && (
+        <Blanks
+          blanks={expected.blanks}
+          values={values}
+          onValue={(id, value) => setValues({ ...values, [id]: value })}
+        />
+      )}
+    </form>
+  );
+}
+
+/** Explains the question as soon as it is ground. */
 function useWhyNot(question: string) {
   const { call, space } = useSession();
   const expected = useMemo(() => readExpected(question), [question]);
@@ -70,13 +192,19 @@ function Result({ run, onQuestion }: ResultProps) {
 }
 
 interface WhyNotPanelProps {
-  /** What did not hold: a statement, a pattern or several conditions; empty where nothing is chosen yet. */
+  /** A statement, a pattern or several conditions; empty if none is given yet. */
   question: string;
   onQuestion: (statement: string) => void;
-  /** Present where the panel stands beside something else. */
+  /** Present if the panel is beside other content. */
   onClose?: () => void;
 }
 
+/**
+ * Shows why a statement does not follow, at the time it was asked.
+ *
+ * A pattern or several conditions are first reduced to one ground statement. When the knowledge changes, the
+ * explanation stays under a banner.
+ */
 export function WhyNotPanel({ question, onQuestion, onClose }: WhyNotPanelProps) {
   const run = useWhyNot(question);
   const { state, again, cancel } = run;

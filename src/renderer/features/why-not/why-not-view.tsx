@@ -1,4 +1,3 @@
-/** The Why-not view: one explanation on its own, by its address. */
 import type { QuestionSearch } from '../../api/question-text.ts';
 import { WhyNotPanel } from './why-not-panel.tsx';
 
@@ -7,6 +6,7 @@ interface WhyNotViewProps {
   onSearch: (search: QuestionSearch) => void;
 }
 
+/** Shows the Why-not view: one explanation by its address. */
 export function WhyNotView({ search, onSearch }: WhyNotViewProps) {
   return <WhyNotPanel question={search.question ?? ''} onQuestion={(question) => onSearch({ question })} />;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fillIn, readExpected } from './expected.ts';
-import { type Attempt, premisesOf } from './premises.ts';
+import { type Attempt, attemptPremisesOf } from './premises.ts';
 
 function attempt(rule: string, bindings: Record<string, string>, satisfied: string[], missing: string[]) {
   return { rule, ruleId: 'r1', bindings, satisfied, missing } satisfies Attempt;
@@ -50,7 +50,7 @@ describe('what one expected', () => {
 
 describe('the premises of an attempt', () => {
   test('stand in the order of the rule, each with whether it held', () => {
-    const premises = premisesOf(
+    const premises = attemptPremisesOf(
       attempt(
         'p(?x) :- q(?x, ?y), not r(?y), ?y < 3, s(?y, ?z)',
         { x: 'a', y: '5' },
@@ -67,7 +67,7 @@ describe('the premises of an attempt', () => {
   });
 
   test('say what can be asked about: an atom, its absence, ground or not, or none', () => {
-    const premises = premisesOf(
+    const premises = attemptPremisesOf(
       attempt(
         'p(?x) :- q(?x, ?y), not r(?x), ?x != a, ?n = count { ?z : s(?z, ?x) }, ?n > 2',
         { x: 'a' },
@@ -83,11 +83,11 @@ describe('the premises of an attempt', () => {
   });
 
   test('one that the rule does not show in this form is told all the same, after the others', () => {
-    const premises = premisesOf(attempt('p(?x) :- q(?x), r(?x)', { x: 'a' }, ['r(a)'], ['q(?other)']));
+    const premises = attemptPremisesOf(attempt('p(?x) :- q(?x), r(?x)', { x: 'a' }, ['r(a)'], ['q(?other)']));
     expect(premises.map(({ text }) => text)).toEqual(['r(a)', 'q(?other)']);
   });
 
   test('a premise that a rule names twice is told once', () => {
-    expect(premisesOf(attempt('p(?x) :- q(?x), q(?x)', { x: 'a' }, [], ['q(a)']))).toHaveLength(1);
+    expect(attemptPremisesOf(attempt('p(?x) :- q(?x), q(?x)', { x: 'a' }, [], ['q(a)']))).toHaveLength(1);
   });
 });

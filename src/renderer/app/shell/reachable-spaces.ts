@@ -1,24 +1,24 @@
-/** Which databases and tenants a key reaches, to be offered where it does not reach those of the address. */
-import { type Place, reaches, type Rights } from '../../api/rights.ts';
+/** The databases and tenants that a key reaches, offered when it does not reach those of the address. */
+import { type ActionTarget, reaches, type Rights } from '../../api/rights.ts';
 
 interface Named {
   readonly name: string;
 }
 
-/** A database and a tenant of it. */
-export type Within = { readonly [Part in keyof Place]: string };
+/** A database and one of its tenants. */
+export type ReachableSpace = { readonly [Part in keyof ActionTarget]: string };
 
 /**
- * Places in one database, the present one where the key reaches it: the tenants that the key names, else those there
- * are, else the present one. `databases` and `tenants` are what the service lists to the key, `tenants` those of that
- * database. Each place is one that the key reaches.
+ * Returns reachable tenants of one database, the current one if the key reaches it: the tenants that the key names,
+ * else the existing ones, else the current one. `databases` and `tenants` are the service's lists for the key;
+ * `tenants` belong to that database.
  */
-export function placesWithin(
+export function reachableSpaces(
   { databases: allowed, tenants: named }: Pick<Rights, 'databases' | 'tenants'>,
-  here: Within,
+  here: ReachableSpace,
   databases: readonly Named[],
   tenants: readonly Named[],
-): Within[] {
+): ReachableSpace[] {
   const rights = { databases: allowed, tenants: named };
   const listed = databases
     .map(({ name }) => name)

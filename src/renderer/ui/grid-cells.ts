@@ -1,27 +1,29 @@
-/** Where keys lead in a grid, and which rows are chosen together. Pure. */
+/** Cursor movement and row ranges of a grid. Pure. */
 import type { KeyboardEvent } from 'react';
 
-/** The last is exclusive. */
+/** Rows from `first` to `last`, exclusive. */
 export interface RowRange {
   readonly first: number;
   readonly last: number;
 }
 
-export interface Place {
+/** A cell by row and column. */
+export interface CellPosition {
   row: number;
   column: number;
 }
 
+/** Returns the value limited to 0 and `greatest`. */
 export function clamp(value: number, greatest: number): number {
   return Math.max(0, Math.min(greatest, value));
 }
 
-/** Where a key leads from a place, or null where it leads nowhere. Home and End at the end of a row go on to all rows. */
-export function nextPlace(
+/** Returns the position that a key leads to, or null. Home and End at the end of a row continue to all rows. */
+export function nextCell(
   event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>,
-  place: Place,
+  place: CellPosition,
   size: { rows: number; columns: number; page: number },
-): Place | null {
+): CellPosition | null {
   const isWide = event.ctrlKey || event.metaKey;
   const lastRow = size.rows - 1;
   const lastColumn = size.columns - 1;
@@ -49,23 +51,25 @@ export function nextPlace(
   }
 }
 
-/** The rows from one to another, whichever comes first. */
+/** Returns the range between two rows in either order. */
 export function rangeBetween(one: number, other: number): RowRange {
   return { first: Math.min(one, other), last: Math.max(one, other) + 1 };
 }
 
-/** Rows that are chosen together: ranges from top to bottom that neither overlap nor touch. */
+/** Selected rows: ordered ranges that neither overlap nor touch. */
 export type RowRanges = readonly RowRange[];
 
-export function rowsOf(ranges: RowRanges): number {
+/** Returns the number of selected rows. */
+export function chosenRowCount(ranges: RowRanges): number {
   return ranges.reduce((sum, { first, last }) => sum + last - first, 0);
 }
 
+/** Returns true if the row is selected. */
 export function isInRanges(ranges: RowRanges, row: number): boolean {
   return ranges.some(({ first, last }) => row >= first && row < last);
 }
 
-/** With a range more; what overlaps or touches becomes one. */
+/** Adds a range, joining overlapping and adjacent ones. */
 export function withRange(ranges: RowRanges, range: RowRange): RowRange[] {
   let { first, last } = range;
   const apart = ranges.filter((each) => {
@@ -76,7 +80,7 @@ export function withRange(ranges: RowRanges, range: RowRange): RowRange[] {
   return [...apart, { first, last }].sort((left, right) => left.first - right.first);
 }
 
-/** With a row chosen that was not, or the other way round. */
+/** Toggles the selection of a row. */
 export function withToggled(ranges: RowRanges, row: number): RowRange[] {
   if (!isInRanges(ranges, row)) return withRange(ranges, { first: row, last: row + 1 });
   return ranges.flatMap((each) => {

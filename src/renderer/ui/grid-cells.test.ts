@@ -1,28 +1,28 @@
 import { expect, test } from 'vitest';
-import { isInRanges, nextPlace, rangeBetween, rowsOf, withRange, withToggled } from './grid-places.ts';
+import { isInRanges, nextCell, rangeBetween, chosenRowCount, withRange, withToggled } from './grid-cells.ts';
 
 const size = { rows: 1_000_000, columns: 5, page: 20 };
 const press = (key: string, ctrlKey = false) => ({ key, ctrlKey, metaKey: false });
 
 test('End goes to the end of the row, and from there to the last row', () => {
-  const atEnd = nextPlace(press('End'), { row: 3, column: 1 }, size);
+  const atEnd = nextCell(press('End'), { row: 3, column: 1 }, size);
   expect(atEnd).toEqual({ row: 3, column: 4 });
-  expect(nextPlace(press('End'), { row: 3, column: 4 }, size)).toEqual({ row: 999_999, column: 4 });
-  expect(nextPlace(press('End', true), { row: 3, column: 1 }, size)).toEqual({ row: 999_999, column: 4 });
+  expect(nextCell(press('End'), { row: 3, column: 4 }, size)).toEqual({ row: 999_999, column: 4 });
+  expect(nextCell(press('End', true), { row: 3, column: 1 }, size)).toEqual({ row: 999_999, column: 4 });
 });
 
 test('Home goes to the first column, and from there to the first row', () => {
-  expect(nextPlace(press('Home'), { row: 3, column: 1 }, size)).toEqual({ row: 3, column: 0 });
-  expect(nextPlace(press('Home'), { row: 3, column: 0 }, size)).toEqual({ row: 0, column: 0 });
+  expect(nextCell(press('Home'), { row: 3, column: 1 }, size)).toEqual({ row: 3, column: 0 });
+  expect(nextCell(press('Home'), { row: 3, column: 0 }, size)).toEqual({ row: 0, column: 0 });
 });
 
 test('arrows and pages stop at the ends', () => {
-  expect(nextPlace(press('ArrowUp'), { row: 0, column: 0 }, size)).toEqual({ row: 0, column: 0 });
-  expect(nextPlace(press('PageDown'), { row: 999_990, column: 0 }, size)).toEqual({
+  expect(nextCell(press('ArrowUp'), { row: 0, column: 0 }, size)).toEqual({ row: 0, column: 0 });
+  expect(nextCell(press('PageDown'), { row: 999_990, column: 0 }, size)).toEqual({
     row: 999_999,
     column: 0,
   });
-  expect(nextPlace(press('x'), { row: 0, column: 0 }, size)).toBeNull();
+  expect(nextCell(press('x'), { row: 0, column: 0 }, size)).toBeNull();
 });
 
 test('a range is the same in whichever direction it was drawn', () => {
@@ -37,7 +37,7 @@ test('rows are chosen and dropped one by one, with gaps between them', () => {
     { first: 5, last: 6 },
     { first: 9, last: 10 },
   ]);
-  expect(rowsOf(rows)).toBe(2);
+  expect(chosenRowCount(rows)).toBe(2);
   expect([4, 5, 8, 9].map((row) => isInRanges(rows, row))).toEqual([false, true, false, true]);
   expect(withToggled([{ first: 2, last: 5 }], 3)).toEqual([
     { first: 2, last: 3 },

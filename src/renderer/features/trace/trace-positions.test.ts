@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseRule } from '../../../engine/language/parse.ts';
-import { TracePlaces } from './trace-places.ts';
-import type { TraceEvent } from './trace-rows.ts';
+import { TracePositions } from './trace-positions.ts';
+import type { EventRow } from './trace-rows.ts';
 
 const rules = [
   { ruleId: 'r8', rule: 'path(?x, ?y) :- edge(?x, ?y)', fired: 0, derived: 0, elapsedMs: 0 },
@@ -15,12 +15,12 @@ const rules = [
   },
 ];
 
-/** As `4 reuse 2 path(a, ?z) r9`. */
-function event(line: string): TraceEvent {
+/** Parses an event such as `4 reuse 2 path(a, ?z) r9`. */
+function event(line: string): EventRow {
   const [, seq, port, depth, atom, ruleId] = /^(\d+) (\w+) (\d+) (.*\)) ?(\w+)?$/.exec(line) ?? [];
   return {
     seq: Number(seq),
-    port: port as TraceEvent['port'],
+    port: port as EventRow['port'],
     depth: Number(depth),
     atom: atom ?? '',
     ruleId: ruleId ?? null,
@@ -42,8 +42,8 @@ const events = [
   '11 call 1 path(?_, c) r10',
   '12 exit 0 far(a, 1) r10',
 ].map(event);
-const places = new TracePlaces({ rules, events });
-const placeOf = (seq: number) => places.placeOf(events[seq - 1] as TraceEvent);
+const places = new TracePositions({ rules, events });
+const placeOf = (seq: number) => places.placeOf(events[seq - 1] as EventRow);
 
 describe('the place of an event in its rule', () => {
   test('is the premise that agrees with what the demand above it binds', () => {
@@ -78,10 +78,10 @@ describe('the place of an event in its rule', () => {
   test('names all premises that agree equally well', () => {
     const rule = 'pair(?x, ?y) :- item(?x), item(?y)';
     const both = [event('1 call 0 pair(?a, ?b)'), event('2 call 1 item(?x) r1')];
-    const found = new TracePlaces({
+    const found = new TracePositions({
       rules: [{ ruleId: 'r1', rule, fired: 0, derived: 0, elapsedMs: 0 }],
       events: both,
-    }).placeOf(both[1] as TraceEvent);
+    }).placeOf(both[1] as EventRow);
     expect(found.asked).toEqual({ ruleId: 'r1', rule: parseRule(rule), at: [0, 1] });
   });
 });

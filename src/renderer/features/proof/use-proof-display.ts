@@ -1,12 +1,11 @@
 /**
- * A proof as it is looked at: the ways that were chosen, what is hidden, from where, what is searched for, what is
- * unfolded and where the cursor stands. Outline and diagram are two drawings of this one state.
+ * The state of a displayed proof: chosen alternatives, hidden predicates, root, search, unfolded steps and cursor.
+ * Outline and diagram draw this one state.
  */
 import { useMemo, useState } from 'react';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { type Chosen, turned, withChosen } from './alternatives.ts';
 import { condensed, knownNameOf } from './condense.ts';
-import { findSteps, type Found, nextMatch, unfoldedAfter } from './find-steps.ts';
 import { type Folds, recallFolds, rememberFolds } from './fold-memory.ts';
 import type { OutlineState } from './outline-keys.ts';
 import { hiddenNames, hideOf, type ProofLook } from './proof-search.ts';
@@ -14,53 +13,97 @@ import {
   buildTree,
   initiallyUnfolded,
   keyOfStep,
+  type Narrowing,
   type OutlineRow,
   type ProofTree,
+  stepsAbove,
   visibleRows,
 } from './proof-tree.ts';
-import { type Binding, substitutionOf } from './step-words.ts';
+import { substitutionOf, type VariableBinding } from './step-words.ts';
 
-export interface LookedAt {
+interface FoundSteps extends Narrowing {
+  /** Steps to unfold so that all matches are visible. */
+  readonly above: ReadonlySet<number>;
+  /** The matches in outline order. */
+  readonly inOrder: readonly number[];
+}
+
+/** Returns the steps whose statements contain the text, ignoring case, with their ancestors. */
+export function findSteps(tree: ProofTree, text: string): FoundSteps {
+  const wanted = text.trim().toLowerCase();
+  const inOrder: number[] = [];
+  const above = new Set<number>();
+  for (const id of tree.positionOf.keys()) {
+    const step = tree.steps.get(id);
+    if (step?.atom.toLowerCase().includes(wanted) !== true) continue;
+    inOrder.push(id);
+    // If one ancestor was recorded, its ancestors were too.
+    for (let at = tree.parentOf.get(id); at !== undefined && !above.has(at); at = tree.parentOf.get(at))
+      above.add(at);
+  }
+  const matches = new Set(inOrder);
+  return { inOrder, above, matches, shown: new Set([...above, ...matches, tree.root]) };
+}
+
+/** Returns the match after (with -1 before) a step in outline order, wrapping around; null without matches. */
+export function nextMatch(tree: ProofTree, found: FoundSteps, from: number, by: 1 | -1): number | null {
+  const { inOrder } = found;
+  const place = tree.positionOf.get(from) ?? -1;
+  const placeOf = (id: number) => tree.positionOf.get(id) ?? 0;
+  const next =
+    by === 1
+      ? (inOrder.find((id) => placeOf(id) > place) ?? inOrder[0])
+      : (inOrder.findLast((id) => placeOf(id) < place) ?? inOrder.at(-1));
+  return next ?? null;
+}
+
+/** Returns what stays unfolded when the search ends at a step: the previous state, and what would hide the step. */
+export function unfoldedAfter(tree: ProofTree, unfolded: ReadonlySet<number>, at: number): Set<number> {
+  return new Set([...unfolded, ...stepsAbove(tree, at)]);
+}
+
+/** The state of a displayed proof, with its setters. */
+export interface ProofDisplay {
   readonly look: ProofLook;
   readonly setLook: (change: ProofLook) => void;
-  /** The proof along the chosen ways, with all its steps. */
+  /** The proof by the chosen alternatives, with all its steps. */
   readonly shown: Proof;
   readonly chosen: Chosen;
   readonly hiddenUnder: ReadonlyMap<number, number>;
   readonly tree: ProofTree;
-  /** True where the step that is to stand at the root is no part of the proof. */
+  /** True if the requested root is not in the proof. */
   readonly isFromMissing: boolean;
-  /** Null while nothing is searched for. */
-  readonly found: Found | null;
+  /** null without a search. */
+  readonly found: FoundSteps | null;
   readonly rows: readonly OutlineRow[];
   readonly state: OutlineState;
   readonly setState: (state: OutlineState) => void;
   /** The line under the cursor. */
   readonly active: OutlineRow | undefined;
-  readonly bindingsOf: (step: ProofStep) => readonly Binding[];
+  readonly bindingsOf: (step: ProofStep) => readonly VariableBinding[];
   readonly turn: (step: ProofStep, by: number) => void;
   readonly reRoot: (step: ProofStep | null) => void;
-  /** Hides or shows what is known by a name. */
+  /** Hides or shows the steps about a known predicate. */
   readonly toggleKnown: (name: string) => void;
   readonly setFind: (text: string) => void;
   readonly goToMatch: (by: 1 | -1) => void;
 }
 
-interface LookedAtOptions {
-  /** Names the question and where it was asked. */
+interface ProofDisplayOptions {
+  /** Identifies the question and where it was asked. */
   about: string;
   proof: Proof;
   look: ProofLook;
   onLook: (look: ProofLook) => void;
 }
 
-/** What the variables stand for, worked out when a step is first drawn. */
-function bindingsIn(shown: Proof): LookedAt['bindingsOf'] {
+/** Substitutions, computed when a step is first drawn. */
+function bindingsIn(shown: Proof): ProofDisplay['bindingsOf'] {
   const source = new Map(shown.steps.map((step) => [step.id, step]));
-  const known = new Map<number, readonly Binding[]>();
-  const read = (step: ProofStep | undefined): readonly Binding[] => {
+  const known = new Map<number, readonly VariableBinding[]>();
+  const read = (step: ProofStep | undefined): readonly VariableBinding[] => {
     if (step === undefined || step.rule === null) return [];
-    // With the hidden premises: each is read by its place in the body.
+    // Including hidden premises: each is found by its position in the body.
     const premises = step.premises.map((premise) => source.get(premise)?.atom ?? '');
     return substitutionOf(step.rule, step.atom, premises);
   };
@@ -89,10 +132,10 @@ function useTree(proof: Proof, chosen: Chosen, { hide, from }: ProofLook) {
   };
 }
 
-/** What is unfolded while one searches: all that hides a match, then what one folds and unfolds by hand. */
+/** What is unfolded during a search: initially whatever hides a match, then as the user folds. */
 function useFinding(tree: ProofTree, find: string | undefined) {
   const found = useMemo(() => (find === undefined ? null : findSteps(tree, find)), [tree, find]);
-  const [byHand, setByHand] = useState<{ found: Found; state: OutlineState } | null>(null);
+  const [byHand, setByHand] = useState<{ found: FoundSteps; state: OutlineState } | null>(null);
   const state = useMemo((): OutlineState | null => {
     if (found === null) return null;
     if (byHand?.found === found) return byHand.state;
@@ -101,7 +144,8 @@ function useFinding(tree: ProofTree, find: string | undefined) {
   return { found, state, setByHand };
 }
 
-export function useLookedAt({ about, proof, look, onLook }: LookedAtOptions): LookedAt {
+/** Returns the state of a displayed proof; `look` is what the address says of it. */
+export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOptions): ProofDisplay {
   const [recalled] = useState(() => recallFolds(about, proof));
   const [chosen, setChosen] = useState<Chosen>(recalled?.chosen ?? new Map());
   const { shown, hiddenUnder, tree, isFromMissing } = useTree(proof, chosen, look);
@@ -156,21 +200,24 @@ export function useLookedAt({ about, proof, look, onLook }: LookedAtOptions): Lo
 }
 
 interface Changing
-  extends Pick<LookedAt, 'look' | 'shown' | 'tree' | 'found' | 'active' | 'state' | 'chosen' | 'setState'> {
+  extends Pick<
+    ProofDisplay,
+    'look' | 'shown' | 'tree' | 'found' | 'active' | 'state' | 'chosen' | 'setState'
+  > {
   onLook: (look: ProofLook) => void;
-  /** What is unfolded while one does not search. */
+  /** What is unfolded without a search. */
   folds: OutlineState;
   keep: (folds: Folds) => void;
 }
 
-type Changes = Pick<LookedAt, 'setLook' | 'turn' | 'reRoot' | 'toggleKnown' | 'setFind' | 'goToMatch'>;
+type Changes = Pick<ProofDisplay, 'setLook' | 'turn' | 'reRoot' | 'toggleKnown' | 'setFind' | 'goToMatch'>;
 
-/** All that changes how the proof is looked at, beside the cursor and what is unfolded. */
+/** The setters, except cursor and folding. */
 function changesOf(changing: Changing): Changes {
   const { look, onLook, shown, tree, found, active, state, folds, chosen, keep, setState } = changing;
   const setLook = (change: ProofLook) => onLook({ ...look, ...change });
 
-  /** What a way newly shows is unfolded with it. */
+  /** Unfolds what an alternative newly shows. */
   function turn(step: ProofStep, by: number): void {
     const unfolded = new Set([...folds.unfolded, step.id]);
     keep({ state: { active: keyOfStep(step.id), unfolded }, chosen: turned(chosen, step, by) });
@@ -191,7 +238,7 @@ function changesOf(changing: Changing): Changes {
 
   function setFind(text: string): void {
     const find = text.trim() === '' ? undefined : text;
-    // What was found stays in sight when the search ends.
+    // The match stays visible when the search ends.
     if (find === undefined && active !== undefined && found !== null)
       keep({
         state: {
@@ -212,7 +259,7 @@ function changesOf(changing: Changing): Changes {
   return { setLook, turn, reRoot, toggleKnown, setFind, goToMatch };
 }
 
-/** What the step under the cursor is known by, where that can be hidden: not what is shown as the root. */
-export function hideable({ tree, active }: LookedAt): string | null {
+/** Returns the name by which the step under the cursor can be hidden; null if it cannot, as for the root. */
+export function hideable({ tree, active }: ProofDisplay): string | null {
   return active === undefined || active.step.id === tree.root ? null : knownNameOf(active.step);
 }

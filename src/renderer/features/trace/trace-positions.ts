@@ -1,9 +1,9 @@
 /**
- * Where in its rule an event of a trace stands: at which premise inference asks, or at the conclusion.
+ * The position of a trace event in its rule: a premise being asked, or the head.
  *
- * The trace says which rule demands a subgoal, not at which premise and for which demand of its own. That is found
- * again here by what matches: the latest earlier demand one step up that the rule's head answers, and those premises
- * that agree best with what that demand binds. Several are told where they agree equally well. Pure.
+ * The trace names the rule that demands a subgoal, but not the premise or the caller's demand. Both are reconstructed
+ * by matching: the latest earlier demand one level up that the rule's head answers, and the premises that agree best
+ * with its bindings; ties yield several. Pure.
  */
 import type { Atom, Literal, Rule } from '../../../engine/contract/language.ts';
 import type { Trace } from '../../../engine/contract/explanation.ts';
@@ -15,26 +15,28 @@ import {
   relationOf,
   wildcard,
 } from '../../../engine/language/terms.ts';
-import type { TraceEvent } from './trace-rows.ts';
+import type { EventRow } from './trace-rows.ts';
 
-export interface RulePlace {
+/** A rule with a position in it. */
+export interface RulePosition {
   readonly ruleId: string;
   readonly rule: Rule;
-  /** The conclusion, or the premises, by their places in the body. */
+  /** The head, or indexes of body literals. */
   readonly at: 'head' | readonly number[];
 }
 
-export interface EventPlace {
-  /** The rule that concludes what was found; null: it is stored, or nothing was found. */
-  readonly concluded: RulePlace | null;
-  /** The rule that asks for it; null: the question does, or that cannot be told. */
-  readonly asked: RulePlace | null;
-  /** The demand that the asking rule answers. */
-  readonly caller: TraceEvent | null;
+/** The positions of an event. */
+export interface EventPosition {
+  /** The rule that concludes the answer; null if it is stored or nothing was found. */
+  readonly concluded: RulePosition | null;
+  /** The rule that demands it; null if the question does or it is unknown. */
+  readonly asked: RulePosition | null;
+  /** The demand that the demanding rule serves. */
+  readonly caller: EventRow | null;
 }
 
-/** Earlier demands that are looked at for one event. */
-const mostCandidates = 500;
+/** Maximum number of earlier demands examined per event. */
+const maxCandidates = 500;
 
 function isVariable(term: string): boolean {
   return term === wildcard || isNamedVariable(term);
@@ -42,7 +44,7 @@ function isVariable(term: string): boolean {
 
 type Bindings = ReadonlyMap<string, string>;
 
-/** What a demand for the head binds of its variables; null where the head cannot answer it. */
+/** The bindings that a demand for the head gives its variables; null if the head does not match. */
 function bindingsOfHead(head: Atom, demand: Atom): Bindings | null {
   const bindings = new Map<string, string>();
   for (const [index, term] of head.args.entries()) {
@@ -60,7 +62,7 @@ function bindingsOfHead(head: Atom, demand: Atom): Bindings | null {
   return bindings;
 }
 
-/** How well a premise agrees with a subgoal under what is bound; null: not at all. */
+/** Returns how well a premise agrees with a subgoal under the bindings; null if not at all. */
 export function agreement(premise: Atom, subgoal: Atom, bindings: Bindings): number | null {
   if (relationOf(premise) !== relationOf(subgoal)) return null;
   const bound = new Map(bindings);
@@ -69,7 +71,7 @@ export function agreement(premise: Atom, subgoal: Atom, bindings: Bindings): num
     const asked = subgoal.args[index] ?? wildcard;
     const known = isNamedVariable(term) ? bound.get(term) : isVariable(term) ? undefined : term;
     if (isVariable(asked)) {
-      // What is bound is asked for as a constant; a premise that binds more is the less likely one.
+      // A bound variable is demanded as a constant; a premise that binds more is less likely.
       if (known !== undefined) score -= 1;
     } else if (known === asked) score += 1;
     else if (known !== undefined) return null;
@@ -78,7 +80,7 @@ export function agreement(premise: Atom, subgoal: Atom, bindings: Bindings): num
   return score;
 }
 
-/** The atoms that a premise asks for; those inside of an aggregate are its. */
+/** The atoms that a premise demands, those in an aggregate included. */
 function atomsOf(literal: Literal): Atom[] {
   if (isAggregate(literal)) return literal.body.flatMap(atomsOf);
   return isBuiltin(literal) ? [] : [literal];
@@ -89,7 +91,7 @@ interface BestPremises {
   readonly at: readonly number[];
 }
 
-/** The premises that agree best with a subgoal; null where none does. */
+/** The premises that agree best with a subgoal; null if none does. */
 function bestPremises(rule: Rule, subgoal: Atom, bindings: Bindings): BestPremises | null {
   let best: { score: number; at: number[] } | null = null;
   for (const [place, literal] of rule.body.entries()) {
@@ -104,7 +106,7 @@ function bestPremises(rule: Rule, subgoal: Atom, bindings: Bindings): BestPremis
   return best;
 }
 
-/** True where an atom is what a demand asked for, or less of it. */
+/** True if an atom is the demanded one or an instance of it. */
 function answers(atom: Atom, demand: Atom): boolean {
   const score = agreement(demand, atom, new Map());
   return (
@@ -113,12 +115,12 @@ function answers(atom: Atom, demand: Atom): boolean {
   );
 }
 
-/** The places of all events of one trace; works one out when it is looked at. */
-export class TracePlaces {
+/** The positions of all events of a trace, computed on demand. */
+export class TracePositions {
   readonly #rules: ReadonlyMap<string, Rule>;
   readonly #atoms = new Map<string, Atom | null>();
-  /** First demands by depth and relation, in their order. */
-  readonly #calls = new Map<string, TraceEvent[]>();
+  /** First demands by depth and relation, in order. */
+  readonly #calls = new Map<string, EventRow[]>();
 
   constructor(trace: Pick<Trace, 'rules' | 'events'>) {
     this.#rules = new Map(trace.rules.map(({ ruleId, rule }) => [ruleId, parseRule(rule)]));
@@ -133,7 +135,7 @@ export class TracePlaces {
     }
   }
 
-  placeOf(event: TraceEvent): EventPlace {
+  placeOf(event: EventRow): EventPosition {
     const { port, ruleId } = event;
     const rule = port === 'exit' && ruleId !== null ? this.#rules.get(ruleId) : undefined;
     const concluded = rule === undefined || ruleId === null ? null : ({ ruleId, rule, at: 'head' } as const);
@@ -149,30 +151,30 @@ export class TracePlaces {
     return atom;
   }
 
-  /** Demands for a relation at a depth before an event, the latest first. */
-  #before(event: TraceEvent, depth: number, relation: string): TraceEvent[] {
+  /** Demands for a relation at a depth before an event, latest first. */
+  #before(event: EventRow, depth: number, relation: string): EventRow[] {
     const list = this.#calls.get(`${depth} ${relation}`) ?? [];
     let [low, high] = [0, list.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((list[middle] as TraceEvent).seq < event.seq) low = middle + 1;
+      if ((list[middle] as EventRow).seq < event.seq) low = middle + 1;
       else high = middle;
     }
-    return list.slice(Math.max(0, low - mostCandidates), low).reverse();
+    return list.slice(Math.max(0, low - maxCandidates), low).reverse();
   }
 
-  /** The demand that an event is about: itself, or the one that was answered or failed. */
-  #demandOf(event: TraceEvent, atom: Atom): TraceEvent | null {
+  /** The demand of an event: itself, or the one answered or failed. */
+  #demandOf(event: EventRow, atom: Atom): EventRow | null {
     if (event.port === 'call' || event.port === 'reuse') return event;
     const demands = this.#before(event, event.depth, relationOf(atom));
-    const isAnswered = ({ atom: text, scope }: TraceEvent) => {
+    const isAnswered = ({ atom: text, scope }: EventRow) => {
       const demand = this.#atomOf(text);
       return scope === event.scope && demand !== null && answers(atom, demand);
     };
     return demands.find(isAnswered) ?? null;
   }
 
-  #askedBy(event: TraceEvent): Pick<EventPlace, 'asked' | 'caller'> {
+  #askedBy(event: EventRow): Pick<EventPosition, 'asked' | 'caller'> {
     const nobody = { asked: null, caller: null };
     const atom = this.#atomOf(event.atom);
     if (atom === null) return nobody;
@@ -181,7 +183,7 @@ export class TracePlaces {
     const rule = ruleId === null ? undefined : this.#rules.get(ruleId);
     const subgoal = demand === null ? null : this.#atomOf(demand.atom);
     if (demand === null || ruleId === null || rule === undefined || subgoal === null) return nobody;
-    let best: (BestPremises & { caller: TraceEvent | null }) | null = null;
+    let best: (BestPremises & { caller: EventRow | null }) | null = null;
     for (const caller of this.#before(demand, demand.depth - 1, relationOf(rule.head))) {
       const wanted = this.#atomOf(caller.atom);
       const bindings = wanted === null ? null : bindingsOfHead(rule.head, wanted);

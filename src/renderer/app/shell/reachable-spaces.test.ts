@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { placesWithin } from './places-within.ts';
+import { reachableSpaces } from './reachable-spaces.ts';
 
 const here = { database: 'shop', tenant: 'acme' };
 const named = (...names: string[]) => names.map((name) => ({ name }));
 
 test('the tenants that the key names are offered, in the present database', () => {
   const rights = { databases: [], tenants: ['globex', 'abc'] };
-  expect(placesWithin(rights, here, named('default', 'shop'), named('acme'))).toEqual([
+  expect(reachableSpaces(rights, here, named('default', 'shop'), named('acme'))).toEqual([
     { database: 'shop', tenant: 'abc' },
     { database: 'shop', tenant: 'globex' },
   ]);
@@ -14,13 +14,13 @@ test('the tenants that the key names are offered, in the present database', () =
 
 test('where the database is out of reach, another is offered with the tenants there are', () => {
   const rights = { databases: ['lab'], tenants: [] };
-  expect(placesWithin(rights, here, named('lab'), named('x', 'acme'))).toEqual([
+  expect(reachableSpaces(rights, here, named('lab'), named('x', 'acme'))).toEqual([
     { database: 'lab', tenant: 'acme' },
     { database: 'lab', tenant: 'x' },
   ]);
-  expect(placesWithin(rights, here, named('lab'), [])).toEqual([{ database: 'lab', tenant: 'acme' }]);
+  expect(reachableSpaces(rights, here, named('lab'), [])).toEqual([{ database: 'lab', tenant: 'acme' }]);
 });
 
 test('a database that the key names and nobody has made is not offered', () => {
-  expect(placesWithin({ databases: ['lab'], tenants: [] }, here, [], [])).toEqual([]);
+  expect(reachableSpaces({ databases: ['lab'], tenants: [] }, here, [], [])).toEqual([]);
 });
