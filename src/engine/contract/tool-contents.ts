@@ -1,11 +1,11 @@
-/** The structured content of MCP tools: slim forms of what their operations answer. */
+/** The structured content of MCP tools: compact forms of their operations' answers. */
 import { z } from 'zod';
 import { retractPatternOutcomeSchema } from './facts.ts';
 
 const hints = z.array(z.string()).optional();
 const generation = z.int();
 
-/** What became of one statement of several. */
+/** The outcome of one of several statements. */
 const statementSchema = z.object({
   status: z.string(),
   atom: z.string().optional(),
@@ -101,7 +101,7 @@ export const recalledSchema = z.object({
 });
 export type SlimRecalled = z.output<typeof recalledSchema>;
 
-/** What became of a goal; of one that is not proved, what its first answer needs. */
+/** The outcome of a goal; if it is not proved, what its first answer needs. */
 const goalSchema = z.object({
   goal: z.string(),
   status: z.string(),
