@@ -22,18 +22,19 @@ import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 
-/**
- * Consolidation: one summary in the place of many facts that differ in one argument only. `memory/patterns.ts` says
- * which those are. It is planned in the barrier, and logged by what it retracts and asserts.
- */
+/** The outcome of a consolidation without its generation. */
 type Answer = Omit<Consolidated, 'generation'>;
 
-/** A plan in the order in which it is told: by atom, then by scope. */
-interface Told {
+/** A plan in answer order: by atom, then by scope. */
+interface OrderedPlan {
   readonly summaries: readonly PlannedSummary[];
   readonly skipped: readonly Skipped[];
 }
 
+/**
+ * Replaces groups of facts that differ in one argument by summaries. Plans in the exclusive commit; the log record
+ * lists what it retracts and asserts. `patterns.ts` finds the groups.
+ */
 export async function consolidate(
   writer: Writer,
   caller: Caller,
@@ -58,10 +59,10 @@ export async function consolidate(
   const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
   const { generation } = outcome.kind === 'nothing' ? outcome : outcomeAs(outcome, 'consolidated');
   const answer = isRepeated ? outcomeAs(outcome, 'consolidated').answer : decided.answer;
-  return { ...present(answer, 'what was decided has an answer'), generation };
+  return { ...present(answer, 'the decision has an answer'), generation };
 }
 
-async function planned(context: ReadContext, input: ConsolidateInput, time: number): Promise<Told> {
+async function planned(context: ReadContext, input: ConsolidateInput, time: number): Promise<OrderedPlan> {
   const { database, tenant, reader, pacer } = context;
   const { facts } = tenant;
   const { generation } = reader;
@@ -92,7 +93,10 @@ async function inOrder<Item extends { readonly identity: FactIdentity }>(
   return Array.from(await sortedOrder(items.length, compare, pacer), (at) => items[at] as Item);
 }
 
-async function answerOf({ tenant, pacer }: ReadContext, { summaries, skipped }: Told): Promise<Answer> {
+async function answerOf(
+  { tenant, pacer }: ReadContext,
+  { summaries, skipped }: OrderedPlan,
+): Promise<Answer> {
   const told: Consolidated['summaries'] = [];
   let replacedCount = 0;
   for (const summary of summaries) {
@@ -134,7 +138,7 @@ const itemsInSlice = 256;
 
 async function writeOf(
   caller: Caller,
-  { summaries }: Told,
+  { summaries }: OrderedPlan,
   answer: Answer | null,
   pacer: Pacer,
 ): Promise<DecidedWrite> {
@@ -169,8 +173,8 @@ function consolidationOf({ from, position, values }: PlannedSummary): Consolidat
     position,
     values: [...values],
     count: values.length,
-    first: present(first, 'a summary stands for facts').createdAt,
-    last: present(last, 'a summary stands for facts').createdAt,
+    first: present(first, 'a summary has facts').createdAt,
+    last: present(last, 'a summary has facts').createdAt,
   };
 }
 

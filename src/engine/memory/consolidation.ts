@@ -9,24 +9,19 @@ import { isPinned } from './fate.ts';
 import { type Looked, type Pattern, patterns, valueAt, type Wanted } from './patterns.ts';
 import { ownMetadata, summaryIdentity } from './summary.ts';
 
-/**
- * What a consolidation does: the summaries that are asserted, and the facts that go.
- *
- * A summary never takes the place of a fact that is none of its own: where its atom is stored already, its facts stay as
- * they are. What one summary may hold is bounded by what one record of the log may.
- */
+/** A summary to assert, and the facts it replaces. */
 export interface PlannedSummary {
   readonly identity: FactIdentity;
-  /** Its metadata but for `consolidated`. */
+  /** Its metadata without `consolidated`. */
   readonly metadata: Metadata;
   /** The predicate of the facts. */
   readonly from: string;
   readonly position: number;
   /** By createdAt, then by value. Not empty. */
   readonly values: readonly ConsolidatedValue[];
-  /** The summary that it takes the place of, or null. */
+  /** The summary that it replaces, or null. */
   readonly former: FactRow | null;
-  /** The facts that go, since it stands for them. */
+  /** The facts to retract. */
   readonly replaced: readonly FactRow[];
 }
 
@@ -36,17 +31,20 @@ export interface Skipped {
   readonly reason: SkipReason;
 }
 
-/** Neither list is in an order that means anything, but both come in the same one where the state is the same. */
+/** A plan of summaries. The order of the lists is deterministic but has no meaning. */
 export interface ConsolidationPlan {
   readonly summaries: readonly PlannedSummary[];
   readonly skipped: readonly Skipped[];
 }
 
-/** Characters of JSON that all summaries of one write may hold. */
-const mostCharacters = 64 * 1024 * 1024;
+/** Maximum size of all summaries of one write, in characters of JSON. */
+const maxCharacters = 64 * 1024 * 1024;
 const entriesInSlice = 256;
 
-/** `createdAt` says of a stored fact when it was asserted. */
+/**
+ * Plans a consolidation. A summary never replaces an unrelated fact: if its atom is already stored, its facts stay. The
+ * size of summaries is bounded by that of a log record. `createdAt`: when a stored fact was asserted.
+ */
 export async function planConsolidation(
   looked: Looked,
   wanted: Wanted,
@@ -55,7 +53,7 @@ export async function planConsolidation(
 ): Promise<ConsolidationPlan> {
   const found: PlannedSummary[] = [];
   const skipped: Skipped[] = [];
-  let left = mostCharacters;
+  let left = maxCharacters;
   for await (const pattern of patterns(looked, wanted, pacer)) {
     const made = await valuesOf(looked.facts, pattern, createdAt, pacer);
     const planned = await plannedSummary(looked.facts, pattern, made.values, pacer);
@@ -63,7 +61,7 @@ export async function planConsolidation(
     const skip = (reason: SkipReason): void =>
       void skipped.push({ identity, support: made.values.length, reason });
     if (predicateProblem(identity.predicate) !== null) skip('name_too_long');
-    else if (made.characters > mostCharacters) skip('too_large');
+    else if (made.characters > maxCharacters) skip('too_large');
     else if (made.characters > left) skip('next_time');
     else {
       left -= made.characters;
@@ -78,7 +76,7 @@ export async function planConsolidation(
   return { summaries, skipped };
 }
 
-/** All that the summary will stand for, and how many characters that takes; no more of it where that is too much. */
+/** The values of the summary and their size in characters; stops once they exceed the limit. */
 async function valuesOf(
   facts: FactStore,
   { former, position, rows }: Pattern,
@@ -94,7 +92,7 @@ async function valuesOf(
     if (++looked % entriesInSlice === 0) await pacer.breathe();
   };
   for (const entry of former?.consolidation.values ?? []) await add(entry);
-  // A fact that was stored again takes the place of what it was.
+  // A fact that was stored again replaces its earlier value.
   for (const fact of rows) {
     const { from, until, metadata } = facts.versionAt(fact);
     await add({
@@ -104,7 +102,7 @@ async function valuesOf(
       ...(Number.isFinite(until) ? { validUntil: until } : {}),
       ...(metadata === null ? {} : { metadata }),
     });
-    if (characters > mostCharacters) return { values: [...byValue.values()], characters };
+    if (characters > maxCharacters) return { values: [...byValue.values()], characters };
   }
   const entries = [...byValue.values()];
   const order = await sortedOrder(
@@ -144,7 +142,7 @@ async function plannedSummary(
   };
 }
 
-/** Those whose atoms are free: not stored, or those of summaries that go. */
+/** The summaries whose atoms are free: not stored, or freed by a summary that goes. */
 async function withRoom(
   { facts, time }: Looked,
   found: readonly PlannedSummary[],

@@ -1,17 +1,17 @@
 import type { Metadata } from '../contract/facts.ts';
 import type { FactRow } from '../store/fact-store.ts';
 
-/** Why decay takes a stored fact: its validity has ended, or its salience is below the threshold. */
+/** Why decay evicts a stored fact: its validity has ended, or its salience is below the threshold. */
 export type Fate = 'expired' | 'faded';
 
-/** True where nobody but who asserted the fact may let go of it. */
+/** True if decay must not evict the fact and consolidation must not retract it. */
 export function isPinned(metadata: Metadata | null | undefined): boolean {
   return metadata?.['pinned'] === true;
 }
 
 /**
- * What decay does at this time to a version that is alive; null: it stays. Pinned or not, what has ended goes. What is
- * valid only later is seen by nobody yet, and does not fade before it was.
+ * What decay does at this time to a live version; null: it stays. An expired fact goes even if pinned. A fact that is
+ * not yet valid does not fade.
  */
 export function fateOf(
   { relation, row }: FactRow,

@@ -1,6 +1,6 @@
 /**
- * GET /memory/stats: how salient the facts of a view are, which expire and which fade. One walk over the visible facts,
- * in slices.
+ * GET /memory/stats: salience histogram, expiring and fading facts of a view, from one scan of the visible facts in
+ * slices.
  */
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { entryOf } from './context-entry.ts';
@@ -14,14 +14,13 @@ import { visibleIn } from '../session/visible-rows.ts';
 const hour = 3_600_000;
 const day = 24 * hour;
 
-const mostFading = 10;
+const maxFading = 10;
 const rowsBetweenBreaths = 0x3ff;
 
 /**
- * Of the visible stored facts of the view: how many there are, their saliences in bins, how many lose their validity
- * within an hour, a day and a week (each including those before it), and the least salient that are not pinned.
- * `derived` counts the conclusions of the view that are not stored, as far as they are known: where `derivedComplete` is
- * false there may be more.
+ * Statistics of the visible stored facts of the view: their number, a histogram of saliences, how many expire within an
+ * hour, a day and a week (cumulative), and the least salient unpinned ones. `derived` counts the known conclusions that
+ * are not stored; a lower bound unless `derivedComplete`.
  */
 export async function memoryStats(context: ReadContext, query: MemoryStatsQuery): Promise<MemoryStats> {
   const { database, tenant, reader, reasoner, pacer } = context;
@@ -65,7 +64,7 @@ export async function memoryStats(context: ReadContext, query: MemoryStatsQuery)
   };
 }
 
-/** The facts of least salience that are not pinned, least first, ties by rendered atom, then by scope. */
+/** The least salient unpinned facts, lowest first, ties by rendered atom, then by scope. */
 class LeastSalient {
   readonly #order: RenderedOrder;
   readonly #found: (FactRow & { readonly salience: number })[] = [];
@@ -80,7 +79,7 @@ class LeastSalient {
 
   offer(relation: StoredRelation, row: number, salience: number): void {
     const last = this.#found.at(-1);
-    const isFull = this.#found.length === mostFading;
+    const isFull = this.#found.length === maxFading;
     if (isFull && last !== undefined && !this.#isBefore(relation, row, salience, last)) return;
     if (relation.metadata.get(row)?.['pinned'] === true) return;
     const at = this.#found.findIndex((each) => this.#isBefore(relation, row, salience, each));

@@ -8,40 +8,33 @@ import { isEpisode } from './episode.ts';
 import { isPinned } from './fate.ts';
 import { consolidationOf, constantsOf } from './summary.ts';
 
-/**
- * Which stored facts are alike but for one argument: the groups that become summaries, and what joins those there are.
- *
- * The episodic position of a predicate, arity, truth value and scope is the one with the most distinct values, the last
- * on a tie. Facts that summaries stand for count there as if they were still stored: else what was consolidated would
- * move the position for what was not, and doing it twice would not be the same as doing it once. For the same reason
- * a fact that a summary has room for joins that one or stays alone; where several have, the one asserted first.
- */
+/** Which facts to consolidate. */
 export interface Wanted {
   readonly view: ScopeChoice;
-  /** null: any but those in `ruled`, and episodes alone. */
+  /** null: episodes only, of any predicate not in `ruled`. */
   readonly predicates: ReadonlySet<string> | null;
   /** Predicates that enabled rules read. */
   readonly ruled: ReadonlySet<string>;
   readonly minOccurrences: number;
 }
 
-/** What is looked at: what is stored in this generation, the last one, at this time. */
+/** The state to search: this generation, the latest, at this time. */
 export interface Looked {
   readonly facts: FactStore;
   readonly generation: number;
   readonly time: number;
 }
 
-/** A summary that is stored. */
+/** A stored summary. */
 export interface Standing {
   readonly fact: FactRow;
   readonly consolidation: Consolidation;
   readonly constants: readonly string[];
 }
 
-/** Facts that are to be consolidated. */
+/** Facts to consolidate. */
 export interface Pattern {
-  /** The summary that they join; null: they become a new one. */
+  /** The summary that they join; null: they form a new one. */
   readonly former: Standing | null;
   readonly position: number;
   readonly rows: readonly FactRow[];
@@ -49,7 +42,15 @@ export interface Pattern {
 
 const rowsInSlice = 1024;
 
-/** The patterns of the view, those that join a summary before new ones within each relation and scope. */
+/**
+ * The patterns of the view: groups of stored facts that differ in one argument only. Within each relation and scope,
+ * patterns that join a summary come first.
+ *
+ * The episodic position of a predicate, arity, truth value and scope is the one with the most distinct values, the last
+ * on a tie. Facts that summaries represent count as if still stored; otherwise consolidation would move the position
+ * and would not be idempotent. For the same reason a fact that fits a summary joins it or stays alone; of several
+ * summaries it joins the oldest.
+ */
 export async function* patterns(looked: Looked, wanted: Wanted, pacer: Pacer): AsyncGenerator<Pattern> {
   const scope = scopeNumberOf(looked.facts, wanted.view);
   const summaries = await standing(looked, scope, pacer);
@@ -71,14 +72,14 @@ export async function* patterns(looked: Looked, wanted: Wanted, pacer: Pacer): A
   }
 }
 
-/** null: every scope; -1: one that no fact was ever in. */
+/** null: every scope; -1: a scope that never had a fact. */
 function scopeNumberOf(facts: FactStore, view: ScopeChoice): number | null {
   if (view.kind === 'all') return null;
   return facts.scopeNumber(view.kind === 'unscoped' ? null : view.scope);
 }
 
 interface Summaries {
-  /** By what they stand for, its relation and the number of its scope; the first asserted first. */
+  /** Summaries by the relation and scope number of the facts they represent, oldest first. */
   readonly of: ReadonlyMap<string, Standing[]>;
   readonly rows: ReadonlyMap<StoredRelation, ReadonlySet<number>>;
 }
@@ -116,7 +117,7 @@ async function standing(
   return { of: found, rows };
 }
 
-/** What is stored, by the numbers of scopes. */
+/** The stored rows by scope number. */
 async function rowsPerScope(
   { generation, time }: Looked,
   relation: StoredRelation,
@@ -141,9 +142,9 @@ async function rowsPerScope(
 interface Stored {
   readonly facts: FactStore;
   readonly relation: StoredRelation;
-  /** Ascending; those of summaries of another predicate among them. */
+  /** Ascending; may include summaries of another predicate. */
   readonly rows: readonly number[];
-  /** The summaries that stand for such facts. */
+  /** The summaries that represent such facts. */
   readonly summaries: readonly Standing[];
   readonly isSummary: (row: number) => boolean;
 }
@@ -170,7 +171,7 @@ async function* patternsIn(stored: Stored, wanted: Wanted, pacer: Pacer): AsyncG
     const known = new Set(values.map(({ value }) => value));
     const isJoining = (fact: FactRow): boolean => {
       const value = valueAt(facts, fact, position);
-      // What is pinned stays stored where its summary stands for it already.
+      // A pinned fact stays stored if its summary already represents it.
       if (isPinned(relation.metadata.get(fact.row)) && known.has(value)) return false;
       return isAnyWanted || isEpisode(fact, value);
     };
@@ -193,7 +194,7 @@ async function* patternsIn(stored: Stored, wanted: Wanted, pacer: Pacer): AsyncG
   }
 }
 
-/** Finds the summary that has room for the fact of a row: of several the one asserted first. */
+/** Finds the oldest summary that the fact of a row fits. */
 function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) => Standing | null {
   if (summaries.length === 0) return () => null;
   const order = new Map(summaries.map((summary, at) => [summary, at]));
@@ -201,7 +202,7 @@ function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) =>
   for (const summary of summaries) {
     const { position } = summary.consolidation;
     const ids = summary.constants.map((text) => facts.dictionary.find(text));
-    // A constant that nothing was ever stored with.
+    // No fact ever had this constant.
     if (ids.includes(-1)) continue;
     const key = ids.join();
     const known = byPosition.get(position);
@@ -219,7 +220,7 @@ function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) =>
   };
 }
 
-/** The ids of the arguments but for the one at the position. */
+/** Ids of the arguments except the one at the position. */
 function othersOf({ columns, arity }: StoredRelation, row: number, position: number): number[] {
   const ids: number[] = [];
   for (let at = 0; at < arity; at++)
@@ -229,7 +230,7 @@ function othersOf({ columns, arity }: StoredRelation, row: number, position: num
 
 async function episodicPosition({ facts, relation, rows, summaries }: Stored, pacer: Pacer): Promise<number> {
   let position = 0;
-  let most = 0;
+  let maxDistinct = 0;
   for (let at = 0; at < relation.arity; at++) {
     const column = relation.columns[at] as Int32Array;
     const distinct = new Set<number | string>();
@@ -243,14 +244,14 @@ async function episodicPosition({ facts, relation, rows, summaries }: Stored, pa
       const id = facts.dictionary.find(text);
       distinct.add(id < 0 ? text : id);
     }
-    if (distinct.size < most) continue;
-    most = distinct.size;
+    if (distinct.size < maxDistinct) continue;
+    maxDistinct = distinct.size;
     position = at;
   }
   return position;
 }
 
-/** What the facts that these summaries stand for have at this position. */
+/** The values at this position of the facts that these summaries represent. */
 function* textsAt(summaries: readonly Standing[], at: number): Generator<string> {
   for (const { consolidation, constants } of summaries) {
     const { position, values } = consolidation;
@@ -259,12 +260,14 @@ function* textsAt(summaries: readonly Standing[], at: number): Generator<string>
   }
 }
 
-/** The rows that agree in every argument but the one at the position, where they are so many; in their order. */
+/**
+ * The rows that agree in every argument except the one at the position, in groups of at least `minSize`, in row order.
+ */
 async function* groups(
   relation: StoredRelation,
   rows: readonly number[],
   position: number,
-  least: number,
+  minSize: number,
   pacer: Pacer,
 ): AsyncGenerator<FactRow[]> {
   const keys = new Tuples(relation.arity - 1);
@@ -282,7 +285,7 @@ async function* groups(
   for (const [at, row] of rows.entries()) {
     if (at % rowsInSlice === 0) await pacer.breathe();
     const group = groupOf[at] as number;
-    if ((sizes[group] as number) < least) continue;
+    if ((sizes[group] as number) < minSize) continue;
     const list = found.get(group);
     if (list === undefined) found.set(group, [{ relation, row }]);
     else list.push({ relation, row });
@@ -295,7 +298,7 @@ export function valueAt(facts: FactStore, { relation, row }: FactRow, position: 
   return facts.dictionary.text((relation.columns[position] as Int32Array)[row] as number);
 }
 
-/** The number of the fact, by which it is logged. */
+/** The number that identifies the fact in the log. */
 export function numberOfTerm({ relation, row }: FactRow): number {
   return relation.number[row] as number;
 }

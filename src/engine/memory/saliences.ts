@@ -5,10 +5,10 @@ import { activationOnce, salienceAt } from '../store/salience.ts';
 import { isWeightedAt } from '../store/salience-bounds.ts';
 
 /**
- * The saliences of many facts at one time, row by row: those that `FactUses.salienceOf` gives, quicker.
+ * The saliences of many facts at one time, row by row: the same values as `FactUses.salienceOf`, but faster.
  *
- * Facts of one write that were never used since are equally salient, and rows mostly come in the order of writes; so
- * the last write and its salience are remembered.
+ * Facts of one write that were never used since have the same salience, and rows mostly come in write order, so the
+ * last write and its salience are cached.
  */
 export class Saliences {
   readonly #facts: FactStore;
@@ -21,7 +21,7 @@ export class Saliences {
   #onceActive = 0;
   #onceSalience = 0;
 
-  /** `timeOf` says when a generation was made; `now` is the time that saliences are wanted of. */
+  /** `timeOf` maps a generation to its time; `now` is the time of the saliences. */
   constructor(facts: FactStore, uses: FactUses, timeOf: (generation: number) => number, now: number) {
     this.#facts = facts;
     this.#uses = uses;
@@ -29,7 +29,7 @@ export class Saliences {
     this.#now = now;
   }
 
-  /** The salience of a row, in a generation that has been made. */
+  /** The salience of a row, whose generation must exist. */
   of(relation: StoredRelation, row: number): number {
     const isPlain =
       !this.#uses.isNoted(relation.number[row] as number) &&
@@ -37,12 +37,12 @@ export class Saliences {
     return isPlain ? this.ofPlain(relation, row) : this.ofSpecial(relation, row);
   }
 
-  /** Of a row that was used once and whose metadata do not weigh it. */
+  /** The salience of a row that was used once and has no weighting metadata. */
   ofPlain(relation: StoredRelation, row: number): number {
     return this.#usedOnceAt(this.#createdAtOf(relation.number[row] as number));
   }
 
-  /** Of any row. */
+  /** The salience of any row. */
   ofSpecial(relation: StoredRelation, row: number): number {
     const number = relation.number[row] as number;
     const createdAt = this.#createdAtOf(number);
@@ -51,7 +51,7 @@ export class Saliences {
     return salienceAt(this.#onceActive, relation.metadata.get(row));
   }
 
-  /** No plain row that was born in this generation or before it is more salient; exact for one asserted in it. */
+  /** An upper bound on the salience of plain rows born in this generation or earlier; exact for rows asserted in it. */
   ofGeneration(generation: number): number {
     return this.#usedOnceAt(this.#timeOf(generation));
   }

@@ -4,19 +4,19 @@ import { decayInputSchema } from '../contract/memory.ts';
 import { decay } from './decay.ts';
 import type { Writer } from '../session/barrier.ts';
 
-/** Who evicts by the clock: the actor of the record, and the id of its request. */
+/** Actor and request id in the records of scheduled decay. */
 export const decayActor = 'scheduled-decay';
 
 export interface ScheduledDecayHost {
   readonly writer: Writer;
-  /** Told, in words for people, what an operator should know. */
+  /** Receives messages for the operator. */
   readonly onWarn: (message: string) => void;
   readonly onBug: (error: unknown) => void;
 }
 
 /**
- * Decay with its defaults over every database and tenant, one after the other, until the signal. A log that takes no
- * writes ends the run and is told; the next run tries again.
+ * Runs decay with default settings in every database and tenant, one after the other, until the signal. If the log
+ * cannot be written, it warns and ends the run; the next run tries again.
  */
 export async function decayEverywhere(
   { writer, onWarn, onBug }: ScheduledDecayHost,
@@ -31,10 +31,10 @@ export async function decayEverywhere(
     try {
       await decay(writer, callerAt(database, tenant, signal), decayInputSchema.parse({}));
     } catch (error) {
-      // The end of the service ends the run.
+      // The service is shutting down.
       if (signal.aborted) return;
       const code = error instanceof EngineError ? error.code : null;
-      // It has been deleted since the run began.
+      // Deleted since the run began.
       if (code === 'DatabaseNotFound') continue;
       if (code === 'StorageUnavailable') {
         onWarn(`Scheduled decay evicted nothing more: ${(error as EngineError).message}`);

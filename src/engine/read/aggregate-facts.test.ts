@@ -338,18 +338,12 @@ test.each([
   [{ args: ['?x'], groupBy: ['x', 'y'] }, 'groupBy.1: ?y is not among the variables of args'],
   [{ args: ['?x'], argIndex: 1 }, 'argIndex: args has 1 argument, counted from 0'],
   [{ args: [], argIndex: 0 }, 'argIndex: args has 0 arguments, counted from 0'],
-  [
-    { args: ['?_'], variable: '_' },
-    'variable: ?_ matches anything and has no value: use a named variable',
-  ],
+  [{ args: ['?_'], variable: '_' }, 'variable: ?_ matches anything and has no value: use a named variable'],
   [
     { args: ['?_'], groupBy: ['?_'] },
     'groupBy.0: ?_ matches anything and has no value: use a named variable',
   ],
-  [
-    { args: ['?x'], variable: 'x y' },
-    'variable: a variable name is letters, digits or _, with or without ?',
-  ],
+  [{ args: ['?x'], variable: 'x y' }, 'variable: a variable name is letters, digits or _, with or without ?'],
   [{ scope: 's', unscoped: true }, 'unscoped: give either scope or unscoped, not both'],
 ])('a request that makes no sense is refused with what is wrong: %j', (fields, message) => {
   expect(refusedFields(fields)).toEqual([message]);

@@ -3,15 +3,15 @@ import type { FactRow, FactStore } from '../store/fact-store.ts';
 import { renderAtom } from '../language/print.ts';
 
 /**
- * A part of an atom that facts are looked through for, whatever the case of its letters.
+ * A case-insensitive substring filter over rendered atoms.
  *
- * Atoms are compared as they are written. Most need not be: a part of nothing but ASCII letters, digits and underscores
- * goes over no bracket, comma or quote, and so lies within one constant, whose bytes tell unless it is written otherwise
- * than it is stored.
+ * A substring of ASCII letters, digits and underscores contains no bracket, comma or quote and so lies within one
+ * constant; its bytes decide unless the constant is rendered differently from how it is stored. Other substrings are
+ * searched in the rendered atom.
  */
 export class AtomPart {
   readonly #text: string;
-  /** null where it may go over more than one constant. */
+  /** null: may span several constants. */
   readonly #bytes: Uint8Array | null;
 
   constructor(text: string) {
@@ -19,12 +19,14 @@ export class AtomPart {
     this.#bytes = /^[a-z0-9_]+$/.test(this.#text) ? new TextEncoder().encode(this.#text) : null;
   }
 
-  /** True where every atom of the predicate has it. */
+  /** True if the predicate's name contains it, and so every atom does. */
   isInName(predicate: string): boolean {
     return predicate.toLowerCase().includes(this.#text);
   }
 
-  /** Whether the fact has it outside of the name. `work` is told how much was looked at, in steps of some hundred ns. */
+  /**
+   * True if the fact contains it outside the predicate's name. Adds the cost to `work`, in steps of some hundred ns.
+   */
   isIn(facts: FactStore, { relation, row }: FactRow, work: { steps: number }): boolean {
     const { predicate, arity, negated, columns } = relation;
     const { dictionary } = facts;

@@ -13,34 +13,35 @@ import { viewKey } from '../datalog/model/reader.ts';
 import type { TableSet } from '../datalog/tables/table-set.ts';
 import { furthest } from '../datalog/explain/why-not.ts';
 
-/**
- * What stands in the way of an atom that does not hold, or of a premise that a rule for it lacks: a fact whose
- * validity has ended or has not begun, one in another scope, a rule that is switched off.
- *
- * Every reason is looked for where it would help: in the view that lacks the atom. Where a premise has variables left,
- * one fact speaks for a scope: the one that ended last, that begins first, or is the first by code point.
- */
+/** An atom that is not true in a view: the explained atom or a missing premise. */
 export interface Lacking {
   readonly view: ScopeChoice;
-  /** Holds nowhere in the view; may have variables where it is a premise. */
+  /** Not true anywhere in the view; a premise may have variables. */
   readonly atom: AtomLiteral;
 }
 
 type Block = WhyNot['blockedBy'][number];
 
+/**
+ * Finds what blocks an atom that is not true, or a missing premise: an expired or not yet valid fact, a fact in another
+ * scope, or a disabled rule.
+ *
+ * Each reason is searched in the view that lacks the atom. For a premise with variables, one fact per scope is
+ * reported: the one that expired last, that becomes valid first, or the first by code point.
+ */
 export class Blocks {
   readonly #context: ReadContext;
   readonly #set: TableSet;
   readonly #rules: readonly RuleRecord[];
   /** By the relation they conclude. */
   readonly #disabledRules = new Map<string, RuleRecord[]>();
-  /** Without scope, then every scope of a fact or rule by code point. */
+  /** Unscoped, then every scope of a fact or rule by code point. */
   readonly #views: readonly ScopeChoice[];
-  /** False where everything that holds in some scope holds in the view of everything too. */
+  /** False if everything true in some scope is also true in the view of all scopes. */
   readonly #canHoldApart: boolean;
   readonly #found = new Map<string, Block>();
 
-  /** `rules` are all rules of the reader's state, disabled ones too. The set is the caller's. */
+  /** `rules`: all rules of the reader's state, including disabled ones. The caller owns the table set. */
   constructor(context: ReadContext, set: TableSet, rules: readonly RuleRecord[]) {
     this.#context = context;
     this.#set = set;
@@ -58,7 +59,7 @@ export class Blocks {
     }
   }
 
-  /** Every block of these, each once: by reason, within one in the order of `lacking`, then by scope or rule. */
+  /** All blocks, each once: by reason, then in the order of `lacking`, then by scope or rule. */
   async of(lacking: readonly Lacking[]): Promise<Block[]> {
     const distinct = new Map<string, Lacking>();
     for (const each of lacking) {
@@ -114,7 +115,7 @@ export class Blocks {
     const stored = await this.#storedElsewhere(view, atom);
     for (const [scope, found] of stored)
       this.#add('other_scope', `${found} is stored${inScope(scope)}, not${inView(view)}`);
-    // Of an atom with variables a rule's conclusions elsewhere may be without number.
+    // For an atom with variables, conclusions elsewhere may be unbounded.
     if (atom.args.some(isVariable) || (view.kind === 'all' && !this.#canHoldApart)) return;
     const { reader, pacer } = this.#context;
     for (const other of this.#views) {
@@ -123,11 +124,11 @@ export class Blocks {
       if (stored.some(([name]) => name === scope)) continue;
       await pacer.breathe();
       if (await new LiteralReader(this.#set, reader, pacer, other).holds(atom))
-        this.#add('other_scope', `${renderAtom(atom)} holds${inScope(scope)}, not${inView(view)}`);
+        this.#add('other_scope', `${renderAtom(atom)} is true${inScope(scope)}, not${inView(view)}`);
     }
   }
 
-  /** For each scope outside the view, by its name, the first atom that is stored and visible there. */
+  /** For each scope outside the view, by name, the first atom stored and visible there. */
   async #storedElsewhere(view: ScopeChoice, atom: AtomLiteral): Promise<[string | null, string][]> {
     if (view.kind === 'all') return [];
     const { tenant, reader, pacer } = this.#context;
@@ -160,8 +161,8 @@ export class Blocks {
   }
 
   /**
-   * What the rule would conclude of the atom if it were enabled, null where nothing. Its body stands as it is: what
-   * lies under `not` or an aggregate in it never rests on its head. Only what recurs with the head can need more.
+   * What the rule would conclude of the atom if enabled; null: nothing. Its body can be evaluated as is: what is under
+   * `not` or in an aggregate never depends on its head. Only recursion through the head needs a new evaluation.
    */
   async #concluded(kept: RuleRecord, bodyView: ScopeChoice, { view, atom }: Lacking): Promise<string | null> {
     const { reasoner, reader, pacer } = this.#context;
@@ -180,7 +181,7 @@ export class Blocks {
     const program = new Program(
       this.#rules.map((each) => (each === kept ? { ...each, enabled: true } : each)),
     );
-    // What the rule concludes here it has not concluded: it counts nowhere.
+    // A hypothetical evaluation: the rule's firings are not counted.
     const enabled = apart(reasoner.reader(reader.generation, reader.time, program));
     const holds = await reasoner.evaluate(enabled, false, pacer, (set) =>
       new LiteralReader(set, enabled, pacer, view).holds(atom),
@@ -189,7 +190,7 @@ export class Blocks {
   }
 }
 
-/** The best that was offered for each scope: the one that comes first. */
+/** The best offer for each scope: the first in order. */
 class BestPerScope<Found> {
   readonly #compare: (left: Found, right: Found) => number;
   readonly #best = new Map<string | null, Found>();
@@ -203,7 +204,7 @@ class BestPerScope<Found> {
     if (known === undefined || this.#compare(found, known) < 0) this.#best.set(scope, found);
   }
 
-  /** Without scope first, then by the scope's name. */
+  /** Unscoped first, then by scope name. */
   sorted(): [string | null, Found][] {
     return [...this.#best].sort(([left], [right]) => compareText(left ?? '', right ?? ''));
   }
@@ -217,7 +218,7 @@ function viewsOf({ tenant }: ReadContext, rules: readonly RuleRecord[]): ScopeCh
   return [{ kind: 'unscoped' }, ...views];
 }
 
-/** The view that the rule's body is read in where it concludes in the view; null where it does not conclude there. */
+/** The view in which the rule's body is evaluated to conclude in `view`; null: the rule does not conclude there. */
 function viewOfBody({ scope }: RuleRecord, view: ScopeChoice): ScopeChoice | null {
   if (scope === null) return view;
   if (view.kind === 'all') return { kind: 'scope', scope };
@@ -228,7 +229,7 @@ function patternOf({ predicate, args, negated }: Atom) {
   return { predicate, args, truthVal: !negated };
 }
 
-/** True where constants fit the atom, a variable twice only equal ones. */
+/** True if the constants match the atom; repeated variables match equal constants. */
 function isInstance(args: readonly string[], { args: pattern }: Atom): boolean {
   const bound = new Map<string, string>();
   return pattern.every((term, at) => {

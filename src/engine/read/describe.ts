@@ -8,9 +8,9 @@ import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import { type Reader, sees } from '../datalog/model/reader.ts';
 
-/** One fact in full, and the vocabulary of a tenant. */
+/** The details of one fact, and the vocabulary of a tenant. */
 
-/** The stored fact with this id. Refused where the tenant has none: never had, or has no longer. */
+/** The stored fact with this id. Throws FactNotFound if the tenant does not have it, or no longer. */
 export function requireFact(context: ReadContext, id: string): FactRow {
   const { tenant, reader } = context;
   const newest = tenant.facts.byId(id);
@@ -19,6 +19,7 @@ export function requireFact(context: ReadContext, id: string): FactRow {
   return fact;
 }
 
+/** The FactNotFound error for an id. */
 export function noSuchFact(id: string): EngineError {
   return new EngineError(
     'FactNotFound',
@@ -26,8 +27,9 @@ export function noSuchFact(id: string): EngineError {
   );
 }
 
-const longestHistory = 10;
+const maxHistory = 10;
 
+/** A stored fact with its known dependents, salience breakdown and latest changes. */
 export async function factDetail(context: ReadContext, fact: FactRow): Promise<FactDetail> {
   const { database, tenant, reader } = context;
   const stored = storedFact(context, fact);
@@ -36,7 +38,7 @@ export async function factDetail(context: ReadContext, fact: FactRow): Promise<F
     .changesOf(fact)
     .filter((generation) => generation <= reader.generation)
     .map((generation) => ({ generation, change: 'updated' as const }));
-  const changes = [{ generation: asserted, change: 'asserted' as const }, ...updates].slice(-longestHistory);
+  const changes = [{ generation: asserted, change: 'asserted' as const }, ...updates].slice(-maxHistory);
   return {
     ...stored,
     dependents: await dependentsOf(context, fact),
@@ -50,7 +52,7 @@ export async function factDetail(context: ReadContext, fact: FactRow): Promise<F
   };
 }
 
-/** Known conclusions whose proof uses the fact: those that hold, and would not by the proof they have, without it. */
+/** Known conclusions whose current proof needs the fact. */
 async function dependentsOf(context: ReadContext, fact: FactRow): Promise<string[]> {
   const { reasoner, reader, pacer } = context;
   return reasoner.provedWith(fact, reader, pacer);
@@ -67,6 +69,7 @@ interface Row {
   example: string | null;
 }
 
+/** Every predicate and arity with its facts, known conclusions, rules, scopes and an example, by name and arity. */
 export async function listPredicates(context: ReadContext): Promise<PredicateList> {
   const { database, tenant, reader, reasoner, pacer } = context;
   const rows = new Map<string, Row>();
@@ -114,8 +117,8 @@ export async function listPredicates(context: ReadContext): Promise<PredicateLis
 }
 
 /**
- * How many facts the reader sees of a relation, where that is known without looking at each: all that are alive are seen,
- * and are of one scope. Else null.
+ * The number of visible facts of a relation if it is known without scanning: all live facts are visible and in one
+ * scope. Else null.
  */
 function wholeCount(relation: StoredRelation, reader: Reader): number | null {
   if (relation.spansScopes || relation.validFrom !== null || relation.validUntil !== null) return null;

@@ -11,8 +11,8 @@ import { question } from '../datalog/tables/question.ts';
 import { furthest } from '../datalog/explain/why-not.ts';
 
 /**
- * Why an atom holds: its proof; or why it does not: how far each rule gets that could conclude it, and what stands in
- * the way. Both are of the one state that the reader is pinned to.
+ * Explains an atom: its proof if it is true, otherwise how far each candidate rule gets and what blocks it. Reads only
+ * the state that the reader is pinned to.
  */
 export async function explain(
   context: ReadContext,
@@ -26,12 +26,12 @@ export async function explain(
   if (open >= 0)
     throw invalid(
       `args.${open}`,
-      `whyNot is about one atom: give a constant in place of ${args[open]}, or ask why`,
+      `whyNot is about one atom: replace ${args[open]} by a constant, or ask why`,
     );
   return { explanation: await whyNot(context, view, atom), used: [] };
 }
 
-/** The proof of the atom, of one with variables that of every answer; the stored facts that it rests on were used. */
+/** The proof of the atom, or of every answer if it has variables, and the stored facts in it, which count as used. */
 async function why(
   { reasoner, reader, pacer }: ReadContext,
   view: ScopeChoice,
@@ -53,7 +53,7 @@ async function why(
 
 async function whyNot(context: ReadContext, view: ScopeChoice, atom: AtomLiteral): Promise<WhyNot> {
   const { database, reasoner, reader, pacer } = context;
-  // Taken in the turn in which the reader was pinned: rules may change while the search waits.
+  // Read in the turn in which the reader was pinned: rules may change during the search.
   const rules = database.rules.all();
   const rendered = renderAtom(atom);
   return reasoner.evaluate(reader, false, pacer, async (set) => {

@@ -20,10 +20,9 @@ import {
 /**
  * GET /facts: one page of a listing.
  *
- * A page is found by the place of its first entry in the order, not by its number, so that facts that come and go
- * between two pages neither repeat nor hide others. Who wants any page at once names it by number (`offset`), in the
- * list as a cursor saw it where one is given. Descending is ascending read backwards, ties included, so that a
- * reader can page from either end.
+ * A page is located by the sort key of its first entry, not by its number, so that facts that come and go between pages
+ * neither repeat nor hide others. `offset` addresses any page by number, in the list that the cursor saw if one is
+ * given. Descending order is ascending order reversed, ties included, so that a reader can page from either end.
  */
 export async function listFacts(context: ReadContext, query: ListFactsQuery): Promise<FactList> {
   const after = query.cursor === null ? null : readCursor(query.cursor, query.sort);
@@ -52,7 +51,7 @@ export async function listFacts(context: ReadContext, query: ListFactsQuery): Pr
   };
 }
 
-/** Where the entries after this place begin, in the direction of the query. */
+/** The index of the first entry after this position, in the direction of the query. */
 function firstAfter(listed: Listed, listing: Listing, place: ListingPosition): number {
   const isAscending = listed.query.order === 'asc';
   let start = 0;
@@ -66,7 +65,7 @@ function firstAfter(listed: Listed, listing: Listing, place: ListingPosition): n
   return isAscending ? start : start - 1;
 }
 
-/** The entries at these places; the conclusions of a relation among them are proved together. */
+/** The entries at these indexes; the conclusions of one relation are proved together. */
 async function shown(
   { context, time }: Listed,
   listing: Listing,
@@ -94,7 +93,7 @@ async function shown(
   return facts;
 }
 
-/** A place as a cursor names it: by the relation's name where its place can move. */
+/** A position in a cursor: relations are stored by name because their index can change. */
 interface Cursor {
   readonly sort: ListFactsQuery['sort'];
   readonly value: SortValue | RelationName;
@@ -123,10 +122,7 @@ function placeOf({ value, number, conclusion }: Cursor, relations: readonly Rela
 }
 
 function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
-  const refused = invalid(
-    'cursor',
-    'a cursor is what nextCursor of the page before gave, for the same query',
-  );
+  const refused = invalid('cursor', 'cursor must be the nextCursor of the previous page of the same query');
   let parts: unknown;
   try {
     parts = JSON.parse(cursor);
@@ -139,7 +135,7 @@ function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
     throw refused;
   const value = valueNamed(place, wanted);
   const conclusion = conclusionNamed(name);
-  // Of a stored fact its number, of a conclusion its name.
+  // A stored fact has its number, a conclusion its name.
   if (value === undefined || (number === null) !== (conclusion !== null)) throw refused;
   return { sort: wanted, value, number, conclusion, time };
 }
@@ -151,7 +147,7 @@ function conclusionNamed(name: unknown): ConclusionName | null {
   return args.every((arg) => typeof arg === 'string') ? { negated, args } : null;
 }
 
-/** What a cursor of this sort names as the value of its entry; undefined where it is no such value. */
+/** The sort value in a cursor of this sort; undefined if it is not valid. */
 function valueNamed(value: unknown, sort: ListFactsQuery['sort']): Cursor['value'] | undefined {
   if (sort === 'predicate') return relationNamed(value) ?? undefined;
   if (!isTextSort(sort)) return typeof value === 'number' ? value : undefined;

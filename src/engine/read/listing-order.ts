@@ -7,24 +7,24 @@ import type { Concluded, Listing, RelationName } from '../session/listing-cache.
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 
-/** What is listed, for whom. */
+/** A listing query in its context. */
 export interface Listed {
   readonly context: ReadContext;
   readonly query: ListFactsQuery;
-  /** Saliences are those of the first page, or facts would change places between pages as time goes by. */
+  /** Saliences are those of the first page; otherwise facts would move between pages as time passes. */
   readonly time: number;
 }
 
-/** What an entry is sorted by: a number, or the text of an argument, null where it has no such argument. */
+/** The sort value of an entry: a number, or the text of an argument; null if it has none. */
 export type SortValue = number | string | null;
 
-/** Stored rows that the query takes, each with the place of its relation, relation by relation. */
+/** Selected stored rows, each with the index of its relation, relation by relation. */
 export interface StoredRows {
   readonly places: Int32Array;
   readonly rows: Int32Array;
 }
 
-/** Stored rows and conclusions in one ascending order; ties by number, conclusions after all stored facts. */
+/** Stored rows and conclusions in ascending order; ties by fact number, conclusions after all stored facts. */
 export async function inOrder(
   listed: Listed,
   relations: readonly RelationName[],
@@ -69,7 +69,7 @@ export async function inOrder(
   };
 }
 
-/** Entries in no order yet: stored facts, then conclusions; as in a `Listing`. */
+/** Unordered entries: stored facts, then conclusions, encoded as in a `Listing`. */
 interface Entries {
   readonly listed: Listed;
   readonly ofPlace: readonly (StoredRelation | null)[];
@@ -82,7 +82,7 @@ function storedAt({ ofPlace, places, rows }: Entries, entry: number): FactRow {
   return { relation: ofPlace[places[entry] as number] as StoredRelation, row: rows[entry] as number };
 }
 
-/** Numbers that have the order of what the entries are sorted by. */
+/** Numbers in the same order as the sort values of the entries. */
 async function sortsOf(entries: Entries): Promise<Float64Array> {
   const { listed, conclusions, places, rows } = entries;
   const { pacer } = listed.context;
@@ -106,7 +106,7 @@ async function sortsOf(entries: Entries): Promise<Float64Array> {
   return sorts;
 }
 
-/** The scope of an entry; null where it has none. */
+/** The scope of an entry; null: none. */
 function scopeAt(entries: Entries, entry: number): string | null {
   const { listed, conclusions, places, rows } = entries;
   const of = conclusions[-1 - (places[entry] as number)];
@@ -114,7 +114,7 @@ function scopeAt(entries: Entries, entry: number): string | null {
   return (of.values?.[rows[entry] as number] as string | null | undefined) ?? null;
 }
 
-/** The text of an entry's argument; null where it has none at this position. */
+/** The text of an entry's argument; null: none at this position. */
 function argumentAt(entries: Entries, entry: number, position: number): string | null {
   const { listed, conclusions, places, rows } = entries;
   const of = conclusions[-1 - (places[entry] as number)];
@@ -124,8 +124,8 @@ function argumentAt(entries: Entries, entry: number, position: number): string |
 }
 
 /**
- * Rows by relation, which they are, and there by number. Rows are born in that order, but versions of facts that were
- * changed come later: where there are none, nothing has to be moved.
+ * Sorts rows by fact number within each relation. Rows are born in that order except for later versions of changed
+ * facts; without those nothing moves.
  */
 async function byNumbers(
   { places, rows }: StoredRows,
@@ -156,7 +156,7 @@ async function byNumbers(
   return { places, rows };
 }
 
-/** What a stored fact is sorted by; `place` is that of its relation. */
+/** The sort value of a stored fact; `place`: the index of its relation. */
 export function valueOf({ context, query, time }: Listed, fact: FactRow, place: number): SortValue {
   const { database, tenant } = context;
   const { sort } = query;
@@ -182,6 +182,7 @@ function argumentOf(
   return context.tenant.facts.dictionary.text((relation.columns[position] as Int32Array)[row] as number);
 }
 
+/** The number of a stored fact, which breaks ties. */
 export function numericValue(fact: FactRow): number {
   return fact.relation.number[fact.row] as number;
 }

@@ -19,17 +19,17 @@ import {
 import { relationKey } from '../language/terms.ts';
 
 /**
- * A listing: everything that a query of GET /facts lists, in ascending order.
+ * The listing of a GET /facts query: all entries in ascending order.
  *
- * Facts that are stored but not valid yet are listed too: they can be changed and retracted. Conclusions come after
- * all stored facts of the same value, by their relations and their arguments. They are proved here only where the order
- * is by what their proofs say.
+ * Facts that are stored but not yet valid are listed too, since they can be changed and retracted. Conclusions come
+ * after all stored facts with the same value, by relation and arguments. They are proved only if the sort order needs
+ * their proofs.
  */
 
-/** Where an entry stands in the order: compared from the first field to the last. */
+/** The position of an entry in the order; fields are compared first to last. */
 export interface ListingPosition {
   readonly sort: SortValue;
-  /** Number of a stored fact; null: a conclusion, which comes after all of those. */
+  /** Number of a stored fact; null: a conclusion, which comes after stored facts. */
   readonly number: number | null;
   readonly conclusion: ConclusionName | null;
 }
@@ -40,6 +40,7 @@ export interface ConclusionName {
   readonly args: readonly string[];
 }
 
+/** Compares two positions. */
 export function comparePlaces(left: ListingPosition, right: ListingPosition): number {
   return (
     compareSorts(left.sort, right.sort) ||
@@ -64,6 +65,7 @@ function compareConclusions(left: ConclusionName, right: ConclusionName): number
   );
 }
 
+/** Compares relations by predicate, arity and truth value, true first. */
 export function compareRelations(left: RelationName, right: RelationName): number {
   return (
     compareText(left.predicate, right.predicate) ||
@@ -72,7 +74,7 @@ export function compareRelations(left: RelationName, right: RelationName): numbe
   );
 }
 
-/** The listing, a kept one where that is the same. To be called in the turn in which the reader was pinned. */
+/** The listing, from the cache if it is still current. Call it in the turn in which the reader was pinned. */
 export async function listingOf(listed: Listed): Promise<Listing> {
   const { context } = listed;
   const state = stateOf(listed);
@@ -103,7 +105,7 @@ function stateOf({ context, query, time }: Listed): ListingState {
   };
 }
 
-/** Where the entry at this place of the listing stands. */
+/** The position of the entry at this index. */
 export function placeAt(listed: Listed, listing: Listing, at: number): ListingPosition {
   const fact = factAt(listed.context, listing, at);
   if (fact !== null) {
@@ -119,7 +121,7 @@ export function placeAt(listed: Listed, listing: Listing, at: number): ListingPo
   return { sort, number: null, conclusion: { negated, args } };
 }
 
-/** The stored fact at this place of the listing, or null where a conclusion stands there. */
+/** The stored fact at this index; null if it is a conclusion. */
 export function factAt({ tenant }: ReadContext, listing: Listing, at: number): FactRow | null {
   const place = listing.places[at] as number;
   if (place < 0) return null;
@@ -128,12 +130,12 @@ export function factAt({ tenant }: ReadContext, listing: Listing, at: number): F
   return relation === null ? null : { relation, row: listing.rows[at] as number };
 }
 
-/** The conclusion at this place of the listing: by its place among `conclusions`, and its row there. */
+/** The conclusion at this index: the index of its relation among `conclusions`, and its row there. */
 export function conclusionAt({ places, rows }: Listing, at: number): { relation: number; row: number } {
   return { relation: -1 - (places[at] as number), row: rows[at] as number };
 }
 
-/** The relations that the query can list, stored and concluded, in order, each once. */
+/** The relations that the query can list, stored and derived, in order, each once. */
 function listedRelations({ context: { tenant, reader }, query }: Listed): RelationName[] {
   const named = new Map<string, RelationName>();
   const concluded = query.derived ? reader.program.conclusionsOf(query.predicate ?? '') : [];
@@ -148,7 +150,7 @@ function listedRelations({ context: { tenant, reader }, query }: Listed): Relati
 
 const rowsBetweenBreaths = 4096;
 
-/** What gathers stored rows: `scope` by number, 0 for the facts without one; null: of all. */
+/** Collects stored rows. `scope`: by number, 0 for the facts without scope; null: all. */
 interface Gathering {
   readonly context: ReadContext;
   readonly scope: number | null;
@@ -180,7 +182,7 @@ async function storedRows(
   return gathering.found.taken();
 }
 
-/** Takes the listed rows from one to another, the last exclusive; answers where it stopped. */
+/** Collects the listed rows in a range, end exclusive; returns where it stopped. */
 function takeListed(
   { context: { reader }, scope, found }: Gathering,
   relation: StoredRelation,
@@ -198,7 +200,7 @@ function takeListed(
   return to;
 }
 
-/** As `takeListed`, of rows whose atom has the part; stops as soon as it was enough for a slice. */
+/** `takeListed` for rows whose atom contains the substring; stops when the slice's work is used up. */
 function takeMatching(
   { context, scope, found }: Gathering,
   part: AtomPart,
@@ -218,14 +220,14 @@ function takeMatching(
   return row;
 }
 
-/** Alive in the reader's generation, and its validity has not ended. */
+/** True if the row is alive in the reader's generation and its validity has not ended. */
 function isListed(relation: StoredRelation, row: number, reader: ReadContext['reader']): boolean {
   const death = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
   const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
   return death > reader.generation && until > reader.time;
 }
 
-/** Pairs of numbers in two columns that grow. */
+/** Pairs of numbers in two growing columns. */
 class GrowingPairs {
   #left = new Int32Array(1024);
   #right = new Int32Array(1024);
@@ -240,7 +242,7 @@ class GrowingPairs {
     this.#right[this.#count++] = right;
   }
 
-  /** Pairs of the one number with each of the others, the last exclusive. */
+  /** Adds pairs of one number with each number of a range, end exclusive. */
   addRange(left: number, from: number, to: number): void {
     const end = this.#count + to - from;
     while (this.#left.length < end) {
@@ -263,7 +265,7 @@ function enlarged(column: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return grown;
 }
 
-/** The derivable conclusions of the query's predicate that are not stored, of every arity and truth value. */
+/** The derivable, not stored conclusions of the query's predicate, of every arity and truth value. */
 async function concluded(listed: Listed, relations: readonly RelationName[]): Promise<Concluded[]> {
   const { context, query } = listed;
   const { predicate } = query;
@@ -281,14 +283,14 @@ async function concluded(listed: Listed, relations: readonly RelationName[]): Pr
   const { sort } = query;
   if (sort === 'predicate' || sortedPosition(sort) !== null) return found;
   if (sort !== 'truthVal' && sort !== 'derived') return valued(listed, found);
-  // The same of all conclusions of a relation, which no proof has to say.
+  // The value is the same for all conclusions of a relation, so no proof is needed.
   return found.map((each) => {
     const value = sort === 'derived' ? true : relations[each.place]?.negated === false;
     return { ...each, values: new Float64Array(each.matches.count).fill(Number(value)) };
   });
 }
 
-/** The conclusions with what they are sorted by, which is what their proofs say. */
+/** The conclusions with the sort values from their proofs. */
 async function valued({ context, query, time }: Listed, all: readonly Concluded[]): Promise<Concluded[]> {
   try {
     const relations = all.map(({ matches }) => matches);
@@ -302,9 +304,9 @@ async function valued({ context, query, time }: Listed, all: readonly Concluded[
     const count = all.reduce((sum, each) => sum + each.matches.count, 0);
     throw new EngineError(
       error.code,
-      `sort=${query.sort} needs the proof of each of ${count} conclusions of ${query.predicate}, which is over a limit ` +
-        `(${String(error.members['limit'])}); sort=predicate and sort=argN prove only the page that they show, and ` +
-        'scope, truthVal or q leave less to prove',
+      `sort=${query.sort} needs the proof of each of ${count} conclusions of ${query.predicate}, which exceeds ` +
+        `a limit (${String(error.members['limit'])}); sort=predicate and sort=argN prove only the conclusions of ` +
+        `the page, and scope, truthVal or q reduce their number`,
       error.members,
       { cause: error },
     );

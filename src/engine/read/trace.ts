@@ -7,9 +7,9 @@ import { TableSet } from '../datalog/tables/table-set.ts';
 import { Tracer } from '../datalog/explain/tracer.ts';
 
 /**
- * What inference does for a question. It is derived afresh, in tables of its own, so that the whole work shows, and
- * with every rule as it was taught: linear recursion, which a question may have rewritten, is followed goal by
- * goal. It counts as no use of a fact and as no firing of a rule.
+ * Traces the inference for a question. Derives everything anew in tables of its own, so that all work is visible, and
+ * uses every rule as it was taught, without factoring linear recursion. Does not count as a use of facts or a firing of
+ * rules.
  */
 export async function trace(
   { reasoner, reader, pacer }: ReadContext,

@@ -8,8 +8,8 @@ import { visibleIn } from '../session/visible-rows.ts';
 type Entry = { -readonly [Key in keyof VocabularyEntry]: VocabularyEntry[Key] };
 
 /**
- * The relations that the view has facts or conclusions of, most facts first, then most rules, then by name, arity and
- * truth value: what can be said and asked here.
+ * The relations with facts or rules in the view: most facts first, then most rules, then by name, arity and truth
+ * value.
  */
 export async function vocabularyOf(context: ReadContext, view: ScopeChoice): Promise<VocabularyEntry[]> {
   const { database, tenant, reader, pacer } = context;
@@ -52,15 +52,15 @@ export async function vocabularyOf(context: ReadContext, view: ScopeChoice): Pro
   );
 }
 
-/** A relation that the tenant has facts of in a view, or that a rule concludes there. */
+/** A relation that has facts in a view, or that a rule concludes there. */
 export interface VocabularyEntry {
   readonly predicate: string;
   readonly arity: number;
   readonly negated: boolean;
-  /** Stored visible facts of the view. */
+  /** Number of visible stored facts in the view. */
   readonly facts: number;
-  /** Enabled rules that conclude it in the view. */
+  /** Number of enabled rules that conclude it in the view. */
   readonly rules: number;
-  /** One fact, rendered; null where none is stored. */
+  /** One fact, rendered; null if none is stored. */
   readonly example: string | null;
 }

@@ -86,7 +86,7 @@ test(
         },
         remove: (atom) => expect(taken.pop()).toBe(atom),
       };
-      const found = await smallestProof(nodes, 0, trial, { mostChoices: 100_000, breathe });
+      const found = await smallestProof(nodes, 0, trial, { maxChoices: 100_000, breathe });
       expect(taken).toEqual([]);
       expect(found).toEqual(smallestSet(nodes, (atom) => inWindow.has(atom), fits));
       const proved = await provable(nodes, () => true, breathe);
@@ -101,6 +101,6 @@ test('a search that is cut off gives the best proof until then', async () => {
   const leaf = (atom: string): ProofNode => ({ atom, parts: [] });
   const nodes = [wide, leaf('a'), leaf('b'), leaf('c'), leaf('d')];
   const trial: Trial = { has: () => false, add: () => true, remove: () => undefined };
-  expect(await smallestProof(nodes, 0, trial, { mostChoices: 1, breathe })).toEqual(['d', 'root']);
-  expect(await smallestProof(nodes, 0, trial, { mostChoices: 0, breathe })).toBeNull();
+  expect(await smallestProof(nodes, 0, trial, { maxChoices: 1, breathe })).toEqual(['d', 'root']);
+  expect(await smallestProof(nodes, 0, trial, { maxChoices: 0, breathe })).toBeNull();
 });

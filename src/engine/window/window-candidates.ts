@@ -10,17 +10,17 @@ import { visibleIn } from '../session/visible-rows.ts';
 import type { SeenFacts } from './window-knowledge.ts';
 
 /**
- * What fills a window beside proofs, in the order of salience, ties by rendered atom: facts that share a constant with
- * the proofs, then bucket after bucket, then the rest.
+ * Fills a window beside the proofs by salience, ties by rendered atom: facts that share a constant with the proofs,
+ * then each bucket, then the rest.
  *
- * What does not fit is passed over, and something shorter that comes later may fit. Facts are read in the order of
- * salience only until nothing fits any more.
+ * What does not fit is skipped; something shorter may fit later. Facts are read in descending salience until nothing
+ * more fits.
  */
 
-/** After so many facts in a row that did not fit, those of predicates for which there is no room are asked for no more. */
-const mostRefused = 1000;
+/** After this many consecutive refusals, predicates without room are no longer read. */
+const maxRefusals = 1000;
 
-/** Puts in facts of the view and conclusions that share a constant with what is in the window, all of it proofs. */
+/** Adds facts of the view and conclusions that share a constant with the entries so far, which are all from proofs. */
 export async function fillRelated(window: OpenWindow, conclusions: readonly Candidate[]): Promise<void> {
   const { pacer } = window.context;
   const constants = new Set<string>();
@@ -35,13 +35,14 @@ export async function fillRelated(window: OpenWindow, conclusions: readonly Cand
   }
 }
 
+/** Adds facts and conclusions of each bucket's predicates, bucket by bucket. */
 export async function fillBuckets(window: OpenWindow, conclusions: readonly Candidate[]): Promise<void> {
   const { budget } = window;
-  for (const place of budget.maxAllocations.keys())
-    await fillWith(window, conclusions, (predicate) => budget.bucketOf(predicate) === place);
+  for (const index of budget.maxAllocations.keys())
+    await fillWith(window, conclusions, (predicate) => budget.bucketOf(predicate) === index);
 }
 
-/** Puts in what no bucket names. */
+/** Adds what no bucket names. */
 export async function fillRest(window: OpenWindow, conclusions: readonly Candidate[]): Promise<void> {
   await fillWith(window, conclusions, (predicate) => window.budget.bucketOf(predicate) < 0);
 }
@@ -66,7 +67,7 @@ async function fillWith(
         refused = 0;
         if (budget.isClosed(candidate.predicate)) closed++;
         if (budget.isFull || closed === open.size) return;
-      } else if (++refused >= mostRefused && closed > 0) {
+      } else if (++refused >= maxRefusals && closed > 0) {
         isOver = false;
         break;
       }
@@ -74,7 +75,7 @@ async function fillWith(
   }
 }
 
-/** The stored facts of the relations that are wanted. */
+/** The stored facts of the wanted relations. */
 async function* storedFacts(
   { context, seen }: OpenWindow,
   isWanted: (relation: StoredRelation) => boolean,
@@ -83,7 +84,7 @@ async function* storedFacts(
     yield candidateOf(seen, fact, salience);
 }
 
-/** Both together; the conclusions are in order as the facts are. */
+/** Merges facts and conclusions, both sorted by precedence. */
 export async function* inOrder(
   facts: AsyncGenerator<Candidate>,
   conclusions: readonly Candidate[],
@@ -101,7 +102,7 @@ export async function* inOrder(
   yield* conclusions.slice(next);
 }
 
-/** The candidates in the order in which they are put in; sorted in slices. */
+/** Sorts candidates by precedence, in slices. */
 export async function inPrecedence(candidates: readonly Candidate[], pacer: Pacer): Promise<Candidate[]> {
   const order = await sortedOrder(
     candidates.length,
@@ -111,7 +112,7 @@ export async function inPrecedence(candidates: readonly Candidate[], pacer: Pace
   return Array.from(order, (at) => candidates[at] as Candidate);
 }
 
-/** The more salient first, then by the rendered atom; copies in several scopes by scope, that without first. */
+/** Higher salience first, then by rendered atom; copies in several scopes by scope, unscoped first. */
 function byPrecedence(left: Candidate, right: Candidate): number {
   return (
     right.salience - left.salience ||
@@ -120,6 +121,7 @@ function byPrecedence(left: Candidate, right: Candidate): number {
   );
 }
 
+/** The candidate of a stored fact. */
 export function candidateOf(seen: SeenFacts, fact: FactRow, salience: number): Candidate {
   const { facts } = seen.context.tenant;
   const { predicate, negated } = fact.relation;

@@ -5,16 +5,16 @@ import type { OpenWindow } from './open-window.ts';
 import type { ProofBuilder } from '../datalog/explain/proof.ts';
 import type { GoalAnswer, GoalProofs } from './window-goals.ts';
 
-/**
- * What a filled window says of its goals: which of them it holds a whole proof of, and what the others would need.
- *
- * It is read off the window as it is in the end, since facts that came in beside the proofs count too.
- */
+/** A goal as the window reports it. */
 export type WindowGoal = ContextWindow['goals'][number];
 
-const mostAtoms = 20;
+const maxListedAtoms = 20;
 
-/** `answers`: of each goal, in the order in which their proofs were put in. */
+/**
+ * Reports which goals have a complete proof in the filled window, and what the others would need. Reads the final
+ * window, because facts added beside the proofs count too. `answers`: of each goal, in the order in which their proofs
+ * were tried.
+ */
 export async function reportGoals(
   window: OpenWindow,
   builder: ProofBuilder | null,
@@ -22,22 +22,22 @@ export async function reportGoals(
   goals: readonly Goal[],
   answers: readonly (readonly GoalAnswer[])[],
 ): Promise<WindowGoal[]> {
-  const held = builder === null ? null : new HeldSteps(window, builder);
-  await held?.takeIn();
+  const included = builder === null ? null : new IncludedSteps(window, builder);
+  await included?.takeIn();
   const reports: WindowGoal[] = [];
   for (const [at, goal] of goals.entries()) {
     const found = answers[at] ?? [];
     let [whole, premises] = [0, 0];
     for (const { atom, step } of found)
-      if (taken.has(atom) || (step === null ? window.has(atom) : held?.isWhole(step) === true)) whole++;
-      else if (step !== null && held?.hasPremises(step) === true) premises++;
+      if (taken.has(atom) || (step === null ? window.has(atom) : included?.isWhole(step) === true)) whole++;
+      else if (step !== null && included?.hasPremises(step) === true) premises++;
     const [first] = found;
     const isLeftOut = first !== undefined && whole === 0;
     reports.push({
       goal: renderAtom(goal),
       status: first === undefined ? 'no_answer' : statusOf(whole, premises),
       answers: { found: found.length, whole, premises, omitted: found.length - whole - premises },
-      atoms: found.slice(0, mostAtoms).map(({ atom }) => atom),
+      atoms: found.slice(0, maxListedAtoms).map(({ atom }) => atom),
       needs: first === undefined ? null : await needsOf(window, builder, first),
       reason: isLeftOut ? (window.leftOut.get(first.atom) ?? null) : null,
     });
@@ -49,7 +49,7 @@ function statusOf(whole: number, premises: number): WindowGoal['status'] {
   return whole > 0 ? 'proved' : premises > 0 ? 'premises' : 'does_not_fit';
 }
 
-/** What the canonical proof of the answer takes in a window that has nothing of it. */
+/** The size of the answer's canonical proof for an empty window. */
 async function needsOf(
   { context }: OpenWindow,
   builder: ProofBuilder | null,
@@ -60,7 +60,7 @@ async function needsOf(
   const steps = new Set([step]);
   for (const each of steps) {
     if ((steps.size & 0xff) === 0) await context.pacer.breathe();
-    const { atom: proved, kind, premises } = present(builder.steps[each], 'the step is there');
+    const { atom: proved, kind, premises } = present(builder.steps[each], 'the step exists');
     if (kind === 'fact' || kind === 'rule') atoms.add(proved);
     for (const premise of premises) steps.add(premise);
   }
@@ -69,8 +69,8 @@ async function needsOf(
   return { facts: atoms.size, chars, tokens: null };
 }
 
-/** Which steps of the canonical proofs the window holds, with all that they rest on or at least the stored premises. */
-class HeldSteps {
+/** Which steps of the canonical proofs are in the window, completely or at least by their stored premises. */
+class IncludedSteps {
   readonly #window: OpenWindow;
   readonly #builder: ProofBuilder;
   readonly #isWhole: boolean[] = [];
@@ -81,7 +81,7 @@ class HeldSteps {
     this.#builder = builder;
   }
 
-  /** Looks at all steps that there are. */
+  /** Processes all steps so far. */
   async takeIn(): Promise<void> {
     for (const { id, atom, kind, premises } of this.#builder.steps) {
       if ((id & 0xff) === 0xff) await this.#window.context.pacer.breathe();

@@ -7,18 +7,18 @@ import type { ProofBuilder } from '../datalog/explain/proof.ts';
 
 export type Omitted = NonNullable<ContextWindow['omitted']>[number];
 
-/** How many are listed at most: those that came nearest, by salience. */
-const mostOmitted = 10_000;
+/** Maximum number of listed omissions: those with the highest salience. */
+const maxOmitted = 10_000;
 
-/** What else is known of why something is not in the window. */
+/** Further reasons for omissions. */
 export interface Omissions {
-  /** Stored atoms that are concluded too. */
+  /** Stored atoms that are also concluded. */
   readonly alsoConcluded: ReadonlySet<string>;
-  /** Why conclusions are left out that nothing but that keeps out. */
+  /** Reasons for conclusions that would otherwise fit. */
   readonly ofConclusions: ReadonlyMap<string, OmissionReason>;
 }
 
-/** What the window was asked about and does not hold, highest salience first, each with its reason. */
+/** What the window was asked about but does not contain, highest salience first, each with its reason. */
 export async function omittedFrom(window: OpenWindow, omissions: Omissions): Promise<Omitted[]> {
   const { seen, context } = window;
   const conclusions: Candidate[] = [];
@@ -32,19 +32,19 @@ export async function omittedFrom(window: OpenWindow, omissions: Omissions): Pro
     for await (const { fact, salience } of salientFacts(context, seen.view, () => true))
       yield candidateOf(seen, fact, salience);
   }
-  const inPrecedenceOf = await inPrecedence(conclusions, context.pacer);
+  const sorted = await inPrecedence(conclusions, context.pacer);
   const omitted: Omitted[] = [];
   const met = new Set<string>();
-  for await (const { atom, salience, predicate } of inOrder(stored(), inPrecedenceOf)) {
+  for await (const { atom, salience, predicate } of inOrder(stored(), sorted)) {
     const note = (reason: OmissionReason): void => {
-      if (omitted.length < mostOmitted) omitted.push({ atom, salience, reason });
+      if (omitted.length < maxOmitted) omitted.push({ atom, salience, reason });
     };
     const isCopy = met.has(atom);
     met.add(atom);
     if (isCopy) note('duplicate');
     else if (!window.has(atom)) note(reasonOf(window, omissions, atom, predicate));
     if (!isCopy && omissions.alsoConcluded.has(atom)) note('duplicate');
-    if (omitted.length >= mostOmitted) break;
+    if (omitted.length >= maxOmitted) break;
   }
   return omitted;
 }
@@ -63,7 +63,7 @@ function reasonOf(
   return refused ?? ofConclusions.get(atom) ?? 'budget';
 }
 
-/** Why what the proofs that were not put in conclude is not in the window: for the reason of the first of them. */
+/** For atoms of refused proofs, the reason of the first refused proof that contains them. */
 export async function reasonsOfRefused(
   window: OpenWindow,
   builder: ProofBuilder,

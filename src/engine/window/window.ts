@@ -17,9 +17,9 @@ import { omittedFrom, reasonsOfRefused } from './window-omitted.ts';
 /**
  * A context window: the facts to read for a task, within a budget.
  *
- * First everything that is asked for is derived; then what contradicts what is settled; then the window is filled:
- * proofs of the goals, whole or not at all, related facts, buckets, the rest by salience. Everything is read in one
- * pinned state, a window is no use of a fact, and the same knowledge gives the same window.
+ * First derives everything requested, then resolves contradictions, then fills the window: proofs of the goals, each
+ * complete or not at all, related facts, buckets, the rest by salience. Reads one pinned state and does not count as a
+ * use; the same knowledge gives the same window.
  */
 export async function contextWindow(
   context: ReadContext,
@@ -58,7 +58,7 @@ interface Asked {
   readonly windowId: string;
 }
 
-/** The relations whose conclusions a window may hold: those of the predicates that are wanted, or of all. */
+/** The relations whose conclusions a window may contain: of the wanted predicates, or all. */
 function relationsConcerned({ reader }: ReadContext, input: OptimizeInput): RelationShape[] {
   if (!input.includeInferred) return [];
   const wanted = input.predicates === null ? null : new Set(input.predicates);
@@ -116,19 +116,19 @@ async function filled(
     for (const [atom, reason] of await reasonsOfRefused(window, builder, proofs.refused))
       if (!ofConclusions.has(atom)) ofConclusions.set(atom, reason);
   const omitted = await omittedFrom(window, { alsoConcluded, ofConclusions });
-  // What the filter keeps out is listed too.
+  // Filtered atoms are listed too.
   const all = input.predicates === null ? { available, savings } : await totals(seen, alsoConcluded);
   const isComplete = omitted.length === all.available - window.entries.size + all.savings;
   return { ...answer, omitted, ...(isComplete ? {} : { omittedComplete: false as const }) };
 }
 
-/** True for the predicates that the window may hold. */
+/** True for predicates that the window may contain. */
 function wantedBy({ predicates }: OptimizeInput): (predicate: string) => boolean {
   const wanted = predicates === null ? null : new Set(predicates);
   return (predicate) => wanted?.has(predicate) ?? true;
 }
 
-/** How many atoms a window could hold, and how many copies of them count once; of the predicates that are wanted. */
+/** The number of distinct atoms a window could contain, and the number of their copies, for the wanted predicates. */
 async function totals(
   seen: SeenFacts,
   alsoConcluded: ReadonlySet<string>,
@@ -155,7 +155,7 @@ function isGoalDriven({ goals }: OptimizeInput): boolean {
   return goals !== null && goals.length > 0;
 }
 
-/** The conclusions that may be put in beside proofs, in order, and why others may not. */
+/** The conclusions that may be added beside proofs, in order, and the reasons against others. */
 async function candidates(
   window: OpenWindow,
   builder: ProofBuilder | null,
@@ -178,7 +178,7 @@ async function candidates(
   return { candidates: await inPrecedence(found, context.pacer), reasons };
 }
 
-/** With goals the rules in their proofs; without, those that conclude or read a predicate in the window. */
+/** With goals, the rules in their proofs; without, those that conclude or read a predicate in the window. */
 function relevantRules(window: OpenWindow, input: OptimizeInput): string[] {
   const texts = new Set<string>();
   if (isGoalDriven(input)) {
@@ -198,7 +198,7 @@ function relevantRules(window: OpenWindow, input: OptimizeInput): string[] {
   return [...texts];
 }
 
-/** The predicates of these and of what aggregates among them run over. */
+/** The predicates of these literals, including those inside aggregates. */
 function predicatesOf(literals: readonly (Atom | Literal)[]): string[] {
   return literals.flatMap((each) => ('aggregate' in each ? predicatesOf(each.body) : [each.predicate]));
 }
@@ -208,15 +208,15 @@ function bucketStats(window: OpenWindow, input: OptimizeInput): ContextWindow['b
   const saliences = (input.relevanceBuckets ?? []).map((): number[] => []);
   for (const { predicate, salience } of window.entries.values())
     saliences[budget.bucketOf(predicate)]?.push(salience);
-  const stats = (input.relevanceBuckets ?? []).map(({ name }, place) => {
-    const inBucket = saliences[place] ?? [];
-    const least = inBucket.reduce((left, right) => Math.min(left, right), Number.POSITIVE_INFINITY);
-    const greatest = inBucket.reduce((left, right) => Math.max(left, right), 0);
+  const stats = (input.relevanceBuckets ?? []).map(({ name }, index) => {
+    const inBucket = saliences[index] ?? [];
+    const min = inBucket.reduce((left, right) => Math.min(left, right), Number.POSITIVE_INFINITY);
+    const max = inBucket.reduce((left, right) => Math.max(left, right), 0);
     const of = {
       factsIncluded: inBucket.length,
-      maxAllocation: budget.maxAllocations[place] ?? 0,
-      minSalience: inBucket.length === 0 ? null : least,
-      maxSalience: inBucket.length === 0 ? null : greatest,
+      maxAllocation: budget.maxAllocations[index] ?? 0,
+      minSalience: inBucket.length === 0 ? null : min,
+      maxSalience: inBucket.length === 0 ? null : max,
     };
     return [name, of] as const;
   });

@@ -29,24 +29,18 @@ import type { LogRecord } from '../log/codec.ts';
 import { TransactionView } from './transaction-view.ts';
 import { writesOf, type Writing } from './transaction-writes.ts';
 
-/**
- * Transactions: writes that are kept in memory until they are seen together, by one record of the log, or not at all.
- *
- * What calls want of one transaction is done one after the other; questions only look at its writes in their turn. A
- * write that is refused has rolled everything back before the refusal is told. Nothing of a transaction is durable
- * before its commit is.
- */
+/** What `Transactions` needs. */
 export interface TransactionParts {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly pause: Pause;
-  /** Makes ids that nobody can guess. */
+  /** Makes unguessable ids. */
   readonly newId: () => string;
 }
 
-/** Committed rules of a version with so many operations of a transaction over them. */
+/** A version of the committed rules with the first operations of a transaction applied. */
 interface RulesOver {
-  /** The id of the transaction. */
+  /** Id of the transaction. */
   readonly of: string;
   readonly committed: RuleStore;
   readonly version: number;
@@ -54,15 +48,23 @@ interface RulesOver {
   readonly rules: RuleStore;
 }
 
-/** Net writes of one transaction as JSON. */
-const mostBytes = 64 * 1024 * 1024;
+/** Maximum size of one transaction's net writes as JSON. */
+const maxTransactionBytes = 64 * 1024 * 1024;
 const unlimited = { timeoutMs: Number.POSITIVE_INFINITY, maxDerivations: Number.POSITIVE_INFINITY };
 
+/**
+ * Transactions: writes buffered in memory until one log record commits them all, or none. Reads use snapshot isolation;
+ * the first committer wins.
+ *
+ * Calls of one transaction run one after the other; questions only read its writes in their turn. When a write is
+ * refused, the transaction is rolled back before the caller sees the refusal. Nothing of a transaction is durable
+ * before its commit.
+ */
 export class Transactions {
   readonly #writer: Writer;
   readonly #pause: Pause;
   readonly #open: OpenTransactions;
-  /** The rules as the last transaction that wrote about some has them. */
+  /** The rules as seen by the last transaction that wrote rules. */
   #rules: RulesOver | null = null;
 
   constructor({ writer, clock, pause, newId }: TransactionParts) {
@@ -75,12 +77,12 @@ export class Transactions {
     this.#open.close();
   }
 
-  /** Those that are open. */
+  /** Number of open transactions. */
   get count(): number {
     return this.#open.count;
   }
 
-  /** To be told of every change in the turn in which it is made. */
+  /** Must be called for every change, in the same turn. */
   applied(record: LogRecord, report: Report): void {
     this.#open.applied(record, report);
   }
@@ -119,7 +121,7 @@ export class Transactions {
         hintsOfRetraction(context, patternOf(input)),
       );
     } catch (error) {
-      // The write is part of the transaction, which may have ended since: that is told by what comes next.
+      // The write succeeded; if the transaction has ended since, the next call reports it.
       if (error instanceof EngineError) return [];
       throw error;
     }
@@ -132,7 +134,7 @@ export class Transactions {
     return true;
   }
 
-  /** Reads committed knowledge with the writes of the caller's transaction over it; `plain` is without them. */
+  /** Reads the committed state with the writes of the caller's transaction over it; `plain` is without them. */
   async reading<Result>(
     caller: Caller,
     limits: ReadLimits,
@@ -166,7 +168,7 @@ export class Transactions {
         this.#open.end(transaction, 'committed');
         return { id, status: 'committed', operations: transaction.operations, generation };
       } catch (error) {
-        // Nothing was stored where the log could not be written: it can be tried again.
+        // If the log could not be written, nothing was stored: the commit can be retried.
         const isOpen = error instanceof EngineError && error.code === 'StorageUnavailable';
         throw isFinal(error) && !isOpen ? this.#rolledBack(transaction, error) : error;
       } finally {
@@ -185,7 +187,7 @@ export class Transactions {
     });
   }
 
-  /** The generation that the commit made, or found where there was nothing to write. */
+  /** The generation of the commit, or the current one if there is nothing to write. */
   async #commit(transaction: OpenTransaction, caller: Caller): Promise<number> {
     const { live, write } = this.#writer;
     const { writes } = transaction;
@@ -194,7 +196,7 @@ export class Transactions {
     const operation = await operationOf(caller.tenant, transaction, slices);
     const encoded = await encodedOperation(operation, slices);
     const check = async (time: number): Promise<void> => {
-      // Its database or tenant may have been emptied while it waited.
+      // Its database or tenant may have been cleared while it waited.
       refuseEnded(transaction);
       await checkCommit(transaction, this.#committed(caller), time, slices);
     };
@@ -209,7 +211,7 @@ export class Transactions {
     return { name, rules, facts: live.storeOf(caller)(), ruleChangedAt };
   }
 
-  /** What the commit would answer; nothing is changed, and the transaction stays open. */
+  /** The answer of a commit without changing anything; the transaction stays open. */
   #tryCommit(transaction: OpenTransaction, caller: Caller, timeoutMs: number): Promise<Committed> {
     return this.#inTurn(transaction, async () => {
       const { context: before, view } = await this.#viewed(transaction, caller, unlimited);
@@ -234,14 +236,14 @@ export class Transactions {
     });
   }
 
-  /** One write of the transaction: all of it, or nothing and the transaction is rolled back. */
+  /** One write of the transaction: it succeeds completely, or the transaction is rolled back. */
   async #write(caller: Caller, act: (writing: Writing) => Promise<Pending>): Promise<Pending> {
     const { live } = this.#writer;
     live.refuseClosed();
     const transaction = this.#open.require(caller, idOf(caller));
     const now = live.showTime();
     return this.#inTurn(transaction, async () => {
-      // A client that goes away cancels no write.
+      // A disconnecting client does not cancel a write.
       const context = live.pin({ ...caller, signal: new AbortController().signal }, unlimited);
       context.reasoner.readers++;
       try {
@@ -264,7 +266,7 @@ export class Transactions {
     });
   }
 
-  /** The rules as the transaction has them, to be changed with the next operation that it writes. */
+  /** The rules as the transaction sees them, to be changed by its next operation. */
   #rulesFor({ id, writes }: OpenTransaction, committed: RuleStore): RuleStore {
     const known = this.#rules;
     const isKnown =
@@ -279,7 +281,7 @@ export class Transactions {
     return rules;
   }
 
-  /** Takes changes in. Where there is no room beside other transactions nothing is taken in. */
+  /** Adds changes, or none if the transaction memory limits leave no room. */
   async #put(
     transaction: OpenTransaction,
     { reader, pacer }: ReadContext,
@@ -296,13 +298,13 @@ export class Transactions {
     for (const [at, change] of changes.entries()) {
       check(at);
       this.#open.writing(transaction, () => writes.add(change, reader.time));
-      if (writes.bytes > mostBytes) throw tooLarge();
+      if (writes.bytes > maxTransactionBytes) throw tooLarge();
       if (transaction.view !== null) transaction.unseen.push(change);
       if ((at & 0xff) === 0xff) await pacer.breathe();
     }
   }
 
-  /** A view of what the transaction reads now, with the context under it; the caller counts both readers down. */
+  /** A view of what the transaction reads now, with the context under it; the caller decrements both reader counts. */
   async #viewed(
     transaction: OpenTransaction,
     caller: Caller,
@@ -326,7 +328,7 @@ export class Transactions {
     }
   }
 
-  /** The view that is kept, brought up to date, or a new one; null where the kept one turned out to be of no use. */
+  /** The cached view brought up to date, or a new one; null if the cached one became unusable. */
   async #viewOver(
     transaction: OpenTransaction,
     context: ReadContext,
@@ -346,7 +348,7 @@ export class Transactions {
     return TransactionView.over(context, isUnborn, writes);
   }
 
-  /** Does what a call wants after what the calls before it wanted; refused where that ended the transaction. */
+  /** Runs `act` after all earlier calls of the transaction; refused if one of them ended it. */
   #inTurn<Result>(transaction: OpenTransaction, act: () => Promise<Result>): Promise<Result> {
     return this.#open.using(transaction, () => {
       const result = transaction.turn.then(() => {
@@ -354,7 +356,7 @@ export class Transactions {
         return act();
       });
       const ended = (): void => {};
-      // Whoever called is told of a failure; the next call only waits.
+      // The caller receives the failure; the next call only waits.
       transaction.turn = result.then(ended, ended);
       return result;
     });
@@ -366,7 +368,7 @@ export class Transactions {
   }
 }
 
-/** True where a refusal, or a bug, ends the transaction. */
+/** True if a refusal, or a bug, ends the transaction. */
 function isFinal(error: unknown): boolean {
   return !(error instanceof EngineError) || rollsBack(error);
 }
@@ -382,7 +384,7 @@ function refuseEnded({ id, status }: OpenTransaction): void {
 function tooLarge(): EngineError {
   return new EngineError(
     'PayloadTooLarge',
-    `the writes of one transaction take at most ${mostBytes} bytes as JSON: commit in several`,
+    `the writes of one transaction take at most ${maxTransactionBytes} bytes as JSON: commit in several`,
   );
 }
 
@@ -402,7 +404,7 @@ async function operationOf(
   return { kind: 'commit', tenant, retract, assert, rules: writes.rules, operations };
 }
 
-/** A copy of the rules with the transaction's over them; one that another has retracted since stays away. */
+/** A copy of the rules with the transaction's operations applied, except to rules that another commit has retracted. */
 function rulesOver(committed: RuleStore, { rules: operations }: NetWrites): RuleStore {
   const rules = committed.copy();
   for (const [at, operation] of operations.entries())
@@ -411,7 +413,7 @@ function rulesOver(committed: RuleStore, { rules: operations }: NetWrites): Rule
   return rules;
 }
 
-/** What the rules conclude that are written, as they were and as they would be, and in which scope. */
+/** The relations that the written rules conclude, before and after, with their scopes. */
 function writtenRules(
   { rules }: NetWrites,
   committed: RuleStore,
@@ -426,9 +428,9 @@ function writtenRules(
 }
 
 /**
- * The writes of one transaction. Each is checked at once, as the write itself would be, and seen by nobody else; a
- * refusal has rolled the whole transaction back. Refused with TransactionNotFound where it is unknown or another
- * caller's, with Conflict where it has ended.
+ * The writes of one transaction. Each is checked immediately like the plain write and invisible to others; a refusal
+ * rolls back the whole transaction. Throws TransactionNotFound if it is unknown or another caller's, Conflict if it has
+ * ended.
  */
 export interface TransactionWrites {
   tell(fact: FactInput & { ifGeneration: number | null }): Promise<Pending>;
