@@ -1,4 +1,4 @@
-import { inExclusiveCommit, unlimited } from '../session/barrier.ts';
+import { inExclusiveCommit, unlimited, type Writer } from '../session/barrier.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
@@ -6,12 +6,10 @@ import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { Decayed, DecayInput } from '../contract/memory.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
-import { type Fate, fateOf } from './fate.ts';
-import { numberOfTerm } from './patterns.ts';
+import { isPinned, factNumberOf } from './patterns.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Decay } from '../state/operation.ts';
 import { outcomeAs } from '../state/outcome.ts';
-import type { Writer } from '../session/barrier.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { TenantState } from '../state/state.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
@@ -62,7 +60,7 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
     });
   const found = await live.reading(caller, unlimited, async (context) => {
     const evictions = await evictionsIn(context, wanted);
-    return { tenant: context.tenant, facts: evictions.map(({ fact }) => numberOfTerm(fact)) };
+    return { tenant: context.tenant, facts: evictions.map(({ fact }) => factNumberOf(fact)) };
   });
   const decided: { answer: Answer | null } = { answer: null };
   const operation = (logical: number): Promise<DecidedWrite | null> =>
@@ -94,16 +92,16 @@ async function decide(
     const { version } = tenant.uses;
     evictions = await inOrder(context, evictions);
     const answer = await answerOf(context, wanted, evictions, time);
-    const isMaintained = caller.idempotency !== null;
-    if (evictions.length === 0 && !tenant.facts.hasEnds(wanted.view) && !isMaintained)
+    const storesAnswer = caller.idempotency !== null;
+    if (evictions.length === 0 && !tenant.facts.hasEnds(wanted.view) && !storesAnswer)
       return { answer, write: null };
-    const facts = evictions.map(({ fact }) => numberOfTerm(fact));
+    const facts = evictions.map(({ fact }) => factNumberOf(fact));
     const operation: Decay = {
       kind: 'decay',
       tenant: caller.tenant,
       scope: wanted.view,
       facts,
-      answer: isMaintained ? answer : null,
+      answer: storesAnswer ? answer : null,
     };
     const encoded = await encodedOperation(operation, pacer);
     if (tenant.uses.version === version || attempt === maxAttempts)
@@ -216,4 +214,23 @@ async function countStored(context: ReadContext, view: ScopeChoice, time: number
 function scopeNumberOf({ tenant: { facts } }: ReadContext, view: ScopeChoice): number | null {
   if (view.kind === 'all') return null;
   return facts.scopeNumber(view.kind === 'unscoped' ? null : view.scope);
+}
+
+/** Why decay evicts a stored fact: its validity has ended, or its salience is below the threshold. */
+export type Fate = 'expired' | 'faded';
+
+/**
+ * What decay does at this time to a live version; null: it stays. An expired fact goes even if pinned. A fact that is
+ * not yet valid does not fade.
+ */
+export function fateOf(
+  { relation, row }: FactRow,
+  time: number,
+  threshold: number,
+  salience: () => number,
+): Fate | null {
+  if ((relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) <= time) return 'expired';
+  if ((relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) > time) return null;
+  if (isPinned(relation.metadata.get(row))) return null;
+  return salience() < threshold ? 'faded' : null;
 }

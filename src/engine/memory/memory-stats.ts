@@ -5,7 +5,7 @@
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { entryOf } from './context-entry.ts';
 import type { RenderedOrder } from '../store/rendered-order.ts';
-import { Saliences } from './saliences.ts';
+import { SalienceReader } from './salient-facts.ts';
 import { histogramBins, type MemoryStats, type MemoryStatsQuery } from '../contract/memory.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
@@ -27,7 +27,7 @@ export async function memoryStats(context: ReadContext, query: MemoryStatsQuery)
   const view = scopeChoice(query);
   const isVisible = visibleIn(context, view);
   const timeOf = (generation: number): number => database.timeOf(generation);
-  const saliences = new Saliences(tenant.facts, tenant.uses, timeOf, reader.time);
+  const saliences = new SalienceReader(tenant.facts, tenant.uses, timeOf, reader.time);
   const histogram = Array.from({ length: histogramBins }, () => 0);
   const expiring = { within1h: 0, within24h: 0, within7d: 0 };
   const fading = new LeastSalient(tenant.uses.bounds.order);

@@ -2,11 +2,12 @@ import { type Consolidation, summarySuffix } from '../contract/memory.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { Tuples } from '../store/tuples.ts';
-import { relationKey } from '../language/terms.ts';
+import { relationKey, isAggregate } from '../language/terms.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
-import { isEpisode } from './episode.ts';
-import { isPinned } from './fate.ts';
+import type { Metadata } from '../contract/facts.ts';
 import { consolidationOf, constantsOf } from './summary.ts';
+import { parseTime } from '../contract/fields.ts';
+import { isBuiltinName, type Literal } from '../contract/language.ts';
 
 /** Which facts to consolidate. */
 export interface Wanted {
@@ -19,14 +20,14 @@ export interface Wanted {
 }
 
 /** The state to search: this generation, the latest, at this time. */
-export interface Looked {
+export interface SearchedState {
   readonly facts: FactStore;
   readonly generation: number;
   readonly time: number;
 }
 
 /** A stored summary. */
-export interface Standing {
+export interface StoredSummary {
   readonly fact: FactRow;
   readonly consolidation: Consolidation;
   readonly constants: readonly string[];
@@ -35,7 +36,7 @@ export interface Standing {
 /** Facts to consolidate. */
 export interface Pattern {
   /** The summary that they join; null: they form a new one. */
-  readonly former: Standing | null;
+  readonly former: StoredSummary | null;
   readonly position: number;
   readonly rows: readonly FactRow[];
 }
@@ -51,9 +52,13 @@ const rowsInSlice = 1024;
  * and would not be idempotent. For the same reason a fact that fits a summary joins it or stays alone; of several
  * summaries it joins the oldest.
  */
-export async function* patterns(looked: Looked, wanted: Wanted, pacer: Pacer): AsyncGenerator<Pattern> {
+export async function* patterns(
+  looked: SearchedState,
+  wanted: Wanted,
+  pacer: Pacer,
+): AsyncGenerator<Pattern> {
   const scope = scopeNumberOf(looked.facts, wanted.view);
-  const summaries = await standing(looked, scope, pacer);
+  const summaries = await storedSummaries(looked, scope, pacer);
   for (const relation of looked.facts.relations.values()) {
     const { predicate, arity, negated } = relation;
     if (arity < 2 || !(wanted.predicates?.has(predicate) ?? !wanted.ruled.has(predicate))) continue;
@@ -80,16 +85,16 @@ function scopeNumberOf(facts: FactStore, view: ScopeChoice): number | null {
 
 interface Summaries {
   /** Summaries by the relation and scope number of the facts they represent, oldest first. */
-  readonly of: ReadonlyMap<string, Standing[]>;
+  readonly of: ReadonlyMap<string, StoredSummary[]>;
   readonly rows: ReadonlyMap<StoredRelation, ReadonlySet<number>>;
 }
 
-async function standing(
-  { facts, generation, time }: Looked,
+async function storedSummaries(
+  { facts, generation, time }: SearchedState,
   scope: number | null,
   pacer: Pacer,
 ): Promise<Summaries> {
-  const found = new Map<string, Standing[]>();
+  const found = new Map<string, StoredSummary[]>();
   const rows = new Map<StoredRelation, Set<number>>();
   for (const relation of facts.relations.values()) {
     const { predicate, arity, negated } = relation;
@@ -113,13 +118,13 @@ async function standing(
     if (own.size > 0) rows.set(relation, own);
   }
   for (const list of found.values())
-    list.sort((left, right) => numberOfTerm(left.fact) - numberOfTerm(right.fact));
+    list.sort((left, right) => factNumberOf(left.fact) - factNumberOf(right.fact));
   return { of: found, rows };
 }
 
 /** The stored rows by scope number. */
 async function rowsPerScope(
-  { generation, time }: Looked,
+  { generation, time }: SearchedState,
   relation: StoredRelation,
   scope: number | null,
   pacer: Pacer,
@@ -145,7 +150,7 @@ interface Stored {
   /** Ascending; may include summaries of another predicate. */
   readonly rows: readonly number[];
   /** The summaries that represent such facts. */
-  readonly summaries: readonly Standing[];
+  readonly summaries: readonly StoredSummary[];
   readonly isSummary: (row: number) => boolean;
 }
 
@@ -153,7 +158,7 @@ async function* patternsIn(stored: Stored, wanted: Wanted, pacer: Pacer): AsyncG
   const { facts, relation, rows, isSummary } = stored;
   const isAnyWanted = wanted.predicates !== null;
   const lookUp = summaryLookUp(stored);
-  const joining = new Map<Standing, FactRow[]>();
+  const joining = new Map<StoredSummary, FactRow[]>();
   const alone: number[] = [];
   for (const [at, row] of rows.entries()) {
     if (at % rowsInSlice === 0) await pacer.breathe();
@@ -195,10 +200,10 @@ async function* patternsIn(stored: Stored, wanted: Wanted, pacer: Pacer): AsyncG
 }
 
 /** Finds the oldest summary that the fact of a row fits. */
-function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) => Standing | null {
+function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) => StoredSummary | null {
   if (summaries.length === 0) return () => null;
   const order = new Map(summaries.map((summary, at) => [summary, at]));
-  const byPosition = new Map<number, Map<string, Standing>>();
+  const byPosition = new Map<number, Map<string, StoredSummary>>();
   for (const summary of summaries) {
     const { position } = summary.consolidation;
     const ids = summary.constants.map((text) => facts.dictionary.find(text));
@@ -210,7 +215,7 @@ function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) =>
     else if (!known.has(key)) known.set(key, summary);
   }
   return (row) => {
-    let first: Standing | null = null;
+    let first: StoredSummary | null = null;
     for (const [position, known] of byPosition) {
       const summary = known.get(othersOf(relation, row, position).join());
       if (summary === undefined) continue;
@@ -252,7 +257,7 @@ async function episodicPosition({ facts, relation, rows, summaries }: Stored, pa
 }
 
 /** The values at this position of the facts that these summaries represent. */
-function* textsAt(summaries: readonly Standing[], at: number): Generator<string> {
+function* textsAt(summaries: readonly StoredSummary[], at: number): Generator<string> {
   for (const { consolidation, constants } of summaries) {
     const { position, values } = consolidation;
     if (at === position) for (const { value } of values) yield value;
@@ -299,6 +304,37 @@ export function valueAt(facts: FactStore, { relation, row }: FactRow, position: 
 }
 
 /** The number that identifies the fact in the log. */
-export function numberOfTerm({ relation, row }: FactRow): number {
+export function factNumberOf({ relation, row }: FactRow): number {
   return relation.number[row] as number;
+}
+
+/** Epoch milliseconds from March 1973 on; shorter numbers are more often something else. */
+const epochMs = /^\d{12,13}$/;
+
+/** True for ISO 8601 text with at least a date, and for epoch milliseconds. */
+export function isInstant(text: string): boolean {
+  return epochMs.test(text) || parseTime(text) !== null;
+}
+
+/** True if a fact with this value at the episodic position describes a single event. */
+export function isEpisode({ relation, row }: FactRow, value: string): boolean {
+  const hasEnd = (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) !== Number.POSITIVE_INFINITY;
+  const hasBegin = (relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) !== Number.NEGATIVE_INFINITY;
+  return hasEnd || hasBegin || relation.metadata.get(row)?.['episode'] === true || isInstant(value);
+}
+
+/** The predicates that these bodies read, including those under `not` and inside aggregates. */
+export function predicatesRead(bodies: Iterable<readonly Literal[]>): Set<string> {
+  const read = new Set<string>();
+  const left = [...bodies];
+  for (let body = left.pop(); body !== undefined; body = left.pop())
+    for (const literal of body)
+      if (isAggregate(literal)) left.push(literal.body);
+      else if (!isBuiltinName(literal.predicate)) read.add(literal.predicate);
+  return read;
+}
+
+/** True if decay must not evict the fact and consolidation must not retract it. */
+export function isPinned(metadata: Metadata | null | undefined): boolean {
+  return metadata?.['pinned'] === true;
 }

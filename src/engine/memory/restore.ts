@@ -7,7 +7,7 @@ import type { ConsolidatedValue, Restored, RestoreInput } from '../contract/memo
 import { requireFact } from '../read/describe.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
 import type { FactIdentity, FactRow } from '../store/fact-store.ts';
-import { numberOfTerm } from './patterns.ts';
+import { factNumberOf } from './patterns.ts';
 import { consolidationOf, constantsOf, memberArgs } from './summary.ts';
 import { renderAtom } from '../language/print.ts';
 import type { FactToRestore, Restore } from '../state/operation.ts';
@@ -35,7 +35,7 @@ export async function restore(writer: Writer, caller: Caller, { id }: RestoreInp
       const write: Restore = {
         kind: 'restore',
         tenant: caller.tenant,
-        summary: numberOfTerm(summary),
+        summary: factNumberOf(summary),
         facts,
         answer: caller.idempotency === null ? null : answer,
       };

@@ -81,7 +81,7 @@ import type { StoredImport } from '../write/importing.ts';
 import type { Import } from '../write/importing.ts';
 import type { AboutInput } from '../memory/mentioned-facts.ts';
 import type { ViewFields } from '../session/read-context.ts';
-import type { VocabularyEntry } from '../read/vocabulary.ts';
+import type { VocabularyEntry } from '../read/describe.ts';
 import type { Learned } from '../write/learn.ts';
 import type { Learning } from '../write/learn.ts';
 import type { Replica } from '../replication/follower.ts';

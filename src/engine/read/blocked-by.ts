@@ -14,7 +14,7 @@ import type { TableSet } from '../datalog/tables/table-set.ts';
 import { furthest } from '../datalog/explain/why-not.ts';
 
 /** An atom that is not true in a view: the explained atom or a missing premise. */
-export interface Lacking {
+export interface MissingAtom {
   readonly view: ScopeChoice;
   /** Not true anywhere in the view; a premise may have variables. */
   readonly atom: AtomLiteral;
@@ -29,7 +29,7 @@ type Block = WhyNot['blockedBy'][number];
  * Each reason is searched in the view that lacks the atom. For a premise with variables, one fact per scope is
  * reported: the one that expired last, that becomes valid first, or the first by code point.
  */
-export class Blocks {
+export class BlockFinder {
   readonly #context: ReadContext;
   readonly #set: TableSet;
   readonly #rules: readonly RuleRecord[];
@@ -60,8 +60,8 @@ export class Blocks {
   }
 
   /** All blocks, each once: by reason, then in the order of `lacking`, then by scope or rule. */
-  async of(lacking: readonly Lacking[]): Promise<Block[]> {
-    const distinct = new Map<string, Lacking>();
+  async of(lacking: readonly MissingAtom[]): Promise<Block[]> {
+    const distinct = new Map<string, MissingAtom>();
     for (const each of lacking) {
       const key = `${viewKey(each.view)}\n${renderAtom(each.atom)}`;
       if (!distinct.has(key)) distinct.set(key, each);
@@ -79,7 +79,7 @@ export class Blocks {
     if (!this.#found.has(key)) this.#found.set(key, { reason, detail });
   }
 
-  async #expired({ view, atom }: Lacking): Promise<void> {
+  async #expired({ view, atom }: MissingAtom): Promise<void> {
     const { tenant, reader, pacer } = this.#context;
     await pacer.breathe();
     const wanted = { ...patternOf(atom), scope: view };
@@ -94,7 +94,7 @@ export class Blocks {
       this.#add('expired', `${found.atom}${inScope(scope)} expired at ${iso(found.until)}`);
   }
 
-  async #notYetValid({ view, atom }: Lacking): Promise<void> {
+  async #notYetValid({ view, atom }: MissingAtom): Promise<void> {
     const { tenant, reader, pacer } = this.#context;
     const { facts } = tenant;
     await pacer.breathe();
@@ -111,7 +111,7 @@ export class Blocks {
       this.#add('not_yet_valid', `${found.atom}${inScope(scope)} is valid only from ${iso(found.from)} on`);
   }
 
-  async #inOtherScopes({ view, atom }: Lacking): Promise<void> {
+  async #inOtherScopes({ view, atom }: MissingAtom): Promise<void> {
     const stored = await this.#storedElsewhere(view, atom);
     for (const [scope, found] of stored)
       this.#add('other_scope', `${found} is stored${inScope(scope)}, not${inView(view)}`);
@@ -145,7 +145,7 @@ export class Blocks {
     return perScope.sorted();
   }
 
-  async #disabled(lacking: Lacking): Promise<void> {
+  async #disabled(lacking: MissingAtom): Promise<void> {
     const { view, atom } = lacking;
     for (const kept of this.#disabledRules.get(relationOf(atom)) ?? []) {
       await this.#context.pacer.breathe();
@@ -164,7 +164,11 @@ export class Blocks {
    * What the rule would conclude of the atom if enabled; null: nothing. Its body can be evaluated as is: what is under
    * `not` or in an aggregate never depends on its head. Only recursion through the head needs a new evaluation.
    */
-  async #concluded(kept: RuleRecord, bodyView: ScopeChoice, { view, atom }: Lacking): Promise<string | null> {
+  async #concluded(
+    kept: RuleRecord,
+    bodyView: ScopeChoice,
+    { view, atom }: MissingAtom,
+  ): Promise<string | null> {
     const { reasoner, reader, pacer } = this.#context;
     const { rule } = kept;
     const found = await furthest(rule, atom, new LiteralReader(this.#set, reader, pacer, bodyView));

@@ -2,7 +2,7 @@ import { EngineError } from '../base/errors.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { AtomLiteral } from '../contract/language.ts';
 import type { FactPattern } from '../store/fact-store.ts';
-import { hintsOfNothing, listed, mostHints } from './hints.ts';
+import { hintsOfNothing, listed, maxHints } from './hints.ts';
 import { KnownNames } from './known-names.ts';
 import { parseAtom } from '../language/parse.ts';
 import { relationKey } from '../language/terms.ts';
@@ -25,7 +25,7 @@ export async function hintsOfRetraction(context: ReadContext, pattern: FactPatte
   const concluded = await conclusionHint(context, pattern);
   const asked = { predicate, args: [...args], negated: truthVal === false, naf: false };
   const hints = hintsOfNothing(KnownNames.of(context), [asked]);
-  return (concluded === null ? hints : [concluded, ...hints]).slice(0, mostHints);
+  return (concluded === null ? hints : [concluded, ...hints]).slice(0, maxHints);
 }
 
 /**

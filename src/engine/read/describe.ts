@@ -2,11 +2,12 @@ import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
 import type { FactDetail, PredicateList } from '../contract/facts.ts';
 import { type ReadContext, storedFact } from '../session/read-context.ts';
-import type { FactRow } from '../store/fact-store.ts';
+import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import { type Reader, sees } from '../datalog/model/reader.ts';
+import { visibleIn } from '../session/visible-rows.ts';
 
 /** The details of one fact, and the vocabulary of a tenant. */
 
@@ -129,4 +130,64 @@ function wholeCount(relation: StoredRelation, reader: Reader): number | null {
 function exampleOf(relation: StoredRelation, row: number, { tenant }: ReadContext): string {
   const { predicate, negated } = relation;
   return renderAtom({ predicate, args: tenant.facts.argsOf({ relation, row }), negated });
+}
+
+type Entry = { -readonly [Key in keyof VocabularyEntry]: VocabularyEntry[Key] };
+
+/**
+ * The relations with facts or rules in the view: most facts first, then most rules, then by name, arity and truth
+ * value.
+ */
+export async function vocabularyOf(context: ReadContext, view: ScopeChoice): Promise<VocabularyEntry[]> {
+  const { database, tenant, reader, pacer } = context;
+  const isVisible = visibleIn(context, view);
+  const entries = new Map<string, Entry>();
+  const entryOf = (predicate: string, arity: number, negated: boolean): Entry => {
+    const key = relationKey(predicate, arity, negated);
+    let entry = entries.get(key);
+    if (entry === undefined)
+      entries.set(key, (entry = { predicate, arity, negated, facts: 0, rules: 0, example: null }));
+    return entry;
+  };
+  for (const relation of tenant.facts.relations.values()) {
+    const { predicate, arity, negated } = relation;
+    const count = relation.rowsAt(reader.generation);
+    let entry: Entry | null = null;
+    for (let row = 0; row < count; row++) {
+      if ((row & 0xfff) === 0xfff) await pacer.breathe();
+      if (!isVisible(relation, row)) continue;
+      entry ??= entryOf(predicate, arity, negated);
+      entry.facts++;
+      entry.example ??= renderAtom({ predicate, args: tenant.facts.argsOf({ relation, row }), negated });
+    }
+  }
+  for (const { rule, scope, enabled } of database.rules.all())
+    if (
+      enabled &&
+      (scope === null || view.kind === 'all' || (view.kind === 'scope' && view.scope === scope))
+    ) {
+      const { predicate, args, negated } = rule.head;
+      entryOf(predicate, args.length, negated).rules++;
+    }
+  return [...entries.values()].sort(
+    (a, b) =>
+      b.facts - a.facts ||
+      b.rules - a.rules ||
+      compareText(a.predicate, b.predicate) ||
+      a.arity - b.arity ||
+      Number(a.negated) - Number(b.negated),
+  );
+}
+
+/** A relation that has facts in a view, or that a rule concludes there. */
+export interface VocabularyEntry {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+  /** Number of visible stored facts in the view. */
+  readonly facts: number;
+  /** Number of enabled rules that conclude it in the view. */
+  readonly rules: number;
+  /** One fact, rendered; null if none is stored. */
+  readonly example: string | null;
 }

@@ -14,7 +14,7 @@ import { renderAtom, renderConstant, renderLiteral, renderRule } from '../langua
 import { atomsIn, atomsOf, wildcard } from '../language/terms.ts';
 import { spellingOf } from '../store/relation-names.ts';
 
-export const mostHints = 5;
+export const maxHints = 5;
 /** Maximum number of literals or facts examined per request. */
 const maxExamined = 1000;
 
@@ -28,7 +28,7 @@ export class Hints {
   readonly #hints = new Set<string>();
 
   get isFull(): boolean {
-    return this.#hints.size >= mostHints;
+    return this.#hints.size >= maxHints;
   }
 
   add(hint: string | null): void {

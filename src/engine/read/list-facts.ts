@@ -5,16 +5,16 @@ import { hintsOfFilter, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
 import type { Concluded, Listing, RelationName } from '../session/listing-cache.ts';
 import { shownConclusions } from './listed-conclusions.ts';
-import type { Listed, SortValue } from './listing-order.ts';
+import type { ListingQuery, SortValue } from './listing-order.ts';
 import {
-  comparePlaces,
+  comparePositions,
   compareRelations,
   conclusionAt,
   type ConclusionName,
   factAt,
   listingOf,
   type ListingPosition,
-  placeAt,
+  positionAt,
 } from './listing.ts';
 
 /**
@@ -26,7 +26,7 @@ import {
  */
 export async function listFacts(context: ReadContext, query: ListFactsQuery): Promise<FactList> {
   const after = query.cursor === null ? null : readCursor(query.cursor, query.sort);
-  const listed: Listed = { context, query, time: after?.time ?? context.reader.time };
+  const listed: ListingQuery = { context, query, time: after?.time ?? context.reader.time };
   const listing = await listingOf(listed);
   const total = listing.rows.length;
   const isAscending = query.order === 'asc';
@@ -46,19 +46,19 @@ export async function listFacts(context: ReadContext, query: ListFactsQuery): Pr
   return {
     facts,
     total,
-    nextCursor: hasMore ? writeCursor(placeAt(listed, listing, at - step), listed, listing) : null,
+    nextCursor: hasMore ? writeCursor(positionAt(listed, listing, at - step), listed, listing) : null,
     ...(total === 0 ? hintsPart(hintsOfFilter(KnownNames.of(context), query)) : {}),
   };
 }
 
 /** The index of the first entry after this position, in the direction of the query. */
-function firstAfter(listed: Listed, listing: Listing, place: ListingPosition): number {
+function firstAfter(listed: ListingQuery, listing: Listing, place: ListingPosition): number {
   const isAscending = listed.query.order === 'asc';
   let start = 0;
   let end = listing.rows.length;
   while (start < end) {
     const middle = (start + end) >>> 1;
-    const order = comparePlaces(placeAt(listed, listing, middle), place);
+    const order = comparePositions(positionAt(listed, listing, middle), place);
     if (order < 0 || (isAscending && order === 0)) start = middle + 1;
     else end = middle;
   }
@@ -67,7 +67,7 @@ function firstAfter(listed: Listed, listing: Listing, place: ListingPosition): n
 
 /** The entries at these indexes; the conclusions of one relation are proved together. */
 async function shown(
-  { context, time }: Listed,
+  { context, time }: ListingQuery,
   listing: Listing,
   page: readonly number[],
 ): Promise<StoredFact[]> {
@@ -104,7 +104,7 @@ interface Cursor {
 
 function writeCursor(
   { sort, number, conclusion }: ListingPosition,
-  { query, time }: Listed,
+  { query, time }: ListingQuery,
   { relations }: Listing,
 ): string {
   const relation = query.sort === 'predicate' ? relations[sort as number] : undefined;

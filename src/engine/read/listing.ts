@@ -1,22 +1,23 @@
-import { AtomPart } from './atom-part.ts';
-import { compareArguments } from './argument-order.ts';
+import {
+  compareArguments,
+  sortedListing,
+  type ListingQuery,
+  rowNumberOf,
+  type SortValue,
+  type StoredRows,
+  sortValueOf,
+} from './listing-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { EngineError } from '../base/errors.ts';
 import { compareText, compareTexts } from '../base/text-order.ts';
 import { type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
-import type { FactRow } from '../store/fact-store.ts';
+import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Concluded, Listing, ListingState, RelationName } from '../session/listing-cache.ts';
 import { answerAt, conclusionsOf, type Concluding, supportsOf } from './listed-conclusions.ts';
-import {
-  inOrder,
-  type Listed,
-  numericValue,
-  type SortValue,
-  type StoredRows,
-  valueOf,
-} from './listing-order.ts';
 import { relationKey } from '../language/terms.ts';
+import { Dictionary } from '../store/dictionary.ts';
+import { renderAtom } from '../language/print.ts';
 
 /**
  * The listing of a GET /facts query: all entries in ascending order.
@@ -41,7 +42,7 @@ export interface ConclusionName {
 }
 
 /** Compares two positions. */
-export function comparePlaces(left: ListingPosition, right: ListingPosition): number {
+export function comparePositions(left: ListingPosition, right: ListingPosition): number {
   return (
     compareSorts(left.sort, right.sort) ||
     (left.number ?? Number.POSITIVE_INFINITY) - (right.number ?? Number.POSITIVE_INFINITY) ||
@@ -75,7 +76,7 @@ export function compareRelations(left: RelationName, right: RelationName): numbe
 }
 
 /** The listing, from the cache if it is still current. Call it in the turn in which the reader was pinned. */
-export async function listingOf(listed: Listed): Promise<Listing> {
+export async function listingOf(listed: ListingQuery): Promise<Listing> {
   const { context } = listed;
   const state = stateOf(listed);
   const kept = context.listings.find(state);
@@ -83,14 +84,18 @@ export async function listingOf(listed: Listed): Promise<Listing> {
   const relations = listedRelations(listed);
   const stored = await storedRows(listed, relations);
   const conclusions = await concluded(listed, relations);
-  const listing = { relations, conclusions, ...(await inOrder(listed, relations, stored, conclusions)) };
+  const listing = {
+    relations,
+    conclusions,
+    ...(await sortedListing(listed, relations, stored, conclusions)),
+  };
   const now = stateOf(listed);
   if (now.version === state.version && now.usesVersion === state.usesVersion)
     context.listings.keep(state, listing);
   return listing;
 }
 
-function stateOf({ context, query, time }: Listed): ListingState {
+function stateOf({ context, query, time }: ListingQuery): ListingState {
   const { tenant, reader } = context;
   const { predicate, scope, unscoped, q, truthVal, derived, sort } = query;
   const bySalience = sort === 'salience';
@@ -106,11 +111,11 @@ function stateOf({ context, query, time }: Listed): ListingState {
 }
 
 /** The position of the entry at this index. */
-export function placeAt(listed: Listed, listing: Listing, at: number): ListingPosition {
+export function positionAt(listed: ListingQuery, listing: Listing, at: number): ListingPosition {
   const fact = factAt(listed.context, listing, at);
   if (fact !== null) {
-    const sort = valueOf(listed, fact, listing.places[at] as number);
-    return { sort, number: numericValue(fact), conclusion: null };
+    const sort = sortValueOf(listed, fact, listing.places[at] as number);
+    return { sort, number: rowNumberOf(fact), conclusion: null };
   }
   const { relation, row } = conclusionAt(listing, at);
   const { matches, values } = listing.conclusions[relation] as Concluded;
@@ -136,7 +141,7 @@ export function conclusionAt({ places, rows }: Listing, at: number): { relation:
 }
 
 /** The relations that the query can list, stored and derived, in order, each once. */
-function listedRelations({ context: { tenant, reader }, query }: Listed): RelationName[] {
+function listedRelations({ context: { tenant, reader }, query }: ListingQuery): RelationName[] {
   const named = new Map<string, RelationName>();
   const concluded = query.derived ? reader.program.conclusionsOf(query.predicate ?? '') : [];
   for (const { predicate, arity, negated } of [...tenant.facts.relations.values(), ...concluded])
@@ -158,13 +163,13 @@ interface Gathering {
 }
 
 async function storedRows(
-  { context, query }: Listed,
+  { context, query }: ListingQuery,
   relations: readonly RelationName[],
 ): Promise<StoredRows> {
   const { facts } = context.tenant;
   const view = scopeChoice(query);
   const scope = view.kind === 'all' ? null : view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
-  const part = query.q === null ? null : new AtomPart(query.q);
+  const part = query.q === null ? null : new AtomFilter(query.q);
   const gathering: Gathering = { context, scope, found: new GrowingPairs() };
   for (const [place, { predicate, arity, negated }] of relations.entries()) {
     const relation = facts.relation(predicate, arity, negated);
@@ -203,7 +208,7 @@ function takeListed(
 /** `takeListed` for rows whose atom contains the substring; stops when the slice's work is used up. */
 function takeMatching(
   { context, scope, found }: Gathering,
-  part: AtomPart,
+  part: AtomFilter,
   relation: StoredRelation,
   place: number,
   from: number,
@@ -266,7 +271,7 @@ function enlarged(column: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
 }
 
 /** The derivable, not stored conclusions of the query's predicate, of every arity and truth value. */
-async function concluded(listed: Listed, relations: readonly RelationName[]): Promise<Concluded[]> {
+async function concluded(listed: ListingQuery, relations: readonly RelationName[]): Promise<Concluded[]> {
   const { context, query } = listed;
   const { predicate } = query;
   if (!query.derived || predicate === null) return [];
@@ -291,7 +296,10 @@ async function concluded(listed: Listed, relations: readonly RelationName[]): Pr
 }
 
 /** The conclusions with the sort values from their proofs. */
-async function valued({ context, query, time }: Listed, all: readonly Concluded[]): Promise<Concluded[]> {
+async function valued(
+  { context, query, time }: ListingQuery,
+  all: readonly Concluded[],
+): Promise<Concluded[]> {
   try {
     const relations = all.map(({ matches }) => matches);
     const supports = await supportsOf(context, relations, time);
@@ -321,4 +329,49 @@ function valuesOf(supports: readonly Concluding[], sort: ListFactsQuery['sort'])
 function valueOfSupport(support: Concluding, sort: ListFactsQuery['sort']): number {
   if (sort === 'createdAt' || sort === 'updatedAt' || sort === 'salience') return support[sort];
   return Math.min(Number.MAX_VALUE, support.until);
+}
+
+/**
+ * A case-insensitive substring filter over rendered atoms.
+ *
+ * A substring of ASCII letters, digits and underscores contains no bracket, comma or quote and so lies within one
+ * constant; its bytes decide unless the constant is rendered differently from how it is stored. Other substrings are
+ * searched in the rendered atom.
+ */
+export class AtomFilter {
+  readonly #text: string;
+  /** null: may span several constants. */
+  readonly #bytes: Uint8Array | null;
+
+  constructor(text: string) {
+    this.#text = text.toLowerCase();
+    this.#bytes = /^[a-z0-9_]+$/.test(this.#text) ? new TextEncoder().encode(this.#text) : null;
+  }
+
+  /** True if the predicate's name contains it, and so every atom does. */
+  isInName(predicate: string): boolean {
+    return predicate.toLowerCase().includes(this.#text);
+  }
+
+  /**
+   * True if the fact contains it outside the predicate's name. Adds the cost to `work`, in steps of some hundred ns.
+   */
+  isIn(facts: FactStore, { relation, row }: FactRow, work: { steps: number }): boolean {
+    const { predicate, arity, negated, columns } = relation;
+    const { dictionary } = facts;
+    if (this.#bytes !== null && dictionary instanceof Dictionary) {
+      let isSure = true;
+      for (let position = 0; position < arity && isSure; position++) {
+        const id = (columns[position] as Int32Array)[row] as number;
+        work.steps += dictionary.sizeOf(id) / 64;
+        const holds = dictionary.holds(id, this.#bytes);
+        if (holds === true) return true;
+        isSure = holds === false;
+      }
+      if (isSure) return false;
+    }
+    const atom = renderAtom({ predicate, args: facts.argsOf({ relation, row }), negated });
+    work.steps += 4 + atom.length / 16;
+    return atom.toLowerCase().includes(this.#text);
+  }
 }

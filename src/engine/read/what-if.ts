@@ -20,7 +20,7 @@ import { type Supposed, type SupposedOperation, Supposition } from './suppose.ts
 interface Goal {
   readonly atom: AtomLiteral;
   /** Reported even if nothing matches before and after. */
-  readonly isMaintained: boolean;
+  readonly isAlwaysReported: boolean;
 }
 
 type GoalResult = WhatIfResult['goals'][number];
@@ -44,7 +44,7 @@ export async function whatIf(context: ReadContext, input: WhatIfInput): Promise<
   const goals =
     input.goals === null
       ? goalsAbout(reached, context, supposed)
-      : input.goals.map((goal) => ({ atom: { ...goal, naf: false }, isMaintained: true }));
+      : input.goals.map((goal) => ({ atom: { ...goal, naf: false }, isAlwaysReported: true }));
   const answers = new Answers(scopeChoice(input), context.pacer);
   const atoms = goals.map(({ atom }) => atom);
   const before = await answers.now(context, atoms);
@@ -53,10 +53,10 @@ export async function whatIf(context: ReadContext, input: WhatIfInput): Promise<
   const after = await answers.supposed(supposed.context, changing);
   const results: GoalResult[] = [];
   const isSupposed = supposedIn(supposed.context, input);
-  for (const { atom, isMaintained } of goals) {
+  for (const { atom, isAlwaysReported } of goals) {
     const was = present(before.get(atom), 'every goal was answered');
     const result = await compared(atom, was, after.get(atom) ?? was, isSupposed, context.pacer);
-    if (isMaintained || result.before.length > 0 || result.after.length > 0) results.push(result);
+    if (isAlwaysReported || result.before.length > 0 || result.after.length > 0) results.push(result);
   }
   return { goals: results };
 }
@@ -89,11 +89,11 @@ function goalsAbout(
   { context, touched }: Supposed,
 ): Goal[] {
   const goals = new Map<string, Goal & { readonly text: string }>();
-  const add = (shape: RelationShape, isMaintained: boolean): void => {
+  const add = (shape: RelationShape, isAlwaysReported: boolean): void => {
     const key = relationKey(shape.predicate, shape.arity, shape.negated);
     if (goals.has(key)) return;
     const atom = anyOf(shape);
-    goals.set(key, { atom, isMaintained, text: renderAtom(atom) });
+    goals.set(key, { atom, isAlwaysReported, text: renderAtom(atom) });
   };
   for (const { program } of [reader, context.reader])
     for (const shape of program.conclusionsAmong(reached)) add(shape, true);

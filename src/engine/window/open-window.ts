@@ -11,7 +11,7 @@ import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { renderAtom } from '../language/print.ts';
 import type { ViewRule } from '../datalog/model/program.ts';
 import { viewKey } from '../datalog/model/reader.ts';
-import { opposite, type SeenFacts } from './window-knowledge.ts';
+import { opposite, type VisibleKnowledge } from './window-knowledge.ts';
 
 /** A rule that concludes something, with its premises as rendered. */
 export interface Application {
@@ -50,7 +50,7 @@ export interface Candidate {
  * included. The callers decide the order of entries.
  */
 export class OpenWindow {
-  readonly seen: SeenFacts;
+  readonly seen: VisibleKnowledge;
   readonly budget: WindowBudget;
   /** By atom, in the order in which they were taken. */
   readonly entries = new Map<string, ContextEntry>();
@@ -64,7 +64,7 @@ export class OpenWindow {
   readonly resolves: boolean;
 
   constructor(
-    seen: SeenFacts,
+    seen: VisibleKnowledge,
     weaker: ReadonlySet<string>,
     limits: BudgetLimits & { readonly autoResolveContradictions: boolean },
   ) {

@@ -23,7 +23,7 @@ export interface ProofNode {
 export type ProofGoal = readonly (readonly number[])[];
 
 /** The window into which the proof must fit. */
-export interface Trial {
+export interface ProofTrial {
   /** True if the atom is in the window. */
   has(atom: string): boolean;
   /** Adds the atom if it fits. */
@@ -129,7 +129,7 @@ class DependencyCounters {
 export async function smallestProof(
   nodes: readonly ProofNode[],
   root: number,
-  trial: Trial,
+  trial: ProofTrial,
   limits: SearchLimits,
 ): Promise<readonly string[] | null> {
   const { maxChoices, breathe } = limits;
@@ -174,7 +174,7 @@ class Search {
   best: Found | null = null;
   readonly #nodes: readonly ProofNode[];
   readonly #proved: ReadonlyMap<number, FoundProof>;
-  readonly #trial: Trial;
+  readonly #trial: ProofTrial;
   readonly #frames: Frame[] = [];
   /** The nodes of the current proof with the way chosen for each part; -1: none yet. */
   readonly #chosen = new Map<number, number[]>();
@@ -183,7 +183,7 @@ class Search {
   #chars = 0;
   #rootAdded: readonly number[] = [];
 
-  constructor(nodes: readonly ProofNode[], proved: ReadonlyMap<number, FoundProof>, trial: Trial) {
+  constructor(nodes: readonly ProofNode[], proved: ReadonlyMap<number, FoundProof>, trial: ProofTrial) {
     this.#nodes = nodes;
     this.#proved = proved;
     this.#trial = trial;

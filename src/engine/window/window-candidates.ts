@@ -7,7 +7,9 @@ import { salientFacts } from '../memory/salient-facts.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import { visibleIn } from '../session/visible-rows.ts';
-import type { SeenFacts } from './window-knowledge.ts';
+import type { VisibleKnowledge } from './window-knowledge.ts';
+import type { OmissionReason, ContextWindow } from '../contract/context.ts';
+import type { ProofBuilder } from '../datalog/explain/proof.ts';
 
 /**
  * Fills a window beside the proofs by salience, ties by rendered atom: facts that share a constant with the proofs,
@@ -28,7 +30,7 @@ export async function fillRelated(window: OpenWindow, conclusions: readonly Cand
   if (constants.size === 0 || window.budget.isFull) return;
   const found = await relatedFacts(window, constants);
   for (const each of conclusions) if (each.args.some((constant) => constants.has(constant))) found.push(each);
-  for (const candidate of await inPrecedence(found, pacer)) {
+  for (const candidate of await sortedByPrecedence(found, pacer)) {
     if (window.budget.isFull) return;
     await pacer.breathe();
     window.offer(candidate, true);
@@ -62,7 +64,10 @@ async function fillWith(
     if (open.size === 0) return;
     const wanted = ({ predicate }: { readonly predicate: string }): boolean => open.has(predicate);
     let [closed, refused] = [0, 0];
-    for await (const candidate of inOrder(storedFacts(window, wanted), conclusions.filter(wanted))) {
+    for await (const candidate of mergedByPrecedence(
+      storedFacts(window, wanted),
+      conclusions.filter(wanted),
+    )) {
       if (window.offer(candidate, false)) {
         refused = 0;
         if (budget.isClosed(candidate.predicate)) closed++;
@@ -85,7 +90,7 @@ async function* storedFacts(
 }
 
 /** Merges facts and conclusions, both sorted by precedence. */
-export async function* inOrder(
+export async function* mergedByPrecedence(
   facts: AsyncGenerator<Candidate>,
   conclusions: readonly Candidate[],
 ): AsyncGenerator<Candidate> {
@@ -103,7 +108,10 @@ export async function* inOrder(
 }
 
 /** Sorts candidates by precedence, in slices. */
-export async function inPrecedence(candidates: readonly Candidate[], pacer: Pacer): Promise<Candidate[]> {
+export async function sortedByPrecedence(
+  candidates: readonly Candidate[],
+  pacer: Pacer,
+): Promise<Candidate[]> {
   const order = await sortedOrder(
     candidates.length,
     (left, right) => byPrecedence(candidates[left] as Candidate, candidates[right] as Candidate),
@@ -122,7 +130,7 @@ function byPrecedence(left: Candidate, right: Candidate): number {
 }
 
 /** The candidate of a stored fact. */
-export function candidateOf(seen: SeenFacts, fact: FactRow, salience: number): Candidate {
+export function candidateOf(seen: VisibleKnowledge, fact: FactRow, salience: number): Candidate {
   const { facts } = seen.context.tenant;
   const { predicate, negated } = fact.relation;
   const args = facts.argsOf(fact);
@@ -154,4 +162,84 @@ async function relatedFacts(window: OpenWindow, constants: ReadonlySet<string>):
     }
   }
   return found;
+}
+
+export type Omitted = NonNullable<ContextWindow['omitted']>[number];
+
+/** Maximum number of listed omissions: those with the highest salience. */
+const maxOmitted = 10_000;
+
+/** Further reasons for omissions. */
+export interface Omissions {
+  /** Stored atoms that are also concluded. */
+  readonly alsoConcluded: ReadonlySet<string>;
+  /** Reasons for conclusions that would otherwise fit. */
+  readonly ofConclusions: ReadonlyMap<string, OmissionReason>;
+}
+
+/** What the window was asked about but does not contain, highest salience first, each with its reason. */
+export async function omittedFrom(window: OpenWindow, omissions: Omissions): Promise<Omitted[]> {
+  const { seen, context } = window;
+  const conclusions: Candidate[] = [];
+  let looked = 0;
+  for (const [atom, step] of seen.concluded) {
+    if ((++looked & 0xff) === 0) await context.pacer.breathe();
+    const { predicate, args, scope, salience } = seen.conclusionAt(step);
+    if (!window.has(atom)) conclusions.push({ atom, predicate, args, scope, salience, fact: null, by: null });
+  }
+  async function* stored(): AsyncGenerator<Candidate> {
+    for await (const { fact, salience } of salientFacts(context, seen.view, () => true))
+      yield candidateOf(seen, fact, salience);
+  }
+  const sorted = await sortedByPrecedence(conclusions, context.pacer);
+  const omitted: Omitted[] = [];
+  const met = new Set<string>();
+  for await (const { atom, salience, predicate } of mergedByPrecedence(stored(), sorted)) {
+    const note = (reason: OmissionReason): void => {
+      if (omitted.length < maxOmitted) omitted.push({ atom, salience, reason });
+    };
+    const isCopy = met.has(atom);
+    met.add(atom);
+    if (isCopy) note('duplicate');
+    else if (!window.has(atom)) note(reasonOf(window, omissions, atom, predicate));
+    if (!isCopy && omissions.alsoConcluded.has(atom)) note('duplicate');
+    if (omitted.length >= maxOmitted) break;
+  }
+  return omitted;
+}
+
+function reasonOf(
+  window: OpenWindow,
+  { ofConclusions }: Omissions,
+  atom: string,
+  predicate: string,
+): OmissionReason {
+  const ofGoal = window.leftOut.get(atom);
+  if (ofGoal !== undefined) return ofGoal;
+  const refused = window.budget.refusal({ predicate, charCount: atom.length });
+  if (refused === 'filtered') return refused;
+  if (window.weaker.has(atom)) return 'contradiction';
+  return refused ?? ofConclusions.get(atom) ?? 'budget';
+}
+
+/** For atoms of refused proofs, the reason of the first refused proof that contains them. */
+export async function reasonsOfRefused(
+  window: OpenWindow,
+  builder: ProofBuilder,
+  refused: readonly { readonly step: number; readonly reason: OmissionReason }[],
+): Promise<Map<string, OmissionReason>> {
+  const reasons = new Map<string, OmissionReason>();
+  const steps = new Set<number>();
+  for (const { step, reason } of refused) {
+    const open = [step];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (steps.has(next)) continue;
+      steps.add(next);
+      if ((steps.size & 0xff) === 0) await window.context.pacer.breathe();
+      const { atom, premises = [] } = builder.steps[next] ?? {};
+      if (atom !== undefined && !reasons.has(atom)) reasons.set(atom, reason);
+      open.push(...premises);
+    }
+  }
+  return reasons;
 }

@@ -1,7 +1,7 @@
 import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
-import { type ProofNode, provable, smallestProof, type Trial } from './proof-search.ts';
+import { type ProofNode, provable, smallestProof, type ProofTrial } from './proof-search.ts';
 import type { Sized } from './window-budget.ts';
 import type { OmissionReason } from '../contract/context.ts';
 import type { Atom, AtomLiteral } from '../contract/language.ts';
@@ -14,7 +14,7 @@ import { type ProofBuilder, type Way } from '../datalog/explain/proof.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import { isNamed, type Matches } from '../datalog/tables/question.ts';
 import { compareViews, type OpenWindow, type ProofEntry, sizeOf } from './open-window.ts';
-import type { SeenFacts } from './window-knowledge.ts';
+import type { VisibleKnowledge } from './window-knowledge.ts';
 
 /**
  * Limits of the search for another proof. Cost is bounded and depends only on the knowledge and the request: of one
@@ -52,7 +52,7 @@ export async function namingGoal<Result>(goal: Atom, work: () => Promise<Result>
  * `seen`.
  */
 export async function proveGoals(
-  seen: SeenFacts,
+  seen: VisibleKnowledge,
   builder: ProofBuilder | null,
   goals: readonly Matches[],
 ): Promise<{ readonly answers: GoalAnswer[][]; readonly alsoConcluded: Set<string> }> {
@@ -87,7 +87,7 @@ export async function proveGoals(
 
 /** Of stored atoms, those that a rule also concludes. */
 export async function concludedAmong(
-  { view }: SeenFacts,
+  { view }: VisibleKnowledge,
   builder: ProofBuilder,
   stored: readonly AtomLiteral[],
 ): Promise<string[]> {
@@ -96,7 +96,7 @@ export async function concludedAmong(
 }
 
 /** Records every conclusion in the proofs that is not stored; of several views the first. */
-async function noteConcluded(seen: SeenFacts, builder: ProofBuilder): Promise<void> {
+async function noteConcluded(seen: VisibleKnowledge, builder: ProofBuilder): Promise<void> {
   const views = new Map<string, ScopeChoice>();
   for (const [step, proved] of builder.proved.entries()) {
     if ((step & 0xff) === 0xff) await seen.context.pacer.breathe();
@@ -113,7 +113,7 @@ async function noteConcluded(seen: SeenFacts, builder: ProofBuilder): Promise<vo
 }
 
 async function sortedAnswers(
-  seen: SeenFacts,
+  seen: VisibleKnowledge,
   found: readonly { readonly literal: AtomLiteral; readonly step: number | null }[],
 ): Promise<GoalAnswer[]> {
   const answers: GoalAnswer[] = [];
@@ -132,7 +132,7 @@ async function sortedAnswers(
 }
 
 /** The step of a canonical proof that was refused, and why. */
-interface Refused {
+interface RefusedProof {
   readonly step: number;
   readonly reason: OmissionReason;
 }
@@ -145,7 +145,7 @@ interface Refused {
  */
 export class GoalProofs {
   /** In the order in which they were tried. */
-  readonly refused: Refused[] = [];
+  readonly refused: RefusedProof[] = [];
   /** The answers with a complete proof in the window. */
   readonly taken = new Set<string>();
   readonly #window: OpenWindow;
@@ -353,7 +353,7 @@ class WayGraph {
   }
 
   /** The window as a trial for proofs of these nodes; no proof may contain an atom both true and false. */
-  #trial(found: readonly GraphNode[]): Trial {
+  #trial(found: readonly GraphNode[]): ProofTrial {
     const { budget, resolves } = this.#window;
     const sizes = new Map<string, Sized>();
     for (const { premise } of found) {

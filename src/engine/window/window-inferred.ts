@@ -10,7 +10,7 @@ import type { Premise } from '../datalog/explain/explainer.ts';
 import { type ProofBuilder, type Way } from '../datalog/explain/proof.ts';
 import type { Matches } from '../datalog/tables/question.ts';
 import { concludedAmong } from './window-goals.ts';
-import type { SeenFacts } from './window-knowledge.ts';
+import type { VisibleKnowledge } from './window-knowledge.ts';
 
 /**
  * The conclusions that a window may include beside proofs, once the weaker sides of contradictions are removed.
@@ -25,7 +25,7 @@ import type { SeenFacts } from './window-knowledge.ts';
  * `alsoConcluded`.
  */
 export async function proveInferred(
-  seen: SeenFacts,
+  seen: VisibleKnowledge,
   builder: ProofBuilder,
   relations: readonly Matches[],
   alsoConcluded: Set<string>,
@@ -66,7 +66,7 @@ export async function withoutWeaker(
 ): Promise<Map<string, Application | null>> {
   const changed = new Map<string, Application | null>();
   if (weaker.size === 0) return changed;
-  const doubts = new Doubts(builder, weaker);
+  const doubts = new AffectedSteps(builder, weaker);
   const breathe = () => context.pacer.breathe();
   const affected: [string, number][] = [];
   for (const [atom, step] of inferred) {
@@ -114,7 +114,7 @@ function atomTextOf({ literal }: Premise): string | null {
 }
 
 /** Which steps are of removed atoms or depend on one. Processes later steps on demand. */
-class Doubts {
+class AffectedSteps {
   readonly #builder: ProofBuilder;
   readonly #weaker: ReadonlySet<string>;
   readonly #doubtful: boolean[] = [];

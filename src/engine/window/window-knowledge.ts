@@ -19,7 +19,7 @@ import { visibleIn } from '../session/visible-rows.ts';
  * Of an atom stored in several scopes, the fact with the highest salience represents all, ties unscoped first, then by
  * scope name. A conclusion that is also stored counts as stored.
  */
-export class SeenFacts {
+export class VisibleKnowledge {
   readonly context: ReadContext;
   readonly view: ScopeChoice;
   /** Conclusions found that are not stored: atom to the step that proves them. */

@@ -12,7 +12,7 @@ import { ValidityTimer } from '../session/validity-timer.ts';
 /** One open transaction. */
 export interface OpenTransaction {
   readonly id: string;
-  readonly place: TransactionSpace;
+  readonly space: TransactionSpace;
   /** The generation of the database when it began. */
   readonly generation: number;
   expiresAt: number;
@@ -36,7 +36,7 @@ export interface OpenTransaction {
 export type TransactionSpace = Pick<Caller, 'database' | 'tenant' | 'credential'>;
 
 interface Ended {
-  readonly place: TransactionSpace;
+  readonly space: TransactionSpace;
   readonly how: 'committed' | 'rolled_back';
 }
 
@@ -123,7 +123,7 @@ export class OpenTransactions {
       this.#openIn(database).tenants.set(tenant, (siblings = { open: new Set(), bytes: 0 }));
     const transaction: OpenTransaction = {
       id: this.#newId(),
-      place: { database, tenant, credential },
+      space: { database, tenant, credential },
       generation,
       expiresAt: now + idleMs,
       active: 0,
@@ -137,7 +137,7 @@ export class OpenTransactions {
     };
     siblings.open.add(transaction);
     this.#open.set(transaction.id, transaction);
-    this.#take(transaction.place, bytesPerTransaction);
+    this.#take(transaction.space, bytesPerTransaction);
     this.#timer.expect(transaction.expiresAt);
     return transaction;
   }
@@ -146,9 +146,9 @@ export class OpenTransactions {
   require(caller: Caller, id: string): OpenTransaction {
     this.#expire();
     const open = this.#open.get(id);
-    if (open !== undefined && isBoundTo(open.place, caller)) return open;
+    if (open !== undefined && isBoundTo(open.space, caller)) return open;
     const ended = this.#ended.get(id);
-    if (ended !== undefined && isBoundTo(ended.place, caller)) throw hasEnded(id, ended.how);
+    if (ended !== undefined && isBoundTo(ended.space, caller)) throw hasEnded(id, ended.how);
     throw new EngineError(
       'TransactionNotFound',
       'there is no such transaction of this database, tenant and credential: begin one with POST /tx/begin',
@@ -158,7 +158,7 @@ export class OpenTransactions {
   find(caller: Caller, id: string): OpenTransaction | null {
     this.#expire();
     const open = this.#open.get(id);
-    return open !== undefined && isBoundTo(open.place, caller) ? open : null;
+    return open !== undefined && isBoundTo(open.space, caller) ? open : null;
   }
 
   /** Runs `act` while protecting the transaction from the idle timeout. */
@@ -193,7 +193,7 @@ export class OpenTransactions {
     try {
       write();
     } finally {
-      if (transaction.status === 'open') this.#take(transaction.place, transaction.writes.bytes - before);
+      if (transaction.status === 'open') this.#take(transaction.space, transaction.writes.bytes - before);
     }
   }
 
@@ -216,20 +216,20 @@ export class OpenTransactions {
   end(transaction: OpenTransaction, how: 'committed' | 'rolled_back'): void {
     if (transaction.status !== 'open') return;
     transaction.status = how;
-    const { id, place, writes } = transaction;
+    const { id, space, writes } = transaction;
     this.dropView(transaction);
     this.#open.delete(id);
-    this.#take(place, -(bytesPerTransaction + writes.bytes));
-    this.#ended.set(id, { place, how });
+    this.#take(space, -(bytesPerTransaction + writes.bytes));
+    this.#ended.set(id, { space, how });
     for (const oldest of this.#ended.keys()) {
       if (this.#ended.size <= this.#limits.ended) break;
       this.#ended.delete(oldest);
     }
-    const openIn = this.#openIn(place.database);
-    const siblings = openIn.tenants.get(place.tenant);
+    const openIn = this.#openIn(space.database);
+    const siblings = openIn.tenants.get(space.tenant);
     siblings?.open.delete(transaction);
-    if (siblings?.open.size === 0) openIn.tenants.delete(place.tenant);
-    if (openIn.tenants.size === 0) this.#databases.delete(place.database);
+    if (siblings?.open.size === 0) openIn.tenants.delete(space.tenant);
+    if (openIn.tenants.size === 0) this.#databases.delete(space.database);
   }
 
   /** The generation at which the tenant's oldest open transaction began; Infinity: none is open. */
@@ -264,7 +264,7 @@ export class OpenTransactions {
     if (kind === 'deleteTenant' || kind === 'nukeTenant') this.#endAll(database, operation.tenant);
     if (kind === 'nukeDatabase' || kind === 'deleteDatabase') this.#endAll(database, null);
     if (kind !== 'deleteDatabase') return;
-    for (const [id, { place }] of this.#ended) if (place.database === database) this.#ended.delete(id);
+    for (const [id, { space }] of this.#ended) if (space.database === database) this.#ended.delete(id);
   }
 
   #endAll(database: string, tenant: string | null): void {
@@ -354,4 +354,18 @@ export function hasEnded(id: string, how: 'committed' | 'rolled_back'): EngineEr
 
 function tooMany(what: string): EngineError {
   return new EngineError('RateLimited', what, { retryAfterSeconds: 5 });
+}
+
+/** Statuses of refusals that roll back the whole transaction. */
+const rollingBack: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422, 507]);
+
+/** True if this refusal of a write rolls back its transaction: it concerns content or outcome, not the caller. */
+export function rollsBack(error: EngineError): boolean {
+  return rollingBack.has(error.status);
+}
+
+/** The refusal, marked as having rolled back the transaction. */
+export function asRolledBack(error: EngineError): EngineError {
+  const members = { ...error.members, transaction: 'rolled_back' };
+  return new EngineError(error.code, error.message, members, { cause: error });
 }

@@ -47,13 +47,14 @@ import { FactOverlay } from '../datalog/model/fact-overlay.ts';
 import { present } from '../base/assert.ts';
 
 /**
- * Scopes: list.
+ * Scopes: list, fork, diff, merge and delete.
  *
  * A scope exists as long as it has a fact of the tenant or a rule, or was forked and not deleted; the facts without
  * scope always exist. Writes are checked in the exclusive commit, against the state just before them, and logged as
  * requested: `apply-scopes.ts` applies them.
  */
 
+/** The scopes that exist, by name, with their counts and origins. */
 export async function listScopes({ live }: Writer, caller: Caller): Promise<ScopeList> {
   return live.reading(caller, unlimited, async ({ database, tenant, reader, pacer }) => {
     const { facts } = tenant;

@@ -44,7 +44,7 @@ type Write = (writing: Writing) => Promise<Pending>;
  * The writes that can be part of a transaction. Each is checked against the committed state with the transaction's own
  * writes over it, and added as changes of single facts and rules.
  */
-export const writesOf = {
+export const pendingWrites = {
   tell:
     ({ ifGeneration, ...input }: FactInput & { ifGeneration: number | null }): Write =>
     async (writing) => {

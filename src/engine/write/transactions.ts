@@ -14,20 +14,24 @@ import type { ReadLimits } from '../session/live-state.ts';
 import { relationOf } from '../language/terms.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import { withoutCancellation } from '../session/barrier.ts';
+import { withoutCancellation, type Writer } from '../session/barrier.ts';
 import { hintsOfRetraction, limitsOfHint } from '../read/conclusion-hint.ts';
 import { patternOf } from '../session/forget.ts';
 import { hintsPart } from '../read/hints.ts';
 import { writeBytes, type NetWrites, type WriteChange } from './net-writes.ts';
-import { hasEnded, OpenTransactions, type OpenTransaction } from './open-transactions.ts';
+import {
+  hasEnded,
+  OpenTransactions,
+  type OpenTransaction,
+  asRolledBack,
+  rollsBack,
+} from './open-transactions.ts';
 import type { Commit } from '../state/operation.ts';
-import { asRolledBack, rollsBack } from './rolled-back.ts';
 import type { Pause } from '../datalog/tables/evaluation.ts';
 import type { Report } from '../state/report.ts';
-import type { Writer } from '../session/barrier.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { TransactionView } from './transaction-view.ts';
-import { writesOf, type Writing } from './transaction-writes.ts';
+import { pendingWrites, type Writing } from './transaction-writes.ts';
 
 /** What `Transactions` needs. */
 export interface TransactionParts {
@@ -101,17 +105,17 @@ export class Transactions {
   within(caller: Caller): TransactionWrites {
     const write = (act: (writing: Writing) => Promise<Pending>): Promise<Pending> => this.#write(caller, act);
     return {
-      tell: (fact: FactInput & { ifGeneration: number | null }) => write(writesOf.tell(fact)),
-      tellAll: (facts: readonly FactInput[]) => write(writesOf.tellAll(facts)),
+      tell: (fact: FactInput & { ifGeneration: number | null }) => write(pendingWrites.tell(fact)),
+      tellAll: (facts: readonly FactInput[]) => write(pendingWrites.tellAll(facts)),
       forget: async (input: RetractInput) => {
-        const pending = await write(writesOf.forget(input));
+        const pending = await write(pendingWrites.forget(input));
         if (pending.retracted !== 0) return pending;
         return { ...pending, ...hintsPart(await this.#hintsOfRetraction(caller, input)) };
       },
-      forgetById: (id: string) => write(writesOf.forgetById(id)),
-      teach: (rule: RuleInput) => write(writesOf.teach(rule)),
-      updateRule: (id: string, rule: RuleUpdate) => write(writesOf.updateRule(id, rule)),
-      forgetRule: (id: string) => write(writesOf.forgetRule(id)),
+      forgetById: (id: string) => write(pendingWrites.forgetById(id)),
+      teach: (rule: RuleInput) => write(pendingWrites.teach(rule)),
+      updateRule: (id: string, rule: RuleUpdate) => write(pendingWrites.updateRule(id, rule)),
+      forgetRule: (id: string) => write(pendingWrites.forgetRule(id)),
     };
   }
 
@@ -294,7 +298,7 @@ export class Transactions {
       bytes += writeBytes(change);
       if ((at & 0xff) === 0xff) await pacer.breathe();
     }
-    this.#open.refuseMore(transaction.place, bytes);
+    this.#open.refuseMore(transaction.space, bytes);
     for (const [at, change] of changes.entries()) {
       check(at);
       this.#open.writing(transaction, () => writes.add(change, reader.time));
