@@ -250,7 +250,7 @@ function inScope(scope: string | null): string {
 }
 
 function inView(view: ScopeChoice): string {
-  if (view.kind === 'all') return ' where everything is seen';
+  if (view.kind === 'all') return ' in the view of all scopes';
   return inScope(view.kind === 'scope' ? view.scope : null);
 }
 
