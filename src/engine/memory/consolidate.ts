@@ -55,17 +55,17 @@ export async function consolidate(
   if (input.dryRun)
     return live.reading(caller, unlimited, async (context) => {
       const { generation, time } = context.reader;
-      const told = await planned(context, input, time);
-      return { ...(await answerOf(context, told)), generation, dryRun: true };
+      const plan = await planned(context, input, time);
+      return { ...(await answerOf(context, plan)), generation, dryRun: true };
     });
   const decided: { answer: ConsolidationAnswer | null } = { answer: null };
   const operation = (logical: number): Promise<DecidedWrite | null> =>
     inExclusiveCommit(writer, caller, async (context) => {
-      const told = await planned(context, input, Math.max(logical, context.reader.time));
-      const answer = await answerOf(context, told);
+      const plan = await planned(context, input, Math.max(logical, context.reader.time));
+      const answer = await answerOf(context, plan);
       decided.answer = answer;
-      if (told.summaries.length === 0 && caller.idempotency === null) return null;
-      return writeOf(caller, told, caller.idempotency === null ? null : answer, context.pacer);
+      if (plan.summaries.length === 0 && caller.idempotency === null) return null;
+      return writeOf(caller, plan, caller.idempotency === null ? null : answer, context.pacer);
     });
   const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
   const { generation } = outcome.kind === 'nothing' ? outcome : outcomeAs(outcome, 'consolidated');
@@ -108,7 +108,7 @@ async function answerOf(
   { tenant, pacer }: ReadContext,
   { summaries, skipped }: OrderedPlan,
 ): Promise<ConsolidationAnswer> {
-  const told: Consolidated['summaries'] = [];
+  const answered: Consolidated['summaries'] = [];
   let replacedCount = 0;
   for (const summary of summaries) {
     const { identity, values, replaced: rows } = summary;
@@ -123,7 +123,7 @@ async function answerOf(
       pacer,
     );
     replacedCount += rows.length;
-    told.push({
+    answered.push({
       atom: atomOf(identity),
       scope: identity.scope,
       support: values.length,
@@ -135,7 +135,7 @@ async function answerOf(
     patternsFound: summaries.length + skipped.length,
     summariesCreated: summaries.length,
     factsConsolidated: replacedCount,
-    summaries: told,
+    summaries: answered,
     skipped: skipped.slice(0, maxSkippedNamed).map(({ identity, support, reason }) => ({
       atom: atomOf(identity),
       scope: identity.scope,

@@ -50,12 +50,12 @@ export class BlockFinder {
     this.#canHoldApart = rules.some(
       ({ rule, enabled }) => enabled && rule.body.some((each) => isAbsence(each) || isAggregate(each)),
     );
-    for (const kept of rules) {
-      if (kept.enabled) continue;
-      const head = relationOf(kept.rule.head);
+    for (const record of rules) {
+      if (record.enabled) continue;
+      const head = relationOf(record.rule.head);
       const known = this.#disabledRules.get(head);
-      if (known === undefined) this.#disabledRules.set(head, [kept]);
-      else known.push(kept);
+      if (known === undefined) this.#disabledRules.set(head, [record]);
+      else known.push(record);
     }
   }
 
@@ -147,15 +147,15 @@ export class BlockFinder {
 
   async #disabled(lacking: MissingAtom): Promise<void> {
     const { view, atom } = lacking;
-    for (const kept of this.#disabledRules.get(relationOf(atom)) ?? []) {
+    for (const record of this.#disabledRules.get(relationOf(atom)) ?? []) {
       await this.#context.pacer.breathe();
-      const bodyView = viewOfBody(kept, view);
+      const bodyView = viewOfBody(record, view);
       if (bodyView === null) continue;
-      const concluded = await this.#concluded(kept, bodyView, lacking);
+      const concluded = await this.#concluded(record, bodyView, lacking);
       if (concluded !== null)
         this.#add(
           'rule_disabled',
-          `rule ${kept.id} is disabled and would conclude ${concluded}: ${kept.text}`,
+          `rule ${record.id} is disabled and would conclude ${concluded}: ${record.text}`,
         );
     }
   }
@@ -165,12 +165,12 @@ export class BlockFinder {
    * `not` or in an aggregate never depends on its head. Only recursion through the head needs a new evaluation.
    */
   async #concluded(
-    kept: RuleRecord,
+    record: RuleRecord,
     bodyView: ScopeChoice,
     { view, atom }: MissingAtom,
   ): Promise<string | null> {
     const { reasoner, reader, pacer } = this.#context;
-    const { rule } = kept;
+    const { rule } = record;
     const found = await furthest(rule, atom, new LiteralReader(this.#set, reader, pacer, bodyView));
     if (found === null) return null;
     if (found.missing.length === 0) {
@@ -183,7 +183,7 @@ export class BlockFinder {
     if (atom.args.some(isVariable) || !relationsRead(rule.body).some((relation) => above.has(relation)))
       return null;
     const program = new Program(
-      this.#rules.map((each) => (each === kept ? { ...each, enabled: true } : each)),
+      this.#rules.map((each) => (each === record ? { ...each, enabled: true } : each)),
     );
     // A hypothetical evaluation: the rule's firings are not counted.
     const enabled = apart(reasoner.reader(reader.generation, reader.time, program));

@@ -99,11 +99,11 @@ export async function listPredicates(context: ReadContext): Promise<PredicateLis
       if (whole !== null) break;
     }
   }
-  for (const kept of database.rules.all()) {
-    const { head } = kept.rule;
+  for (const record of database.rules.all()) {
+    const { head } = record.rule;
     const row = rowOf(head.predicate, head.args.length);
     row.rules++;
-    row.scopes.add(kept.scope);
+    row.scopes.add(record.scope);
   }
   for (const { of, count, example, isComplete } of await reasoner.conclusionCounts(reader, pacer)) {
     const row = rowOf(of.predicate, of.arity);

@@ -52,13 +52,13 @@ export async function listFacts(context: ReadContext, query: ListFactsQuery): Pr
 }
 
 /** The index of the first entry after this position, in the direction of the query. */
-function firstAfter(listed: ListingQuery, listing: Listing, place: ListingPosition): number {
+function firstAfter(listed: ListingQuery, listing: Listing, position: ListingPosition): number {
   const isAscending = listed.query.order === 'asc';
   let start = 0;
   let end = listing.rows.length;
   while (start < end) {
     const middle = (start + end) >>> 1;
-    const order = comparePositions(positionAt(listed, listing, middle), place);
+    const order = comparePositions(positionAt(listed, listing, middle), position);
     if (order < 0 || (isAscending && order === 0)) start = middle + 1;
     else end = middle;
   }
@@ -72,23 +72,23 @@ async function shown(
   page: readonly number[],
 ): Promise<StoredFact[]> {
   const facts: StoredFact[] = [];
-  const concluded = new Map<number, { readonly rows: number[]; readonly places: number[] }>();
-  for (const [place, at] of page.entries()) {
+  const concluded = new Map<number, { readonly rows: number[]; readonly indexes: number[] }>();
+  for (const [index, at] of page.entries()) {
     const fact = factAt(context, listing, at);
     if (fact !== null) {
-      facts[place] = storedFact(context, fact, time);
+      facts[index] = storedFact(context, fact, time);
       continue;
     }
     const { relation, row } = conclusionAt(listing, at);
-    const of = concluded.get(relation) ?? { rows: [], places: [] };
+    const of = concluded.get(relation) ?? { rows: [], indexes: [] };
     concluded.set(relation, of);
     of.rows.push(row);
-    of.places.push(place);
+    of.indexes.push(index);
   }
-  for (const [relation, { rows, places }] of concluded) {
+  for (const [relation, { rows, indexes }] of concluded) {
     const { matches } = listing.conclusions[relation] as Concluded;
     const conclusions = await shownConclusions(context, matches, rows, time);
-    for (const [at, conclusion] of conclusions.entries()) facts[places[at] as number] = conclusion;
+    for (const [at, conclusion] of conclusions.entries()) facts[indexes[at] as number] = conclusion;
   }
   return facts;
 }
@@ -130,10 +130,10 @@ function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
     throw refused;
   }
   if (!Array.isArray(parts)) throw refused;
-  const [sort, place, number, name, time] = parts as unknown[];
+  const [sort, given, number, name, time] = parts as unknown[];
   if (sort !== wanted || (number !== null && typeof number !== 'number') || typeof time !== 'number')
     throw refused;
-  const value = valueNamed(place, wanted);
+  const value = valueNamed(given, wanted);
   const conclusion = conclusionNamed(name);
   // A stored fact has its number, a conclusion its name.
   if (value === undefined || (number === null) !== (conclusion !== null)) throw refused;
@@ -154,9 +154,9 @@ function valueNamed(value: unknown, sort: ListFactsQuery['sort']): Cursor['value
   return value === null || typeof value === 'string' ? value : undefined;
 }
 
-function relationNamed(place: unknown): RelationName | null {
-  if (!Array.isArray(place)) return null;
-  const [predicate, arity, negated] = place as unknown[];
+function relationNamed(given: unknown): RelationName | null {
+  if (!Array.isArray(given)) return null;
+  const [predicate, arity, negated] = given as unknown[];
   return typeof predicate === 'string' && typeof arity === 'number' && typeof negated === 'boolean'
     ? { predicate, arity, negated }
     : null;

@@ -30,15 +30,16 @@ export async function conclusionsOf(
   const { pacer } = context;
   const matches = await everyAtom(context, view, relation);
   const isStored = storedAmong(context, view, relation, matches);
-  let kept = new Int32Array(matches.count);
+  let selected = new Int32Array(matches.count);
   let count = 0;
   for (let row = 0; row < matches.count; row++) {
     if ((row & 0xff) === 0xff) await pacer.breathe();
     if (isStored(row)) continue;
-    if (part === null || renderAtom(answerAt(matches, row)).toLowerCase().includes(part)) kept[count++] = row;
+    if (part === null || renderAtom(answerAt(matches, row)).toLowerCase().includes(part))
+      selected[count++] = row;
   }
-  kept = kept.subarray(0, count);
-  const columns = matches.columns.map((column) => kept.map((row) => column[row] as number));
+  selected = selected.subarray(0, count);
+  const columns = matches.columns.map((column) => selected.map((row) => column[row] as number));
   const order = await rowsByText(columns, count, matches.constants, pacer, count);
   const inOrder = columns.map((column) => order.map((row) => column[row] as number));
   return { ...matches, columns: inOrder, count };

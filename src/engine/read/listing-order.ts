@@ -157,11 +157,15 @@ async function byNumbers(
   return { places, rows };
 }
 
-/** The sort value of a stored fact; `place`: the index of its relation. */
-export function sortValueOf({ context, query, time }: ListingQuery, fact: FactRow, place: number): SortValue {
+/** The sort value of a stored fact; `relationIndex`: the index of its relation. */
+export function sortValueOf(
+  { context, query, time }: ListingQuery,
+  fact: FactRow,
+  relationIndex: number,
+): SortValue {
   const { database, tenant } = context;
   const { sort } = query;
-  if (sort === 'predicate') return place;
+  if (sort === 'predicate') return relationIndex;
   if (sort === 'validUntil')
     return Math.min(Number.MAX_VALUE, fact.relation.validUntil?.[fact.row] ?? Number.MAX_VALUE);
   const position = sortedPosition(sort);

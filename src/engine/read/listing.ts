@@ -79,8 +79,8 @@ export function compareRelations(left: RelationName, right: RelationName): numbe
 export async function listingOf(listed: ListingQuery): Promise<Listing> {
   const { context } = listed;
   const state = stateOf(listed);
-  const kept = context.listings.find(state);
-  if (kept !== null) return kept;
+  const cached = context.listings.find(state);
+  if (cached !== null) return cached;
   const relations = listedRelations(listed);
   const stored = await storedRows(listed, relations);
   const conclusions = await concluded(listed, relations);
@@ -171,7 +171,7 @@ async function storedRows(
   const scope = view.kind === 'all' ? null : view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
   const part = query.q === null ? null : new AtomFilter(query.q);
   const gathering: Gathering = { context, scope, found: new GrowingPairs() };
-  for (const [place, { predicate, arity, negated }] of relations.entries()) {
+  for (const [relationIndex, { predicate, arity, negated }] of relations.entries()) {
     const relation = facts.relation(predicate, arity, negated);
     if (relation === null) continue;
     const count = relation.rowsAt(context.reader.generation);
@@ -179,8 +179,8 @@ async function storedRows(
     for (let row = 0; row < count; ) {
       const end = Math.min(count, row + rowsBetweenBreaths);
       row = isWhole
-        ? takeListed(gathering, relation, place, row, end)
-        : takeMatching(gathering, part, relation, place, row, end);
+        ? takeListed(gathering, relation, relationIndex, row, end)
+        : takeMatching(gathering, part, relation, relationIndex, row, end);
       await context.pacer.breathe();
     }
   }
@@ -191,17 +191,18 @@ async function storedRows(
 function takeListed(
   { context: { reader }, scope, found }: Gathering,
   relation: StoredRelation,
-  place: number,
+  relationIndex: number,
   from: number,
   to: number,
 ): number {
   if (scope === null && relation.death === null && relation.validUntil === null) {
-    found.addRange(place, from, to);
+    found.addRange(relationIndex, from, to);
     return to;
   }
   const scopes = relation.columns[relation.arity] as Int32Array;
   for (let row = from; row < to; row++)
-    if ((scope === null || scopes[row] === scope) && isListed(relation, row, reader)) found.add(place, row);
+    if ((scope === null || scopes[row] === scope) && isListed(relation, row, reader))
+      found.add(relationIndex, row);
   return to;
 }
 
@@ -210,7 +211,7 @@ function takeMatching(
   { context, scope, found }: Gathering,
   part: AtomFilter,
   relation: StoredRelation,
-  place: number,
+  relationIndex: number,
   from: number,
   to: number,
 ): number {
@@ -220,7 +221,7 @@ function takeMatching(
   for (; row < to && work.steps < rowsBetweenBreaths; row++) {
     work.steps++;
     if ((scope !== null && scopes[row] !== scope) || !isListed(relation, row, context.reader)) continue;
-    if (part.isIn(context.tenant.facts, { relation, row }, work)) found.add(place, row);
+    if (part.isIn(context.tenant.facts, { relation, row }, work)) found.add(relationIndex, row);
   }
   return row;
 }

@@ -46,8 +46,8 @@ export async function checkCommit(
   for (const fact of writes.facts) {
     if (facts !== null) refuseChangedFact(fact, generation, facts, time);
     if (fact.asserted !== null) {
-      const kept = fact.isRetracted ? openBounds : facts?.boundsOf(fact.asserted, time);
-      checkValidity(fact.asserted, '', kept);
+      const bounds = fact.isRetracted ? openBounds : facts?.boundsOf(fact.asserted, time);
+      checkValidity(fact.asserted, '', bounds);
     }
     if (++looked % betweenBreaths === 0) await slices.breathe();
   }

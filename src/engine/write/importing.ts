@@ -191,8 +191,8 @@ export function supposeImport({ live }: Writer, caller: Caller, id: string, slic
           const { fact, ifGeneration } = wanted;
           const message = refusalOf(() => {
             if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
-            const held = exists ? heldIn(tenant.facts, fact, reader.generation, reader.time) : null;
-            batch[supposed.store(fact, held, ifGeneration, reader.time)]++;
+            const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;
+            batch[supposed.store(fact, stored, ifGeneration, reader.time)]++;
           });
           if (message !== null) batch.refused.push({ index, message });
         }
@@ -211,12 +211,12 @@ export function supposeImport({ live }: Writer, caller: Caller, id: string, slic
 }
 
 /** The stored fact as the reader sees it, with validity and metadata; null: not stored. */
-function heldIn(facts: FactStore, fact: FactToStore, generation: number, time: number): FactToStore | null {
+function storedIn(facts: FactStore, fact: FactToStore, generation: number, time: number): FactToStore | null {
   const { predicate, args, truthVal, scope } = fact;
   const newest = facts.find(predicate, args, truthVal, scope);
-  const held = newest === null ? null : facts.heldAt(newest, generation, time);
-  if (held === null) return null;
-  const { from, until, metadata } = facts.versionAt(held);
+  const stored = newest === null ? null : facts.heldAt(newest, generation, time);
+  if (stored === null) return null;
+  const { from, until, metadata } = facts.versionAt(stored);
   return {
     predicate,
     args,
@@ -234,17 +234,17 @@ class SupposedFacts {
   /** Even generations have what was stored, odd ones what the dry run changed. */
   #generation = 0;
 
-  /** `held` is the fact as it is really stored. */
+  /** `stored` is the fact as it is really stored. */
   store(
     fact: FactToStore,
-    held: FactToStore | null,
+    stored: FactToStore | null,
     ifGeneration: number | null,
     time: number,
   ): 'asserted' | 'updated' | 'unchanged' {
     const { predicate, args, truthVal, scope } = fact;
     const known = this.#store.find(predicate, args, truthVal, scope);
     if (known === null) {
-      if (held !== null) this.#store.store(held, this.#next(0), time);
+      if (stored !== null) this.#store.store(stored, this.#next(0), time);
     } else if (ifGeneration !== null && (known.relation.birth[known.row] as number) % 2 === 1)
       throw new EngineError('Conflict', 'an earlier line changes this fact: repeat it without ifGeneration');
     if (dependsOnStored(fact)) new ValidityCheck(this.#store, time).check(fact, '');

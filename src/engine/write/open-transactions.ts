@@ -338,11 +338,11 @@ function prune(openIn: OpenIn): void {
   openIn.rulesBeforePruning = Math.max(minRulesToPrune, openIn.rules.size * 2);
 }
 
-function isBoundTo(place: TransactionSpace, caller: TransactionSpace): boolean {
+function isBoundTo(space: TransactionSpace, caller: TransactionSpace): boolean {
   return (
-    place.database === caller.database &&
-    place.tenant === caller.tenant &&
-    place.credential === caller.credential
+    space.database === caller.database &&
+    space.tenant === caller.tenant &&
+    space.credential === caller.credential
   );
 }
 

@@ -314,9 +314,9 @@ function checkRulesFit({ database }: ReadContext, { source, target }: ForkScope,
   // Among themselves they fit under any name.
   if (target !== null && rulesOfScope(database.rules, target).length === 0) return;
   const rules = database.rules.copy();
-  for (const kept of copies) {
-    checkFits(rules, kept.rule, target, null);
-    rules.put(kept);
+  for (const copy of copies) {
+    checkFits(rules, copy.rule, target, null);
+    rules.put(copy);
   }
 }
 

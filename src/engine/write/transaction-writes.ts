@@ -91,8 +91,8 @@ export const pendingWrites = {
       const { facts } = writing.context.tenant;
       const known = facts.byId(id);
       const identity = known === null ? null : facts.identityOf(known);
-      const held = identity === null ? null : heldRow(writing, identity);
-      if (identity === null || held === null || facts.idOf(held) !== id) throw noSuchFact(id);
+      const stored = identity === null ? null : storedRow(writing, identity);
+      if (identity === null || stored === null || facts.idOf(stored) !== id) throw noSuchFact(id);
       // A fact asserted in its place since has another id.
       if (writing.writes.find(identity)?.isRetracted === true) throw noSuchFact(id);
       await writing.put([{ kind: 'retract', identity }]);
@@ -140,7 +140,7 @@ async function writeRule(writing: Writing, operation: RuleOperation): Promise<Pe
 }
 
 /** The version stored in the committed state; null: none. */
-function heldRow({ context: { tenant, reader } }: Writing, identity: FactIdentity) {
+function storedRow({ context: { tenant, reader } }: Writing, identity: FactIdentity) {
   const { predicate, args, truthVal, scope } = identity;
   const newest = tenant.facts.find(predicate, args, truthVal, scope);
   return newest === null ? null : tenant.facts.heldAt(newest, reader.generation, reader.time);
@@ -149,13 +149,13 @@ function heldRow({ context: { tenant, reader } }: Writing, identity: FactIdentit
 /** The validity of this fact as the transaction sees it; open if it is not stored. */
 function boundsBefore(writing: Writing, fact: FactIdentity): Bounds {
   const own = writing.writes.find(fact);
-  const held = own?.isRetracted === true ? null : heldRow(writing, fact);
+  const stored = own?.isRetracted === true ? null : storedRow(writing, fact);
   const committed: Bounds =
-    held === null
+    stored === null
       ? openBounds
       : {
-          from: held.relation.validFrom?.[held.row] ?? Number.NEGATIVE_INFINITY,
-          until: held.relation.validUntil?.[held.row] ?? Number.POSITIVE_INFINITY,
+          from: stored.relation.validFrom?.[stored.row] ?? Number.NEGATIVE_INFINITY,
+          until: stored.relation.validUntil?.[stored.row] ?? Number.POSITIVE_INFINITY,
         };
   const bounds = own === null || own.asserted === null ? committed : boundsAfter(own.asserted, committed);
   return bounds.until > writing.context.reader.time ? bounds : openBounds;

@@ -339,13 +339,13 @@ export class Transactions {
     tenant: string,
   ): Promise<TransactionView | null> {
     const isUnborn = context.database.tenants.get(tenant) !== context.tenant;
-    const { view: kept, unseen, writes } = transaction;
-    if (kept !== null && kept.holdsFor(context, isUnborn)) {
-      if (unseen.length === 0) return kept;
-      if (kept.readers === 0 && kept.takes(unseen)) {
+    const { view: cached, unseen, writes } = transaction;
+    if (cached !== null && cached.holdsFor(context, isUnborn)) {
+      if (unseen.length === 0) return cached;
+      if (cached.readers === 0 && cached.takes(unseen)) {
         this.#open.dropView(transaction);
-        await kept.add(unseen, context);
-        return kept.holdsFor(context, isUnborn) ? kept : null;
+        await cached.add(unseen, context);
+        return cached.holdsFor(context, isUnborn) ? cached : null;
       }
     }
     this.#open.dropView(transaction);
@@ -423,8 +423,8 @@ function writtenRules(
   committed: RuleStore,
 ): { readonly relation: string; readonly scope: string | null }[] {
   return rules.flatMap((operation) => {
-    const kept = operation.kind === 'teach' ? null : committed.get(operation.id);
-    const was = kept === null ? [] : [{ relation: relationOf(kept.rule.head), scope: kept.scope }];
+    const record = operation.kind === 'teach' ? null : committed.get(operation.id);
+    const was = record === null ? [] : [{ relation: relationOf(record.rule.head), scope: record.scope }];
     if (operation.kind === 'forgetRule' || operation.rule.rule === null) return was;
     const { rule, scope } = operation.rule;
     return [...was, { relation: relationOf(rule.head), scope }];
