@@ -390,9 +390,7 @@ export const predicateListSchema = z.object({
       facts: z.int().describe('Stored visible facts, of both truth values'),
       derived: z
         .int()
-        .describe(
-          'Conclusions known in the unscoped view over everything; a lower bound unless derivedComplete',
-        ),
+        .describe('Conclusions known in the view of all scopes; a lower bound unless derivedComplete'),
       derivedComplete: z.boolean().describe('true: the count is exact'),
       rules: z.int().describe('Rules that conclude it'),
       scopes: z.array(z.string().nullable()),
