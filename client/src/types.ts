@@ -1112,7 +1112,7 @@ export type PredicateList = {
     arity: number;
     /** Stored visible facts, of both truth values. */
     facts: number;
-    /** Conclusions known in the unscoped view over everything; a lower bound unless derivedComplete. */
+    /** Conclusions known in the view of all scopes; a lower bound unless derivedComplete. */
     derived: number;
     /** true: the count is exact. */
     derivedComplete: boolean;
