@@ -259,7 +259,7 @@ test('Connect creates the database of a project, and an agent works in it', asyn
   await open(page, service, '/agents');
   await tab(page, 'Connect').click();
   await tab(page, 'Claude Code').click();
-  await expect(page.getByText(/Take a database for each project/)).toBeVisible();
+  await expect(page.getByText(/Use one database for each project/)).toBeVisible();
   await expect(page.getByText(/There is no database/)).toBeHidden();
   await page.getByRole('combobox', { name: 'Database' }).fill('shop');
   await expect(page.getByText('There is no database shop yet')).toBeVisible();

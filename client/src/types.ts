@@ -49,7 +49,7 @@ export type AgentClient = {
   id: string;
   name: string | null;
   version: string | null;
-  /** stateless: it spoke without a session, and is shown while it is known from its last calls. */
+  /** stateless: no session; listed as long as its latest calls are remembered. */
   transport: 'streamable-http' | 'sse' | 'stateless';
   database: string;
   tenant: string;
@@ -60,23 +60,23 @@ export type AgentClient = {
 };
 
 export type AgentSetup = {
-  /** Where this machine reaches the service: http://127.0.0.1:9300. */
+  /** Address of the service on this machine: http://127.0.0.1:9300. */
   address: string;
-  /** Path of Streamable HTTP. */
+  /** Path of the Streamable HTTP transport. */
   streamable: string;
-  /** Path of the older transport. */
+  /** Path of the older SSE transport. */
   sse: string;
-  /** Of MCP, newest first. */
+  /** MCP revisions, newest first. */
   revisions: string[];
   tools: string[];
-  /** How a program is started that speaks MCP on its standard input and output; null: not built. */
+  /** Command that starts the stdio bridge; null: not built. */
   bridge: {
     command: string;
     args: string[];
   } | null;
-  /** Path that gives the .mcpb bundle; null: not built. */
+  /** Download path of the .mcpb bundle; null: not built. */
   bundle: string | null;
-  /** Where rules, facts and scopes live, and what to take for a project. */
+  /** Where rules, facts and scopes live, and what to choose for a project. */
   advice: string;
 };
 
@@ -84,23 +84,23 @@ export type AggregateInput = {
   operation: 'COUNT' | 'SUM' | 'MIN' | 'MAX' | 'AVG';
   /** The name of a relation. */
   predicate: string;
-  /** Absent: any arguments, whatever their number. */
+  /** Absent: any arguments, any number of them. */
   args?: (string | number | boolean)[] | null | undefined;
-  /** Of what, a variable of args, with or without ?. */
+  /** The variable of args to aggregate, with or without ?. */
   variable?: string | null | undefined;
-  /** In place of variable: the place of the argument, from 0. Without args, facts with fewer arguments do not match. */
+  /** Instead of variable: the position of the argument, from 0. Without args, facts with fewer arguments do not match. */
   argIndex?: number | null | undefined;
   /** Variables of args, with or without ?. Default: []. */
   groupBy?: string[] | null | undefined;
-  /** true: each value once, values compared as texts. Default: false. */
+  /** true: each value once; values are compared as text. Default: false. */
   distinct?: boolean | null | undefined;
-  /** true: over what can be derived, too. Default: false. */
+  /** true: include derivable conclusions. Default: false. */
   infer?: boolean | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** Milliseconds it may take. Default: 10000. */
+  /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
   /** Default: 10000000. */
   maxDerivations?: number | null | undefined;
@@ -108,15 +108,15 @@ export type AggregateInput = {
 
 export type AggregateResult = {
   operation: 'COUNT' | 'SUM' | 'MIN' | 'MAX' | 'AVG';
-  /** A number where all values are numbers, but for an integer beyond +-(2^53 - 1), whose digits come as text; null: no match. */
+  /** A number if all values are numbers, except that an integer beyond +-(2^53 - 1) is given as text; null: no match. */
   result: number | string | null;
-  /** Distinct atoms that match. */
+  /** Number of distinct atoms that match. */
   matchedFacts: number;
-  /** Ordered by their keys by code point, the variables in the order of groupBy. */
+  /** Ordered by key by code point, the variables in the order of groupBy. */
   groups: {
-    /** By the names of the variables without ?. */
+    /** Keyed by variable name without ?. */
     key: Record<string, string>;
-    /** A number where all values are numbers, but for an integer beyond +-(2^53 - 1), whose digits come as text; null: no match. */
+    /** A number if all values are numbers, except that an integer beyond +-(2^53 - 1) is given as text; null: no match. */
     result: number | string | null;
     matchedFacts: number;
   }[];
@@ -131,7 +131,7 @@ export type Answer = {
   generation: number;
   elapsedMs: number;
   proof?: Proof | undefined;
-  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
 };
 
@@ -141,29 +141,29 @@ export type AskInput = {
   body?: Literal[] | null | undefined;
   /** A question as text: atoms with commas for and, not, comparisons. */
   text?: string | null | undefined;
-  /** With predicate: ask for what is explicitly not so. Default: false. */
+  /** With predicate: ask for explicit negation. Default: false. */
   negated?: boolean | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** The proof too. Default: false. */
+  /** Include the proof. Default: false. */
   withProof?: boolean | null | undefined;
-  /** In the proof, the other ways to each conclusion too. Default: false. */
+  /** Include the alternative derivations of each conclusion. Default: false. */
   allProofs?: boolean | null | undefined;
-  /** Results at most; absent: all. */
+  /** Maximum number of results; absent: all. */
   limit?: number | null | undefined;
-  /** Results to leave out before the first. Default: 0. */
+  /** Number of results to skip. Default: 0. */
   offset?: number | null | undefined;
-  /** Milliseconds it may take. Default: 10000. */
+  /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
-  /** Steps it may take. Default: 10000000. */
+  /** Maximum number of derivations. Default: 10000000. */
   maxDerivations?: number | null | undefined;
 };
 
 export type AuthenticationStatus = {
   mode: 'disabled' | 'legacy' | 'rbac';
-  /** true: there is no admin key yet, and POST /auth/bootstrap makes one. */
+  /** true: no admin key exists yet; POST /auth/bootstrap creates one. */
   bootstrapRequired: boolean;
 };
 
@@ -174,12 +174,12 @@ export type BootstrapInput = {
 
 export type BridgeTested = {
   isConnected: boolean;
-  /** Name and version, as the bridge answered. */
+  /** Name and version, as the bridge reported them. */
   server: string | null;
   revision: string | null;
   tools: number;
   elapsedMs: number;
-  /** What went wrong, in words of the bridge. */
+  /** What went wrong, in the words of the bridge. */
   detail: string | null;
 };
 
@@ -216,7 +216,7 @@ export type ClientList = {
 export type CommitInput = {
   /** Default: false. */
   dryRun?: boolean | null | undefined;
-  /** Of a dry run: time for working out consequences. Default: 2000. */
+  /** Dry run: time for deriving consequences. Default: 2000. */
   timeoutMs?: number | null | undefined;
 };
 
@@ -226,60 +226,60 @@ export type Committed = {
   generation: number;
   status: 'committed';
   dryRun?: true | undefined;
-  /** Of a dry run: conclusions that would be new. */
+  /** Dry run: new conclusions. */
   gained?: number | undefined;
-  /** Of a dry run: conclusions that would no longer hold. */
+  /** Dry run: conclusions that would no longer be true. */
   lost?: number | undefined;
-  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  /** Time or memory ran out: the numbers of conclusions are lower bounds. */
   consequencesComplete?: false | undefined;
-  /** With it: predicate/arity of what is not worked out, negated with -. */
+  /** With it: predicate/arity of what was not derived, negated with -. */
   notWorkedOut?: string[] | undefined;
 };
 
 export type Conflict = {
   predicate: string;
   args: string[];
-  /** null: source deleted it since base. */
+  /** null: source has deleted it since base. */
   source: ScopeFact | null;
-  /** Its fact with these arguments, maybe the opposite; null: target deleted it since base. */
+  /** The fact of target with these arguments, possibly the opposite; null: target has deleted it since base. */
   target: ScopeFact | null;
   fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata')[];
 };
 
 export type ConsolidateInput = {
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** Only these predicates, of any arity; absent: all. */
+  /** Only these predicates, with any arity; absent: all. */
   predicates?: string[] | null | undefined;
-  /** Alike facts that make a summary. Default: 3. */
+  /** Minimum number of similar facts for a summary. Default: 3. */
   minOccurrences?: number | null | undefined;
-  /** Answer as if, and change nothing. Default: false. */
+  /** Preview: report the outcome, change nothing. Default: false. */
   dryRun?: boolean | null | undefined;
 };
 
 export type Consolidated = {
-  /** Those that became a summary, joined one, or were left alone. */
+  /** Patterns that became a summary, joined one, or were skipped. */
   patternsFound: number;
-  /** Summaries that are new, or have more members than before. */
+  /** Summaries that are new or have more members than before. */
   summariesCreated: number;
-  /** Facts retracted since a summary stands for them now. */
+  /** Facts retracted because a summary now replaces them. */
   factsConsolidated: number;
   /** By atom, then by scope. */
   summaries: {
     atom: string;
     scope: string | null;
-    /** How many facts the summary stands for. */
+    /** Number of facts that the summary represents. */
     support: number;
-    /** Atoms that it took the place of, now. */
+    /** Atoms that this call replaced. */
     replaced: string[];
     metadata: {
       consolidated: Consolidation;
       [member: string]: unknown;
     };
   }[];
-  /** Patterns left alone, by the summary they would have: its name would be too long; something else is stored under it; their facts are too large for one summary; or for this write, so that the next call takes them. */
+  /** Skipped patterns, named by the summary they would have. Reasons: the name would be too long; another fact is stored under it; the facts are too large for one summary; or too large for this write, so that the next call takes them. */
   skipped: {
     atom: string;
     scope: string | null;
@@ -302,9 +302,9 @@ export type ConsolidatedValue = {
 };
 
 export type Consolidation = {
-  /** The predicate of the facts that the summary stands for. */
+  /** Predicate of the facts that the summary replaces. */
   from: string;
-  /** Where they differ, from 0. */
+  /** Position of the argument in which they differ, from 0. */
   position: number;
   /** By createdAt, then by value. */
   values: ConsolidatedValue[];
@@ -316,7 +316,7 @@ export type Consolidation = {
 };
 
 export type ContextEntry = {
-  /** Of the stored fact; null for a conclusion. */
+  /** Id of the stored fact; null for a conclusion. */
   id: string | null;
   predicate: string;
   args: string[];
@@ -356,7 +356,7 @@ export type ContextWindow = {
   entries: ContextEntry[];
   goals: {
     goal: string;
-    /** premises: only what the proof of an answer rests on is in the window. */
+    /** premises: the window has only the stored premises of an answer. */
     status: 'proved' | 'premises' | 'does_not_fit' | 'no_answer' | 'limit';
     answers: {
       found: number;
@@ -371,10 +371,10 @@ export type ContextWindow = {
       chars: number;
       tokens: number | null;
     } | null;
-    /** Why the first answer is left out. */
+    /** Why the first answer is omitted. */
     reason: 'budget' | 'bucket' | 'predicate_cap' | 'duplicate' | 'contradiction' | 'filtered' | null;
   }[];
-  /** Rendered, the rule created first first. */
+  /** Rendered, oldest rule first. */
   relevantRules: string[];
   /** After deduplication. */
   totalFactsAvailable: number;
@@ -397,7 +397,7 @@ export type ContextWindow = {
   knowledgeGeneration: number;
   /** Epoch milliseconds. */
   generatedAt: number;
-  /** Where explainOmitted was asked for. */
+  /** Present if explainOmitted was set. */
   omitted?:
     | {
         atom: string;
@@ -405,7 +405,7 @@ export type ContextWindow = {
         reason: 'budget' | 'bucket' | 'predicate_cap' | 'duplicate' | 'contradiction' | 'filtered';
       }[]
     | undefined;
-  /** More was left out than is listed. */
+  /** More was omitted than is listed. */
   omittedComplete?: false | undefined;
 };
 
@@ -422,12 +422,12 @@ export type CreateDatabase = {
 
 export type CreateKey = {
   role: 'admin' | 'writer' | 'reader' | 'replica';
-  /** The key is good for these alone; empty: for all. */
+  /** The key is valid for these only; empty: for all. */
   databases?: string[] | null | undefined;
-  /** The key is good for these alone; empty: for all. */
+  /** The key is valid for these only; empty: for all. */
   tenants?: string[] | null | undefined;
   description?: string | null | undefined;
-  /** Absent: API_KEY_DEFAULT_EXPIRY_DAYS where that is set, else never. */
+  /** Absent: API_KEY_DEFAULT_EXPIRY_DAYS if set, else never. */
   expiresInDays?: number | 'never' | null | undefined;
 };
 
@@ -443,7 +443,7 @@ export type CreatedDatabase = {
 
 export type CreatedKey = {
   id: string;
-  /** How the key begins: enough to tell it from others. */
+  /** First characters of the key, to recognize it. */
   prefix: string;
   role: 'admin' | 'writer' | 'reader' | 'replica';
   databases: string[];
@@ -453,7 +453,7 @@ export type CreatedKey = {
   createdAt: number;
   /** null: never. */
   expiresAt: number | null;
-  /** Shown this once. */
+  /** Shown only once. */
   key: string;
 };
 
@@ -475,26 +475,26 @@ export type DatabaseList = {
 };
 
 export type DecayInput = {
-  /** Salience below which a fact goes. Default: 0.05. */
+  /** Evict facts with salience below it. Default: 0.05. */
   threshold?: number | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** Answer as if, and change nothing. Default: false. */
+  /** Preview: report the outcome, change nothing. Default: false. */
   dryRun?: boolean | null | undefined;
 };
 
 export type Decayed = {
   /** expired + lowSalience. */
   evicted: number;
-  /** Their validity had ended. */
+  /** Facts whose validity had ended. */
   expired: number;
-  /** Their salience was below the threshold. */
+  /** Facts with salience below the threshold. */
   lowSalience: number;
   /** Facts stored in the view afterwards. */
   remaining: number;
-  /** What was evicted: the expired first, each by salience, then by atom. */
+  /** The evicted atoms: expired ones first, each group by salience, then by atom. */
   atoms: string[];
   generation: number;
   dryRun?: true | undefined;
@@ -530,9 +530,9 @@ export type DiffInput = {
   source: string | null;
   /** A scope; null: the facts without scope. */
   target: string | null;
-  /** Results at most; absent: all. */
+  /** Maximum number of results; absent: all. */
   limit?: number | null | undefined;
-  /** true: says too what a merge does with each difference. Default: false. */
+  /** true: also report what a merge would do with each difference. Default: false. */
   asMerge?: boolean | null | undefined;
   /** With asMerge: as in POST /scope/merge. */
   base?:
@@ -549,15 +549,15 @@ export type ExplainInput = {
   predicate: string;
   /** In order; one that starts with ? is a variable. */
   args: (string | number | boolean)[];
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** true: about what is explicitly not so. Default: false. */
+  /** true: ask about explicit negation (-predicate). Default: false. */
   negated?: boolean | null | undefined;
-  /** whyNot: of an atom without variables. */
+  /** whyNot needs an atom without variables. */
   mode: 'why' | 'whyNot';
-  /** Milliseconds it may take. Default: 10000. */
+  /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
   /** Default: 10000000. */
   maxDerivations?: number | null | undefined;
@@ -575,14 +575,14 @@ export type Explanation =
       attempts: {
         rule: string;
         ruleId: string;
-        /** Those that satisfy most of the body; names without ?. */
+        /** The bindings that satisfy most of the body; names without ?. */
         bindings: Record<string, string>;
-        /** Literals of the body that hold, in its order. */
+        /** Body literals that are satisfied, in body order. */
         satisfied: string[];
-        /** Those that do not, with what is bound. */
+        /** Body literals that are not, with the bound arguments filled in. */
         missing: string[];
       }[];
-      /** By reason; of the atom before its missing premises. */
+      /** Grouped by reason; those of the atom come before those of its missing premises. */
       blockedBy: {
         reason: 'expired' | 'not_yet_valid' | 'other_scope' | 'rule_disabled';
         detail: string;
@@ -592,26 +592,26 @@ export type Explanation =
 export type ExportQuery = {
   /** Default: "ndjson". */
   format?: 'ndjson' | 'datalog' | 'csv' | 'ntriples' | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
   predicate?: string | null | undefined;
-  /** Rules too; absent: in the formats that can hold them, ndjson and datalog. */
+  /** Export rules too; absent: true in ndjson and datalog, the formats that can hold them. */
   rules?: 'true' | 'false' | null | undefined;
 };
 
 export type ExtractInput = {
   text: string;
-  /** Store what was found. Default: false. */
+  /** Store the extracted facts and rules. Default: false. */
   assert?: boolean | null | undefined;
-  /** Look for general rules too. Default: false. */
+  /** Extract general rules too. Default: false. */
   rules?: boolean | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** What the text is about, for the provider. */
+  /** What the text is about; passed to the provider. */
   context?: string | null | undefined;
 };
 
@@ -621,47 +621,47 @@ export type Extracted = {
     args: string[];
     negated: boolean;
     confidence: number;
-    /** Where in the text it stands: UTF-16 offsets, end exclusive. */
+    /** Position in the text: UTF-16 offsets, end exclusive. */
     source: {
       start: number;
       end: number;
     };
   }[];
-  /** Rendered; where rules were asked for. */
+  /** Rendered; present if rules were requested. */
   rules?: string[] | undefined;
-  /** It was asked for, and all that was found is stored now. */
+  /** Storing was requested, and everything extracted is now stored. */
   asserted: boolean;
-  /** Facts that are newly stored. */
+  /** Number of newly stored facts. */
   assertedCount: number;
-  /** What the provider gave that was not taken over. */
+  /** What the provider returned but extraction discarded, and why. */
   discarded: {
     what: string;
     reason: string;
   }[];
   provider: 'local' | 'anthropic' | 'openai' | 'google' | 'statements';
   model: string | null;
-  /** Where something was stored. */
+  /** Present if something was stored. */
   generation?: number | undefined;
 };
 
 export type Fact = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; constants alone. */
+  /** In order; constants only. */
   args: (string | number | boolean)[];
-  /** false: explicitly not so. Default: true. */
+  /** false: explicitly false. Default: true. */
   truthVal?: boolean | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** Milliseconds from now to the end of validity. */
+  /** Milliseconds from now until the fact expires. */
   ttl?: number | null | undefined;
-  /** Epoch ms, ISO 8601 text, or "always"; absent: as it was. */
+  /** Epoch ms, ISO 8601 text, or "always"; absent: unchanged. */
   validFrom?: number | string | null | undefined;
-  /** Epoch ms, ISO 8601 text, or "never"; absent: as it was. */
+  /** Epoch ms, ISO 8601 text, or "never"; absent: unchanged. */
   validUntil?: number | string | null | undefined;
-  /** A JSON object of up to 64 KiB; absent: as it was. */
+  /** A JSON object of up to 64 KiB; absent: unchanged. */
   metadata?: Record<string, unknown> | null | undefined;
 };
 
@@ -706,23 +706,23 @@ export type FactDetail = {
 export type FactInput = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; constants alone. */
+  /** In order; constants only. */
   args: (string | number | boolean)[];
-  /** false: explicitly not so. Default: true. */
+  /** false: explicitly false. Default: true. */
   truthVal?: boolean | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** Milliseconds from now to the end of validity. */
+  /** Milliseconds from now until the fact expires. */
   ttl?: number | null | undefined;
-  /** Epoch ms, ISO 8601 text, or "always"; absent: as it was. */
+  /** Epoch ms, ISO 8601 text, or "always"; absent: unchanged. */
   validFrom?: number | string | null | undefined;
-  /** Epoch ms, ISO 8601 text, or "never"; absent: as it was. */
+  /** Epoch ms, ISO 8601 text, or "never"; absent: unchanged. */
   validUntil?: number | string | null | undefined;
-  /** A JSON object of up to 64 KiB; absent: as it was. */
+  /** A JSON object of up to 64 KiB; absent: unchanged. */
   metadata?: Record<string, unknown> | null | undefined;
-  /** Refused if the fact changed since. */
+  /** Refuse if the fact has changed since this generation. */
   ifGeneration?: number | null | undefined;
 };
 
@@ -730,7 +730,7 @@ export type FactList = {
   facts: StoredFact[];
   total: number;
   nextCursor: string | null;
-  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
 };
 
@@ -739,7 +739,7 @@ export type FactOutcome = {
   atom: string;
   id: string;
   generation: number;
-  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
 };
 
@@ -753,7 +753,7 @@ export type FactsOutcome = {
   updated: number;
   unchanged: number;
   generation: number;
-  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
 };
 
@@ -772,7 +772,7 @@ export type Forked = {
   generation: number;
 };
 
-/** Their proofs come first, each whole or not at all. */
+/** Their proofs come first, each complete or not at all. */
 export type Goals =
   | {
       /** The name of a relation. */
@@ -805,12 +805,12 @@ export type ImportLine =
       asserted: number;
       updated: number;
       unchanged: number;
-      /** Rules that were taught, known before or not. */
+      /** Rules that were taught, whether new or known. */
       rules: number;
       failed: number;
       /** The first 1000. */
       errors: {
-        /** From 1 on. */
+        /** From 1. */
         line: number;
         message: string;
       }[];
@@ -818,7 +818,7 @@ export type ImportLine =
       dryRun?: true | undefined;
     }
   | {
-      /** Facts and rules that were read, and lines that failed. */
+      /** Facts and rules that were read, plus lines that failed. */
       processed: number;
       asserted: number;
       failed: number;
@@ -832,11 +832,11 @@ export type ImportLine =
     };
 
 export type ImportQuery = {
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
-  /** Of CSV and TSV: the predicate of every line, each column of which is an argument. */
+  /** CSV and TSV: the predicate of every line; each column is an argument. */
   predicate?: string | null | undefined;
   /** Default: false. */
   dryRun?: 'true' | 'false' | null | undefined;
@@ -844,7 +844,7 @@ export type ImportQuery = {
 
 export type ImportUndone = {
   retracted: number;
-  /** Facts that were changed since, in the order of their assertion. */
+  /** Facts that have changed since, in order of assertion. */
   kept: string[];
   generation: number;
 };
@@ -853,14 +853,14 @@ export type IngestInput = {
   text: string;
   goals?: Goals | undefined;
   maxFacts?: number | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
   sessionId?: string | null | undefined;
   /** Default: true. */
   autoResolveContradictions?: boolean | null | undefined;
-  /** What the text is about, for the provider. */
+  /** What the text is about; passed to the provider. */
   contextHint?: string | null | undefined;
 };
 
@@ -872,7 +872,7 @@ export type Ingested = {
     confidence: number;
   }[];
   extractionProvider: 'local' | 'anthropic' | 'openai' | 'google' | 'statements';
-  /** What the provider gave that was not taken over. */
+  /** What the provider returned but extraction discarded, and why. */
   discarded: {
     what: string;
     reason: string;
@@ -887,7 +887,7 @@ export type KeyList = {
 
 export type KeyView = {
   id: string;
-  /** How the key begins: enough to tell it from others. */
+  /** First characters of the key, to recognize it. */
   prefix: string;
   role: 'admin' | 'writer' | 'reader' | 'replica';
   databases: string[];
@@ -897,37 +897,37 @@ export type KeyView = {
   createdAt: number;
   /** null: never. */
   expiresAt: number | null;
-  /** To the minute; null: never. */
+  /** To the minute; null: never used. */
   lastUsedAt: number | null;
 };
 
 export type ListCallsQuery = {
-  /** Calls at most; absent: all that are remembered. */
+  /** Maximum number of calls; absent: all in the log. */
   limit?: string | null | undefined;
-  /** Id of a call: those that are older than it. */
+  /** Id of a call: return only older ones. */
   before?: string | null | undefined;
 };
 
 export type ListFactsQuery = {
   predicate?: string | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
-  /** A part of the rendered atom, case-insensitive. */
+  /** Part of the rendered atom, case-insensitive. */
   q?: string | null | undefined;
   truthVal?: 'true' | 'false' | null | undefined;
-  /** true: the derivable conclusions of predicate too. Default: false. */
+  /** true: also list derivable conclusions of predicate. Default: false. */
   derived?: 'true' | 'false' | null | undefined;
-  /** argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that have no such argument. It needs predicate. scope: facts without one come last; truthVal: false first; derived: stored facts first. Default: "predicate". */
+  /** argN: by the argument at position N, from 0; numbers first, in numeric order, then text by code point, then facts without such an argument. It needs predicate. scope: facts without a scope come last; truthVal: false first; derived: stored facts first. Default: "predicate". */
   sort?: string | null | undefined;
   /** Default: "asc". */
   order?: 'asc' | 'desc' | null | undefined;
   /** Default: 100. */
   limit?: string | null | undefined;
-  /** nextCursor of the page before, for the same query. */
+  /** nextCursor of the previous page of the same query. */
   cursor?: string | null | undefined;
-  /** Begin after so many entries, counted from the first. With a cursor the list is the one that its page was of, with the saliences of then. */
+  /** Number of entries to skip from the start. With a cursor it applies to the list of the page that gave the cursor, with the saliences of that time. */
   offset?: string | null | undefined;
 };
 
@@ -963,23 +963,23 @@ export type LiteralOutput =
 
 export type MemoryStats = {
   facts: number;
-  /** Conclusions that are known: at least so many where not complete. */
+  /** Known conclusions; a lower bound unless derivedComplete. */
   derived: number;
-  /** true: there are exactly so many now. */
+  /** true: the count is exact. */
   derivedComplete: boolean;
-  /** Facts by salience, in bins of 0.05. */
+  /** Number of facts by salience, in bins of 0.05. */
   histogram: number[];
   expiring: {
     within1h: number;
     within24h: number;
     within7d: number;
   };
-  /** The facts of least salience that are not pinned, least first. */
+  /** The unpinned facts with the lowest salience, lowest first. */
   fading: ContextEntry[];
 };
 
 export type MemoryStatsQuery = {
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
@@ -993,7 +993,7 @@ export type MergeInput = {
   strategy: 'SOURCE_WINS' | 'TARGET_WINS' | 'KEEP_BOTH' | 'REJECT';
   /** Default: false. */
   dryRun?: boolean | null | undefined;
-  /** What both come from, which makes it a three-way merge: "fork" (what they had in common when one was forked from the other, both from the same, or they were merged last; the default where there is that), or the name of a scope ({"scope": "fork"} where that is its name); null: a two-way merge. */
+  /** The common base, which makes it a three-way merge: "fork" (their common state when one was forked from the other, both from the same, or they were last merged; the default if there is one), or the name of a scope ({"scope": "fork"} if that is its name); null: a two-way merge. */
   base?:
     | string
     | {
@@ -1001,31 +1001,31 @@ export type MergeInput = {
       }
     | null
     | undefined;
-  /** Choices by fact, before the strategy. */
+  /** Choices for single facts, applied before the strategy. */
   resolutions?:
     | {
         /** The name of a relation. */
         predicate: string;
-        /** In order; constants alone. */
+        /** In order; constants only. */
         args: (string | number | boolean)[];
         take: 'source' | 'target' | 'both';
       }[]
     | null
     | undefined;
-  /** Time for working out consequences. Default: 2000. */
+  /** Time for deriving consequences. Default: 2000. */
   timeoutMs?: number | null | undefined;
 };
 
 export type Merged = {
   strategy: 'SOURCE_WINS' | 'TARGET_WINS' | 'KEEP_BOTH' | 'REJECT';
-  /** The base that was used, as it is asked for: "fork", null, or a scope. */
+  /** The base that was used, in the form of the request: "fork", null, or a scope. */
   base:
     | string
     | {
         scope: string;
       }
     | null;
-  /** Of the base "fork": whose facts it is, and as of when. */
+  /** For base "fork": the scope it is taken from, and the time. */
   ancestor: {
     /** null: the facts without scope. */
     scope: string | null;
@@ -1036,30 +1036,30 @@ export type Merged = {
   added: number;
   updated: number;
   deleted: number;
-  /** Pairs of which target's version stayed. */
+  /** Pairs for which target's version stayed. */
   kept: number;
   conflicts: Conflict[];
   /** Conflicts settled by resolutions. */
   resolved: number;
-  /** Conclusions in the view of target that are new. */
+  /** New conclusions in the view of target. */
   gained: number;
-  /** Conclusions in the view of target that no longer hold. */
+  /** Conclusions in the view of target that are no longer true. */
   lost: number;
-  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  /** Time or memory ran out: the numbers of conclusions are lower bounds. */
   consequencesComplete?: false | undefined;
-  /** With it: predicate/arity of what is not worked out, negated with -. */
+  /** With it: predicate/arity of what was not derived, negated with -. */
   notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
 };
 
 export type OptimizeInput = {
-  /** Facts at most. Default: 100. */
+  /** Maximum number of facts. Default: 100. */
   maxFacts?: number | null | undefined;
-  /** Of all rendered atoms together. */
+  /** Maximum length of all rendered atoms together. */
   maxChars?: number | null | undefined;
   goals?: Goals | undefined;
-  /** Shares of the room for groups of predicates. */
+  /** Shares of the budget for groups of predicates. */
   relevanceBuckets?:
     | {
         name: string;
@@ -1070,39 +1070,39 @@ export type OptimizeInput = {
       }[]
     | null
     | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** Only these predicates, of any arity; absent: all. */
+  /** Only these predicates, with any arity; absent: all. */
   predicates?: string[] | null | undefined;
-  /** The window becomes what /context/diff compares with. */
+  /** Save the window as the baseline of /context/diff. */
   sessionId?: string | null | undefined;
-  /** Of an atom that is true and false, the better. Default: true. */
+  /** Of an atom that is true and false, keep only the more salient. Default: true. */
   autoResolveContradictions?: boolean | null | undefined;
-  /** Facts of one predicate at most. */
+  /** Maximum number of facts per predicate. */
   maxFactsPerPredicate?: number | null | undefined;
-  /** Conclusions too, not only those of the goals. Default: false. */
+  /** Also include conclusions that are not about the goals. Default: false. */
   includeInferred?: boolean | null | undefined;
-  /** What was left out, and why. Default: false. */
+  /** List what was omitted, and why. Default: false. */
   explainOmitted?: boolean | null | undefined;
-  /** For finding and proving; past it 422. Default: 10000. */
+  /** Time limit for search and proof; beyond it 422. Default: 10000. */
   timeoutMs?: number | null | undefined;
 };
 
 export type Pending = {
   status: 'pending';
-  /** The fact or pattern that was written. */
+  /** The fact or pattern. */
   atom?: string | undefined;
-  /** The rule that was written. */
+  /** The rule. */
   rule?: string | undefined;
-  /** How many facts were given. */
+  /** Number of facts given. */
   facts?: number | undefined;
-  /** How many facts were found to be retracted. */
+  /** Number of facts that match and will be retracted. */
   retracted?: number | undefined;
   /** Nothing was written to the transaction. */
   dryRun?: true | undefined;
-  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
 };
 
@@ -1112,9 +1112,9 @@ export type PredicateList = {
     arity: number;
     /** Stored visible facts, of both truth values. */
     facts: number;
-    /** Conclusions known in the view of everything: at least so many where not complete. */
+    /** Conclusions known in the view of all scopes; a lower bound unless derivedComplete. */
     derived: number;
-    /** true: there are exactly so many now. */
+    /** true: the count is exact. */
     derivedComplete: boolean;
     /** Rules that conclude it. */
     rules: number;
@@ -1136,7 +1136,7 @@ export type ProofStep = {
   kind: 'fact' | 'rule' | 'absence' | 'builtin' | 'aggregate';
   rule: string | null;
   ruleId: string | null;
-  /** Ids of earlier steps, in the order of the rule’s body. */
+  /** Ids of earlier steps, in body order. */
   premises: number[];
   scope: string | null;
   factId?: string | undefined;
@@ -1150,7 +1150,7 @@ export type ProofStep = {
     | undefined;
 };
 
-/** null: a stored fact; else the rule that concludes it and the premises, as in its proof. */
+/** null: a stored fact; else the rule that concludes it and its premises, as in its proof. */
 export type Provenance = {
   rule: string;
   premises: string[];
@@ -1161,15 +1161,15 @@ export type QueryInput = {
   predicate: string;
   /** In order; one that starts with ? is a variable. */
   args: (string | number | boolean)[];
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
   /** Absent: both truth values. */
   truthVal?: boolean | null | undefined;
-  /** Results at most; absent: all. */
+  /** Maximum number of results; absent: all. */
   limit?: number | null | undefined;
-  /** Results to leave out before the first. Default: 0. */
+  /** Number of results to skip. Default: 0. */
   offset?: number | null | undefined;
 };
 
@@ -1191,19 +1191,19 @@ export type Readiness = {
 };
 
 export type RecallInput = {
-  /** Facts at most. Default: 100. */
+  /** Maximum number of facts. Default: 100. */
   maxFacts?: number | null | undefined;
-  /** Facts below it are left out. Default: 0. */
+  /** Omit facts below it. Default: 0. */
   minSalience?: number | null | undefined;
-  /** Only these predicates, of any arity; absent: all. */
+  /** Only these predicates, with any arity; absent: all. */
   predicates?: string[] | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** The derivable conclusions of the predicates too. Default: false. */
+  /** Also include derivable conclusions of the predicates. Default: false. */
   includeInferred?: boolean | null | undefined;
-  /** Milliseconds it may take. Default: 10000. */
+  /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
 };
 
@@ -1212,9 +1212,9 @@ export type RecallQuery = {
   maxFacts?: string | null | undefined;
   /** Default: 0. */
   minSalience?: string | null | undefined;
-  /** Repeated, or separated by commas; absent: all. */
+  /** Repeated or comma-separated; absent: all. */
   predicates?: string | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
@@ -1227,7 +1227,7 @@ export type RecallQuery = {
 export type Recalled = {
   /** Highest salience first. */
   facts: ContextEntry[];
-  /** Visible in the scope, before the filters. */
+  /** Visible in the scope, before filtering. */
   totalFacts: number;
   returned: number;
   /** Epoch milliseconds. */
@@ -1235,33 +1235,33 @@ export type Recalled = {
 };
 
 export type ReplicationQuery = {
-  /** How the follower calls itself in lists. */
+  /** Name of the follower in listings. */
   follower?: string | null | undefined;
 };
 
 export type ReplicationStatus = {
   mode: 'LEADER' | 'FOLLOWER';
   state: 'leader' | 'connecting' | 'snapshot' | 'streaming' | 'stale' | 'refused';
-  /** Address of the leader; null: this is one. */
+  /** Address of the leader; null: this is the leader. */
   leader: string | null;
-  /** Sequence of the last record here. */
+  /** Sequence number of the last record here. */
   position: number;
-  /** That of the leader when it last answered; null: it has not. */
+  /** The same on the leader, as of its last answer; null: no answer yet. */
   leaderPosition: number | null;
   lagRecords: number | null;
-  /** Time since everything was here that the leader had; 0: it is. */
+  /** Time since this follower was last up to date with the leader; 0: up to date. */
   lagMs: number | null;
   /** When the leader last answered. */
   lastContactAt: number | null;
-  /** What is in the way; null: nothing. */
+  /** What prevents replication; null: nothing. */
   lastError: string | null;
-  /** The history of the records; null: there are none yet. */
+  /** Id of the history of the records; null: no records yet. */
   historyId: string | null;
-  /** Counts the leaders that the records had. */
+  /** Number of leaders in the history of the records. */
   epoch: number;
-  /** Those who asked in the last ten minutes, the last one first; 100 at most. */
+  /** Followers of the last ten minutes, the latest first; at most 100. */
   followers: {
-    /** As it calls itself. */
+    /** The name it gave. */
     id: string | null;
     address: string | null;
     position: number;
@@ -1273,12 +1273,12 @@ export type ReplicationStatus = {
 };
 
 export type RestoreInput = {
-  /** Of a summary. */
+  /** Id of a summary. */
   id: string;
 };
 
 export type Restored = {
-  /** Facts that returned; what was stored again meanwhile stays as it is. */
+  /** Facts that were restored; those stored again in the meantime stay as they are. */
   restored: number;
   /** Their atoms, in the order of the summary. */
   atoms: string[];
@@ -1288,39 +1288,39 @@ export type Restored = {
 export type RetractInput = {
   /** The name of a relation. */
   predicate: string;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
   /** Absent: both truth values. */
   truthVal?: boolean | null | undefined;
-  /** Answer as if, and change nothing. Default: false. */
+  /** Preview: report the outcome, change nothing. Default: false. */
   dryRun?: boolean | null | undefined;
-  /** all: work out every conclusion that falls, the default of a dry run; known: those that were asked for. */
+  /** all: derive every conclusion that goes too, the default with dryRun; known: only those derived before. */
   dependents?: 'known' | 'all' | null | undefined;
-  /** Refused if a fact that matches changed since. */
+  /** Refuse if a matching fact has changed since this generation. */
   ifGeneration?: number | null | undefined;
   /** Time for finding dependents. Default: 2000. */
   timeoutMs?: number | null | undefined;
-  /** In order; constants alone. */
+  /** In order; constants only. */
   args: (string | number | boolean)[];
 };
 
 export type RetractOutcome = {
   status: 'retracted' | 'absent';
   retracted: number;
-  /** Conclusions that held before and no longer hold, the first 100. */
+  /** Conclusions that are no longer true, the first 100. */
   dependents: string[];
   dependentsCount: number;
-  /** false: not all that were to be looked at were found out about. */
+  /** false: not every affected conclusion could be determined. */
   dependentsComplete: boolean;
-  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  /** Time or memory ran out: the numbers of conclusions are lower bounds. */
   consequencesComplete?: false | undefined;
-  /** With it: predicate/arity of what is not worked out, negated with -. */
+  /** With it: predicate/arity of what was not derived, negated with -. */
   notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
-  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
   atom: string;
 };
@@ -1328,17 +1328,17 @@ export type RetractOutcome = {
 export type RetractPatternInput = {
   /** The name of a relation. */
   predicate: string;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
   /** Absent: both truth values. */
   truthVal?: boolean | null | undefined;
-  /** Answer as if, and change nothing. Default: false. */
+  /** Preview: report the outcome, change nothing. Default: false. */
   dryRun?: boolean | null | undefined;
-  /** all: work out every conclusion that falls, the default of a dry run; known: those that were asked for. */
+  /** all: derive every conclusion that goes too, the default with dryRun; known: only those derived before. */
   dependents?: 'known' | 'all' | null | undefined;
-  /** Refused if a fact that matches changed since. */
+  /** Refuse if a matching fact has changed since this generation. */
   ifGeneration?: number | null | undefined;
   /** Time for finding dependents. Default: 2000. */
   timeoutMs?: number | null | undefined;
@@ -1349,18 +1349,18 @@ export type RetractPatternInput = {
 export type RetractPatternOutcome = {
   status: 'retracted' | 'absent';
   retracted: number;
-  /** Conclusions that held before and no longer hold, the first 100. */
+  /** Conclusions that are no longer true, the first 100. */
   dependents: string[];
   dependentsCount: number;
-  /** false: not all that were to be looked at were found out about. */
+  /** false: not every affected conclusion could be determined. */
   dependentsComplete: boolean;
-  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  /** Time or memory ran out: the numbers of conclusions are lower bounds. */
   consequencesComplete?: false | undefined;
-  /** With it: predicate/arity of what is not worked out, negated with -. */
+  /** With it: predicate/arity of what was not derived, negated with -. */
   notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
-  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
 };
 
@@ -1377,20 +1377,20 @@ export type RolledBack = {
 };
 
 export type RuleInput = {
-  /** What is concluded. */
+  /** The conclusion. */
   head?: Head | null | undefined;
   body?: Literal[] | null | undefined;
-  /** The rule as text, in place of head and body. */
+  /** The rule as text, instead of head and body. */
   text?: string | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
   /** For people. */
   name?: string | null | undefined;
   /** For people. */
   description?: string | null | undefined;
-  /** Default true; a rule taught again stays disabled unless true is given. */
+  /** Default true; a disabled rule that is taught again stays disabled unless this is true. */
   enabled?: boolean | null | undefined;
 };
 
@@ -1402,39 +1402,39 @@ export type RuleOutcome = {
   status: 'asserted' | 'updated' | 'unchanged';
   rule: string;
   id: string;
-  /** The entity tag of the rule as it is now, for If-Match. */
+  /** The current entity tag of the rule, for If-Match. */
   etag: string;
   generation: number;
-  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
 };
 
 export type RuleRetracted = {
   status: 'retracted';
-  /** Conclusions in the view of its scope that held before and no longer hold. */
+  /** Conclusions in the view of its scope that are no longer true. */
   dependentsCount: number;
-  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  /** Time or memory ran out: the numbers of conclusions are lower bounds. */
   consequencesComplete?: false | undefined;
-  /** With it: predicate/arity of what is not worked out, negated with -. */
+  /** With it: predicate/arity of what was not derived, negated with -. */
   notWorkedOut?: string[] | undefined;
   generation: number;
 };
 
 export type RuleUpdate = {
-  /** What is concluded. */
+  /** The conclusion. */
   head?: Head | null | undefined;
   body?: Literal[] | null | undefined;
-  /** The rule as text, in place of head and body. */
+  /** The rule as text, instead of head and body. */
   text?: string | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
   /** For people. */
   name?: string | null | undefined;
   /** For people. */
   description?: string | null | undefined;
-  /** Default true; a rule taught again stays disabled unless true is given. */
+  /** Default true; a disabled rule that is taught again stays disabled unless this is true. */
   enabled?: boolean | null | undefined;
 };
 
@@ -1448,7 +1448,7 @@ export type ScopeDeleted = {
 export type ScopeDiff = {
   source: string | null;
   target: string | null;
-  /** In source, not in target. */
+  /** In source but not in target. */
   added: {
     id: string;
     predicate: string;
@@ -1458,12 +1458,12 @@ export type ScopeDiff = {
     validFrom: number | null;
     validUntil: number | null;
     metadata: Record<string, unknown>;
-    /** With asMerge: the side that a merge takes where nothing is resolved, or that it is a conflict. */
+    /** With asMerge: the side that a merge takes unless resolved, or conflict. */
     merge?: 'source' | 'target' | 'conflict' | undefined;
-    /** With asMerge, of a fact to be added that is a conflict with it: what target holds. */
+    /** With asMerge, for a fact to be added that conflicts: the opposite fact of target. */
     opposite?: ScopeFact | undefined;
   }[];
-  /** In target, not in source. */
+  /** In target but not in source. */
   removed: {
     id: string;
     predicate: string;
@@ -1473,22 +1473,22 @@ export type ScopeDiff = {
     validFrom: number | null;
     validUntil: number | null;
     metadata: Record<string, unknown>;
-    /** With asMerge: the side that a merge takes where nothing is resolved, or that it is a conflict. */
+    /** With asMerge: the side that a merge takes unless resolved, or conflict. */
     merge?: 'source' | 'target' | 'conflict' | undefined;
-    /** With asMerge, of a fact to be added that is a conflict with it: what target holds. */
+    /** With asMerge, for a fact to be added that conflicts: the opposite fact of target. */
     opposite?: ScopeFact | undefined;
   }[];
   modified: {
     source: ScopeFact;
     target: ScopeFact;
     fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata')[];
-    /** With asMerge: the side that a merge takes where nothing is resolved, or that it is a conflict. */
+    /** With asMerge: the side that a merge takes unless resolved, or conflict. */
     merge?: 'source' | 'target' | 'conflict' | undefined;
   }[];
   unchanged: number;
-  /** Some list is longer than limit. */
+  /** A list is longer than limit. */
   truncated: boolean;
-  /** The base that was used, as it is asked for: "fork", null, or a scope. */
+  /** The base that was used, in the form of the request: "fork", null, or a scope. */
   base?:
     | string
     | {
@@ -1496,7 +1496,7 @@ export type ScopeDiff = {
       }
     | null
     | undefined;
-  /** Of the base "fork": whose facts it is, and as of when. */
+  /** For base "fork": the scope it is taken from, and the time. */
   ancestor?:
     | {
         /** null: the facts without scope. */
@@ -1527,16 +1527,16 @@ export type ScopeList = {
     rules: number;
     /** Epoch milliseconds. */
     createdAt: number;
-    /** null: no fork, or one of the facts without scope. */
+    /** null: not a fork, or a fork of the facts without scope. */
     forkedFrom: string | null;
-    /** The generation of the fork; null: no fork, or one made before forks were remembered. */
+    /** Generation of the fork; null: not a fork, or one from before forks were recorded. */
     forkedAt: number | null;
   }[];
   count: number;
 };
 
 export type SnapshotTaken = {
-  /** Sequence of the last record that it covers. */
+  /** Sequence number of the last record it covers. */
   position: number;
   bytes: number;
   elapsedMs: number;
@@ -1545,17 +1545,17 @@ export type SnapshotTaken = {
 export type StorageState = {
   /** failed: writes are refused. */
   status: 'ready' | 'failed';
-  /** Whether log and snapshots are encrypted. */
+  /** Whether the log and the snapshots are encrypted. */
   encrypted: boolean;
   fsync: 'always' | 'interval' | 'never';
-  /** Names this history among all: that of another service is another one. */
+  /** Unique id of this history; no other service has the same. */
   historyId: string;
-  /** What this history branched off, and the last record that both have; null where it began by itself. */
+  /** The history this one branched from, and the last record they share; null: not branched. */
   parent: {
     historyId: string;
     position: number;
   } | null;
-  /** Sequence of the last record. */
+  /** Sequence number of the last record. */
   position: number;
   log: {
     bytes: number;
@@ -1563,13 +1563,13 @@ export type StorageState = {
     /** Not yet durable. */
     waitingBytes: number;
   };
-  /** The newest one; null where there is none. */
+  /** The newest snapshot; null: none. */
   snapshot: {
     position: number;
     bytes: number;
     createdAt: number;
   } | null;
-  /** The last one that was sent whole since the start. */
+  /** The last complete backup since the start. */
   backup: {
     position: number;
     bytes: number;
@@ -1614,26 +1614,26 @@ export type StoredRule = {
   enabled: boolean;
   /** Epoch milliseconds. */
   createdAt: number;
-  /** The entity tag of the rule as it is now, for If-Match. */
+  /** The current entity tag of the rule, for If-Match. */
   etag: string;
   /** How often inference drew a conclusion with it; saved with snapshots. */
   fired: number;
 };
 
 export type SummaryInput = {
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
 };
 
 export type SynthesizeInput = {
   question: string;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** For proving all that is planned; past it 422. Default: 10000. */
+  /** Time limit for proving all planned queries; beyond it 422. Default: 10000. */
   timeoutMs?: number | null | undefined;
 };
 
@@ -1663,26 +1663,26 @@ export type TestBridge = {
   database?: string | null | undefined;
   /** Default: "default". */
   tenant?: string | null | undefined;
-  /** The credential that the bridge is given. */
+  /** The credential for the bridge. */
   key?: string | null | undefined;
 };
 
 export type ToolCall = {
-  /** Ascends with every call, through restarts; the id of its mcp.call event. */
+  /** Increases with every call, also across restarts; the id of its mcp.call event. */
   id: string;
   /** Epoch milliseconds. */
   time: number;
-  /** As the client names itself. */
+  /** The name that the client gave. */
   client: string | null;
   tool: string;
-  /** As they came; where they are long, with long texts and lists cut, and argumentsCut true. */
+  /** As received; if long, with texts and lists truncated and argumentsCut true. */
   arguments: Record<string, unknown>;
   argumentsCut: boolean;
   outcome: 'ok' | 'error';
   elapsedMs: number;
   /** UTF-16 code units of the text and the structured content, as JSON. */
   resultChars: number;
-  /** The text that the agent was given, cut where it is long. */
+  /** The text returned to the agent, truncated if long. */
   result: string;
   database: string;
   tenant: string;
@@ -1692,41 +1692,41 @@ export type ToolCall = {
 export type Trace = {
   answers: number;
   elapsedMs: number;
-  /** Those that were tried, the first created first. */
+  /** The rules that were tried, oldest first. */
   rules: {
     ruleId: string;
     rule: string;
     /** How often its body was satisfied. */
     fired: number;
-    /** How many conclusions were new. */
+    /** How many of its conclusions were new. */
     derived: number;
-    /** Spent in its joins. */
+    /** Time spent in its joins. */
     elapsedMs: number;
   }[];
-  /** In the order of their first call, 100000 at most. */
+  /** In order of their first call, at most 100000. */
   subgoals: {
     goal: string;
-    /** How often it was demanded, the first time included. */
+    /** How often it was demanded, including the first time. */
     calls: number;
     answers: number;
-    /** Of the view it is read in, where that is one of a scope. */
+    /** The scope in whose view it is evaluated; null: another view. */
     scope: string | null;
   }[];
   events: {
-    /** From 1, in the order in which it happened. */
+    /** From 1, in order of occurrence. */
     seq: number;
-    /** call: demanded for the first time; reuse: demanded again; exit: an answer was found; fail: there is none. */
+    /** call: first demanded; reuse: demanded again; exit: an answer was found; fail: no answer. */
     port: 'call' | 'exit' | 'fail' | 'reuse';
-    /** How many demands lead to it; 0 is the question. */
+    /** Number of demands that lead to it; 0 is the question. */
     depth: number;
-    /** Of an exit the answer, else the subgoal. */
+    /** exit: the answer; otherwise the subgoal. */
     atom: string;
-    /** Of call and reuse the rule that demands, of exit the rule that concludes, null where it is none. */
+    /** call and reuse: the rule that demands it; exit: the rule that concludes it; null: no rule. */
     ruleId: string | null;
-    /** Of the view it is read in, where that is one of a scope. */
+    /** The scope in whose view it is evaluated; null: another view. */
     scope: string | null;
   }[];
-  /** There were more events, or more subgoals, than are listed. */
+  /** More events or subgoals occurred than are listed. */
   truncated: boolean;
 };
 
@@ -1736,15 +1736,15 @@ export type TraceInput = {
   body?: Literal[] | null | undefined;
   /** A question as text: atoms with commas for and, not, comparisons. */
   text?: string | null | undefined;
-  /** With predicate: ask for what is explicitly not so. Default: false. */
+  /** With predicate: ask for explicit negation. Default: false. */
   negated?: boolean | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
   /** Default: 10000. */
   maxEvents?: number | null | undefined;
-  /** Milliseconds it may take. Default: 10000. */
+  /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
   /** Default: 10000000. */
   maxDerivations?: number | null | undefined;
@@ -1753,7 +1753,7 @@ export type TraceInput = {
 export type TransactionBegun = {
   id: string;
   status: 'open';
-  /** Rolled back then, unless it is used before. */
+  /** Rolled back then unless used before. */
   expiresAt: number;
 };
 
@@ -1770,9 +1770,9 @@ export type TurnsContext = {
   contradictions: number;
   newFactsExtracted: number;
   extraction: 'llm' | 'statements';
-  /** Where natural language was left alone, since no provider may be asked: what to do about it. */
+  /** Present if natural language was ignored because no provider is available; says how to change that. */
   warning?: string | undefined;
-  /** Where something was stored. */
+  /** Present if something was stored. */
   generation?: number | undefined;
 };
 
@@ -1780,16 +1780,16 @@ export type TurnsInput = {
   turns: string[];
   /** Default: 50. */
   maxFacts?: number | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
 };
 
 export type UpdateKey = {
-  /** The key is good for these alone; empty: for all. */
+  /** The key is valid for these only; empty: for all. */
   databases?: string[] | null | undefined;
-  /** The key is good for these alone; empty: for all. */
+  /** The key is valid for these only; empty: for all. */
   tenants?: string[] | null | undefined;
   description?: string | null | undefined;
   expiresAt?: number | 'never' | null | undefined;
@@ -1807,35 +1807,35 @@ export type ValidateResult = {
 };
 
 export type WalQuery = {
-  /** How the follower calls itself in lists. */
+  /** Name of the follower in listings. */
   follower?: string | null | undefined;
-  /** Sequence of the last record that the follower has; 0: it has none. Default: 0. */
+  /** Sequence number of the last record that the follower has; 0: none. Default: 0. */
   after?: string | null | undefined;
 };
 
 export type WhatIfInput = {
-  /** After retract. Default: []. */
+  /** Applied after retract. Default: []. */
   assert?: Fact[] | null | undefined;
-  /** As /retract would. Default: []. */
+  /** Same meaning as in /retract. Default: []. */
   retract?:
     | {
         /** The name of a relation. */
         predicate: string;
-        /** In order; constants alone. */
+        /** In order; constants only. */
         args: (string | number | boolean)[];
-        /** A named part of the knowledge; absent: all of it, where something is stored none. */
+        /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
         scope?: string | null | undefined;
-        /** true in place of scope: the facts without scope. Default: false. */
+        /** true instead of scope: the facts without scope. Default: false. */
         unscoped?: boolean | null | undefined;
         truthVal?: boolean | null | undefined;
       }[]
     | null
     | undefined;
-  /** After withoutRules; as /teach would. Default: []. */
+  /** Applied after withoutRules; same meaning as in /teach. Default: []. */
   rules?: RuleInput[] | null | undefined;
   /** Ids. Default: []. */
   withoutRules?: string[] | null | undefined;
-  /** Absent: all that the change can reach. */
+  /** Absent: everything that the change can reach. */
   goals?:
     | {
         /** The name of a relation. */
@@ -1847,11 +1847,11 @@ export type WhatIfInput = {
       }[]
     | null
     | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
-  /** Milliseconds it may take. Default: 10000. */
+  /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
   /** Default: 10000000. */
   maxDerivations?: number | null | undefined;
@@ -1862,7 +1862,7 @@ export type WhatIfResult = {
     goal: string;
     before: string[];
     after: string[];
-    /** In after and not in before, without what was supposed. */
+    /** In after but not in before, except what was supposed. */
     gained: string[];
     lost: string[];
   }[];
@@ -1908,9 +1908,9 @@ export type WindowDiff = {
 export type WindowDiffInput = {
   sessionId: string;
   maxFacts?: number | null | undefined;
-  /** A named part of the knowledge; absent: all of it, where something is stored none. */
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
-  /** true in place of scope: the facts without scope. Default: false. */
+  /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
   goals?: Goals | undefined;
 };
@@ -1921,42 +1921,42 @@ export interface Operations {
   assertFact(fields: FactInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Assert a fact: `POST /assert/fact`. */
   assertFact(fields: FactInput, options?: WriteOptions): Promise<FactOutcome>;
-  /** Assert many facts, all or none: `POST /assert/facts`. */
+  /** Assert many facts, all or nothing: `POST /assert/facts`. */
   assertFacts(fields: FactsInput, options: WriteOptions & InTransaction): Promise<Pending>;
-  /** Assert many facts, all or none: `POST /assert/facts`. */
+  /** Assert many facts, all or nothing: `POST /assert/facts`. */
   assertFacts(fields: FactsInput, options?: WriteOptions): Promise<FactsOutcome>;
-  /** Retract a fact; what depended on it no longer holds: `POST /retract`. */
+  /** Retract a fact, and with it every conclusion that depends on it: `POST /retract`. */
   retract(fields: RetractInput, options: WriteOptions & InTransaction): Promise<Pending>;
-  /** Retract a fact; what depended on it no longer holds: `POST /retract`. */
+  /** Retract a fact, and with it every conclusion that depends on it: `POST /retract`. */
   retract(fields: RetractInput, options?: WriteOptions): Promise<RetractOutcome>;
   /** Retract every fact that matches a pattern: `POST /retract/pattern`. */
   retractPattern(fields: RetractPatternInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Retract every fact that matches a pattern: `POST /retract/pattern`. */
   retractPattern(fields: RetractPatternInput, options?: WriteOptions): Promise<RetractPatternOutcome>;
-  /** Stored facts that match a pattern, without inference: `POST /query`. */
+  /** Query stored facts by pattern, without inference: `POST /query`. */
   query(fields: QueryInput, options?: CallOptions & Partial<InTransaction>): Promise<QueryResult>;
-  /** Browse facts, page by page: `GET /facts`. */
+  /** List facts, page by page: `GET /facts`. */
   listFacts(
     fields?: {
       predicate?: string | null | undefined;
-      /** A named part of the knowledge; absent: all of it, where something is stored none. */
+      /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
-      /** A part of the rendered atom, case-insensitive. */
+      /** Part of the rendered atom, case-insensitive. */
       q?: string | null | undefined;
       truthVal?: boolean | null | undefined;
-      /** true: the derivable conclusions of predicate too. Default: false. */
+      /** true: also list derivable conclusions of predicate. Default: false. */
       derived?: boolean | null | undefined;
-      /** argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that have no such argument. It needs predicate. scope: facts without one come last; truthVal: false first; derived: stored facts first. Default: "predicate". */
+      /** argN: by the argument at position N, from 0; numbers first, in numeric order, then text by code point, then facts without such an argument. It needs predicate. scope: facts without a scope come last; truthVal: false first; derived: stored facts first. Default: "predicate". */
       sort?: string | null | undefined;
       /** Default: "asc". */
       order?: 'asc' | 'desc' | null | undefined;
       /** Default: 100. */
       limit?: number | null | undefined;
-      /** nextCursor of the page before, for the same query. */
+      /** nextCursor of the previous page of the same query. */
       cursor?: string | null | undefined;
-      /** Begin after so many entries, counted from the first. With a cursor the list is the one that its page was of, with the saliences of then. */
+      /** Number of entries to skip from the start. With a cursor it applies to the list of the page that gave the cursor, with the saliences of that time. */
       offset?: number | null | undefined;
     },
     options?: CallOptions,
@@ -1967,9 +1967,9 @@ export interface Operations {
   deleteFact(id: string, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Retract one fact by its id: `DELETE /facts/:id`. */
   deleteFact(id: string, options?: WriteOptions): Promise<RetractOutcome>;
-  /** The vocabulary: every predicate with its arity and counts: `GET /predicates`. */
+  /** List every predicate with its arity and counts: `GET /predicates`. */
   listPredicates(options?: CallOptions): Promise<PredicateList>;
-  /** Count, sum, least, greatest or mean over facts, with inference where wanted: `POST /aggregate`. */
+  /** Count, sum, minimum, maximum or mean over facts, with or without inference: `POST /aggregate`. */
   aggregate(fields: AggregateInput, options?: CallOptions): Promise<AggregateResult>;
   /** Teach a rule: `POST /assert/rule`. */
   assertRule(fields: RuleInput, options: WriteOptions & InTransaction): Promise<Pending>;
@@ -1981,25 +1981,25 @@ export interface Operations {
   listRules(options?: CallOptions): Promise<RuleList>;
   /** One rule: `GET /rules/:id`. */
   getRule(id: string, options?: CallOptions): Promise<StoredRule>;
-  /** Change a rule, or only whether it is enabled, its name or its description: `PUT /rules/:id`. */
+  /** Replace a rule, or change only its enabled flag, name or description: `PUT /rules/:id`. */
   updateRule(
     id: string,
     fields: RuleUpdate,
     options: WriteOptions & IfMatch & InTransaction,
   ): Promise<Pending>;
-  /** Change a rule, or only whether it is enabled, its name or its description: `PUT /rules/:id`. */
+  /** Replace a rule, or change only its enabled flag, name or description: `PUT /rules/:id`. */
   updateRule(id: string, fields: RuleUpdate, options?: WriteOptions & IfMatch): Promise<RuleOutcome>;
   /** Retract a rule: `DELETE /rules/:id`. */
   deleteRule(id: string, options: WriteOptions & IfMatch & InTransaction): Promise<Pending>;
   /** Retract a rule: `DELETE /rules/:id`. */
   deleteRule(id: string, options?: WriteOptions & IfMatch): Promise<RuleRetracted>;
-  /** Ask a question, answered by inference, with its proof where wanted: `POST /ask`. */
+  /** Answer a question by inference, optionally with its proof: `POST /ask`. */
   ask(fields: AskInput, options?: CallOptions & Partial<InTransaction>): Promise<Answer>;
-  /** Why something holds, or why it does not: `POST /explain`. */
+  /** Explain why something is true, or why it is not: `POST /explain`. */
   explain(fields: ExplainInput, options?: CallOptions): Promise<Explanation>;
-  /** What would follow from other facts and rules; changes nothing: `POST /whatIf`. */
+  /** Preview what would follow from other facts and rules; changes nothing: `POST /whatIf`. */
   whatIf(fields?: WhatIfInput, options?: CallOptions): Promise<WhatIfResult>;
-  /** What inference does for a question, and where its time goes: `POST /trace`. */
+  /** Trace the inference for a question, with timings: `POST /trace`. */
   trace(fields: TraceInput, options?: CallOptions): Promise<Trace>;
   /** Begin a transaction: `POST /tx/begin`. */
   beginTransaction(options?: WriteOptions): Promise<TransactionBegun>;
@@ -2007,26 +2007,26 @@ export interface Operations {
   commitTransaction(id: string, fields?: CommitInput, options?: WriteOptions): Promise<Committed>;
   /** Roll a transaction back: `POST /tx/rollback/:id`. */
   rollbackTransaction(id: string, options?: WriteOptions): Promise<RolledBack>;
-  /** The scopes there are: `GET /scopes`. */
+  /** List the scopes: `GET /scopes`. */
   listScopes(options?: CallOptions): Promise<ScopeList>;
   /** Copy a scope with its facts and rules: `POST /scope/fork`. */
   forkScope(fields: ForkInput, options?: WriteOptions): Promise<Forked>;
-  /** What differs between two scopes: `POST /scope/diff`. */
+  /** The differences between two scopes: `POST /scope/diff`. */
   diffScopes(fields: DiffInput, options?: CallOptions): Promise<ScopeDiff>;
-  /** Bring the facts of one scope into another: `POST /scope/merge`. */
+  /** Merge the facts of one scope into another: `POST /scope/merge`. */
   mergeScopes(fields: MergeInput, options?: WriteOptions): Promise<Merged>;
   /** Delete a scope with its facts and rules: `DELETE /scope/:name`. */
   deleteScope(name: string, options?: WriteOptions): Promise<ScopeDeleted>;
-  /** The facts of highest salience: `GET /memory/context`. */
+  /** The facts with the highest salience: `GET /memory/context`. */
   browseMemory(
     fields?: {
       /** Default: 100. */
       maxFacts?: number | null | undefined;
       /** Default: 0. */
       minSalience?: number | null | undefined;
-      /** Repeated, or separated by commas; absent: all. */
+      /** Repeated or comma-separated; absent: all. */
       predicates?: string[] | null | undefined;
-      /** A named part of the knowledge; absent: all of it, where something is stored none. */
+      /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
@@ -2037,39 +2037,39 @@ export interface Operations {
     },
     options?: CallOptions,
   ): Promise<Recalled>;
-  /** The facts of highest salience: `POST /memory/context`. */
+  /** The facts with the highest salience: `POST /memory/context`. */
   recall(fields?: RecallInput, options?: CallOptions): Promise<Recalled>;
-  /** How salient the facts are, which expire and which fade: `GET /memory/stats`. */
+  /** The distribution of salience, and the facts that expire or fade next: `GET /memory/stats`. */
   memoryStats(
     fields?: {
-      /** A named part of the knowledge; absent: all of it, where something is stored none. */
+      /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
     },
     options?: CallOptions,
   ): Promise<MemoryStats>;
-  /** Put a summary in the place of many alike episodes: `POST /memory/consolidate`. */
+  /** Replace many similar episodes by a summary: `POST /memory/consolidate`. */
   consolidate(fields?: ConsolidateInput, options?: WriteOptions): Promise<Consolidated>;
-  /** Bring back the facts that a summary stands for: `POST /memory/restore`. */
+  /** Restore the facts that a summary replaced: `POST /memory/restore`. */
   restore(fields: RestoreInput, options?: WriteOptions): Promise<Restored>;
-  /** Evict what has expired or faded: `POST /memory/decay`. */
+  /** Evict expired and faded facts: `POST /memory/decay`. */
   decay(fields?: DecayInput, options?: WriteOptions): Promise<Decayed>;
-  /** A window of facts within a budget, with whole proofs for the goals first: `POST /context/optimize`. */
+  /** Select a window of facts within a budget; complete proofs of the goals come first: `POST /context/optimize`. */
   optimizeContext(fields?: OptimizeInput, options?: CallOptions): Promise<ContextWindow>;
   /** What changed in the window of a session: `POST /context/diff`. */
   diffContext(fields: WindowDiffInput, options?: CallOptions): Promise<WindowDiff>;
-  /** What the knowledge is made of, in figures: `POST /context/summary`. */
+  /** Summarize the knowledge in figures: `POST /context/summary`. */
   summarizeContext(fields?: SummaryInput, options?: CallOptions): Promise<ContextSummary>;
-  /** Forget the window of a session: `POST /context/session/clear`. */
+  /** Discard the window of a session: `POST /context/session/clear`. */
   clearContextSession(fields: ClearSessionInput, options?: CallOptions): Promise<string>;
-  /** Keep what the turns of a conversation say, and answer with what matters to them: `POST /context`. */
+  /** Store what the turns of a conversation state, and return the facts relevant to them: `POST /context`. */
   contextOfTurns(fields: TurnsInput, options?: WriteOptions): Promise<TurnsContext>;
-  /** Keep what a text says, and answer with a window: `POST /context/ingest`. */
+  /** Store what a text states, and return a context window: `POST /context/ingest`. */
   ingest(fields: IngestInput, options?: WriteOptions): Promise<Ingested>;
-  /** Find facts and rules in a text: `POST /extract`. */
+  /** Extract facts and rules from a text: `POST /extract`. */
   extract(fields: ExtractInput, options?: WriteOptions): Promise<Extracted>;
-  /** Answer a question in words, from proved facts only: `POST /synthesize`. */
+  /** Answer a question in words, using proved facts only: `POST /synthesize`. */
   synthesize(fields: SynthesizeInput, options?: CallOptions): Promise<Synthesized>;
   /** Import facts and rules from a stream; bad lines are reported and skipped: `POST /import`. */
   importKnowledge(
@@ -2082,30 +2082,30 @@ export interface Operations {
       | 'text/turtle'
       | 'application/n-triples',
     fields?: {
-      /** A named part of the knowledge; absent: all of it, where something is stored none. */
+      /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
-      /** Of CSV and TSV: the predicate of every line, each column of which is an argument. */
+      /** CSV and TSV: the predicate of every line; each column is an argument. */
       predicate?: string | null | undefined;
       /** Default: false. */
       dryRun?: boolean | null | undefined;
     },
     options?: WriteOptions,
   ): AsyncIterable<Exclude<ImportLine, { error: unknown }>>;
-  /** Retract what an import asserted, but for facts that were changed since: `POST /import/:id/undo`. */
+  /** Retract what an import asserted, except facts that have changed since: `POST /import/:id/undo`. */
   undoImport(id: string, options?: WriteOptions): Promise<ImportUndone>;
   /** Export facts and rules as a stream: `GET /export`. */
   exportKnowledge(
     fields?: {
       /** Default: "ndjson". */
       format?: 'ndjson' | 'datalog' | 'csv' | 'ntriples' | null | undefined;
-      /** A named part of the knowledge; absent: all of it, where something is stored none. */
+      /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
       predicate?: string | null | undefined;
-      /** Rules too; absent: in the formats that can hold them, ndjson and datalog. */
+      /** Export rules too; absent: true in ndjson and datalog, the formats that can hold them. */
       rules?: boolean | null | undefined;
     },
     options?: CallOptions,
@@ -2126,66 +2126,66 @@ export interface Operations {
   deleteTenant(name: string, id: string, options?: WriteOptions): Promise<Cleared>;
   /** Delete the facts of a tenant; it remains: `POST /admin/databases/:name/tenants/:id/nuke`. */
   nukeTenant(name: string, id: string, options?: WriteOptions): Promise<Cleared>;
-  /** Whether calls need a key, and whether the first one is still to be made: `GET /auth/status`. */
+  /** Whether calls need a key, and whether the first one still has to be created: `GET /auth/status`. */
   authenticationStatus(options?: CallOptions): Promise<AuthenticationStatus>;
-  /** Make the first admin key, by user name and password; five tries a minute: `POST /auth/bootstrap`. */
+  /** Create the first admin key with user name and password; five attempts a minute: `POST /auth/bootstrap`. */
   bootstrap(fields: BootstrapInput, options?: WriteOptions): Promise<CreatedKey>;
-  /** Make a key; it is shown this once: `POST /auth/keys`. */
+  /** Create a key; it is shown only once: `POST /auth/keys`. */
   createKey(fields: CreateKey, options?: WriteOptions): Promise<CreatedKey>;
-  /** The keys that this caller covers, the first made first: `GET /auth/keys`. */
+  /** The keys that the caller may manage, oldest first: `GET /auth/keys`. */
   listKeys(options?: CallOptions): Promise<KeyList>;
-  /** Change the restrictions, the end or the description of a key: `PATCH /auth/keys/:id`. */
+  /** Change the restrictions, expiry or description of a key: `PATCH /auth/keys/:id`. */
   updateKey(id: string, fields?: UpdateKey, options?: WriteOptions): Promise<KeyView>;
-  /** Revoke a key, at once and for good: `DELETE /auth/keys/:id`. */
+  /** Revoke a key immediately and permanently: `DELETE /auth/keys/:id`. */
   revokeKey(id: string, options?: WriteOptions): Promise<RevokedKey>;
-  /** Who this credential makes the caller: `GET /auth/whoami`. */
+  /** The identity and permissions of the current credential: `GET /auth/whoami`. */
   whoami(options?: CallOptions): Promise<Whoami>;
-  /** The last tool calls of agents, newest first: `GET /mcp/calls`. */
+  /** The latest tool calls of agents, newest first: `GET /mcp/calls`. */
   listMcpCalls(
     fields?: {
-      /** Calls at most; absent: all that are remembered. */
+      /** Maximum number of calls; absent: all in the log. */
       limit?: number | null | undefined;
-      /** Id of a call: those that are older than it. */
+      /** Id of a call: return only older ones. */
       before?: string | null | undefined;
     },
     options?: CallOptions,
   ): Promise<CallList>;
-  /** The clients that are connected over MCP: `GET /mcp/clients`. */
+  /** The connected MCP clients: `GET /mcp/clients`. */
   listMcpClients(options?: CallOptions): Promise<ClientList>;
   /** What a client needs to connect: `GET /mcp/setup`. */
   agentSetup(options?: CallOptions): Promise<AgentSetup>;
-  /** Start the bridge for programs that speak on standard input and output, and shake hands through it: `POST /mcp/bridge/test`. */
+  /** Start the stdio bridge and run the MCP handshake through it: `POST /mcp/bridge/test`. */
   testBridge(fields?: TestBridge, options?: CallOptions): Promise<BridgeTested>;
-  /** The logged state as of some record, for a follower to begin with: `GET /replication/snapshot`. */
+  /** The logged state at some record, for a follower to start from: `GET /replication/snapshot`. */
   replicationSnapshot(
     fields?: {
-      /** How the follower calls itself in lists. */
+      /** Name of the follower in listings. */
       follower?: string | null | undefined;
     },
     options?: CallOptions,
   ): AsyncIterable<Uint8Array>;
-  /** The records of the log after one, as many as an answer holds: `GET /replication/wal`. */
+  /** The log records after a given one, as many as fit one response: `GET /replication/wal`. */
   replicationWal(
     fields?: {
-      /** How the follower calls itself in lists. */
+      /** Name of the follower in listings. */
       follower?: string | null | undefined;
-      /** Sequence of the last record that the follower has; 0: it has none. Default: 0. */
+      /** Sequence number of the last record that the follower has; 0: none. Default: 0. */
       after?: number | null | undefined;
     },
     options?: CallOptions,
   ): AsyncIterable<Uint8Array>;
-  /** How far this service follows its leader, or who follows it: `GET /replication/status`. */
+  /** How far this follower is behind its leader, or which followers this leader has: `GET /replication/status`. */
   replicationStatus(options?: CallOptions): Promise<ReplicationStatus>;
-  /** Write a snapshot now, and let go of the log that it covers: `POST /admin/snapshot`. */
+  /** Write a snapshot now and delete the log segments it covers: `POST /admin/snapshot`. */
   takeSnapshot(options?: CallOptions): Promise<SnapshotTaken>;
-  /** Everything there is now, as one file that --restore takes: `POST /admin/backup`. */
+  /** A backup of everything in one file, for --restore: `POST /admin/backup`. */
   takeBackup(options?: CallOptions): AsyncIterable<Uint8Array>;
-  /** What the storage holds: log, snapshot, history, and whether it is encrypted: `GET /admin/storage`. */
+  /** The state of the storage: log, snapshot, history and encryption: `GET /admin/storage`. */
   storageState(options?: CallOptions): Promise<StorageState>;
-  /** Whether the process lives: `GET /health`. */
+  /** Whether the process is alive: `GET /health`. */
   health(options?: CallOptions): Promise<Health>;
-  /** Whether it can take work; 503 with the same body where not: `GET /health/ready`. */
+  /** Whether the service is ready; if not, 503 with the same body: `GET /health/ready`. */
   ready(options?: CallOptions): Promise<Readiness>;
-  /** The stream of changes, as server-sent events: `GET /events`. */
+  /** The change stream, as server-sent events: `GET /events`. */
   events(options?: EventOptions): AsyncIterable<ChangeEvent>;
 }

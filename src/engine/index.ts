@@ -23,7 +23,7 @@ export type { Import, StoredImport } from './write/importing.ts';
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
 export { ReplicationError } from './replication/replication-error.ts';
-export { asRolledBack, rollsBack } from './write/rolled-back.ts';
+export { asRolledBack, rollsBack } from './write/open-transactions.ts';
 export { type Contents, folderTask, inLockedFolder } from './folder/locked-folder.ts';
 export { convertFolder } from './folder/convert-folder.ts';
 export { openBackup, type VerifiedBackup } from './folder/restore-backup.ts';
@@ -35,7 +35,7 @@ export { compareText } from './base/text-order.ts';
 export { canonicalName, wordRuns } from './memory/mentions.ts';
 export type { Learned, LearnedFact } from './write/learn.ts';
 export type { ViewFields } from './session/read-context.ts';
-export type { VocabularyEntry } from './read/vocabulary.ts';
+export type { VocabularyEntry } from './read/describe.ts';
 export { ruleIdentity } from './language/identity.ts';
 export {
   parseAtom,

@@ -1,4 +1,4 @@
-/** Databases, health and the stream of changes on the wire. */
+/** Wire schemas of databases, health, storage and the change stream. */
 import { z } from 'zod';
 import { databaseNameSchema, generationSchema, tenantNameSchema, timeSchema } from './fields.ts';
 
@@ -32,7 +32,7 @@ export const tenantListSchema = z.object({
 });
 export type TenantList = z.output<typeof tenantListSchema>;
 
-/** What a deletion or a nuke took away. */
+/** What a deletion or a nuke removed. */
 export const clearedSchema = z.object({
   status: z.enum(['deleted', 'nuked']),
   facts: z.int(),
@@ -42,7 +42,7 @@ export const clearedSchema = z.object({
 export type Cleared = z.output<typeof clearedSchema>;
 
 export const snapshotTakenSchema = z.object({
-  position: z.int().describe('Sequence of the last record that it covers'),
+  position: z.int().describe('Sequence number of the last record it covers'),
   bytes: z.int(),
   elapsedMs: z.number(),
 });
@@ -50,16 +50,14 @@ export type SnapshotTaken = z.output<typeof snapshotTakenSchema>;
 
 export const storageStateSchema = z.object({
   status: z.enum(['ready', 'failed']).describe('failed: writes are refused'),
-  encrypted: z.boolean().describe('Whether log and snapshots are encrypted'),
+  encrypted: z.boolean().describe('Whether the log and the snapshots are encrypted'),
   fsync: z.enum(['always', 'interval', 'never']),
-  historyId: z.string().describe('Names this history among all: that of another service is another one'),
+  historyId: z.string().describe('Unique id of this history; no other service has the same'),
   parent: z
     .object({ historyId: z.string(), position: z.int() })
     .nullable()
-    .describe(
-      'What this history branched off, and the last record that both have; null where it began by itself',
-    ),
-  position: z.int().describe('Sequence of the last record'),
+    .describe('The history this one branched from, and the last record they share; null: not branched'),
+  position: z.int().describe('Sequence number of the last record'),
   log: z.object({
     bytes: z.int(),
     segments: z.int(),
@@ -68,11 +66,11 @@ export const storageStateSchema = z.object({
   snapshot: z
     .object({ position: z.int(), bytes: z.int(), createdAt: z.int() })
     .nullable()
-    .describe('The newest one; null where there is none'),
+    .describe('The newest snapshot; null: none'),
   backup: z
     .object({ position: z.int(), bytes: z.int(), takenAt: z.int() })
     .nullable()
-    .describe('The last one that was sent whole since the start'),
+    .describe('The last complete backup since the start'),
 });
 export type StorageState = z.output<typeof storageStateSchema>;
 

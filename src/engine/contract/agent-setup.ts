@@ -1,8 +1,8 @@
 /**
- * What to write into the configuration of each client of MCP, so that it finds the service.
+ * The client configurations that connect MCP clients to the service.
  *
- * Pure: the workbench shows it to be copied, and docs/agents.md has the same text for the usual address. Both are held
- * against this.
+ * Pure: the workbench offers them to copy, and docs/agents.md has the same texts for the usual address. Tests compare
+ * both with this file.
  */
 
 export const agentPrograms = [
@@ -16,19 +16,19 @@ export const agentPrograms = [
 ] as const;
 export type AgentProgram = (typeof agentPrograms)[number];
 
-/** Where an agent is to work, and how it gets there. */
+/** The database and tenant for an agent, and how it connects. */
 export interface AgentPlace {
   /** `http://127.0.0.1:9300`. */
   readonly address: string;
   readonly database: string;
   readonly tenant: string;
-  /** The credential; null: none is wanted. */
+  /** The credential; null: none is required. */
   readonly key: string | null;
-  /** How the bridge is started; null: it is not built. */
+  /** Command that starts the bridge; null: it is not built. */
   readonly bridge: { readonly command: string; readonly args: readonly string[] } | null;
 }
 
-/** How a client reaches the service: by an address, with these headers, or by a program that it starts. */
+/** How a client reaches the service: at an address with headers, or through a program that it starts. */
 export type AgentRoute =
   | { readonly via: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
   | {
@@ -42,26 +42,29 @@ export interface AgentConfiguration {
   readonly program: AgentProgram;
   /** `Claude Desktop`. */
   readonly title: string;
-  /** The file that the text belongs into, as its user knows it, or null where it is a command to run. */
+  /** The configuration file under the name its user knows; null: the text is a command to run. */
   readonly file: string | null;
   readonly language: 'json' | 'toml' | 'shell';
   readonly text: string;
-  /** What else has to be known, in a sentence; null: nothing. */
+  /** What else the user must know; null: nothing. */
   readonly note: string | null;
-  /** What the text says, for who tries it. */
+  /** The connection that the text describes, for a connection test. */
   readonly route: AgentRoute;
 }
 
-/** Where each thing lives, for whoever chooses a place: GET /mcp/setup, the workbench and the pages say it so. */
+/**
+ * Where rules, facts and scopes live, for the choice of a database and tenant: GET /mcp/setup, the workbench and the
+ * docs show it.
+ */
 export const placeAdvice =
-  'Rules belong to the database, facts to a tenant of it; a scope is a part of a tenant. Take a database for each project.';
+  'Rules belong to the database, facts to a tenant of it; a scope is a part of a tenant. Use one database for each project.';
 
-/** The name by which clients list the service. */
+/** The name of the service in clients. */
 const serverName = 'corollary';
-/** Where the bridge, and clients that read the environment, find the key. */
+/** The environment variable from which the bridge, and clients that support it, read the key. */
 const keyVariable = 'COROLLARY_API_KEY';
 
-/** The configuration of a program; null where it needs the bridge and there is none. */
+/** The configuration of a program; null if it needs the bridge and there is none. */
 export function configurationOf(program: AgentProgram, place: AgentPlace): AgentConfiguration | null {
   switch (program) {
     case 'claude-desktop':
@@ -101,18 +104,19 @@ function bridged(
     text: json({ mcpServers: { [serverName]: server } }),
     note: sentences(
       isDesktop &&
-        'The bundle corollary.mcpb does the same in one step: open it with Claude Desktop. The file is opened by Settings, Developer, Edit Config; restart Claude Desktop afterwards.',
+        'The bundle corollary.mcpb does the same in one step: open it with Claude Desktop. To open the file, ' +
+          'choose Settings, Developer, Edit Config; restart Claude Desktop afterwards.',
       isDesktop &&
         key !== null &&
-        'The key stands in the file as it is; the bundle leaves it to the system’s key store.',
-      // Which clients read variables in what they start is not known: each that does, does so by this sign.
+        'The file contains the key in plain text; the bundle keeps it in the system’s key store.',
+      // Which clients expand variables in commands is unknown; those that do use this syntax.
       [database, tenant, ...args].some(hasReference) && referenceWarning,
     ),
     route: { via: 'bridge', command: bridge.command, args, env },
   };
 }
 
-/** A name that begins with `-` would be taken for another option. */
+/** A value that starts with `-` would be parsed as another option. */
 function option(name: string, value: string): string[] {
   return value.startsWith('-') ? [`${name}=${value}`] : [name, value];
 }
@@ -120,7 +124,7 @@ function option(name: string, value: string): string[] {
 function claudeCode(place: AgentPlace): AgentConfiguration {
   const url = urlOf(place);
   const headers = headersOf(place, place.key);
-  // --header takes all words that follow it, so it stands last.
+  // --header consumes all following words, so it comes last.
   const words = ['claude', 'mcp', 'add', '--transport', 'http', serverName, url];
   for (const [name, value] of Object.entries(headers)) words.push('--header', `${name}: ${value}`);
   return {
@@ -130,8 +134,8 @@ function claudeCode(place: AgentPlace): AgentConfiguration {
     language: 'shell',
     text: words.map(shellWord).join(' '),
     note: sentences(
-      'Run it in the folder of the project: the server is added for you, in this project alone; put --scope user before the name to have it in all of them.',
-      place.key !== null && 'The key goes into ~/.claude.json, and into the history of the shell.',
+      'Run it in the project folder: it adds the server for you, in this project only. For all projects, put --scope user before the name.',
+      place.key !== null && 'The key is stored in ~/.claude.json and in the shell history.',
       hasReference(place.tenant) && referenceWarning,
     ),
     route: { via: 'http', url, headers },
@@ -148,7 +152,7 @@ function cursor(place: AgentPlace): AgentConfiguration {
     language: 'json',
     text: json({ mcpServers: { [serverName]: { url, ...unlessEmpty('headers', headers) } } }),
     note: sentences(
-      'For one project alone: .cursor/mcp.json in its folder.',
+      'For one project only: .cursor/mcp.json in its folder.',
       place.key !== null && `Cursor reads the key from the environment variable ${keyVariable}.`,
       hasReference(place.tenant) && referenceWarning,
     ),
@@ -195,7 +199,7 @@ function codex(place: AgentPlace): AgentConfiguration {
     text: lines.join('\n'),
     note: sentences(
       place.key !== null &&
-        `Codex reads the key from the environment variable ${keyVariable}, and takes none in the file.`,
+        `Codex reads the key from the environment variable ${keyVariable}, never from the file.`,
     ),
     route: { via: 'http', url, headers: headersOf(place, place.key) },
   };
@@ -211,8 +215,9 @@ function otherHttp(place: AgentPlace): AgentConfiguration {
     language: 'json',
     text: json({ mcpServers: { [serverName]: { url, ...unlessEmpty('headers', headers) } } }),
     note: sentences(
-      'The transport is Streamable HTTP; some clients want it said, as "type": "http" beside the url. One that knows only the older SSE transport takes the address with /sse behind it.',
-      place.key !== null && 'The key stands in the file as it is: keep the file out of version control.',
+      'The transport is Streamable HTTP; some clients require "type": "http" beside the url. A client that ' +
+        'supports only the older SSE transport uses the address with /sse appended.',
+      place.key !== null && 'The file contains the key in plain text: keep it out of version control.',
       hasReference(place.tenant) && referenceWarning,
     ),
     route: { via: 'http', url, headers },
@@ -223,7 +228,7 @@ function urlOf({ address }: AgentPlace): string {
   return `${address.replace(/\/+$/, '')}/mcp`;
 }
 
-/** What differs from what the service takes for granted. `key`: the credential, or what the client puts it in for. */
+/** Headers for what differs from the defaults. `key`: the credential, or the client's placeholder for it. */
 function headersOf({ database, tenant }: AgentPlace, key: string | null): Record<string, string> {
   return {
     ...(database === 'default' ? {} : { 'X-Database': database }),
@@ -236,13 +241,12 @@ function unlessEmpty(name: string, values: Readonly<Record<string, string>>): Re
   return Object.keys(values).length === 0 ? {} : { [name]: values };
 }
 
-/** Clients replace `${...}` in what they read, and none has a way to write it as it is. */
+/** Clients expand `${...}` in values, and none has an escape for it. */
 function hasReference(text: string): boolean {
   return text.includes('${');
 }
 
-const referenceWarning =
-  'A name here holds ${, which clients take for the name of a variable: choose another.';
+const referenceWarning = 'A name here contains ${, which clients expand as a variable: choose another.';
 
 function sentences(...said: readonly (string | false)[]): string | null {
   const kept = said.filter((sentence) => sentence !== false);
@@ -254,8 +258,8 @@ function json(value: unknown): string {
 }
 
 /**
- * One word of a command. In double quotes where nothing in it means anything there, since those are quotes to every
- * shell, the ones of Windows included; else in single quotes.
+ * One word of a command. Double quotes if the word has no special characters, since every shell understands them, on
+ * Windows too; otherwise single quotes.
  */
 function shellWord(text: string): string {
   if (/^[\w./:@+,-]+$/.test(text)) return text;
@@ -263,7 +267,7 @@ function shellWord(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** A basic string: JSON's escapes are TOML's, but JSON leaves DEL as it is. */
+/** A basic string: JSON escapes are valid TOML, but JSON does not escape DEL. */
 function tomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', String.raw`\u007f`);
 }

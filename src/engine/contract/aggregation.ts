@@ -1,8 +1,8 @@
 /**
- * Aggregation on the wire: one figure over the facts that match a pattern, and the same figure for each group.
+ * Wire schemas of aggregation: one figure over the facts that match a pattern, also per group.
  *
- * Variables are named with or without `?` and come out of the schema with it. Whatever makes a request senseless
- * by itself is refused here; that something is no number only shows when the facts are read.
+ * Variable names are accepted with or without `?`; the schema's output has it. The schema refuses what is senseless in
+ * itself; whether a value is a number shows only when the facts are read.
  */
 import { z } from 'zod';
 import { defaulted, oneScopeChoice, optional, scopeFields, timeoutSchema } from './fields.ts';
@@ -15,21 +15,21 @@ export const aggregateOperations = ['COUNT', 'SUM', 'MIN', 'MAX', 'AVG'] as cons
 const aggregateFields = {
   operation: z.enum(aggregateOperations),
   predicate: predicateSchema,
-  args: optional(termsSchema).describe('Absent: any arguments, whatever their number'),
-  variable: optional(variableNameSchema).describe('Of what, a variable of args, with or without ?'),
+  args: optional(termsSchema).describe('Absent: any arguments, any number of them'),
+  variable: optional(variableNameSchema).describe('The variable of args to aggregate, with or without ?'),
   argIndex: optional(
     z
       .int()
       .min(0)
       .max(maxArguments - 1),
   ).describe(
-    'In place of variable: the place of the argument, from 0. Without args, facts with fewer arguments do not match',
+    'Instead of variable: the position of the argument, from 0. Without args, facts with fewer arguments do not match',
   ),
   groupBy: defaulted(z.array(variableNameSchema).max(maxArguments), []).describe(
     'Variables of args, with or without ?',
   ),
-  distinct: defaulted(z.boolean(), false).describe('true: each value once, values compared as texts'),
-  infer: defaulted(z.boolean(), false).describe('true: over what can be derived, too'),
+  distinct: defaulted(z.boolean(), false).describe('true: each value once; values are compared as text'),
+  infer: defaulted(z.boolean(), false).describe('true: include derivable conclusions'),
   ...scopeFields,
   timeoutMs: timeoutSchema,
   maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations),
@@ -40,7 +40,7 @@ export const aggregateInputSchema = takingTrue(
 );
 export type AggregateInput = z.output<typeof aggregateInputSchema>;
 
-/** Refuses a request that does not say what to aggregate, or names what is not there. */
+/** Refuses a request that does not say what to aggregate, or that names an unknown variable. */
 function aggregable(input: z.output<z.ZodObject<typeof aggregateFields>>, context: z.RefinementCtx): void {
   const { operation, args, variable, argIndex, groupBy } = input;
   const refuse = (path: (string | number)[], message: string): void =>
@@ -48,10 +48,10 @@ function aggregable(input: z.output<z.ZodObject<typeof aggregateFields>>, contex
   if (variable !== null && argIndex !== null)
     refuse(['argIndex'], 'give either variable or argIndex, not both');
   if (variable === null && argIndex === null && operation !== 'COUNT')
-    refuse(['variable'], `${operation} needs variable or argIndex: of what it is taken`);
+    refuse(['variable'], `${operation} needs variable or argIndex`);
   if (args === null) {
     if (variable !== null)
-      refuse(['variable'], 'a variable is one of args: give args, or argIndex in its place');
+      refuse(['variable'], 'variable must be one of args: give args, or argIndex instead');
     if (groupBy.length > 0) refuse(['groupBy'], 'the variables of groupBy are those of args: give args');
     return;
   }
@@ -68,23 +68,22 @@ function aggregable(input: z.output<z.ZodObject<typeof aggregateFields>>, contex
 const aggregateValueSchema = z
   .union([z.number(), z.string(), z.null()])
   .describe(
-    'A number where all values are numbers, but for an integer beyond +-(2^53 - 1), whose digits come as text; ' +
-      'null: no match',
+    'A number if all values are numbers, except that an integer beyond +-(2^53 - 1) is given as text; null: no match',
   );
 export type AggregateValue = z.output<typeof aggregateValueSchema>;
 
 export const aggregateResultSchema = z.object({
   operation: z.enum(aggregateOperations),
   result: aggregateValueSchema,
-  matchedFacts: z.int().describe('Distinct atoms that match'),
+  matchedFacts: z.int().describe('Number of distinct atoms that match'),
   groups: z
     .array(
       z.object({
-        key: z.record(z.string(), z.string()).describe('By the names of the variables without ?'),
+        key: z.record(z.string(), z.string()).describe('Keyed by variable name without ?'),
         result: aggregateValueSchema,
         matchedFacts: z.int(),
       }),
     )
-    .describe('Ordered by their keys by code point, the variables in the order of groupBy'),
+    .describe('Ordered by key by code point, the variables in the order of groupBy'),
 });
 export type AggregateResult = z.output<typeof aggregateResultSchema>;

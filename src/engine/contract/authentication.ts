@@ -1,20 +1,20 @@
 /**
- * Keys on the wire: how they are made, changed and listed, and what a caller is told of itself.
+ * Wire schemas of keys and of the caller's identity.
  *
- * A key itself is in one answer alone, that of the call that made it. Empty lists of databases or tenants mean no
- * restriction. Times are epoch milliseconds, null where there is none.
+ * The key itself appears only in the answer of the call that creates it. Empty lists of databases or tenants mean no
+ * restriction. Times are epoch milliseconds or null.
  */
 import { z } from 'zod';
 import { databaseNameSchema, optional, tenantNameSchema, timeSchema } from './fields.ts';
 import { isWellFormed } from './language.ts';
 
-/** What a key can be. */
+/** Roles of a key. */
 export const keyRoles = ['admin', 'writer', 'reader', 'replica'] as const;
 export type KeyRole = (typeof keyRoles)[number];
 
 const maxNames = 1000;
 const maxDays = 1_000_000;
-const greatestTime = 8_640_000_000_000_000;
+const maxTime = 8_640_000_000_000_000;
 
 function namesSchema(name: z.ZodType<string, string>) {
   return optional(
@@ -26,8 +26,8 @@ function namesSchema(name: z.ZodType<string, string>) {
 }
 
 const changeable = {
-  databases: namesSchema(databaseNameSchema).describe('The key is good for these alone; empty: for all'),
-  tenants: namesSchema(tenantNameSchema).describe('The key is good for these alone; empty: for all'),
+  databases: namesSchema(databaseNameSchema).describe('The key is valid for these only; empty: for all'),
+  tenants: namesSchema(tenantNameSchema).describe('The key is valid for these only; empty: for all'),
   description: optional(
     z
       .string()
@@ -51,7 +51,7 @@ export const createKeySchema = z.strictObject({
     z.union([z.number().positive().max(maxDays), z.literal('never')], {
       error: `a number of days over 0, fractions too, or "never"`,
     }),
-  ).describe('Absent: API_KEY_DEFAULT_EXPIRY_DAYS where that is set, else never'),
+  ).describe('Absent: API_KEY_DEFAULT_EXPIRY_DAYS if set, else never'),
 });
 export type CreateKeyInput = z.output<typeof createKeySchema>;
 
@@ -59,7 +59,7 @@ export type CreateKeyInput = z.output<typeof createKeySchema>;
 export const updateKeySchema = z.strictObject({
   ...changeable,
   expiresAt: optional(
-    z.union([z.int().min(0).max(greatestTime), z.literal('never')], {
+    z.union([z.int().min(0).max(maxTime), z.literal('never')], {
       error: 'a time is epoch milliseconds or "never"',
     }),
   ),
@@ -68,7 +68,7 @@ export type UpdateKeyInput = z.output<typeof updateKeySchema>;
 
 const keyFields = {
   id: z.string(),
-  prefix: z.string().describe('How the key begins: enough to tell it from others'),
+  prefix: z.string().describe('First characters of the key, to recognize it'),
   role: z.enum(keyRoles),
   databases: z.array(z.string()),
   tenants: z.array(z.string()),
@@ -77,13 +77,13 @@ const keyFields = {
   expiresAt: timeSchema.nullable().describe('null: never'),
 };
 
-/** A key that was just made: the only answer that holds it. */
-export const createdKeySchema = z.object({ ...keyFields, key: z.string().describe('Shown this once') });
+/** A new key: the only answer that contains the key itself. */
+export const createdKeySchema = z.object({ ...keyFields, key: z.string().describe('Shown only once') });
 export type CreatedKey = z.output<typeof createdKeySchema>;
 
 export const keyViewSchema = z.object({
   ...keyFields,
-  lastUsedAt: timeSchema.nullable().describe('To the minute; null: never'),
+  lastUsedAt: timeSchema.nullable().describe('To the minute; null: never used'),
 });
 export type KeyView = z.output<typeof keyViewSchema>;
 
@@ -98,13 +98,11 @@ export type AuthenticationMode = (typeof authenticationModes)[number];
 
 export const authenticationStatusSchema = z.object({
   mode: z.enum(authenticationModes),
-  bootstrapRequired: z
-    .boolean()
-    .describe('true: there is no admin key yet, and POST /auth/bootstrap makes one'),
+  bootstrapRequired: z.boolean().describe('true: no admin key exists yet; POST /auth/bootstrap creates one'),
 });
 export type AuthenticationStatus = z.output<typeof authenticationStatusSchema>;
 
-/** Who calls. `id` is null while authentication is off; What only a key has is null for others. */
+/** The caller. `id` is null while authentication is off; fields that only a key has are null for other callers. */
 export const whoamiSchema = z.object({
   mode: z.enum(authenticationModes),
   id: z.string().nullable(),

@@ -1,4 +1,4 @@
-/** Context windows on the wire: what an agent is given to read, chosen for goals and within a budget. */
+/** Wire schemas of context windows: facts for an agent to read, selected for goals and within a budget. */
 import { z } from 'zod';
 import {
   defaulted,
@@ -40,27 +40,33 @@ export const sessionIdSchema = z.string().min(1).max(256);
 
 export const goalsSchema = optional(
   z.array(goalSchema).max(maxGoals, `give at most ${maxGoals} goals`),
-).describe('Their proofs come first, each whole or not at all');
+).describe('Their proofs come first, each complete or not at all');
 export const maxFactsSchema = z.int().min(1).max(100_000);
 
 export const optimizeInputSchema = z
   .strictObject({
-    maxFacts: defaulted(maxFactsSchema, 100).describe('Facts at most'),
-    maxChars: optional(z.int().min(1).max(100_000_000)).describe('Of all rendered atoms together'),
+    maxFacts: defaulted(maxFactsSchema, 100).describe('Maximum number of facts'),
+    maxChars: optional(z.int().min(1).max(100_000_000)).describe(
+      'Maximum length of all rendered atoms together',
+    ),
     goals: goalsSchema,
     relevanceBuckets: optional(z.array(bucketSchema).max(maxBuckets)).describe(
-      'Shares of the room for groups of predicates',
+      'Shares of the budget for groups of predicates',
     ),
     ...scopeFields,
     predicates: predicatesSchema,
-    sessionId: optional(sessionIdSchema).describe('The window becomes what /context/diff compares with'),
+    sessionId: optional(sessionIdSchema).describe('Save the window as the baseline of /context/diff'),
     autoResolveContradictions: defaulted(z.boolean(), true).describe(
-      'Of an atom that is true and false, the better',
+      'Of an atom that is true and false, keep only the more salient',
     ),
-    maxFactsPerPredicate: optional(z.int().min(1).max(100_000)).describe('Facts of one predicate at most'),
-    includeInferred: defaulted(z.boolean(), false).describe('Conclusions too, not only those of the goals'),
-    explainOmitted: defaulted(z.boolean(), false).describe('What was left out, and why'),
-    timeoutMs: timeoutSchema.describe('For finding and proving; past it 422'),
+    maxFactsPerPredicate: optional(z.int().min(1).max(100_000)).describe(
+      'Maximum number of facts per predicate',
+    ),
+    includeInferred: defaulted(z.boolean(), false).describe(
+      'Also include conclusions that are not about the goals',
+    ),
+    explainOmitted: defaulted(z.boolean(), false).describe('List what was omitted, and why'),
+    timeoutMs: timeoutSchema.describe('Time limit for search and proof; beyond it 422'),
   })
   .superRefine(oneScopeChoice)
   .superRefine((value, context) => {
@@ -100,20 +106,18 @@ export type GoalStatus = (typeof goalStatuses)[number];
 
 const windowGoalSchema = z.object({
   goal: z.string(),
-  status: z
-    .enum(goalStatuses)
-    .describe('premises: only what the proof of an answer rests on is in the window'),
+  status: z.enum(goalStatuses).describe('premises: the window has only the stored premises of an answer'),
   answers: z.object({ found: z.int(), whole: z.int(), premises: z.int(), omitted: z.int() }),
   atoms: z.array(z.string()).describe('The first 20 answers'),
   needs: z.object({ facts: z.int(), chars: z.int(), tokens: z.int().nullable() }).nullable(),
-  reason: z.enum(omissionReasons).nullable().describe('Why the first answer is left out'),
+  reason: z.enum(omissionReasons).nullable().describe('Why the first answer is omitted'),
 });
 
 export const contextWindowSchema = z.object({
   windowId: z.string(),
   entries: z.array(contextEntrySchema),
   goals: z.array(windowGoalSchema),
-  relevantRules: z.array(z.string()).describe('Rendered, the rule created first first'),
+  relevantRules: z.array(z.string()).describe('Rendered, oldest rule first'),
   totalFactsAvailable: z.int().describe('After deduplication'),
   totalFactsIncluded: z.int(),
   deduplicationSavings: z.int(),
@@ -136,8 +140,8 @@ export const contextWindowSchema = z.object({
   omitted: z
     .array(z.object({ atom: z.string(), salience: z.number(), reason: z.enum(omissionReasons) }))
     .optional()
-    .describe('Where explainOmitted was asked for'),
-  omittedComplete: z.literal(false).optional().describe('More was left out than is listed'),
+    .describe('Present if explainOmitted was set'),
+  omittedComplete: z.literal(false).optional().describe('More was omitted than is listed'),
 });
 export type ContextWindow = z.output<typeof contextWindowSchema>;
 

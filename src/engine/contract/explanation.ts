@@ -1,4 +1,4 @@
-/** Questions about answers on the wire: why and why not, what if, what inference did. */
+/** Wire schemas of explanations: why, why not, what-if and trace. */
 import { z } from 'zod';
 import { factSchema } from './facts.ts';
 import { defaulted, oneScopeChoice, optional, scopeFields, timeoutSchema } from './fields.ts';
@@ -18,8 +18,8 @@ export const explainInputSchema = takingTruthVal(
       predicate: predicateSchema,
       args: termsSchema,
       ...scopeFields,
-      negated: defaulted(z.boolean(), false).describe('true: about what is explicitly not so'),
-      mode: z.enum(['why', 'whyNot']).describe('whyNot: of an atom without variables'),
+      negated: defaulted(z.boolean(), false).describe('true: ask about explicit negation (-predicate)'),
+      mode: z.enum(['why', 'whyNot']).describe('whyNot needs an atom without variables'),
       ...limitFields,
     })
     .superRefine(oneScopeChoice),
@@ -31,9 +31,11 @@ export const blockReasons = ['expired', 'not_yet_valid', 'other_scope', 'rule_di
 const attemptSchema = z.object({
   rule: z.string(),
   ruleId: z.string(),
-  bindings: z.record(z.string(), z.string()).describe('Those that satisfy most of the body; names without ?'),
-  satisfied: z.array(z.string()).describe('Literals of the body that hold, in its order'),
-  missing: z.array(z.string()).describe('Those that do not, with what is bound'),
+  bindings: z
+    .record(z.string(), z.string())
+    .describe('The bindings that satisfy most of the body; names without ?'),
+  satisfied: z.array(z.string()).describe('Body literals that are satisfied, in body order'),
+  missing: z.array(z.string()).describe('Body literals that are not, with the bound arguments filled in'),
 });
 
 const whySchema = z.object({ atom: z.string(), holds: z.boolean(), proof: proofSchema });
@@ -43,7 +45,7 @@ const whyNotSchema = z.object({
   attempts: z.array(attemptSchema),
   blockedBy: z
     .array(z.object({ reason: z.enum(blockReasons), detail: z.string() }))
-    .describe('By reason; of the atom before its missing premises'),
+    .describe('Grouped by reason; those of the atom come before those of its missing premises'),
 });
 export const explanationSchema = z.union([whySchema, whyNotSchema]);
 export type Why = z.output<typeof whySchema>;
@@ -58,7 +60,7 @@ const goalSchema = takingTruthVal(
   }),
 );
 
-/** What /retract takes of a fact: no scope means every scope, no truthVal both. */
+/** The same fields as /retract: no scope means every scope, no truthVal both truth values. */
 const retractionSchema = takingNegated(
   z
     .strictObject({
@@ -72,11 +74,15 @@ const retractionSchema = takingNegated(
 
 export const whatIfInputSchema = z
   .strictObject({
-    assert: defaulted(z.array(factSchema).max(10_000), []).describe('After retract'),
-    retract: defaulted(z.array(retractionSchema).max(10_000), []).describe('As /retract would'),
-    rules: defaulted(z.array(ruleInputSchema).max(1000), []).describe('After withoutRules; as /teach would'),
+    assert: defaulted(z.array(factSchema).max(10_000), []).describe('Applied after retract'),
+    retract: defaulted(z.array(retractionSchema).max(10_000), []).describe('Same meaning as in /retract'),
+    rules: defaulted(z.array(ruleInputSchema).max(1000), []).describe(
+      'Applied after withoutRules; same meaning as in /teach',
+    ),
     withoutRules: defaulted(z.array(z.string().min(1).max(256)).max(10_000), []).describe('Ids'),
-    goals: optional(z.array(goalSchema).min(1).max(1000)).describe('Absent: all that the change can reach'),
+    goals: optional(z.array(goalSchema).min(1).max(1000)).describe(
+      'Absent: everything that the change can reach',
+    ),
     ...scopeFields,
     ...limitFields,
   })
@@ -89,7 +95,7 @@ export const whatIfResultSchema = z.object({
       goal: z.string(),
       before: z.array(z.string()),
       after: z.array(z.string()),
-      gained: z.array(z.string()).describe('In after and not in before, without what was supposed'),
+      gained: z.array(z.string()).describe('In after but not in before, except what was supposed'),
       lost: z.array(z.string()),
     }),
   ),
@@ -111,26 +117,25 @@ export type TraceInput = z.output<typeof traceInputSchema>;
 
 export const tracePorts = ['call', 'exit', 'fail', 'reuse'] as const;
 
-/** More subgoals than these are worked out and not listed. */
+/** Maximum number of subgoals in a trace; further ones are evaluated but not listed. */
 export const maxTracedSubgoals = 100_000;
 
-const tracedScope = z.string().nullable().describe('Of the view it is read in, where that is one of a scope');
+const tracedScope = z
+  .string()
+  .nullable()
+  .describe('The scope in whose view it is evaluated; null: another view');
 
 const traceEventSchema = z.object({
-  seq: z.int().describe('From 1, in the order in which it happened'),
+  seq: z.int().describe('From 1, in order of occurrence'),
   port: z
     .enum(tracePorts)
-    .describe(
-      'call: demanded for the first time; reuse: demanded again; exit: an answer was found; fail: there is none',
-    ),
-  depth: z.int().describe('How many demands lead to it; 0 is the question'),
-  atom: z.string().describe('Of an exit the answer, else the subgoal'),
+    .describe('call: first demanded; reuse: demanded again; exit: an answer was found; fail: no answer'),
+  depth: z.int().describe('Number of demands that lead to it; 0 is the question'),
+  atom: z.string().describe('exit: the answer; otherwise the subgoal'),
   ruleId: z
     .string()
     .nullable()
-    .describe(
-      'Of call and reuse the rule that demands, of exit the rule that concludes, null where it is none',
-    ),
+    .describe('call and reuse: the rule that demands it; exit: the rule that concludes it; null: no rule'),
   scope: tracedScope,
 });
 export type TraceEvent = z.output<typeof traceEventSchema>;
@@ -144,22 +149,22 @@ export const traceSchema = z.object({
         ruleId: z.string(),
         rule: z.string(),
         fired: z.int().describe('How often its body was satisfied'),
-        derived: z.int().describe('How many conclusions were new'),
-        elapsedMs: z.number().describe('Spent in its joins'),
+        derived: z.int().describe('How many of its conclusions were new'),
+        elapsedMs: z.number().describe('Time spent in its joins'),
       }),
     )
-    .describe('Those that were tried, the first created first'),
+    .describe('The rules that were tried, oldest first'),
   subgoals: z
     .array(
       z.object({
         goal: z.string(),
-        calls: z.int().describe('How often it was demanded, the first time included'),
+        calls: z.int().describe('How often it was demanded, including the first time'),
         answers: z.int(),
         scope: tracedScope,
       }),
     )
-    .describe(`In the order of their first call, ${maxTracedSubgoals} at most`),
+    .describe(`In order of their first call, at most ${maxTracedSubgoals}`),
   events: z.array(traceEventSchema),
-  truncated: z.boolean().describe('There were more events, or more subgoals, than are listed'),
+  truncated: z.boolean().describe('More events or subgoals occurred than are listed'),
 });
 export type Trace = z.output<typeof traceSchema>;

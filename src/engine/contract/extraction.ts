@@ -1,4 +1,4 @@
-/** Natural language on the wire: text that becomes facts, and facts that become an answer in words. */
+/** Wire schemas of natural language: extraction, ingestion, and answers in words. */
 import { z } from 'zod';
 import { contextWindowSchema, goalsSchema, maxFactsSchema, sessionIdSchema } from './context.ts';
 import {
@@ -17,13 +17,13 @@ export const maxTurns = 1000;
 export const maxQuestionCharacters = 10_000;
 
 export const providerNames = ['local', 'anthropic', 'openai', 'google'] as const;
-/** In the order in which one is chosen where several are configured. */
+/** In order of preference if several are configured. */
 export type ProviderName = (typeof providerNames)[number];
 
-function textOf(most: number) {
+function textOf(maxLength: number) {
   return z
     .string()
-    .max(most, `a text has at most ${most} characters: send it in parts`)
+    .max(maxLength, `a text has at most ${maxLength} characters: send it in parts`)
     .refine(isWellFormed, 'the text holds a lone surrogate');
 }
 
@@ -61,8 +61,10 @@ export const turnsContextSchema = z.object({
   warning: z
     .string()
     .optional()
-    .describe('Where natural language was left alone, since no provider may be asked: what to do about it'),
-  generation: generationSchema.optional().describe('Where something was stored'),
+    .describe(
+      'Present if natural language was ignored because no provider is available; says how to change that',
+    ),
+  generation: generationSchema.optional().describe('Present if something was stored'),
 });
 export type TurnsContext = z.output<typeof turnsContextSchema>;
 
@@ -74,15 +76,17 @@ export const ingestInputSchema = z
     ...scopeFields,
     sessionId: optional(sessionIdSchema),
     autoResolveContradictions: defaulted(z.boolean(), true),
-    contextHint: optional(textOf(maxQuestionCharacters)).describe('What the text is about, for the provider'),
+    contextHint: optional(textOf(maxQuestionCharacters)).describe(
+      'What the text is about; passed to the provider',
+    ),
   })
   .superRefine(oneScopeChoice);
 export type IngestInput = z.output<typeof ingestInputSchema>;
 
-/** What of an answer of a provider was not taken over, and why. */
+/** What the provider returned but extraction discarded, and why. */
 const discardedSchema = z
   .array(z.object({ what: z.string(), reason: z.string() }))
-  .describe('What the provider gave that was not taken over');
+  .describe('What the provider returned but extraction discarded, and why');
 
 export const ingestedSchema = z.object({
   extracted: z.array(
@@ -103,10 +107,12 @@ export type Ingested = z.output<typeof ingestedSchema>;
 export const extractInputSchema = z
   .strictObject({
     text: textOf(maxTextCharacters).min(1, 'give a text'),
-    assert: defaulted(z.boolean(), false).describe('Store what was found'),
-    rules: defaulted(z.boolean(), false).describe('Look for general rules too'),
+    assert: defaulted(z.boolean(), false).describe('Store the extracted facts and rules'),
+    rules: defaulted(z.boolean(), false).describe('Extract general rules too'),
     ...scopeFields,
-    context: optional(textOf(maxQuestionCharacters)).describe('What the text is about, for the provider'),
+    context: optional(textOf(maxQuestionCharacters)).describe(
+      'What the text is about; passed to the provider',
+    ),
   })
   .superRefine(oneScopeChoice);
 export type ExtractInput = z.output<typeof extractInputSchema>;
@@ -120,16 +126,16 @@ export const extractedSchema = z.object({
       confidence: z.number().min(0).max(1),
       source: z
         .object({ start: z.int(), end: z.int() })
-        .describe('Where in the text it stands: UTF-16 offsets, end exclusive'),
+        .describe('Position in the text: UTF-16 offsets, end exclusive'),
     }),
   ),
-  rules: z.array(z.string()).optional().describe('Rendered; where rules were asked for'),
-  asserted: z.boolean().describe('It was asked for, and all that was found is stored now'),
-  assertedCount: z.int().describe('Facts that are newly stored'),
+  rules: z.array(z.string()).optional().describe('Rendered; present if rules were requested'),
+  asserted: z.boolean().describe('Storing was requested, and everything extracted is now stored'),
+  assertedCount: z.int().describe('Number of newly stored facts'),
   discarded: discardedSchema,
   provider: z.enum([...providerNames, 'statements']),
   model: z.string().nullable(),
-  generation: generationSchema.optional().describe('Where something was stored'),
+  generation: generationSchema.optional().describe('Present if something was stored'),
 });
 export type Extracted = z.output<typeof extractedSchema>;
 
@@ -137,7 +143,7 @@ export const synthesizeInputSchema = z
   .strictObject({
     question: textOf(maxQuestionCharacters).min(1, 'give a question'),
     ...scopeFields,
-    timeoutMs: timeoutSchema.describe('For proving all that is planned; past it 422'),
+    timeoutMs: timeoutSchema.describe('Time limit for proving all planned queries; beyond it 422'),
   })
   .superRefine(oneScopeChoice);
 export type SynthesizeInput = z.output<typeof synthesizeInputSchema>;

@@ -1,4 +1,4 @@
-/** Facts on the wire: what is asserted, what is stored, and how it is asked for without inference. */
+/** Wire schemas of facts: assert, retract, query, list and vocabulary. */
 import { z } from 'zod';
 import {
   consequencesTimeoutSchema,
@@ -30,7 +30,7 @@ import {
 import { takingNegated } from './same-said.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 
-/** The greatest size of `metadata`, as UTF-8 bytes of its JSON. */
+/** Maximum size of `metadata`: UTF-8 bytes of its JSON. */
 export const maxMetadataBytes = 64 * 1024;
 export const maxFactsPerRequest = 100_000;
 
@@ -39,8 +39,8 @@ const utf8 = new TextEncoder();
 type Json = z.output<ReturnType<typeof z.json>>;
 
 /**
- * Looked through at once and no further than it may be long: what arrives was parsed from JSON, and a schema of each
- * value in it would hold everyone up.
+ * Checks metadata in one pass that stops at the size limit. The value comes from parsed JSON; a schema for every nested
+ * value would block the thread.
  */
 export const metadataSchema = z.preprocess(
   (value: Record<string, Json>, context): Record<string, Json> => {
@@ -64,7 +64,7 @@ function metadataProblem(value: unknown): string | null {
     const part = waiting.pop();
     bytes += typeof part === 'string' ? part.length + 2 : 1;
     if (typeof part === 'object' && part !== null) {
-      // What is a part of it takes a byte at least, and each name three more.
+      // Each member takes at least one byte, and each name three more.
       const parts: unknown[] = Array.isArray(part) ? part : Object.values(part);
       bytes += 1;
       if (bytes + waiting.length + parts.length > maxMetadataBytes) return tooLong;
@@ -84,29 +84,29 @@ function isJsonScalar(value: unknown): boolean {
 const factFields = {
   predicate: predicateSchema,
   args: constantsSchema,
-  truthVal: defaulted(z.boolean(), true).describe('false: explicitly not so'),
+  truthVal: defaulted(z.boolean(), true).describe('false: explicitly false'),
   ...scopeFields,
   ttl: optional(z.int().min(1).max(8_640_000_000_000_000)).describe(
-    'Milliseconds from now to the end of validity',
+    'Milliseconds from now until the fact expires',
   ),
   validFrom: optional(instantSchema('always')).describe(
-    'Epoch ms, ISO 8601 text, or "always"; absent: as it was',
+    'Epoch ms, ISO 8601 text, or "always"; absent: unchanged',
   ),
   validUntil: optional(instantSchema('never')).describe(
-    'Epoch ms, ISO 8601 text, or "never"; absent: as it was',
+    'Epoch ms, ISO 8601 text, or "never"; absent: unchanged',
   ),
-  metadata: optional(metadataSchema).describe('A JSON object of up to 64 KiB; absent: as it was'),
+  metadata: optional(metadataSchema).describe('A JSON object of up to 64 KiB; absent: unchanged'),
 };
 
 export const factSchema = takingNegated(z.strictObject(factFields).superRefine(oneScopeChoice));
 /** The fields of /tell. */
 export const factInputFields = {
   ...factFields,
-  ifGeneration: optional(generationSchema).describe('Refused if the fact changed since'),
+  ifGeneration: optional(generationSchema).describe('Refuse if the fact has changed since this generation'),
 };
 export const factInputSchema = takingNegated(z.strictObject(factInputFields).superRefine(oneScopeChoice));
 
-/** A fact as a client gives it, defaults filled in. `null` in times and metadata: not given. */
+/** A fact as a client sends it, with defaults filled in. `null` times and metadata: not given. */
 export type FactInput = z.output<typeof factSchema>;
 
 export const factsInputSchema = z.preprocess(
@@ -119,7 +119,7 @@ export const factsInputSchema = z.preprocess(
   }),
 );
 
-/** What `factInputSchema` makes of a fact that `plainFact` takes; null of all others. */
+/** The fast path of `factInputSchema`: the same output for a fact that `plainFact` accepts, null for all others. */
 export function plainFactInput(value: unknown): z.output<typeof factInputSchema> | null {
   const fact = plainFact(value);
   return fact === null ? null : { ...fact, ifGeneration: null };
@@ -128,9 +128,8 @@ export function plainFactInput(value: unknown): z.output<typeof factInputSchema>
 const plainest: FactInput = factSchema.parse({ predicate: 'p', args: [] });
 
 /**
- * What `factSchema` makes of a fact of predicate, arguments that are texts, truth value and scope, as most of very many
- * are; null where it is another one or not in order, which is for the schema to say. The arguments are those given, not
- * a copy.
+ * The fast path of `factSchema` for the common fact: predicate, string arguments, truth value and scope. Returns null
+ * for any other or invalid value, which the schema then judges. The arguments are not copied.
  */
 export function plainFact(value: unknown): FactInput | null {
   if (typeof value !== 'object' || value === null) return null;
@@ -145,10 +144,11 @@ export function plainFact(value: unknown): FactInput | null {
   return { ...plainest, predicate, args: args as string[], truthVal, scope };
 }
 
-/** Facts that come together are mostly of one predicate and scope: the last good ones. */
+/** The last valid names: consecutive facts mostly share predicate and scope. */
 let knownPredicate: string | null = null;
 let knownScope: string | null = null;
 
+/** True for a valid predicate that is not a built-in. Remembers the last valid one. */
 export function isPlainPredicate(name: unknown): boolean {
   if (typeof name !== 'string') return false;
   if (name === knownPredicate) return true;
@@ -157,6 +157,7 @@ export function isPlainPredicate(name: unknown): boolean {
   return true;
 }
 
+/** True for a valid scope name. Remembers the last valid one. */
 export function isPlainScope(name: unknown): boolean {
   if (typeof name !== 'string') return false;
   if (name === knownScope) return true;
@@ -170,7 +171,7 @@ export const factsList = {
   field: 'facts',
   element: factSchema,
   quick: plainFact,
-  most: maxFactsPerRequest,
+  max: maxFactsPerRequest,
 };
 
 export const factOutcomeSchema = z.object({
@@ -196,11 +197,13 @@ const retractFields = {
   predicate: predicateSchema,
   ...scopeFields,
   truthVal: optional(z.boolean()).describe('Absent: both truth values'),
-  dryRun: defaulted(z.boolean(), false).describe('Answer as if, and change nothing'),
+  dryRun: defaulted(z.boolean(), false).describe('Preview: report the outcome, change nothing'),
   dependents: optional(z.enum(['known', 'all'])).describe(
-    'all: work out every conclusion that falls, the default of a dry run; known: those that were asked for',
+    'all: derive every conclusion that goes too, the default with dryRun; known: only those derived before',
   ),
-  ifGeneration: optional(generationSchema).describe('Refused if a fact that matches changed since'),
+  ifGeneration: optional(generationSchema).describe(
+    'Refuse if a matching fact has changed since this generation',
+  ),
   timeoutMs: consequencesTimeoutSchema.describe('Time for finding dependents'),
 };
 
@@ -217,9 +220,9 @@ export type RetractInput = z.output<typeof retractPatternInputSchema>;
 const retractOutcome = {
   status: z.enum(['retracted', 'absent']),
   retracted: z.int(),
-  dependents: z.array(z.string()).describe('Conclusions that held before and no longer hold, the first 100'),
+  dependents: z.array(z.string()).describe('Conclusions that are no longer true, the first 100'),
   dependentsCount: z.int(),
-  dependentsComplete: z.boolean().describe('false: not all that were to be looked at were found out about'),
+  dependentsComplete: z.boolean().describe('false: not every affected conclusion could be determined'),
   ...completenessFields,
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
@@ -244,7 +247,7 @@ export const queryInputSchema = takingNegated(
 );
 export type QueryInput = z.output<typeof queryInputSchema>;
 
-/** What `queryInputSchema` makes of a usual query; null of all others. */
+/** The fast path of `queryInputSchema` for a usual query; null for all others. */
 export const plainQuery = plainInput(
   queryInputSchema,
   { predicate: 'p', args: [] },
@@ -293,20 +296,20 @@ export const factSortKeys = [
 ] as const;
 const argumentSort = /^arg(\d|[1-5]\d|6[0-3])$/;
 
-/** What a listing of facts is sorted by; `argN`: by the argument at position N, from 0. */
+/** Sort key of a listing; `argN`: the argument at position N, from 0. */
 export type FactSort = (typeof factSortKeys)[number] | `arg${number}`;
 
 const factSortSchema = z.union([z.enum(factSortKeys), z.string().regex(argumentSort)], {
   error: `a listing is sorted by ${factSortKeys.join(', ')} or argN, where N is the position of an argument, 0 to 63`,
 });
 
-/** The position of the argument that a listing is sorted by; null where it is sorted by something else. */
+/** The position of the argument that a listing is sorted by; null for any other sort key. */
 export function sortedPosition(sort: FactSort): number | null {
   const [, position] = argumentSort.exec(sort) ?? [];
   return position === undefined ? null : Number(position);
 }
 
-/** True where a listing is sorted by what is text, or not there: an argument, or the scope. */
+/** True if the sort key is text or absent: an argument or the scope. */
 export function isTextSort(sort: FactSort): boolean {
   return sort === 'scope' || sortedPosition(sort) !== null;
 }
@@ -317,23 +320,23 @@ export const listFactsQuerySchema = takingNegated(
     .strictObject({
       predicate: optional(predicateSchema),
       ...scopeParameters,
-      q: optional(z.string()).describe('A part of the rendered atom, case-insensitive'),
+      q: optional(z.string()).describe('Part of the rendered atom, case-insensitive'),
       truthVal: optional(queryFlag),
-      derived: defaulted(queryFlag, false).describe('true: the derivable conclusions of predicate too'),
+      derived: defaulted(queryFlag, false).describe('true: also list derivable conclusions of predicate'),
       sort: defaulted(
         factSortSchema.transform((sort) => sort as FactSort),
         'predicate',
       ).describe(
-        'argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that ' +
-          'have no such argument. It needs predicate. scope: facts without one come last; truthVal: false first; derived: ' +
-          'stored facts first',
+        'argN: by the argument at position N, from 0; numbers first, in numeric order, then text by code ' +
+          'point, then facts without such an argument. It needs predicate. scope: facts without a scope come ' +
+          'last; truthVal: false first; derived: stored facts first',
       ),
       order: defaulted(z.enum(['asc', 'desc']), 'asc'),
       limit: defaulted(queryInteger(1, 1000), 100),
-      cursor: optional(z.string()).describe('nextCursor of the page before, for the same query'),
+      cursor: optional(z.string()).describe('nextCursor of the previous page of the same query'),
       offset: optional(queryInteger(0, 999_999_999_999_999)).describe(
-        'Begin after so many entries, counted from the first. With a cursor the list is the one that its page was of, with the ' +
-          'saliences of then',
+        'Number of entries to skip from the start. With a cursor it applies to the list of the page that gave ' +
+          'the cursor, with the saliences of that time',
       ),
     })
     .superRefine(oneScopeChoice)
@@ -387,8 +390,8 @@ export const predicateListSchema = z.object({
       facts: z.int().describe('Stored visible facts, of both truth values'),
       derived: z
         .int()
-        .describe('Conclusions known in the view of everything: at least so many where not complete'),
-      derivedComplete: z.boolean().describe('true: there are exactly so many now'),
+        .describe('Conclusions known in the view of all scopes; a lower bound unless derivedComplete'),
+      derivedComplete: z.boolean().describe('true: the count is exact'),
       rules: z.int().describe('Rules that conclude it'),
       scopes: z.array(z.string().nullable()),
       example: z.string().nullable(),

@@ -1,7 +1,7 @@
 /**
- * Fields that many requests share: names, paging, time and the choice of a scope.
+ * Fields that many requests share: names, paging, times and the choice of a scope.
  *
- * `null` in an optional field counts as absent everywhere, so the helpers here turn both into one value.
+ * `null` in an optional field counts as absent everywhere; the helpers here map both to one value.
  */
 import { z } from 'zod';
 import { isWellFormed } from './language.ts';
@@ -19,14 +19,13 @@ export function defaulted<Schema extends z.ZodType>(schema: Schema, fallback: z.
     .meta({ default: fallback });
 }
 
-/** What probably went wrong, for a call that was carried out as it was given. */
+/** What was probably meant, for a call that was executed as given. */
 export const hintsSchema = z
   .array(z.string())
   .max(5)
   .optional()
   .describe(
-    'What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where ' +
-      'there are none',
+    'What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none',
   );
 
 function notDots(name: string): boolean {
@@ -36,12 +35,12 @@ function notDots(name: string): boolean {
 const databaseName = /^[A-Za-z0-9_.-]{1,128}$/;
 const tenantName = /^[\x21-\x7e]{1,256}$/;
 
-/** As `databaseNameSchema`. */
+/** See `databaseNameSchema`. */
 export function isDatabaseName(name: string): boolean {
   return databaseName.test(name) && notDots(name);
 }
 
-/** As `tenantNameSchema`. */
+/** See `tenantNameSchema`. */
 export function isTenantName(name: string): boolean {
   return tenantName.test(name) && notDots(name);
 }
@@ -68,9 +67,9 @@ export const scopeNameSchema = z
 /** `scope` and `unscoped` of every request that can name a scope. Both absent: scope null. */
 export const scopeFields = {
   scope: optional(scopeNameSchema).describe(
-    'A named part of the knowledge; absent: all of it, where something is stored none',
+    'A named part of the knowledge; absent: all of it when reading, no scope when storing',
   ),
-  unscoped: defaulted(z.boolean(), false).describe('true in place of scope: the facts without scope'),
+  unscoped: defaulted(z.boolean(), false).describe('true instead of scope: the facts without scope'),
 };
 
 /** Refuses `scope` together with `unscoped: true`. Use with `.superRefine`. */
@@ -87,22 +86,24 @@ export function oneScopeChoice(
 }
 
 /** Absent: everything. */
-export const limitSchema = optional(z.int().min(1).max(100_000)).describe('Results at most; absent: all');
-export const offsetSchema = defaulted(z.int().min(0), 0).describe('Results to leave out before the first');
+export const limitSchema = optional(z.int().min(1).max(100_000)).describe(
+  'Maximum number of results; absent: all',
+);
+export const offsetSchema = defaulted(z.int().min(0), 0).describe('Number of results to skip');
 export const timeoutSchema = defaulted(z.int().min(1).max(600_000), 10_000).describe(
-  'Milliseconds it may take',
+  'Time limit in milliseconds',
 );
 
-/** A write counter of a database. */
+/** A database's write counter. */
 export const generationSchema = z.int().min(0);
 export const timeSchema = z.int().describe('Epoch milliseconds');
 
 const withOffset = /(?:Z|[+-]\d{2}(?::?\d{2})?)$/i;
 const dateTime =
   /^[+-]?\d{4,6}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
-const greatestTime = 8_640_000_000_000_000;
+const maxTime = 8_640_000_000_000_000;
 
-/** Epoch milliseconds of an ISO 8601 text (without an offset: UTC), or null where it is none. */
+/** Epoch milliseconds of an ISO 8601 text (UTC if it has no offset); null if it is not one. */
 export function parseTime(text: string): number | null {
   if (!dateTime.test(text) || !isDay(text)) return null;
   const isDateOnly = !/[T ]\d{2}:/i.test(text);
@@ -111,19 +112,19 @@ export function parseTime(text: string): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** False for a day that its month does not have: `Date.parse` would take it for one of the next month. */
+/** False for a day that its month does not have; `Date.parse` would roll over into the next month. */
 function isDay(text: string): boolean {
   const [, year, month, day] = (/^([+-]?\d+)-(\d{2})-(\d{2})/.exec(text) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return false;
-  // The calendar repeats itself every 400 years.
+  // The calendar repeats every 400 years.
   const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
   return month >= 1 && month <= 12 && day >= 1 && day <= lastDay;
 }
 
-/** Epoch milliseconds or ISO 8601 text, to epoch milliseconds; `open` is the word that clears the bound. */
+/** Parses epoch milliseconds or ISO 8601 text into epoch milliseconds; `open` is the word that clears the bound. */
 export function instantSchema<Word extends string>(open: Word) {
   return z
-    .union([z.int().min(-greatestTime).max(greatestTime), z.string()], {
+    .union([z.int().min(-maxTime).max(maxTime), z.string()], {
       error: `a time is epoch milliseconds, ISO 8601 text or "${open}"`,
     })
     .transform((value, context): number | Word => {
@@ -144,50 +145,50 @@ export const queryFlag = z
   .transform((text) => text === 'true')
   .meta({ description: 'true or false' });
 
-/** A whole number in a query string. */
-export function queryInteger(least: number, greatest: number) {
+/** An integer in a query string. */
+export function queryInteger(min: number, max: number) {
   return z
     .string()
-    .regex(/^\d{1,15}$/, `a whole number from ${least} to ${greatest}`)
+    .regex(/^\d{1,15}$/, `a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= least && value <= greatest, `a whole number from ${least} to ${greatest}`);
+    .refine((value) => value >= min && value <= max, `a whole number from ${min} to ${max}`);
 }
 
-/** A number in a query string, in decimals. */
-export function queryNumber(least: number, greatest: number) {
+/** A decimal number in a query string. */
+export function queryNumber(min: number, max: number) {
   return z
     .string()
-    .regex(/^\d{1,15}(?:\.\d{1,18})?$/, `a number from ${least} to ${greatest}`)
+    .regex(/^\d{1,15}(?:\.\d{1,18})?$/, `a number from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= least && value <= greatest, `a number from ${least} to ${greatest}`);
+    .refine((value) => value >= min && value <= max, `a number from ${min} to ${max}`);
 }
 
-/** A list in a query string, its parts separated by commas; a parameter that is repeated arrives so too. */
-export function listParameter(element: z.ZodType<string, string>, most: number) {
+/** A comma-separated list in a query string; a repeated parameter arrives in the same form. */
+export function listParameter(element: z.ZodType<string, string>, maxLength: number) {
   return optional(
     z
       .string()
       .transform((text) => text.split(','))
-      .pipe(z.array(element).max(most)),
-  ).describe('Repeated, or separated by commas; absent: all');
+      .pipe(z.array(element).max(maxLength)),
+  ).describe('Repeated or comma-separated; absent: all');
 }
 
 /** `scopeFields` in a query string. */
 export const scopeParameters = { scope: scopeFields.scope, unscoped: defaulted(queryFlag, false) };
 
-/** How long the consequences of a change are worked out. */
+/** Time limit for deriving the consequences of a change. */
 export const consequencesTimeoutSchema = defaulted(z.int().min(1).max(600_000), 2000).describe(
-  'Time for working out consequences',
+  'Time for deriving consequences',
 );
 
-/** How far the consequences that an answer tells were worked out: absent where they are worked out whole. */
+/** Whether the consequences of a change could be derived completely; both absent if so. */
 export const completenessFields = {
   consequencesComplete: z
     .literal(false)
     .optional()
-    .describe('The time or the memory ended first: the numbers of conclusions are lower bounds'),
+    .describe('Time or memory ran out: the numbers of conclusions are lower bounds'),
   notWorkedOut: z
     .array(z.string())
     .optional()
-    .describe('With it: predicate/arity of what is not worked out, negated with -'),
+    .describe('With it: predicate/arity of what was not derived, negated with -'),
 };

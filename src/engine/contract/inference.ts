@@ -1,4 +1,4 @@
-/** Questions on the wire, their answers and proofs. */
+/** Wire schemas of questions, answers and proofs. */
 import { z } from 'zod';
 import {
   defaulted,
@@ -17,7 +17,7 @@ import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 import { takingTruthVal } from './same-said.ts';
 
 export const defaultMaxDerivations = 10_000_000;
-/** A proof stops growing here and says `truncated`. */
+/** Maximum number of proof steps; beyond it the proof is `truncated`. */
 export const maxProofSteps = 100_000;
 
 /** A pattern (`predicate`, `args`), or a rule body as literals or as text: exactly one of the three (`oneForm`). */
@@ -28,13 +28,13 @@ export const askedForms = {
   text: optional(z.string().min(1).max(100_000)).describe(
     'A question as text: atoms with commas for and, not, comparisons',
   ),
-  negated: defaulted(z.boolean(), false).describe('With predicate: ask for what is explicitly not so'),
+  negated: defaulted(z.boolean(), false).describe('With predicate: ask for explicit negation'),
 };
 
-/** What is asked, in one of its forms. */
+/** A question in one of its forms. */
 export type AskedForms = z.output<z.ZodObject<typeof askedForms>>;
 
-/** Refuses a question in no form or in several. Use with `.superRefine`. */
+/** Refuses a question in no form or in several. For `.superRefine`. */
 export function oneForm(value: AskedForms, context: z.RefinementCtx): void {
   const refuse = (field: string, message: string): void =>
     context.addIssue({ code: 'custom', path: [field], message });
@@ -42,23 +42,21 @@ export function oneForm(value: AskedForms, context: z.RefinementCtx): void {
   if (forms === 0) refuse('predicate', 'give predicate and args, or body, or text');
   else if (forms > 1) refuse('predicate', 'give only one of predicate, body and text');
   else if (value.predicate !== null && value.args === null) refuse('args', 'give args beside predicate');
-  else if (value.predicate === null && value.args !== null)
-    refuse('args', 'args stand beside predicate only');
-  else if (value.predicate === null && value.negated)
-    refuse('negated', 'negated stands beside predicate only');
+  else if (value.predicate === null && value.args !== null) refuse('args', 'give args only with predicate');
+  else if (value.predicate === null && value.negated) refuse('negated', 'give negated only with predicate');
 }
 
 /** The fields of /ask. */
 export const askFields = {
   ...askedForms,
   ...scopeFields,
-  withProof: defaulted(z.boolean(), false).describe('The proof too'),
-  allProofs: defaulted(z.boolean(), false).describe('In the proof, the other ways to each conclusion too'),
+  withProof: defaulted(z.boolean(), false).describe('Include the proof'),
+  allProofs: defaulted(z.boolean(), false).describe('Include the alternative derivations of each conclusion'),
   limit: limitSchema,
   offset: offsetSchema,
   timeoutMs: timeoutSchema,
   maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations).describe(
-    'Steps it may take',
+    'Maximum number of derivations',
   ),
 };
 
@@ -67,7 +65,7 @@ export const askInputSchema = takingTruthVal(
 );
 export type AskInput = z.output<typeof askInputSchema>;
 
-/** What `askInputSchema` makes of a usual question of one atom; null of all others. */
+/** Fast path of `askInputSchema` for a usual question of one atom; null for all others. */
 export const plainQuestion = plainInput(
   askInputSchema,
   { predicate: 'p', args: [] },
@@ -93,7 +91,7 @@ export const proofStepSchema = z.object({
   kind: z.enum(proofStepKinds),
   rule: z.string().nullable(),
   ruleId: z.string().nullable(),
-  premises: z.array(z.int()).describe('Ids of earlier steps, in the order of the rule’s body'),
+  premises: z.array(z.int()).describe('Ids of earlier steps, in body order'),
   scope: z.string().nullable(),
   factId: z.string().optional(),
   metadata: z.record(z.string(), z.json()).optional(),

@@ -5,8 +5,8 @@ import { z } from 'zod';
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * The JSON Schema of what a client sends (`input`) or gets (`output`). Checks that JSON Schema cannot say
- * (such as "one of text and head") are left to the validation itself. A schema in `names` is a definition of that name.
+ * The JSON Schema of what a client sends (`input`) or receives (`output`). Checks that JSON Schema cannot express (such
+ * as "one of text and head") are left to validation. A schema in `names` becomes a definition of that name.
  */
 export function jsonSchemaOf(
   schema: z.ZodType,
@@ -17,7 +17,7 @@ export function jsonSchemaOf(
     io: direction,
     unrepresentable: 'any',
     ...(names === undefined ? {} : { metadata: registryOf(names) }),
-    // Of a schema that fills in its default while it parses, the generator forgets the default.
+    // The generator drops the default of a schema that fills it in while parsing.
     override: ({ zodSchema, jsonSchema }) => {
       const fallback = z.globalRegistry.get(zodSchema)?.['default'];
       if (fallback !== undefined) jsonSchema.default = fallback;
@@ -26,7 +26,7 @@ export function jsonSchemaOf(
   return rest;
 }
 
-/** What is said of each schema, and its name beside it. */
+/** A registry with each schema's metadata and its name. */
 function registryOf(names: ReadonlyMap<unknown, string>): z.core.$ZodRegistry<z.GlobalMeta> {
   const registry = z.registry<z.GlobalMeta>();
   registry.get = (schema) => {

@@ -1,16 +1,16 @@
 /**
  * The language on the wire: atoms, literals and rules as JSON, with their schemas.
  *
- * The wire shape, every default filled in, is also the shape the engine works with: there is no second AST.
- * An argument that starts with `?` is a variable, any other string a constant. What a schema cannot see
- * (arity of built-ins, safety, stratification) is the business of `language/check`.
+ * The wire shape with all defaults filled in is also the engine's AST. An argument that starts with `?` is a variable,
+ * any other string a constant. What a schema cannot check (arity of built-ins, safety, stratification) is left to
+ * `language/check`.
  */
 import { z } from 'zod';
 import { takingFactFields } from './same-said.ts';
 
-/** Predicates of comparisons: two arguments. */
+/** Comparison predicates: two arguments. */
 export const comparisonNames = ['<', '<=', '>', '>=', '=', '!='] as const;
-/** Predicates of arithmetic: left, right, result. */
+/** Arithmetic predicates: left, right, result. */
 export const arithmeticNames = ['+', '-', '*', '/', 'mod'] as const;
 export const aggregateNames = ['count', 'sum', 'min', 'max', 'avg'] as const;
 
@@ -23,7 +23,7 @@ export interface Atom {
   negated: boolean;
 }
 
-/** An atom in a body; `naf`: under default negation (`not`). A built-in is one whose predicate is a built-in's name. */
+/** An atom in a body; `naf`: under default negation (`not`). A built-in has the name of one as its predicate. */
 export interface AtomLiteral extends Atom {
   naf: boolean;
 }
@@ -46,18 +46,21 @@ export interface Rule {
 
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 
-/** True where the text can be written as UTF-8 and read back. */
+/** True if the text has no lone surrogate, so that UTF-8 can encode it. */
 export function isWellFormed(text: string): boolean {
   return !loneSurrogate.test(text);
 }
 
-/** Why the text cannot be a predicate, or null where it can. */
+/** Why the text is not a valid predicate; null if it is. */
 export function predicateProblem(name: string): string | null {
   if (name.length < 1 || name.length > 256) return 'a predicate has 1 to 256 characters';
   if (!isWellFormed(name)) return 'the text holds a lone surrogate';
   const positive = /^(?:not|no)\s+(\S+)$/i.exec(name)?.[1];
   if (positive !== undefined)
-    return `a predicate has no white space: what is explicitly not so is said of ${positive} itself, with truthVal false in a fact and negated true in a question or rule`;
+    return (
+      `a predicate has no white space: to say that something is explicitly false, use ${positive} itself, with ` +
+      `truthVal false in a fact and negated true in a question or rule`
+    );
   // eslint-disable-next-line no-control-regex
   if (/[\s\u0000-\u001f\u007f-\u009f(){},;"'`]/u.test(name))
     return 'a predicate has no white space, control character, quote or any of ( ) , { } ;';
@@ -69,19 +72,19 @@ export function predicateProblem(name: string): string | null {
 
 const builtinNames: ReadonlySet<string> = new Set([...comparisonNames, ...arithmeticNames]);
 
-/** True for the name of a comparison or of arithmetic. */
+/** True for the name of a comparison or an arithmetic operation. */
 export function isBuiltinName(name: string): boolean {
   return builtinNames.has(name);
 }
 
-/** A variable is `?` and letters, digits or `_`. */
+/** True for a variable: it starts with `?`. A valid one continues with letters, digits or `_`. */
 export function isVariable(term: string): boolean {
   return term.startsWith('?');
 }
 
 const variablePattern = /^\?[\p{L}\p{N}_]+$/u;
 
-/** Text of a JSON number or boolean given as an argument: its shortest form. */
+/** The shortest text of a JSON number or boolean given as an argument. */
 function scalarText(value: number | boolean): string {
   return Object.is(value, -0) ? '0' : String(value);
 }
@@ -109,22 +112,22 @@ export const termSchema = z
   })
   .meta({ description: 'A constant, or a variable when it starts with ?', examples: ['alice', '?x', 3] });
 
-/** The name of a variable that has a value, with or without `?` in front; it comes out with it. */
+/** The name of a variable other than `?_`, with or without `?`; the output has it. */
 export const variableNameSchema = z
   .string()
   .min(1, { message: 'a variable has a name', abort: true })
   .max(256)
   .transform((name) => (isVariable(name) ? name : `?${name}`))
   .refine((name) => variablePattern.test(name), {
-    message: 'the name of a variable is letters, digits or _, with or without ?',
+    message: 'a variable name is letters, digits or _, with or without ?',
     abort: true,
   })
   .refine((name) => name !== '?_', {
-    message: '?_ matches anything and has no value: use a variable with a name',
+    message: '?_ matches anything and has no value: use a named variable',
     abort: true,
   });
 
-/** A constant: what `termSchema` takes, but no variable. */
+/** A constant: `termSchema` without variables. */
 export const constantSchema = termSchema
   .refine((text) => !isVariable(text), { message: 'a fact is ground: variables are not allowed here' })
   .meta({ description: 'A constant', examples: ['alice', 3] });
@@ -140,7 +143,7 @@ export const predicateSchema = z
   .string()
   .superRefine((name, context) => {
     const problem = isBuiltinName(name)
-      ? 'the name of a built-in cannot be the predicate of a fact'
+      ? 'a fact cannot have the name of a built-in as predicate'
       : predicateProblem(name);
     if (problem !== null) context.addIssue({ code: 'custom', message: problem });
   })
@@ -156,7 +159,7 @@ export const termsSchema = z
 export const constantsSchema = z
   .array(constantSchema)
   .max(maxArguments, 'at most 64 arguments')
-  .describe('In order; constants alone');
+  .describe('In order; constants only');
 
 const absentFlag = z
   .boolean()
@@ -198,5 +201,6 @@ export const bodySchema = z
   .min(1, 'a body has at least one literal')
   .max(maxBodyLiterals, 'a body has at most 256 literals')
   .describe(
-    'Literals {predicate, args, negated?, naf?} (naf: not), built-ins by their sign as predicate, or aggregates {aggregate, result, over, body}; text says the same more shortly',
+    'Literals {predicate, args, negated?, naf?} (naf: not), built-ins with their operator as predicate, or ' +
+      'aggregates {aggregate, result, over, body}; text is shorter',
   );

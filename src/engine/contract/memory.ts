@@ -1,4 +1,4 @@
-/** Memory on the wire: what is most present, what fades, and how it is evicted, consolidated and restored. */
+/** Wire schemas of memory: recall, statistics, consolidation, restoring and decay. */
 import { z } from 'zod';
 import {
   defaulted,
@@ -20,9 +20,9 @@ export const maxPredicatesNamed = 1000;
 
 export const predicatesSchema = optional(
   z.array(predicateSchema).min(1, 'name at least one predicate').max(maxPredicatesNamed),
-).describe('Only these predicates, of any arity; absent: all');
+).describe('Only these predicates, with any arity; absent: all');
 
-/** What an entry of a window is; of several that fit, the first. */
+/** Category of a window entry; the first that applies. */
 export const categories = [
   'goal_relevant',
   'related',
@@ -37,10 +37,10 @@ export type Category = (typeof categories)[number];
 export const provenanceSchema = z
   .object({ rule: z.string(), premises: z.array(z.string()) })
   .nullable()
-  .describe('null: a stored fact; else the rule that concludes it and the premises, as in its proof');
+  .describe('null: a stored fact; else the rule that concludes it and its premises, as in its proof');
 
 export const contextEntrySchema = z.object({
-  id: z.string().nullable().describe('Of the stored fact; null for a conclusion'),
+  id: z.string().nullable().describe('Id of the stored fact; null for a conclusion'),
   predicate: z.string(),
   args: z.array(z.string()),
   negated: z.boolean(),
@@ -61,19 +61,19 @@ const maxFactsSchema = z.int().min(1).max(100_000);
 /** Body of POST /memory/context. */
 export const recallInputSchema = z
   .strictObject({
-    maxFacts: defaulted(maxFactsSchema, 100).describe('Facts at most'),
-    minSalience: defaulted(z.number().min(0).max(1), 0).describe('Facts below it are left out'),
+    maxFacts: defaulted(maxFactsSchema, 100).describe('Maximum number of facts'),
+    minSalience: defaulted(z.number().min(0).max(1), 0).describe('Omit facts below it'),
     predicates: predicatesSchema,
     ...scopeFields,
     includeInferred: defaulted(z.boolean(), false).describe(
-      'The derivable conclusions of the predicates too',
+      'Also include derivable conclusions of the predicates',
     ),
     timeoutMs: timeoutSchema,
   })
   .superRefine(oneScopeChoice);
 export type RecallInput = z.output<typeof recallInputSchema>;
 
-/** The query string of GET /memory/context: the same fields. */
+/** Query string of GET /memory/context: the same fields. */
 export const recallQuerySchema = z
   .strictObject({
     maxFacts: defaulted(queryInteger(1, 100_000), 100),
@@ -87,7 +87,7 @@ export const recallQuerySchema = z
 
 export const recalledSchema = z.object({
   facts: z.array(contextEntrySchema).describe('Highest salience first'),
-  totalFacts: z.int().describe('Visible in the scope, before the filters'),
+  totalFacts: z.int().describe('Visible in the scope, before filtering'),
   returned: z.int(),
   generatedAt: timeSchema,
 });
@@ -96,18 +96,16 @@ export type Recalled = z.output<typeof recalledSchema>;
 export const memoryStatsQuerySchema = z.strictObject(scopeParameters).superRefine(oneScopeChoice);
 export type MemoryStatsQuery = z.output<typeof memoryStatsQuerySchema>;
 
-/** Bins of the histogram, each 1/20 wide; the last holds 1 too. */
+/** Histogram bins, each 1/20 wide; the last one includes 1. */
 export const histogramBins = 20;
 
 export const memoryStatsSchema = z.object({
   facts: z.int(),
-  derived: z.int().describe('Conclusions that are known: at least so many where not complete'),
-  derivedComplete: z.boolean().describe('true: there are exactly so many now'),
-  histogram: z.array(z.int()).length(histogramBins).describe('Facts by salience, in bins of 0.05'),
+  derived: z.int().describe('Known conclusions; a lower bound unless derivedComplete'),
+  derivedComplete: z.boolean().describe('true: the count is exact'),
+  histogram: z.array(z.int()).length(histogramBins).describe('Number of facts by salience, in bins of 0.05'),
   expiring: z.object({ within1h: z.int(), within24h: z.int(), within7d: z.int() }),
-  fading: z
-    .array(contextEntrySchema)
-    .describe('The facts of least salience that are not pinned, least first'),
+  fading: z.array(contextEntrySchema).describe('The unpinned facts with the lowest salience, lowest first'),
 });
 export type MemoryStats = z.output<typeof memoryStatsSchema>;
 
@@ -115,13 +113,15 @@ export const consolidateInputSchema = z
   .strictObject({
     ...scopeFields,
     predicates: predicatesSchema,
-    minOccurrences: defaulted(z.int().min(2).max(1_000_000), 3).describe('Alike facts that make a summary'),
-    dryRun: defaulted(z.boolean(), false).describe('Answer as if, and change nothing'),
+    minOccurrences: defaulted(z.int().min(2).max(1_000_000), 3).describe(
+      'Minimum number of similar facts for a summary',
+    ),
+    dryRun: defaulted(z.boolean(), false).describe('Preview: report the outcome, change nothing'),
   })
   .superRefine(oneScopeChoice);
 export type ConsolidateInput = z.output<typeof consolidateInputSchema>;
 
-/** One fact that a summary stands for: what it had at the episodic position, and all that brings it back. */
+/** One fact that a summary replaces: its value at the episodic position, and all that is needed to restore it. */
 export const consolidatedValueSchema = z.object({
   value: z.string(),
   createdAt: timeSchema,
@@ -133,8 +133,8 @@ export type ConsolidatedValue = z.output<typeof consolidatedValueSchema>;
 
 /** `metadata.consolidated` of a summary. */
 export const consolidationSchema = z.object({
-  from: z.string().describe('The predicate of the facts that the summary stands for'),
-  position: z.int().min(0).describe('Where they differ, from 0'),
+  from: z.string().describe('Predicate of the facts that the summary replaces'),
+  position: z.int().min(0).describe('Position of the argument in which they differ, from 0'),
   values: z.array(consolidatedValueSchema).describe('By createdAt, then by value'),
   count: z.int(),
   first: timeSchema.describe('The earliest createdAt'),
@@ -142,25 +142,25 @@ export const consolidationSchema = z.object({
 });
 export type Consolidation = z.output<typeof consolidationSchema>;
 
-/** What follows the predicate of the facts in that of their summary. */
+/** Suffix that turns the predicate of the facts into that of their summary. */
 export const summarySuffix = '_summary';
 
 export const skipReasons = ['name_too_long', 'atom_taken', 'too_large', 'next_time'] as const;
 export type SkipReason = (typeof skipReasons)[number];
-/** How many patterns that were left alone are named. */
+/** Maximum number of skipped patterns that are listed. */
 export const maxSkippedNamed = 100;
 
 export const consolidatedSchema = z.object({
-  patternsFound: z.int().describe('Those that became a summary, joined one, or were left alone'),
-  summariesCreated: z.int().describe('Summaries that are new, or have more members than before'),
-  factsConsolidated: z.int().describe('Facts retracted since a summary stands for them now'),
+  patternsFound: z.int().describe('Patterns that became a summary, joined one, or were skipped'),
+  summariesCreated: z.int().describe('Summaries that are new or have more members than before'),
+  factsConsolidated: z.int().describe('Facts retracted because a summary now replaces them'),
   summaries: z
     .array(
       z.object({
         atom: z.string(),
         scope: z.string().nullable(),
-        support: z.int().describe('How many facts the summary stands for'),
-        replaced: z.array(z.string()).describe('Atoms that it took the place of, now'),
+        support: z.int().describe('Number of facts that the summary represents'),
+        replaced: z.array(z.string()).describe('Atoms that this call replaced'),
         metadata: z.object({ consolidated: consolidationSchema }).catchall(z.json()),
       }),
     )
@@ -176,8 +176,9 @@ export const consolidatedSchema = z.object({
     )
     .max(maxSkippedNamed)
     .describe(
-      'Patterns left alone, by the summary they would have: its name would be too long; something else is stored ' +
-        'under it; their facts are too large for one summary; or for this write, so that the next call takes them',
+      'Skipped patterns, named by the summary they would have. Reasons: the name would be too long; another ' +
+        'fact is stored under it; the facts are too large for one summary; or too large for this write, so that ' +
+        'the next call takes them',
     ),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
@@ -185,12 +186,12 @@ export const consolidatedSchema = z.object({
 export type Consolidated = z.output<typeof consolidatedSchema>;
 
 export const restoreInputSchema = z.strictObject({
-  id: z.string().min(1).max(256).describe('Of a summary'),
+  id: z.string().min(1).max(256).describe('Id of a summary'),
 });
 export type RestoreInput = z.output<typeof restoreInputSchema>;
 
 export const restoredSchema = z.object({
-  restored: z.int().describe('Facts that returned; what was stored again meanwhile stays as it is'),
+  restored: z.int().describe('Facts that were restored; those stored again in the meantime stay as they are'),
   atoms: z.array(z.string()).describe('Their atoms, in the order of the summary'),
   generation: generationSchema,
 });
@@ -198,19 +199,21 @@ export type Restored = z.output<typeof restoredSchema>;
 
 export const decayInputSchema = z
   .strictObject({
-    threshold: defaulted(z.number().min(0).max(1), 0.05).describe('Salience below which a fact goes'),
+    threshold: defaulted(z.number().min(0).max(1), 0.05).describe('Evict facts with salience below it'),
     ...scopeFields,
-    dryRun: defaulted(z.boolean(), false).describe('Answer as if, and change nothing'),
+    dryRun: defaulted(z.boolean(), false).describe('Preview: report the outcome, change nothing'),
   })
   .superRefine(oneScopeChoice);
 export type DecayInput = z.output<typeof decayInputSchema>;
 
 export const decayedSchema = z.object({
   evicted: z.int().describe('expired + lowSalience'),
-  expired: z.int().describe('Their validity had ended'),
-  lowSalience: z.int().describe('Their salience was below the threshold'),
+  expired: z.int().describe('Facts whose validity had ended'),
+  lowSalience: z.int().describe('Facts with salience below the threshold'),
   remaining: z.int().describe('Facts stored in the view afterwards'),
-  atoms: z.array(z.string()).describe('What was evicted: the expired first, each by salience, then by atom'),
+  atoms: z
+    .array(z.string())
+    .describe('The evicted atoms: expired ones first, each group by salience, then by atom'),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 });

@@ -1,9 +1,9 @@
-/** What is said of an operation in the operations table. */
+/** The fields of an entry in the operations table. */
 import { z } from 'zod';
 import type { ProblemCode } from './problems.ts';
 import type { LongList } from './validation.ts';
 
-/** What operations are about, in the order in which they are described. */
+/** Subjects of operations, in documentation order. */
 export const operationTags = [
   'facts',
   'rules',
@@ -22,8 +22,8 @@ export const operationTags = [
 ] as const;
 
 /**
- * What a credential must at least be. `public` needs none; an admin may what a writer may, and a writer what a reader
- * may; `replica` is for keys of that role and for admins, and for none that is restricted.
+ * The minimum role of a caller. `public` needs no credential; admin includes writer, writer includes reader. `replica`
+ * admits keys of that role and unrestricted admin keys only.
  */
 export type Role = 'public' | 'reader' | 'writer' | 'admin' | 'replica';
 
@@ -31,9 +31,9 @@ export type Role = 'public' | 'reader' | 'writer' | 'admin' | 'replica';
 export interface ToolSpec {
   name: string;
   title: string;
-  /** What it does, and when to use which; the example stands behind it. */
+  /** What it does and when to use which tool; the example is appended. */
   description: string;
-  /** Arguments of a call. */
+  /** Arguments of an example call. */
   example: Readonly<Record<string, unknown>>;
   destructive: boolean;
   idempotent: boolean;
@@ -42,68 +42,68 @@ export interface ToolSpec {
 export interface OperationSpec {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
-  /** Further paths that do the same. */
+  /** Further paths for the same operation. */
   aliases?: readonly string[];
   summary: string;
   tag: (typeof operationTags)[number];
   /** True: needs X-Tenant-ID. */
   tenant: boolean;
-  /** False: X-Database is not looked at. */
+  /** False: X-Database is ignored. */
   database: boolean;
   role: Role;
-  /** A write answers after it is durable, and only on the leader. */
+  /** A write answers once it is durable, and only on the leader. */
   kind: 'read' | 'write';
   /**
-   * It takes X-Transaction-ID: a `write` becomes part of the transaction and answers `pendingSchema`, a `read` sees its
+   * Accepts X-Transaction-ID: a `write` becomes part of the transaction and answers `pendingSchema`, a `read` sees its
    * writes. Absent: the header is refused.
    */
   transaction?: 'read' | 'write';
-  /** The path names a database, as `name`, or a tenant of one, as `id`: they are checked as those of the headers are. */
+  /** The path names a database (`name`) or one of its tenants (`id`); both are checked like the names in headers. */
   pathNames?: 'database' | 'tenant';
-  /** The answer has an entity tag of what it is about, in the header ETag too. */
+  /** The answer carries the entity tag of its subject, also in the ETag header. */
   etag?: true;
-  /** It takes If-Match. */
+  /** Accepts If-Match. */
   ifMatch?: true;
-  /** True: it changes rules, which a credential restricted to tenants may not. */
+  /** True: changes rules; refused to a credential restricted to tenants. */
   changesRules?: boolean;
-  /** It gives or takes everything there is, which a credential restricted to databases or tenants may not. */
+  /** Reads or writes everything; refused to a credential restricted to databases or tenants. */
   isOfEverything?: true;
-  /** Where `dryRun` is said: a reader may call the operation so, whatever its role. */
+  /** Where `dryRun` is passed. A dry run needs only the role reader. */
   dryRun?: 'body' | 'query';
   /**
-   * True: the body holds a secret that could be guessed at. Tries are counted by address, and an Idempotency-Key is
-   * ignored, since a digest of the body must be kept nowhere.
+   * True: the body contains a guessable secret. Attempts are counted by address, and an Idempotency-Key is ignored
+   * because a digest of the body must not be stored.
    */
   guessable?: true;
   params?: z.ZodType;
   query?: z.ZodType;
-  /** Parameters of the query string that are lists: they may be repeated. */
+  /** Query parameters that are lists and may be repeated. */
   lists?: readonly string[];
   body?: z.ZodType;
-  /** Fields of the body that can be set to true in the query string, by another name. */
+  /** Body flags that the query string can set to true: parameter name to field. */
   queryFlags?: Readonly<Record<string, string>>;
-  /** What `body` makes of the usual ones, sooner; null of all others. */
+  /** Fast path of `body`: the same output for usual bodies, null for all others. */
   quick?: (body: unknown) => unknown;
-  /** The list in the body that can be very long: it is checked in slices. */
+  /** The list in the body that can be very long: validated in slices. */
   longList?: LongList;
   output: z.ZodType;
-  /** Status of success; 200 unless given. */
+  /** Status on success; default 200. */
   status?: number;
-  /** `text`: `output` is a text, sent as text/plain; absent: JSON. */
+  /** `text`: `output` is sent as text/plain; absent: JSON. */
   answer?: 'text';
-  /** The body is a stream of any length, of one of these media types. */
+  /** The body is a stream of any length, in one of these media types. */
   takes?: readonly string[];
   /** Media types of a `file`. */
   gives?: readonly string[];
   /**
-   * The handler returns a stream: `events`, of `output`, sent as server-sent events; `lines`, of `output`, sent as a line
-   * of JSON each; `file`, of texts or bytes, sent as they are.
+   * The handler returns a stream. `events`: of `output`, sent as server-sent events; `lines`: of `output`, sent as
+   * NDJSON; `file`: of texts or bytes, sent unchanged.
    */
   stream?: 'events' | 'lines' | 'file';
-  /** Problems of its own, beside those that every operation can have. */
+  /** Problems specific to the operation, besides those that every operation can have. */
   problems: readonly ProblemCode[];
   tool?: ToolSpec;
 }
 
-/** Path parameters of what is named by its id. */
+/** Path parameters of a resource named by its id. */
 export const idParams = z.strictObject({ id: z.string().min(1).max(256) });

@@ -1,9 +1,9 @@
 /**
- * The operations table: the one list of what the service can do.
+ * The operations table: the single list of what the service can do.
  *
- * The HTTP routes, the MCP tools, the OpenAPI document, the permission check and the workbench's client are
- * loops over it, so an operation exists on every surface or on none. `path` parameters are written `:name` and
- * described by `params`; a GET takes `query`, the others `body`. Handlers are given the parsed parts.
+ * The HTTP routes, the MCP tools, the OpenAPI document, the permission check and the workbench's client are all
+ * generated from it, so an operation exists on every surface or on none. `path` parameters are written `:name` and
+ * described by `params`; a GET takes `query`, the others `body`. Handlers receive the parsed values.
  */
 import type { z } from 'zod';
 import type { OperationSpec } from './operation-spec.ts';
@@ -47,12 +47,12 @@ type Part<Spec, Name extends string> =
 type RawPart<Spec, Name extends string> =
   Spec extends Record<Name, infer Schema extends z.ZodType> ? { [Key in Name]: z.input<Schema> } : unknown;
 
-/** What the handler of an operation is given: the parsed `params`, `query` and `body` that it declares. */
+/** The input of an operation's handler: its parsed `params`, `query` and `body`. */
 export type OperationInput<Name extends OperationName> = Part<Operations[Name], 'params'> &
   Part<Operations[Name], 'query'> &
   Part<Operations[Name], 'body'>;
 
-/** What a client sends for it, before defaults are filled in. */
+/** What a client sends, before defaults are filled in. */
 export type OperationRequest<Name extends OperationName> = RawPart<Operations[Name], 'params'> &
   RawPart<Operations[Name], 'query'> &
   RawPart<Operations[Name], 'body'>;

@@ -1,20 +1,20 @@
 /**
- * The usual input of an operation, checked without its schema.
+ * A fast path for common requests that skips schema validation.
  *
- * A schema answers for every value, with complaints, and makes objects on its way; most requests are in order and give
- * few fields, each as it will be used. Such a one is taken here at a tenth of the cost; all others are left to the schema,
- * which alone says what is allowed.
+ * Schema validation reports errors and allocates intermediate objects. Most requests are valid and have few fields,
+ * each already in its final form; accepting them here takes a tenth of the time. Everything else goes to the schema,
+ * which alone defines what is allowed.
  */
 import type { z } from 'zod';
 import { isWellFormed, maxArguments } from './language.ts';
 
-/** True for a value that the field takes, and takes as it is; false where that is for the schema to say. */
+/** True for a value that the field accepts unchanged; false leaves the decision to the schema. */
 export type IsPlain = (value: unknown) => boolean;
 
 /**
- * Makes what gives the output of `schema` for an object of these fields alone, each of them plain; null for all others.
- * `example` has the fields that must be there, and is taken by the schema. No two of the fields may exclude each other.
- * Values of the output are those given, not copies.
+ * Builds a function that returns the output of `schema` for an object with only these fields, each plain, and null for
+ * all others. `example` contains the required fields and must be valid. No two fields may exclude each other. Values
+ * are not copied.
  */
 export function plainInput<Schema extends z.ZodType<object>>(
   schema: Schema,
@@ -39,7 +39,7 @@ export function plainInput<Schema extends z.ZodType<object>>(
 
 const plainVariable = /^\?\w+$/;
 
-/** Constants and variables given as texts. */
+/** True for an array of constants and variables given as strings. */
 export function areTerms(value: unknown): boolean {
   if (!Array.isArray(value) || value.length > maxArguments) return false;
   for (const term of value as unknown[]) {
@@ -49,11 +49,12 @@ export function areTerms(value: unknown): boolean {
   return true;
 }
 
+/** True for a boolean. */
 export function isBoolean(value: unknown): boolean {
   return typeof value === 'boolean';
 }
 
-/** Whole numbers from `least` to `most`, both included. */
-export function isWhole(least: number, most: number): IsPlain {
-  return (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+/** Accepts integers from `min` to `max`, both included. */
+export function isWhole(min: number, max: number): IsPlain {
+  return (value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
 }

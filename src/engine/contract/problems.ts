@@ -1,8 +1,8 @@
 /**
- * The problem table: every error a client can meet, with its status and title.
+ * The problem table: every error a client can receive, with status, title and, in `when`, its cause.
  *
- * It is the one list that the HTTP layer, the MCP tools, the OpenAPI document and the documentation are
- * generated from. A code that is not here cannot be answered. What a code means in words stands in `when`.
+ * The HTTP layer, the MCP tools, the OpenAPI document and the documentation are generated from it; no other code is
+ * ever returned.
  */
 export const problems = {
   ValidationException: {
@@ -18,46 +18,54 @@ export const problems = {
   Forbidden: {
     status: 403,
     title: 'Not allowed',
-    when: 'the role, databases or tenants of the credential do not cover the call, or a foreign Origin or Host',
+    when: 'the role, databases or tenants of the credential do not cover the call, or the Origin or Host is foreign',
   },
-  NotFound: { status: 404, title: 'Not found', when: 'the address names nothing' },
+  NotFound: { status: 404, title: 'Not found', when: 'the path does not exist' },
   DatabaseNotFound: {
     status: 404,
     title: 'Database not found',
-    when: 'X-Database or the path names no database',
+    when: 'X-Database or the path names an unknown database',
   },
-  TenantNotFound: { status: 404, title: 'Tenant not found', when: 'an administration call names no tenant' },
-  ScopeNotFound: { status: 404, title: 'Scope not found', when: 'a scope call names no scope' },
+  TenantNotFound: {
+    status: 404,
+    title: 'Tenant not found',
+    when: 'an administration call names an unknown tenant',
+  },
+  ScopeNotFound: { status: 404, title: 'Scope not found', when: 'a scope call names an unknown scope' },
   SessionNotFound: { status: 404, title: 'Session not found', when: 'a context or MCP session is unknown' },
   TransactionNotFound: {
     status: 404,
     title: 'Transaction not found',
     when: 'the transaction is unknown here',
   },
-  RuleNotFound: { status: 404, title: 'Rule not found', when: 'the id names no rule' },
-  FactNotFound: { status: 404, title: 'Fact not found', when: 'the id names no fact of this tenant' },
-  MethodNotAllowed: { status: 405, title: 'Method not allowed', when: 'a known path with another method' },
+  RuleNotFound: { status: 404, title: 'Rule not found', when: 'no rule has this id' },
+  FactNotFound: { status: 404, title: 'Fact not found', when: 'this tenant has no fact with this id' },
+  MethodNotAllowed: {
+    status: 405,
+    title: 'Method not allowed',
+    when: 'a known path with an unsupported method',
+  },
   Conflict: {
     status: 409,
     title: 'Conflict',
-    when: 'what is stored stands against the write, or a write with its Idempotency-Key is still running',
+    when: 'the stored state conflicts with the write, or a write with the same Idempotency-Key is still running',
   },
   PreconditionFailed: {
     status: 412,
     title: 'Precondition failed',
-    when: 'If-Match does not name the rule as it is',
+    when: 'If-Match does not match the current rule',
   },
   PayloadTooLarge: {
     status: 413,
     title: 'Payload too large',
-    when: 'the body is over MAX_REQUEST_BODY_BYTES',
+    when: 'the body exceeds MAX_REQUEST_BODY_BYTES',
   },
   UnsupportedMediaType: {
     status: 415,
     title: 'Unsupported media type',
-    when: 'the body is not of a type that this endpoint reads',
+    when: 'the endpoint does not accept the media type of the body',
   },
-  NotLeader: { status: 421, title: 'Not the leader', when: 'a write to a follower' },
+  NotLeader: { status: 421, title: 'Not the leader', when: 'a write sent to a follower' },
   RuleException: {
     status: 422,
     title: 'The rule cannot be accepted',
@@ -66,26 +74,26 @@ export const problems = {
   InferenceLimitExceeded: {
     status: 422,
     title: 'Inference limit exceeded',
-    when: 'a question hit its time, derivation or memory limit',
+    when: 'a question reached its time, derivation or memory limit',
   },
   IdempotencyMismatch: {
     status: 422,
     title: 'Idempotency key reused',
-    when: 'an Idempotency-Key that was used for another request: another body, path, method, database or tenant',
+    when: 'the Idempotency-Key was used for a different request: another body, path, method, database or tenant',
   },
-  RateLimited: { status: 429, title: 'Too many requests', when: 'the rate limit is used up' },
-  Internal: { status: 500, title: 'Internal error', when: 'a bug; the log has more under the request id' },
+  RateLimited: { status: 429, title: 'Too many requests', when: 'the rate limit is exceeded' },
+  Internal: { status: 500, title: 'Internal error', when: 'a bug; the log has details under the request id' },
   LlmProviderException: {
     status: 502,
     title: 'The LLM provider failed',
-    when: 'the provider answered with an error or rubbish',
+    when: 'the provider returned an error or an unusable answer',
   },
   LlmUnavailable: {
     status: 503,
     title: 'No LLM provider',
-    when: 'a call that needs a provider, and none is configured or enabled',
+    when: 'the call needs a provider, but none is configured or enabled',
   },
-  NotReady: { status: 503, title: 'Not ready', when: 'before ready, or shutting down' },
+  NotReady: { status: 503, title: 'Not ready', when: 'the service is starting or shutting down' },
   StorageUnavailable: {
     status: 507,
     title: 'Storage unavailable',
@@ -96,13 +104,13 @@ export const problems = {
 /** A code of the problem table. */
 export type ProblemCode = keyof typeof problems;
 
-/** One complaint about a request: `path` is a dotted path into the body, the query or the headers. */
+/** One error in a request: `path` is a dotted path into the body, the query or the headers. */
 export interface ProblemDetail {
   path: string;
   message: string;
 }
 
-/** The body of every error answer, `application/problem+json` (RFC 9457), with members of our own. */
+/** The body of every error response, `application/problem+json` (RFC 9457) with extension members. */
 export interface Problem {
   type: string;
   title: string;

@@ -1,4 +1,4 @@
-/** Rules on the wire. Rules belong to the database and serve all its tenants. */
+/** Wire schemas of rules. Rules belong to the database and apply to all its tenants. */
 import { z } from 'zod';
 import {
   generationSchema,
@@ -15,7 +15,7 @@ export const maxRuleTextCharacters = 1_000_000;
 
 const ruleTextSchema = z.string().min(1).max(maxRuleTextCharacters);
 
-/** Exactly one of `text` and `head` with `body`. */
+/** Refuses anything but exactly one of `text` and `head` with `body`. */
 function oneForm(
   value: { text: string | null; head: Atom | null; body: Literal[] | null },
   context: z.RefinementCtx,
@@ -36,14 +36,14 @@ function oneForm(
 }
 
 const ruleFields = {
-  head: optional(headSchema).describe('What is concluded'),
+  head: optional(headSchema).describe('The conclusion'),
   body: optional(bodySchema),
-  text: optional(ruleTextSchema).describe('The rule as text, in place of head and body'),
+  text: optional(ruleTextSchema).describe('The rule as text, instead of head and body'),
   ...scopeFields,
   name: optional(z.string().max(256)).describe('For people'),
   description: optional(z.string().max(10_000)).describe('For people'),
   enabled: optional(z.boolean()).describe(
-    'Default true; a rule taught again stays disabled unless true is given',
+    'Default true; a disabled rule that is taught again stays disabled unless this is true',
   ),
 };
 
@@ -66,12 +66,12 @@ export const ruleUpdateSchema = z
       context.addIssue({
         code: 'custom',
         path: ['scope'],
-        message: 'the scope changes only with the whole rule',
+        message: 'to change the scope, give the whole rule',
       });
   });
 export type RuleUpdate = z.output<typeof ruleUpdateSchema>;
 
-const etagSchema = z.string().describe('The entity tag of the rule as it is now, for If-Match');
+const etagSchema = z.string().describe('The current entity tag of the rule, for If-Match');
 
 export const ruleOutcomeSchema = z.object({
   status: z.enum(['asserted', 'updated', 'unchanged']),
@@ -85,9 +85,7 @@ export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
 
 export const ruleRetractedSchema = z.object({
   status: z.literal('retracted'),
-  dependentsCount: z
-    .int()
-    .describe('Conclusions in the view of its scope that held before and no longer hold'),
+  dependentsCount: z.int().describe('Conclusions in the view of its scope that are no longer true'),
   ...completenessFields,
   generation: generationSchema,
 });
@@ -133,7 +131,7 @@ export const diagnosticCodes = [
   'duplicate',
 ] as const;
 
-/** Lines and columns count from 1; a column is a UTF-16 unit; the end is exclusive. */
+/** Lines and columns count from 1; columns in UTF-16 code units; the end is exclusive. */
 export const diagnosticSchema = z.object({
   severity: z.enum(['error', 'warning', 'info']),
   code: z.enum(diagnosticCodes),

@@ -1,7 +1,7 @@
 /**
- * Fields that say nothing new. They are no typing mistakes, and published clients send them in every call: `negated` where a
- * schema has `truthVal` (each is the other's opposite), and empty fields of facts in the atoms of rules. They are read before
- * the schema, which goes on refusing every other unknown field.
+ * Redundant fields that published clients send in every call: `negated` where a schema has `truthVal` (each is the
+ * opposite of the other), and empty fact fields in the atoms of rules. They are read before the schema, which still
+ * refuses every other unknown field.
  */
 import { z } from 'zod';
 
@@ -11,7 +11,7 @@ function isGiven(value: unknown): value is Given {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** In JSON, and as texts in a query string. */
+/** As booleans in JSON, as texts in a query string. */
 const opposites = new Map<unknown, unknown>([
   [true, false],
   [false, true],
@@ -19,7 +19,10 @@ const opposites = new Map<unknown, unknown>([
   ['false', 'true'],
 ]);
 
-/** `value` with `opposite` read as the opposite of `field`. Refuses one that is neither true nor false. */
+/**
+ * `value` with `opposite` converted to `field`. Refuses a value that is neither true nor false, and two that contradict
+ * each other.
+ */
 function readOpposite(value: Given, field: string, opposite: string, context: z.RefinementCtx): unknown {
   if (!Object.hasOwn(value, opposite)) return value;
   const { [opposite]: said, ...rest } = value;
@@ -30,17 +33,17 @@ function readOpposite(value: Given, field: string, opposite: string, context: z.
     return z.NEVER;
   }
   if (rest[field] === said) {
-    const message = `${opposite} is the opposite of ${field}, and both say the same: give one of them`;
+    const message = `${opposite} is the opposite of ${field}, and both have the same value: give only one of them`;
     context.addIssue({ code: 'custom', path: [opposite], message });
     return z.NEVER;
   }
   return { ...rest, [field]: read };
 }
 
-/** Of a schema that takes more than it says: callers in this program give what it says. */
+/** A schema that accepts more than its input type declares; callers in this program use the declared type. */
 type Taking<Schema extends z.ZodType> = z.ZodType<z.output<Schema>, z.input<Schema>>;
 
-/** A schema with `truthVal`, which takes `negated` as its opposite too. */
+/** A schema with `truthVal` that also accepts `negated` as its opposite. */
 export function takingNegated<Schema extends z.ZodType>(schema: Schema): Taking<Schema> {
   return z.preprocess(
     (value, context) => (isGiven(value) ? readOpposite(value, 'truthVal', 'negated', context) : value),
@@ -48,7 +51,7 @@ export function takingNegated<Schema extends z.ZodType>(schema: Schema): Taking<
   ) as unknown as Taking<Schema>;
 }
 
-/** A schema with `negated`, which takes `truthVal` as its opposite too. */
+/** A schema with `negated` that also accepts `truthVal` as its opposite. */
 export function takingTruthVal<Schema extends z.ZodType>(schema: Schema): Taking<Schema> {
   return z.preprocess(
     (value, context) => (isGiven(value) ? readOpposite(value, 'negated', 'truthVal', context) : value),
@@ -56,7 +59,7 @@ export function takingTruthVal<Schema extends z.ZodType>(schema: Schema): Taking
   ) as unknown as Taking<Schema>;
 }
 
-/** The schema of an atom in a rule, which takes `truthVal`, and the other fields of facts where they are empty. */
+/** The schema of an atom in a rule that also accepts `truthVal`, and other fact fields if empty. */
 export function takingFactFields<Schema extends z.ZodType>(schema: Schema): Taking<Schema> {
   return z.preprocess((value, context) => {
     if (!isGiven(value)) return value;
@@ -70,7 +73,7 @@ export function takingFactFields<Schema extends z.ZodType>(schema: Schema): Taki
   }, schema) as unknown as Taking<Schema>;
 }
 
-/** The schema of a pattern that is about true facts alone: that it is said does no harm. */
+/** The schema of a pattern over true facts only; also accepts `truthVal: true` and `negated: false`. */
 export function takingTrue<Schema extends z.ZodType>(schema: Schema): Taking<Schema> {
   return z.preprocess((value) => {
     if (!isGiven(value)) return value;

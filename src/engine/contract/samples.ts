@@ -1,13 +1,13 @@
-/** Samples: knowledge that ships with the product, served at `/samples` and opened from any surface. */
+/** Samples: knowledge that ships with the product, served at `/samples` and available on every surface. */
 import { z } from 'zod';
 
 const headFields = { id: z.string().min(1), title: z.string().min(1), description: z.string().min(1) };
 
-/** `/samples/index.json`: every sample with the name of its file beside it. */
+/** `/samples/index.json`: every sample and its file name. */
 export const sampleIndexSchema = z.array(z.strictObject({ ...headFields, file: z.string() })).min(1);
 export type SampleEntry = z.output<typeof sampleIndexSchema>[number];
 
-/** A sample: facts as POST /assert/facts takes them, rules as /teach does, and questions worth asking as text. */
+/** A sample: facts for POST /assert/facts, rules for /teach, and suggested questions as text. */
 export const sampleSchema = z.strictObject({
   ...headFields,
   facts: z.array(z.record(z.string(), z.json())).min(1),

@@ -1,4 +1,4 @@
-/** Scopes on the wire: variants of the knowledge side by side, forked, compared and merged. */
+/** Wire schemas of scopes: variants of the knowledge that can be forked, compared and merged. */
 import { z } from 'zod';
 import {
   completenessFields,
@@ -14,7 +14,7 @@ import { constantsSchema, predicateSchema } from './language.ts';
 
 export const scopeParams = z.strictObject({ name: scopeNameSchema });
 
-/** A scope that has to be said: null is for the facts without scope. */
+/** A required choice of scope: null means the facts without scope. */
 const sideSchema = z
   .union([scopeNameSchema, z.null()], {
     error: 'give the name of a scope, or null for the facts without scope',
@@ -28,10 +28,10 @@ export const scopeListSchema = z.object({
       facts: z.int(),
       rules: z.int(),
       createdAt: timeSchema,
-      forkedFrom: z.string().nullable().describe('null: no fork, or one of the facts without scope'),
+      forkedFrom: z.string().nullable().describe('null: not a fork, or a fork of the facts without scope'),
       forkedAt: generationSchema
         .nullable()
-        .describe('The generation of the fork; null: no fork, or one made before forks were remembered'),
+        .describe('Generation of the fork; null: not a fork, or one from before forks were recorded'),
     }),
   ),
   count: z.int(),
@@ -49,7 +49,7 @@ export const forkedSchema = z.object({
 });
 export type Forked = z.output<typeof forkedSchema>;
 
-/** A stored fact as it stands in one of the scopes that are compared. */
+/** A stored fact of one of the two compared scopes. */
 export const scopeFactSchema = z.object({
   id: z.string(),
   predicate: z.string(),
@@ -64,24 +64,24 @@ export type ScopeFact = z.output<typeof scopeFactSchema>;
 
 export const differingFields = ['truthVal', 'validFrom', 'validUntil', 'metadata'] as const;
 
-/** What merges come from: absent and null are not the same here. */
+/** The base of a merge: absent and null differ here. */
 const mergeBaseSchema = z
   .union([scopeNameSchema, z.strictObject({ scope: scopeNameSchema }), z.null()], {
     error: 'base is "fork", null, the name of a scope, or {"scope": name}',
   })
   .optional()
   .describe(
-    'What both come from, which makes it a three-way merge: "fork" (what they had in common when one was forked from the ' +
-      'other, both from the same, or they were merged last; the default where there is that), or the name of a scope ' +
-      '({"scope": "fork"} where that is its name); null: a two-way merge',
+    'The common base, which makes it a three-way merge: "fork" (their common state when one was forked from ' +
+      'the other, both from the same, or they were last merged; the default if there is one), or the name of a ' +
+      'scope ({"scope": "fork"} if that is its name); null: a two-way merge',
   );
 
-/** What the answer says of the base. */
+/** What the answer reports about the base. */
 const baseFields = {
   base: z
     .union([z.string(), z.object({ scope: z.string() })])
     .nullable()
-    .describe('The base that was used, as it is asked for: "fork", null, or a scope'),
+    .describe('The base that was used, in the form of the request: "fork", null, or a scope'),
   ancestor: z
     .object({
       scope: z.string().nullable().describe('null: the facts without scope'),
@@ -89,34 +89,36 @@ const baseFields = {
       time: timeSchema,
     })
     .nullable()
-    .describe('Of the base "fork": whose facts it is, and as of when'),
+    .describe('For base "fork": the scope it is taken from, and the time'),
 };
 
 export const diffInputSchema = z.strictObject({
   source: sideSchema,
   target: sideSchema,
   limit: limitSchema,
-  asMerge: defaulted(z.boolean(), false).describe('true: says too what a merge does with each difference'),
+  asMerge: defaulted(z.boolean(), false).describe(
+    'true: also report what a merge would do with each difference',
+  ),
   base: mergeBaseSchema.describe('With asMerge: as in POST /scope/merge'),
 });
 export type DiffInput = z.output<typeof diffInputSchema>;
 const mergeTakesSchema = z
   .enum(['source', 'target', 'conflict'])
   .optional()
-  .describe('With asMerge: the side that a merge takes where nothing is resolved, or that it is a conflict');
+  .describe('With asMerge: the side that a merge takes unless resolved, or conflict');
 
 const diffFactSchema = scopeFactSchema.extend({
   merge: mergeTakesSchema,
   opposite: scopeFactSchema
     .optional()
-    .describe('With asMerge, of a fact to be added that is a conflict with it: what target holds'),
+    .describe('With asMerge, for a fact to be added that conflicts: the opposite fact of target'),
 });
 
 export const scopeDiffSchema = z.object({
   source: z.string().nullable(),
   target: z.string().nullable(),
-  added: z.array(diffFactSchema).describe('In source, not in target'),
-  removed: z.array(diffFactSchema).describe('In target, not in source'),
+  added: z.array(diffFactSchema).describe('In source but not in target'),
+  removed: z.array(diffFactSchema).describe('In target but not in source'),
   modified: z.array(
     z.object({
       source: scopeFactSchema,
@@ -126,7 +128,7 @@ export const scopeDiffSchema = z.object({
     }),
   ),
   unchanged: z.int(),
-  truncated: z.boolean().describe('Some list is longer than limit'),
+  truncated: z.boolean().describe('A list is longer than limit'),
   base: baseFields.base.optional(),
   ancestor: baseFields.ancestor.optional(),
 });
@@ -152,20 +154,22 @@ export const mergeInputSchema = z.strictObject({
   base: mergeBaseSchema,
   resolutions: optional(
     z.array(resolutionSchema).max(maxResolutions, 'give at most 100,000 resolutions'),
-  ).describe('Choices by fact, before the strategy'),
+  ).describe('Choices for single facts, applied before the strategy'),
   timeoutMs: consequencesTimeoutSchema,
 });
 /** The list in `mergeInputSchema`. */
-export const resolutionsList = { field: 'resolutions', element: resolutionSchema, most: maxResolutions };
+export const resolutionsList = { field: 'resolutions', element: resolutionSchema, max: maxResolutions };
 export type MergeInput = z.output<typeof mergeInputSchema>;
 
 export const conflictSchema = z.object({
   predicate: z.string(),
   args: z.array(z.string()),
-  source: scopeFactSchema.nullable().describe('null: source deleted it since base'),
+  source: scopeFactSchema.nullable().describe('null: source has deleted it since base'),
   target: scopeFactSchema
     .nullable()
-    .describe('Its fact with these arguments, maybe the opposite; null: target deleted it since base'),
+    .describe(
+      'The fact of target with these arguments, possibly the opposite; null: target has deleted it since base',
+    ),
   fields: z.array(z.enum(differingFields)),
 });
 export type MergeConflict = z.output<typeof conflictSchema>;
@@ -176,11 +180,11 @@ export const mergedSchema = z.object({
   added: z.int(),
   updated: z.int(),
   deleted: z.int(),
-  kept: z.int().describe("Pairs of which target's version stayed"),
+  kept: z.int().describe("Pairs for which target's version stayed"),
   conflicts: z.array(conflictSchema),
   resolved: z.int().describe('Conflicts settled by resolutions'),
-  gained: z.int().describe('Conclusions in the view of target that are new'),
-  lost: z.int().describe('Conclusions in the view of target that no longer hold'),
+  gained: z.int().describe('New conclusions in the view of target'),
+  lost: z.int().describe('Conclusions in the view of target that are no longer true'),
   ...completenessFields,
   generation: generationSchema,
   dryRun: z.literal(true).optional(),

@@ -1,11 +1,11 @@
-/** The structured content of MCP tools: slim forms of what their operations answer. */
+/** The structured content of MCP tools: compact forms of their operations' answers. */
 import { z } from 'zod';
 import { retractPatternOutcomeSchema } from './facts.ts';
 
 const hints = z.array(z.string()).optional();
 const generation = z.int();
 
-/** What became of one statement of several. */
+/** The outcome of one of several statements. */
 const statementSchema = z.object({
   status: z.string(),
   atom: z.string().optional(),
@@ -93,15 +93,15 @@ const entrySchema = z.object({
 });
 export type SlimEntry = z.output<typeof entrySchema>;
 
-export const recalledSchema = z.object({
+export const slimRecalledSchema = z.object({
   facts: z.array(entrySchema),
   returned: z.int(),
   totalFacts: z.int(),
   hints,
 });
-export type SlimRecalled = z.output<typeof recalledSchema>;
+export type SlimRecalled = z.output<typeof slimRecalledSchema>;
 
-/** What became of a goal; of one that is not proved, what its first answer needs. */
+/** The outcome of a goal; if it is not proved, what its first answer needs. */
 const goalSchema = z.object({
   goal: z.string(),
   status: z.string(),
@@ -123,7 +123,7 @@ export const windowSchema = z.object({
 });
 export type SlimWindow = z.output<typeof windowSchema>;
 
-export const consolidatedSchema = z.object({
+export const slimConsolidatedSchema = z.object({
   patternsFound: z.int(),
   summariesCreated: z.int(),
   factsConsolidated: z.int(),
@@ -133,9 +133,9 @@ export const consolidatedSchema = z.object({
   generation,
   hints,
 });
-export type SlimConsolidated = z.output<typeof consolidatedSchema>;
+export type SlimConsolidated = z.output<typeof slimConsolidatedSchema>;
 
-export const decayedSchema = z.object({
+export const slimDecayedSchema = z.object({
   evicted: z.int(),
   expired: z.int(),
   lowSalience: z.int(),
@@ -144,9 +144,9 @@ export const decayedSchema = z.object({
   dryRun: z.boolean().optional(),
   generation,
 });
-export type SlimDecayed = z.output<typeof decayedSchema>;
+export type SlimDecayed = z.output<typeof slimDecayedSchema>;
 
-export const predicateListSchema = z.object({
+export const slimPredicateListSchema = z.object({
   predicates: z.array(
     z.object({
       name: z.string(),
@@ -159,4 +159,4 @@ export const predicateListSchema = z.object({
   ),
   hints,
 });
-export type SlimPredicates = z.output<typeof predicateListSchema>;
+export type SlimPredicates = z.output<typeof slimPredicateListSchema>;

@@ -1,4 +1,4 @@
-/** What MCP tools take that is more than the body of their operation: text in place of fields, and lists. */
+/** What MCP tools accept beyond the body of their operation: text instead of fields, and lists. */
 import { z } from 'zod';
 import { factInputFields, maxFactsPerRequest, retractPatternFields } from './facts.ts';
 import { defaulted, oneScopeChoice, optional } from './fields.ts';
@@ -20,7 +20,7 @@ function oneOf(...forms: readonly string[]) {
     else if (given[0] === 'predicate' && value['args'] === null)
       refuse('args', 'is required beside predicate');
     else if (given[0] !== 'predicate' && value['args'] !== null)
-      refuse('args', 'stands beside predicate only');
+      refuse('args', 'give args only with predicate');
   };
 }
 
@@ -29,14 +29,14 @@ const { predicate, args, ...factOptions } = factInputFields;
 export const tellInputSchema = takingNegated(
   z
     .strictObject({
-      text: textSchema.describe('Statements: facts, and rules as teach takes them'),
+      text: textSchema.describe('Statements: facts, and rules in the syntax of teach'),
       predicate: optional(predicate),
       args: optional(args),
       facts: optional(
         z
           .array(z.record(z.string(), z.unknown()))
           .max(maxFactsPerRequest, `give 1 to ${maxFactsPerRequest.toLocaleString('en')} facts in one call`),
-      ).describe('Facts of predicate, args and the other fields, stored all or none'),
+      ).describe('Facts with predicate, args and the other fields; all or nothing'),
       ...factOptions,
     })
     .superRefine(oneOf('text', 'facts', 'predicate'))
@@ -48,10 +48,10 @@ const { predicate: pattern, args: terms, ...retractOptions } = retractPatternFie
 export const forgetInputSchema = takingNegated(
   z
     .strictObject({
-      text: textSchema.describe('Facts, patterns or rules, as they are written'),
+      text: textSchema.describe('Facts, patterns or rules, as text'),
       predicate: optional(pattern),
       args: optional(terms),
-      ruleId: optional(z.string().min(1).max(256)).describe('The rule of this id'),
+      ruleId: optional(z.string().min(1).max(256)).describe('Id of the rule'),
       ...retractOptions,
     })
     .superRefine(oneOf('text', 'ruleId', 'predicate'))
@@ -62,7 +62,7 @@ export const askToolInputSchema = takingTruthVal(
   z
     .strictObject({
       ...askFields,
-      whyNot: defaulted(z.boolean(), false).describe('Where it does not follow: what is missing'),
+      whyNot: defaulted(z.boolean(), false).describe('If it does not follow: what is missing'),
     })
     .superRefine(oneScopeChoice)
     .superRefine(oneQuestion),

@@ -1,4 +1,4 @@
-/** Transactions on the wire: writes that are seen together or not at all. */
+/** Wire schemas of transactions. */
 import { z } from 'zod';
 import {
   completenessFields,
@@ -11,13 +11,13 @@ import {
 
 export const transactionParams = z.strictObject({ id: z.string().min(1).max(256) });
 
-/** The answer to a write that became part of a transaction. */
+/** The answer to a write within a transaction. */
 export const pendingSchema = z.object({
   status: z.literal('pending'),
-  atom: z.string().optional().describe('The fact or pattern that was written'),
-  rule: z.string().optional().describe('The rule that was written'),
-  facts: z.int().optional().describe('How many facts were given'),
-  retracted: z.int().optional().describe('How many facts were found to be retracted'),
+  atom: z.string().optional().describe('The fact or pattern'),
+  rule: z.string().optional().describe('The rule'),
+  facts: z.int().optional().describe('Number of facts given'),
+  retracted: z.int().optional().describe('Number of facts that match and will be retracted'),
   dryRun: z.literal(true).optional().describe('Nothing was written to the transaction'),
   hints: hintsSchema,
 });
@@ -26,13 +26,13 @@ export type Pending = z.output<typeof pendingSchema>;
 export const transactionBegunSchema = z.object({
   id: z.string(),
   status: z.literal('open'),
-  expiresAt: timeSchema.describe('Rolled back then, unless it is used before'),
+  expiresAt: timeSchema.describe('Rolled back then unless used before'),
 });
 export type TransactionBegun = z.output<typeof transactionBegunSchema>;
 
 export const commitInputSchema = z.strictObject({
   dryRun: defaulted(z.boolean(), false),
-  timeoutMs: consequencesTimeoutSchema.describe('Of a dry run: time for working out consequences'),
+  timeoutMs: consequencesTimeoutSchema.describe('Dry run: time for deriving consequences'),
 });
 
 const ended = { id: z.string(), operations: z.int(), generation: generationSchema };
@@ -40,8 +40,8 @@ export const committedSchema = z.object({
   ...ended,
   status: z.literal('committed'),
   dryRun: z.literal(true).optional(),
-  gained: z.int().optional().describe('Of a dry run: conclusions that would be new'),
-  lost: z.int().optional().describe('Of a dry run: conclusions that would no longer hold'),
+  gained: z.int().optional().describe('Dry run: new conclusions'),
+  lost: z.int().optional().describe('Dry run: conclusions that would no longer be true'),
   ...completenessFields,
 });
 export type Committed = z.output<typeof committedSchema>;

@@ -1,4 +1,4 @@
-/** Knowledge as files: imported from a stream, exported to one. */
+/** Wire schemas of import and export. */
 import { z } from 'zod';
 import {
   defaulted,
@@ -22,7 +22,7 @@ export const importTypes = [
 ] as const;
 export type ImportType = (typeof importTypes)[number];
 
-/** So many complaints an answer lists; all are counted. */
+/** Maximum number of errors that an import lists; all are counted. */
 export const maxImportErrors = 1000;
 
 /** The query string of POST /import. */
@@ -30,18 +30,18 @@ export const importQuerySchema = z
   .strictObject({
     ...scopeParameters,
     predicate: optional(predicateSchema).describe(
-      'Of CSV and TSV: the predicate of every line, each column of which is an argument',
+      'CSV and TSV: the predicate of every line; each column is an argument',
     ),
     dryRun: defaulted(queryFlag, false),
   })
   .superRefine(oneScopeChoice);
 export type ImportQuery = z.output<typeof importQuerySchema>;
 
-/** A line of NDJSON that is a fact: as /assert/fact takes it. */
+/** An NDJSON line with a fact: the fields of /assert/fact. */
 export const importedFactSchema = factInputSchema;
 export type ImportedFact = z.output<typeof importedFactSchema>;
 
-/** A line of NDJSON that is a rule: its text in `rule`, and beside it what /teach takes. */
+/** An NDJSON line with a rule: its text in `rule`, and the other fields of /teach. */
 export const importedRuleSchema = z
   .object({ rule: z.string().min(1).max(maxRuleTextCharacters) })
   .catchall(z.unknown())
@@ -62,9 +62,9 @@ export const importedRuleSchema = z
     return z.NEVER;
   });
 
-/** While an import is going on: what has been done so far, all of it durable. */
+/** Progress of a running import; all of it is durable. */
 const importProgressSchema = z.object({
-  processed: z.int().describe('Facts and rules that were read, and lines that failed'),
+  processed: z.int().describe('Facts and rules that were read, plus lines that failed'),
   asserted: z.int(),
   failed: z.int(),
 });
@@ -76,17 +76,17 @@ const importDoneSchema = z.object({
   asserted: z.int(),
   updated: z.int(),
   unchanged: z.int(),
-  rules: z.int().describe('Rules that were taught, known before or not'),
+  rules: z.int().describe('Rules that were taught, whether new or known'),
   failed: z.int(),
   errors: z
-    .array(z.object({ line: z.int().describe('From 1 on'), message: z.string() }))
+    .array(z.object({ line: z.int().describe('From 1'), message: z.string() }))
     .describe(`The first ${maxImportErrors}`),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 });
 export type ImportDone = z.output<typeof importDoneSchema>;
 
-/** One line of the answer; the last is `done`, or, where the import broke off, a problem. */
+/** One line of the answer; the last is `done`, or a problem if the import was aborted. */
 export const importLineSchema = z.union([
   importDoneSchema,
   importProgressSchema,
@@ -95,7 +95,7 @@ export const importLineSchema = z.union([
 
 export const importUndoneSchema = z.object({
   retracted: z.int(),
-  kept: z.array(z.string()).describe('Facts that were changed since, in the order of their assertion'),
+  kept: z.array(z.string()).describe('Facts that have changed since, in order of assertion'),
   generation: generationSchema,
 });
 export type ImportUndone = z.output<typeof importUndoneSchema>;
@@ -110,7 +110,7 @@ export const exportQuerySchema = z
     ...scopeParameters,
     predicate: optional(predicateSchema),
     rules: optional(queryFlag).describe(
-      'Rules too; absent: in the formats that can hold them, ndjson and datalog',
+      'Export rules too; absent: true in ndjson and datalog, the formats that can hold them',
     ),
   })
   .superRefine(oneScopeChoice);

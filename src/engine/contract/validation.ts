@@ -1,22 +1,22 @@
 /**
- * Checking a value against a schema of the contract, with complaints a person can act on.
+ * Validates values against the schemas of the contract, with errors that a person can act on.
  *
- * Every surface validates through here, so that HTTP, MCP and the workbench name the same field in the same
- * words. Of a union the branch nearest to what was given is reported, not all of them.
+ * Every surface uses it, so that HTTP, MCP and the workbench name the same field in the same words. For a union it
+ * reports only the branch closest to the value.
  */
 import type { z } from 'zod';
 import type { ProblemDetail } from './problems.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** How many complaints one answer lists; a batch of 100,000 bad facts has more. */
+/** Maximum number of errors in one answer; a batch of 100,000 bad facts has more. */
 export const maxReportedErrors = 100;
 
 export type Validated<Value> = { ok: true; value: Value } | { ok: false; errors: ProblemDetail[] };
 
 /**
- * `schema.safeParse` for what others wrote, which it does not throw for: zod compares the `length` of whatever stands in
- * the place of a list or a text, and an object there need not be one that can be compared. `value`: as JSON has it.
+ * `schema.safeParse` for untrusted values, without throwing: zod compares the `length` of whatever takes the place of a
+ * list or a text, and an object as length may not be comparable. `value`: parsed JSON.
  */
 export function readAs<Schema extends z.ZodType>(
   schema: Schema,
@@ -27,7 +27,7 @@ export function readAs<Schema extends z.ZodType>(
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const comparable = schema.safeParse(withComparableLengths(value));
-    // What it complains of is the same; were there nothing, the error was about something else.
+    // The errors are the same; without any, the TypeError had another cause.
     if (comparable.success) throw error;
     return comparable;
   }
@@ -39,7 +39,7 @@ function withComparableLengths(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (key, field: unknown) => (isOther(key, field) ? 0 : field));
 }
 
-/** The parsed value, defaults filled in, or what is wrong with it (at least one entry). */
+/** The parsed value with defaults filled in, or its errors (at least one). */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -49,36 +49,36 @@ export function validate<Schema extends z.ZodType>(
   return { ok: false, errors: describeIssues(outcome.error.issues, []).slice(0, maxReportedErrors) };
 }
 
-/** A field that can hold a very long list; a bare array stands for an object with that field alone. */
+/** A field that can contain a very long list. A bare array stands for an object with only that field. */
 export interface LongList {
   readonly field: string;
   readonly element: z.ZodType;
-  /** What `element` makes of the usual ones, sooner; null of all others. */
+  /** Fast path of `element`: the same output for usual elements, null for all others. */
   readonly quick?: (value: unknown) => unknown;
-  /** The greatest length. */
-  readonly most: number;
+  /** Maximum length. */
+  readonly max: number;
 }
 
-/** Shorter lists are checked in one go. */
-const longLength = 1000;
-const elementsBetweenLooks = 32;
+/** Shorter lists are validated in one go. */
+const maxUnslicedLength = 1000;
+const elementsBetweenPauses = 32;
 
 /**
- * As `validate`, an element of the long list after the other: `breathe` is awaited now and then, to let others run.
- * A list with very many bad elements is not looked at further than what is reported.
+ * `validate` for long lists, element by element. Awaits `breathe` now and then, so that others can run. Stops once it
+ * has enough errors to report.
  */
 export async function validateLong<Schema extends z.ZodType>(
   schema: Schema,
-  { field, element, quick = () => null, most }: LongList,
+  { field, element, quick = () => null, max }: LongList,
   value: unknown,
   breathe: () => Promise<void>,
 ): Promise<Validated<z.output<Schema>>> {
   const whole = Array.isArray(value) ? { [field]: value as unknown } : value;
   if (typeof whole !== 'object' || whole === null) return validate(schema, value);
   const list = (whole as Record<string, unknown>)[field];
-  if (!Array.isArray(list) || list.length <= longLength) return validate(schema, value);
-  // The complaint about no element is the one about too many.
-  if (list.length > most) return validate(schema, { ...whole, [field]: [] });
+  if (!Array.isArray(list) || list.length <= maxUnslicedLength) return validate(schema, value);
+  // An empty list in place of one that is too long gives the error about its length.
+  if (list.length > max) return validate(schema, { ...whole, [field]: [] });
   const checked: unknown[] = [];
   const errors: ProblemDetail[] = [];
   for (const [index, each] of (list as unknown[]).entries()) {
@@ -90,9 +90,9 @@ export async function validateLong<Schema extends z.ZodType>(
       else errors.push(...describeIssues(outcome.error.issues, [field, index]));
     }
     if (errors.length >= maxReportedErrors) break;
-    if (index % elementsBetweenLooks === 0) await breathe();
+    if (index % elementsBetweenPauses === 0) await breathe();
   }
-  // What stands beside the list is checked with the first element in its place.
+  // The other fields are validated together with the first element.
   const around = validate(schema, { ...whole, [field]: list.slice(0, 1) });
   if (!around.ok)
     errors.push(...around.errors.filter(({ path }) => path !== field && !path.startsWith(`${field}.`)));
@@ -115,18 +115,18 @@ function describeIssue(issue: Issue, path: readonly PropertyKey[]): ProblemDetai
   return [{ path: dotted(path), message: wording(issue) }];
 }
 
-/** The branch with the fewest complaints, a field that is not its own counting one each. */
+/** The branch with the fewest errors; each unknown field counts as one. */
 function nearest(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   let best: readonly Issue[] = [];
-  let least = Number.POSITIVE_INFINITY;
+  let minErrors = Number.POSITIVE_INFINITY;
   for (const branch of branches) {
-    const weight = branch.reduce(
+    const errorCount = branch.reduce(
       (sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1),
       0,
     );
-    if (weight < least) {
+    if (errorCount < minErrors) {
       best = branch;
-      least = weight;
+      minErrors = errorCount;
     }
   }
   return best;

@@ -1,4 +1,4 @@
-import { inExclusiveCommit, unlimited } from '../session/barrier.ts';
+import { inExclusiveCommit, unlimited, type Writer } from '../session/barrier.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
@@ -8,32 +8,44 @@ import {
   type ConsolidateInput,
   type Consolidation,
   maxSkippedNamed,
+  type ConsolidatedValue,
+  type SkipReason,
 } from '../contract/memory.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
-import type { FactIdentity } from '../store/fact-store.ts';
-import { type PlannedSummary, planConsolidation, type Skipped } from './consolidation.ts';
-import { predicatesRead } from './episode.ts';
-import { numberOfTerm } from './patterns.ts';
+import type { FactIdentity, FactRow, FactStore } from '../store/fact-store.ts';
+import {
+  isPinned,
+  predicatesRead,
+  factNumberOf,
+  type SearchedState,
+  type Pattern,
+  patterns,
+  valueAt,
+  type Wanted,
+} from './patterns.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Consolidate, SummaryToStore } from '../state/operation.ts';
 import { outcomeAs } from '../state/outcome.ts';
-import type { Writer } from '../session/barrier.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
+import type { Metadata } from '../contract/facts.ts';
+import { predicateProblem } from '../contract/language.ts';
+import { ownMetadata, summaryIdentity } from './summary.ts';
 
-/**
- * Consolidation: one summary in the place of many facts that differ in one argument only. `memory/patterns.ts` says
- * which those are. It is planned in the barrier, and logged by what it retracts and asserts.
- */
-type Answer = Omit<Consolidated, 'generation'>;
+/** The outcome of a consolidation without its generation. */
+type ConsolidationAnswer = Omit<Consolidated, 'generation'>;
 
-/** A plan in the order in which it is told: by atom, then by scope. */
-interface Told {
+/** A plan in answer order: by atom, then by scope. */
+interface OrderedPlan {
   readonly summaries: readonly PlannedSummary[];
   readonly skipped: readonly Skipped[];
 }
 
+/**
+ * Replaces groups of facts that differ in one argument by summaries. Plans in the exclusive commit; the log record
+ * lists what it retracts and asserts. `patterns.ts` finds the groups.
+ */
 export async function consolidate(
   writer: Writer,
   caller: Caller,
@@ -43,25 +55,25 @@ export async function consolidate(
   if (input.dryRun)
     return live.reading(caller, unlimited, async (context) => {
       const { generation, time } = context.reader;
-      const told = await planned(context, input, time);
-      return { ...(await answerOf(context, told)), generation, dryRun: true };
+      const plan = await planned(context, input, time);
+      return { ...(await answerOf(context, plan)), generation, dryRun: true };
     });
-  const decided: { answer: Answer | null } = { answer: null };
+  const decided: { answer: ConsolidationAnswer | null } = { answer: null };
   const operation = (logical: number): Promise<DecidedWrite | null> =>
     inExclusiveCommit(writer, caller, async (context) => {
-      const told = await planned(context, input, Math.max(logical, context.reader.time));
-      const answer = await answerOf(context, told);
+      const plan = await planned(context, input, Math.max(logical, context.reader.time));
+      const answer = await answerOf(context, plan);
       decided.answer = answer;
-      if (told.summaries.length === 0 && caller.idempotency === null) return null;
-      return writeOf(caller, told, caller.idempotency === null ? null : answer, context.pacer);
+      if (plan.summaries.length === 0 && caller.idempotency === null) return null;
+      return writeOf(caller, plan, caller.idempotency === null ? null : answer, context.pacer);
     });
   const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
   const { generation } = outcome.kind === 'nothing' ? outcome : outcomeAs(outcome, 'consolidated');
   const answer = isRepeated ? outcomeAs(outcome, 'consolidated').answer : decided.answer;
-  return { ...present(answer, 'what was decided has an answer'), generation };
+  return { ...present(answer, 'the decision has an answer'), generation };
 }
 
-async function planned(context: ReadContext, input: ConsolidateInput, time: number): Promise<Told> {
+async function planned(context: ReadContext, input: ConsolidateInput, time: number): Promise<OrderedPlan> {
   const { database, tenant, reader, pacer } = context;
   const { facts } = tenant;
   const { generation } = reader;
@@ -92,8 +104,11 @@ async function inOrder<Item extends { readonly identity: FactIdentity }>(
   return Array.from(await sortedOrder(items.length, compare, pacer), (at) => items[at] as Item);
 }
 
-async function answerOf({ tenant, pacer }: ReadContext, { summaries, skipped }: Told): Promise<Answer> {
-  const told: Consolidated['summaries'] = [];
+async function answerOf(
+  { tenant, pacer }: ReadContext,
+  { summaries, skipped }: OrderedPlan,
+): Promise<ConsolidationAnswer> {
+  const answered: Consolidated['summaries'] = [];
   let replacedCount = 0;
   for (const summary of summaries) {
     const { identity, values, replaced: rows } = summary;
@@ -108,7 +123,7 @@ async function answerOf({ tenant, pacer }: ReadContext, { summaries, skipped }: 
       pacer,
     );
     replacedCount += rows.length;
-    told.push({
+    answered.push({
       atom: atomOf(identity),
       scope: identity.scope,
       support: values.length,
@@ -120,7 +135,7 @@ async function answerOf({ tenant, pacer }: ReadContext, { summaries, skipped }: 
     patternsFound: summaries.length + skipped.length,
     summariesCreated: summaries.length,
     factsConsolidated: replacedCount,
-    summaries: told,
+    summaries: answered,
     skipped: skipped.slice(0, maxSkippedNamed).map(({ identity, support, reason }) => ({
       atom: atomOf(identity),
       scope: identity.scope,
@@ -134,14 +149,14 @@ const itemsInSlice = 256;
 
 async function writeOf(
   caller: Caller,
-  { summaries }: Told,
-  answer: Answer | null,
+  { summaries }: OrderedPlan,
+  answer: ConsolidationAnswer | null,
   pacer: Pacer,
 ): Promise<DecidedWrite> {
   const retract: number[] = [];
   for (const { former, replaced } of summaries) {
-    if (former !== null) retract.push(numberOfTerm(former));
-    for (const fact of replaced) retract.push(numberOfTerm(fact));
+    if (former !== null) retract.push(factNumberOf(former));
+    for (const fact of replaced) retract.push(factNumberOf(fact));
     await pacer.breathe();
   }
   const operation: Consolidate = {
@@ -169,11 +184,181 @@ function consolidationOf({ from, position, values }: PlannedSummary): Consolidat
     position,
     values: [...values],
     count: values.length,
-    first: present(first, 'a summary stands for facts').createdAt,
-    last: present(last, 'a summary stands for facts').createdAt,
+    first: present(first, 'a summary has facts').createdAt,
+    last: present(last, 'a summary has facts').createdAt,
   };
 }
 
 function atomOf({ predicate, args, truthVal }: FactIdentity): string {
   return renderAtom({ predicate, args: [...args], negated: !truthVal });
+}
+
+/** A summary to assert, and the facts it replaces. */
+export interface PlannedSummary {
+  readonly identity: FactIdentity;
+  /** Its metadata without `consolidated`. */
+  readonly metadata: Metadata;
+  /** The predicate of the facts. */
+  readonly from: string;
+  readonly position: number;
+  /** By createdAt, then by value. Not empty. */
+  readonly values: readonly ConsolidatedValue[];
+  /** The summary that it replaces, or null. */
+  readonly former: FactRow | null;
+  /** The facts to retract. */
+  readonly replaced: readonly FactRow[];
+}
+
+export interface Skipped {
+  readonly identity: FactIdentity;
+  readonly support: number;
+  readonly reason: SkipReason;
+}
+
+/** A plan of summaries. The order of the lists is deterministic but has no meaning. */
+export interface ConsolidationPlan {
+  readonly summaries: readonly PlannedSummary[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** Maximum size of all summaries of one write, in characters of JSON. */
+const maxCharacters = 64 * 1024 * 1024;
+const entriesInSlice = 256;
+
+/**
+ * Plans a consolidation. A summary never replaces an unrelated fact: if its atom is already stored, its facts stay. The
+ * size of summaries is bounded by that of a log record. `createdAt`: when a stored fact was asserted.
+ */
+export async function planConsolidation(
+  looked: SearchedState,
+  wanted: Wanted,
+  createdAt: (fact: FactRow) => number,
+  pacer: Pacer,
+): Promise<ConsolidationPlan> {
+  const found: PlannedSummary[] = [];
+  const skipped: Skipped[] = [];
+  let left = maxCharacters;
+  for await (const pattern of patterns(looked, wanted, pacer)) {
+    const made = await valuesOf(looked.facts, pattern, createdAt, pacer);
+    const planned = await plannedSummary(looked.facts, pattern, made.values, pacer);
+    const { identity } = planned;
+    const skip = (reason: SkipReason): void =>
+      void skipped.push({ identity, support: made.values.length, reason });
+    if (predicateProblem(identity.predicate) !== null) skip('name_too_long');
+    else if (made.characters > maxCharacters) skip('too_large');
+    else if (made.characters > left) skip('next_time');
+    else {
+      left -= made.characters;
+      found.push(planned);
+    }
+  }
+  const summaries = await withRoom(looked, found, pacer);
+  const kept = new Set(summaries);
+  for (const planned of found)
+    if (!kept.has(planned))
+      skipped.push({ identity: planned.identity, support: planned.values.length, reason: 'atom_taken' });
+  return { summaries, skipped };
+}
+
+/** The values of the summary and their size in characters; stops once they exceed the limit. */
+async function valuesOf(
+  facts: FactStore,
+  { former, position, rows }: Pattern,
+  createdAt: (fact: FactRow) => number,
+  pacer: Pacer,
+): Promise<{ readonly values: ConsolidatedValue[]; readonly characters: number }> {
+  const byValue = new Map<string, ConsolidatedValue>();
+  let characters = 0;
+  let looked = 0;
+  const add = async (entry: ConsolidatedValue): Promise<void> => {
+    byValue.set(entry.value, entry);
+    characters += JSON.stringify(entry).length + 1;
+    if (++looked % entriesInSlice === 0) await pacer.breathe();
+  };
+  for (const entry of former?.consolidation.values ?? []) await add(entry);
+  // A fact that was stored again replaces its earlier value.
+  for (const fact of rows) {
+    const { from, until, metadata } = facts.versionAt(fact);
+    await add({
+      value: valueAt(facts, fact, position),
+      createdAt: createdAt(fact),
+      ...(Number.isFinite(from) ? { validFrom: from } : {}),
+      ...(Number.isFinite(until) ? { validUntil: until } : {}),
+      ...(metadata === null ? {} : { metadata }),
+    });
+    if (characters > maxCharacters) return { values: [...byValue.values()], characters };
+  }
+  const entries = [...byValue.values()];
+  const order = await sortedOrder(
+    entries.length,
+    (one, other) => {
+      const [left, right] = [entries[one] as ConsolidatedValue, entries[other] as ConsolidatedValue];
+      return left.createdAt - right.createdAt || compareText(left.value, right.value);
+    },
+    pacer,
+  );
+  return { values: Array.from(order, (at) => entries[at] as ConsolidatedValue), characters };
+}
+
+async function plannedSummary(
+  facts: FactStore,
+  { former, position, rows }: Pattern,
+  values: readonly ConsolidatedValue[],
+  pacer: Pacer,
+): Promise<PlannedSummary> {
+  const [first] = rows;
+  if (first === undefined) throw new Error('assertion failed: a pattern has facts');
+  const { predicate, args, truthVal, scope } = facts.identityOf(first);
+  const constants = args.filter((_, at) => at !== position);
+  const replaced: FactRow[] = [];
+  for (const [at, fact] of rows.entries()) {
+    if (at % entriesInSlice === 0) await pacer.breathe();
+    if (!isPinned(fact.relation.metadata.get(fact.row))) replaced.push(fact);
+  }
+  return {
+    identity: summaryIdentity({ predicate, truthVal, scope }, constants, values.length),
+    metadata: ownMetadata(former === null ? null : facts.metadataOf(former.fact), values),
+    from: predicate,
+    position,
+    values,
+    former: former?.fact ?? null,
+    replaced,
+  };
+}
+
+/** The summaries whose atoms are free: not stored, or freed by a summary that goes. */
+async function withRoom(
+  { facts, time }: SearchedState,
+  found: readonly PlannedSummary[],
+  pacer: Pacer,
+): Promise<PlannedSummary[]> {
+  const taken = new Set<string>();
+  const freed = new Set<string>();
+  const summaries: PlannedSummary[] = [];
+  let waiting = [...found];
+  for (let before = -1; before !== summaries.length; ) {
+    before = summaries.length;
+    const still: PlannedSummary[] = [];
+    for (const [at, planned] of waiting.entries()) {
+      if (at % entriesInSlice === 0) await pacer.breathe();
+      const { identity, former } = planned;
+      const key = keyOf(identity);
+      const formerKey = former === null ? null : keyOf(facts.identityOf(former));
+      const { predicate, args, truthVal, scope } = identity;
+      const known = facts.find(predicate, args, truthVal, scope);
+      const isStored = known !== null && facts.isStored(known, time);
+      if (taken.has(key) || (isStored && !freed.has(key) && key !== formerKey)) still.push(planned);
+      else {
+        taken.add(key);
+        if (formerKey !== null) freed.add(formerKey);
+        summaries.push(planned);
+      }
+    }
+    waiting = still;
+  }
+  return summaries;
+}
+
+function keyOf({ predicate, args, truthVal, scope }: FactIdentity): string {
+  return JSON.stringify([scope, truthVal, predicate, ...args]);
 }

@@ -4,17 +4,17 @@ import type { Category, ContextEntry } from '../contract/memory.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { renderAtom } from '../language/print.ts';
 
-/** Facts as windows and memory show them. */
+/** Entries of windows and of memory. */
 
-/** Asserted no longer ago than this counts as recent. */
+/** Facts asserted within this time are recent, in milliseconds. */
 const recentMs = 5 * 60_000;
 
-/** The stored fact, as what it is by itself; what goals make of it the caller says. */
+/** The entry of a stored fact. `category` overrides the category of the fact itself. */
 export function entryOf(context: ReadContext, fact: FactRow, category?: Category): ContextEntry {
   return entryOfStored(storedFact(context, fact), context.reader.time, category);
 }
 
-/** As `entryOf`, of a stored fact or a conclusion as they are listed. `time`: now. */
+/** The entry of a listed fact or conclusion. `time`: now. */
 export function entryOfStored(fact: StoredFact, time: number, category?: Category): ContextEntry {
   const { predicate, args, truthVal, scope, salience, provenance, createdAt, validFrom, validUntil } = fact;
   const negated = !truthVal;
@@ -35,7 +35,7 @@ export function entryOfStored(fact: StoredFact, time: number, category?: Categor
   };
 }
 
-/** The first that fits of those that do not depend on goals. */
+/** The first category that applies among those independent of goals. */
 function categoryOf(fact: StoredFact, time: number): Category {
   if (fact.derived) return 'inferred';
   if ('consolidated' in fact.metadata) return 'consolidated';

@@ -1,4 +1,4 @@
-/** POST /context/summary: what the knowledge of a view is made of, in figures. One walk over the visible facts. */
+/** POST /context/summary: figures about the knowledge in a view, from one scan of the visible facts. */
 import { compareText } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { entryOf } from './context-entry.ts';
@@ -9,13 +9,13 @@ import { salientFacts } from './salient-facts.ts';
 import { visibleIn } from '../session/visible-rows.ts';
 
 const hour = 3_600_000;
-const longestList = 10;
+const maxListed = 10;
 const rowsBetweenBreaths = 0x3ff;
 
 /**
- * Figures of the visible stored facts of the view. A predicate counts by its name: the facts of every arity and truth
- * value together, a fact of several scopes in each of them. The most frequent come first, ties by code point.
- * `totalCharCount` is the length of all rendered atoms.
+ * Figures about the visible stored facts of the view. Predicates are counted by name: all arities and truth values
+ * together, a fact of several scopes once per scope. The most frequent come first, ties by code point. `totalCharCount`
+ * is the length of all rendered atoms.
  */
 export async function summarize(context: ReadContext, input: SummaryInput): Promise<ContextSummary> {
   const { tenant, reader, pacer } = context;
@@ -45,9 +45,9 @@ export async function summarize(context: ReadContext, input: SummaryInput): Prom
     counts.set(relation.predicate, (counts.get(relation.predicate) ?? 0) + ofRelation);
   }
   const topSalientFacts: ContextEntry[] = [];
-  for await (const { fact } of salientFacts(context, view, () => true, longestList)) {
+  for await (const { fact } of salientFacts(context, view, () => true, maxListed)) {
     topSalientFacts.push(entryOf(context, fact));
-    if (topSalientFacts.length === longestList) break;
+    if (topSalientFacts.length === maxListed) break;
   }
   return {
     totalFacts,
@@ -66,5 +66,5 @@ export async function summarize(context: ReadContext, input: SummaryInput): Prom
 function mostFrequent(counts: ReadonlyMap<string, number>): ContextSummary['topPredicates'] {
   return Array.from(counts, ([predicate, count]) => ({ predicate, count }))
     .sort((left, right) => right.count - left.count || compareText(left.predicate, right.predicate))
-    .slice(0, longestList);
+    .slice(0, maxListed);
 }

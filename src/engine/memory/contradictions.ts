@@ -1,10 +1,9 @@
 /**
- * Contradictions: atoms that a view holds both true and false.
+ * Contradictions: atoms that a view contains both true and false.
  *
- * Of stored facts that a reader sees; those are all valid at its time, so that their validities overlap. The rows of
- * the smaller relation are looked up in the other one by their identity. Where an atom can have copies in several
- * scopes, or changed after the reader was pinned, it is gathered and found by one walk over the larger relation. No
- * index is made that would stay.
+ * Considers the stored facts that a reader sees; all are valid at its time, so their validities overlap. Looks up the
+ * rows of the smaller relation in the larger one by identity. Atoms that can have copies in several scopes, or that
+ * changed after the reader was pinned, are gathered and found by one scan of the larger relation. Builds no index.
  */
 import type { ReadContext } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
@@ -12,15 +11,15 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import { Tuples } from '../store/tuples.ts';
 import { type IsVisible, scopeNumberOf, visibleIn } from '../session/visible-rows.ts';
 
-/** An atom that is true and false: the facts that say so, one of each scope, at least one on either side. */
+/** An atom that is both true and false, with its facts: one per scope, at least one on either side. */
 export interface OpposedFacts {
   readonly positive: readonly FactRow[];
   readonly negative: readonly FactRow[];
 }
 
 /**
- * The contradicted atoms among the visible stored facts of the view, each once, in no order. In the view of all, facts
- * of different scopes contradict one another too. `isWanted` tells by its positive relation what is looked at.
+ * The contradicted atoms among the visible stored facts of the view, each once, in no order. In the view of all scopes,
+ * facts of different scopes contradict each other too. `isWanted` selects by the positive relation.
  */
 export async function* contradictions(
   context: ReadContext,
@@ -36,7 +35,7 @@ export async function* contradictions(
   }
 }
 
-/** How many atoms `contradictions` gives. */
+/** The number of atoms that `contradictions` yields. */
 export async function countContradictions(context: ReadContext, view: ScopeChoice): Promise<number> {
   const found = contradictions(context, view);
   let count = 0;
@@ -55,8 +54,8 @@ async function* contradictedIn(
   const { tenant, reader, pacer } = context;
   const isVisible = visibleIn(context, view);
   const [small, large] = positive.count <= negative.count ? [positive, negative] : [negative, positive];
-  const asPair = (few: readonly FactRow[], others: readonly FactRow[]): OpposedFacts =>
-    small === positive ? { positive: few, negative: others } : { positive: others, negative: few };
+  const asPair = (own: readonly FactRow[], others: readonly FactRow[]): OpposedFacts =>
+    small === positive ? { positive: own, negative: others } : { positive: others, negative: own };
   const scope = onlyScope(scopeNumberOf(tenant.facts, view), small, large);
   const identity = new Int32Array(small.arity + 1);
   const gathered = new Gathered(small.arity);
@@ -69,7 +68,7 @@ async function* contradictedIn(
       identity[small.arity] = scope;
       const newest = large.find(identity);
       if (newest < 0) continue;
-      // The newest version is the one that counts for the reader, unless it came after.
+      // The newest version is the visible one, unless it was born after the reader's generation.
       if ((large.birth[newest] as number) <= reader.generation) {
         if (isVisible(large, newest))
           yield asPair([{ relation: small, row }], [{ relation: large, row: newest }]);
@@ -80,10 +79,10 @@ async function* contradictedIn(
   }
   if (gathered.count === 0) return;
   await gathered.match(context, large, isVisible);
-  for (const { few, others } of gathered.matched()) yield asPair(few, others);
+  for (const { own, others } of gathered.matched()) yield asPair(own, others);
 }
 
-/** The scope whose facts alone can be seen in both relations; null where an atom can have copies in several. */
+/** The only scope that can be visible in both relations; null if an atom can have copies in several scopes. */
 function onlyScope(wanted: number | null, small: StoredRelation, large: StoredRelation): number | null {
   if (wanted !== null) return wanted;
   if (small.spansScopes || large.spansScopes || large.count === 0) return null;
@@ -95,7 +94,7 @@ function fillIdentity(identity: Int32Array, relation: StoredRelation, row: numbe
     identity[position] = (relation.columns[position] as Int32Array)[row] as number;
 }
 
-/** Atoms with their rows in one relation, and what another one has of them. */
+/** Atoms with their rows in one relation, and their matches in another. */
 class Gathered {
   readonly #atoms: Tuples;
   readonly #rows: FactRow[][] = [];
@@ -133,7 +132,7 @@ class Gathered {
     }
   }
 
-  *matched(): Generator<{ few: readonly FactRow[]; others: readonly FactRow[] }> {
-    for (const [atom, others] of this.#others) yield { few: this.#rows[atom] ?? [], others };
+  *matched(): Generator<{ own: readonly FactRow[]; others: readonly FactRow[] }> {
+    for (const [atom, others] of this.#others) yield { own: this.#rows[atom] ?? [], others };
   }
 }

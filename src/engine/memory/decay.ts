@@ -1,4 +1,4 @@
-import { inExclusiveCommit, unlimited } from '../session/barrier.ts';
+import { inExclusiveCommit, unlimited, type Writer } from '../session/barrier.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
@@ -6,39 +6,36 @@ import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { Decayed, DecayInput } from '../contract/memory.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
-import { type Fate, fateOf } from './fate.ts';
-import { numberOfTerm } from './patterns.ts';
+import { isPinned, factNumberOf } from './patterns.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Decay } from '../state/operation.ts';
 import { outcomeAs } from '../state/outcome.ts';
-import type { Writer } from '../session/barrier.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { TenantState } from '../state/state.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 
 /**
- * Decay: what has ended and what has faded is evicted.
+ * Decay: evicts expired and faded facts.
  *
- * Everything is looked at before the write takes its turn, since that takes long; in the barrier those that were found
- * are looked at again. So others wait only for as long as there is to evict, and what was used, changed or pinned
- * meanwhile stays.
+ * The long scan runs before the write takes its turn; the exclusive commit checks only the facts found. So other writes
+ * wait only in proportion to what is evicted, and facts used, changed or pinned meanwhile stay.
  */
 
-/** What is evicted, and why. */
-interface Doomed {
+/** A fact to evict, and why. */
+interface Eviction {
   readonly fact: FactRow;
   readonly fate: Fate;
   readonly salience: number;
   readonly atom: string;
 }
 
-/** What is evicted of what, when. */
+/** Which facts to evict. */
 interface Wanted {
   readonly view: ScopeChoice;
   readonly threshold: number;
 }
 
-/** The tenant that was looked at, and the numbers of those of its facts that are to go. */
+/** The scanned tenant and the numbers of its facts to evict. */
 interface Found {
   readonly tenant: TenantState;
   readonly facts: readonly number[];
@@ -46,24 +43,24 @@ interface Found {
 
 type Answer = Omit<Decayed, 'generation'>;
 
-/** Rows looked at between two looks at the clock. */
+/** Rows between two looks at the clock. */
 const rowsInSlice = 512;
-/** Questions that use the facts all the time put the write off no longer. */
-const mostLooks = 3;
+/** Constant use of the facts by questions can delay the write only this often. */
+const maxAttempts = 3;
 
-/** A caller that goes away ends the look, and with it what is written only after it. */
+/** Evicts expired and faded facts. A caller that disconnects cancels the scan and with it the write. */
 export async function decay(writer: Writer, caller: Caller, input: DecayInput): Promise<Decayed> {
   const wanted = { view: scopeChoice(input), threshold: input.threshold };
   const { live } = writer;
   if (input.dryRun)
     return live.reading(caller, unlimited, async (context) => {
       const { generation, time } = context.reader;
-      const doomed = await inOrder(context, await doomedIn(context, wanted));
-      return { ...(await answerOf(context, wanted, doomed, time)), generation, dryRun: true };
+      const evictions = await inOrder(context, await evictionsIn(context, wanted));
+      return { ...(await answerOf(context, wanted, evictions, time)), generation, dryRun: true };
     });
   const found = await live.reading(caller, unlimited, async (context) => {
-    const doomed = await doomedIn(context, wanted);
-    return { tenant: context.tenant, facts: doomed.map(({ fact }) => numberOfTerm(fact)) };
+    const evictions = await evictionsIn(context, wanted);
+    return { tenant: context.tenant, facts: evictions.map(({ fact }) => factNumberOf(fact)) };
   });
   const decided: { answer: Answer | null } = { answer: null };
   const operation = (logical: number): Promise<DecidedWrite | null> =>
@@ -75,10 +72,10 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
   const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
   const { generation } = outcome.kind === 'nothing' ? outcome : outcomeAs(outcome, 'decayed');
   const answer = isRepeated ? outcomeAs(outcome, 'decayed').answer : decided.answer;
-  return { ...present(answer, 'what was decided has an answer'), generation };
+  return { ...present(answer, 'the decision has an answer'), generation };
 }
 
-/** What is written, null where that is nothing, in the barrier, at the logical time. */
+/** Decides what to write, null for nothing; runs in the exclusive commit, at the logical time. */
 async function decide(
   context: ReadContext,
   caller: Caller,
@@ -88,73 +85,73 @@ async function decide(
 ): Promise<{ answer: Answer; write: DecidedWrite | null }> {
   const { tenant, pacer } = context;
   const time = Math.max(logical, context.reader.time);
-  const again = (facts: readonly number[]): Promise<Doomed[]> => stillDoomed(context, wanted, facts, time);
-  // A tenant that was deleted and made again meanwhile has other facts under the numbers.
-  let doomed = await (tenant === found.tenant ? again(found.facts) : doomedIn(context, wanted));
-  for (let looks = 1; ; looks++) {
+  const again = (facts: readonly number[]): Promise<Eviction[]> => stillEvicted(context, wanted, facts, time);
+  // A tenant that was deleted and created again in the meantime has other facts under these numbers.
+  let evictions = await (tenant === found.tenant ? again(found.facts) : evictionsIn(context, wanted));
+  for (let attempt = 1; ; attempt++) {
     const { version } = tenant.uses;
-    doomed = await inOrder(context, doomed);
-    const answer = await answerOf(context, wanted, doomed, time);
-    const isMaintained = caller.idempotency !== null;
-    if (doomed.length === 0 && !tenant.facts.hasEnds(wanted.view) && !isMaintained)
+    evictions = await inOrder(context, evictions);
+    const answer = await answerOf(context, wanted, evictions, time);
+    const storesAnswer = caller.idempotency !== null;
+    if (evictions.length === 0 && !tenant.facts.hasEnds(wanted.view) && !storesAnswer)
       return { answer, write: null };
-    const facts = doomed.map(({ fact }) => numberOfTerm(fact));
+    const facts = evictions.map(({ fact }) => factNumberOf(fact));
     const operation: Decay = {
       kind: 'decay',
       tenant: caller.tenant,
       scope: wanted.view,
       facts,
-      answer: isMaintained ? answer : null,
+      answer: storesAnswer ? answer : null,
     };
     const encoded = await encodedOperation(operation, pacer);
-    if (tenant.uses.version === version || looks === mostLooks)
+    if (tenant.uses.version === version || attempt === maxAttempts)
       return { answer, write: encoded === null ? { operation } : { operation, encoded } };
-    doomed = await again(facts);
+    evictions = await again(facts);
   }
 }
 
-/** What is evicted of the view as the reader sees it. */
-async function doomedIn(context: ReadContext, { view, threshold }: Wanted): Promise<Doomed[]> {
+/** The facts to evict in the view as the reader sees it. */
+async function evictionsIn(context: ReadContext, { view, threshold }: Wanted): Promise<Eviction[]> {
   const { tenant, reader, pacer } = context;
   const scope = scopeNumberOf(context, view);
-  const doomed: Doomed[] = [];
+  const evictions: Eviction[] = [];
   for (const relation of tenant.facts.relations.values()) {
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {
       if (row % rowsInSlice === 0) await pacer.breathe();
       if (scope !== null && (relation.columns[relation.arity] as Int32Array)[row] !== scope) continue;
       if (!relation.wasAlive(row, reader.generation)) continue;
-      const found = doom(context, { relation, row }, threshold, reader.time);
-      if (found !== null) doomed.push(found);
+      const found = evictionOf(context, { relation, row }, threshold, reader.time);
+      if (found !== null) evictions.push(found);
     }
   }
-  return doomed;
+  return evictions;
 }
 
-/** Of these facts, those that are still evicted. */
-async function stillDoomed(
+/** Of these facts, those that still qualify. */
+async function stillEvicted(
   context: ReadContext,
   { threshold }: Wanted,
   facts: readonly number[],
   time: number,
-): Promise<Doomed[]> {
-  const doomed: Doomed[] = [];
+): Promise<Eviction[]> {
+  const evictions: Eviction[] = [];
   for (const [at, number] of facts.entries()) {
     if (at % rowsInSlice === rowsInSlice - 1) await context.pacer.breathe();
     const fact = context.tenant.facts.versionOf(number);
     if (fact.row < 0 || !fact.relation.isAlive(fact.row)) continue;
-    const found = doom(context, fact, threshold, time);
-    if (found !== null) doomed.push(found);
+    const found = evictionOf(context, fact, threshold, time);
+    if (found !== null) evictions.push(found);
   }
-  return doomed;
+  return evictions;
 }
 
-function doom(
+function evictionOf(
   { database, tenant: { facts, uses } }: ReadContext,
   fact: FactRow,
   threshold: number,
   time: number,
-): Doomed | null {
+): Eviction | null {
   const salience = (): number => uses.salience(fact, database.createdAtOf(facts, fact), time).salience;
   const fate = fateOf(fact, time, threshold, salience);
   if (fate === null) return null;
@@ -163,10 +160,10 @@ function doom(
   return { fact, fate, salience: salience(), atom };
 }
 
-/** The expired first, each by salience, by rendered atom, and by scope, that without scope first. */
-async function inOrder({ tenant, pacer }: ReadContext, doomed: readonly Doomed[]): Promise<Doomed[]> {
-  const at = (index: number): Doomed => doomed[index] as Doomed;
-  const scopeOf = ({ fact }: Doomed): string => tenant.facts.scopeOf(fact) ?? '';
+/** Expired first, then by salience, by rendered atom, and by scope, unscoped first. */
+async function inOrder({ tenant, pacer }: ReadContext, evictions: readonly Eviction[]): Promise<Eviction[]> {
+  const at = (index: number): Eviction => evictions[index] as Eviction;
+  const scopeOf = ({ fact }: Eviction): string => tenant.facts.scopeOf(fact) ?? '';
   const compare = (one: number, other: number): number => {
     const [left, right] = [at(one), at(other)];
     if (left.fate !== right.fate) return left.fate === 'expired' ? -1 : 1;
@@ -176,25 +173,25 @@ async function inOrder({ tenant, pacer }: ReadContext, doomed: readonly Doomed[]
       compareText(scopeOf(left), scopeOf(right))
     );
   };
-  return Array.from(await sortedOrder(doomed.length, compare, pacer), at);
+  return Array.from(await sortedOrder(evictions.length, compare, pacer), at);
 }
 
 async function answerOf(
   context: ReadContext,
   { view }: Wanted,
-  doomed: readonly Doomed[],
+  evictions: readonly Eviction[],
   time: number,
 ): Promise<Answer> {
   let expired = 0;
-  for (const { fate } of doomed) if (fate === 'expired') expired++;
-  const lowSalience = doomed.length - expired;
+  for (const { fate } of evictions) if (fate === 'expired') expired++;
+  const lowSalience = evictions.length - expired;
   return {
-    evicted: doomed.length,
+    evicted: evictions.length,
     expired,
     lowSalience,
-    // What has ended counts as not stored.
+    // Expired facts count as not stored.
     remaining: (await countStored(context, view, time)) - lowSalience,
-    atoms: doomed.map(({ atom }) => atom),
+    atoms: evictions.map(({ atom }) => atom),
   };
 }
 
@@ -213,8 +210,27 @@ async function countStored(context: ReadContext, view: ScopeChoice, time: number
   return stored;
 }
 
-/** null: every scope; -1: one that no fact was ever in. */
+/** null: every scope; -1: a scope that never had a fact. */
 function scopeNumberOf({ tenant: { facts } }: ReadContext, view: ScopeChoice): number | null {
   if (view.kind === 'all') return null;
   return facts.scopeNumber(view.kind === 'unscoped' ? null : view.scope);
+}
+
+/** Why decay evicts a stored fact: its validity has ended, or its salience is below the threshold. */
+export type Fate = 'expired' | 'faded';
+
+/**
+ * What decay does at this time to a live version; null: it stays. An expired fact goes even if pinned. A fact that is
+ * not yet valid does not fade.
+ */
+export function fateOf(
+  { relation, row }: FactRow,
+  time: number,
+  threshold: number,
+  salience: () => number,
+): Fate | null {
+  if ((relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) <= time) return 'expired';
+  if ((relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) > time) return null;
+  if (isPinned(relation.metadata.get(row))) return null;
+  return salience() < threshold ? 'faded' : null;
 }

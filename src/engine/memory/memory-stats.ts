@@ -1,11 +1,11 @@
 /**
- * GET /memory/stats: how salient the facts of a view are, which expire and which fade. One walk over the visible facts,
- * in slices.
+ * GET /memory/stats: salience histogram, expiring and fading facts of a view, from one scan of the visible facts in
+ * slices.
  */
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { entryOf } from './context-entry.ts';
 import type { RenderedOrder } from '../store/rendered-order.ts';
-import { Saliences } from './saliences.ts';
+import { SalienceReader } from './salient-facts.ts';
 import { histogramBins, type MemoryStats, type MemoryStatsQuery } from '../contract/memory.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
@@ -14,21 +14,20 @@ import { visibleIn } from '../session/visible-rows.ts';
 const hour = 3_600_000;
 const day = 24 * hour;
 
-const mostFading = 10;
+const maxFading = 10;
 const rowsBetweenBreaths = 0x3ff;
 
 /**
- * Of the visible stored facts of the view: how many there are, their saliences in bins, how many lose their validity
- * within an hour, a day and a week (each including those before it), and the least salient that are not pinned.
- * `derived` counts the conclusions of the view that are not stored, as far as they are known: where `derivedComplete` is
- * false there may be more.
+ * Statistics of the visible stored facts of the view: their number, a histogram of saliences, how many expire within an
+ * hour, a day and a week (cumulative), and the least salient unpinned ones. `derived` counts the known conclusions that
+ * are not stored; a lower bound unless `derivedComplete`.
  */
 export async function memoryStats(context: ReadContext, query: MemoryStatsQuery): Promise<MemoryStats> {
   const { database, tenant, reader, reasoner, pacer } = context;
   const view = scopeChoice(query);
   const isVisible = visibleIn(context, view);
   const timeOf = (generation: number): number => database.timeOf(generation);
-  const saliences = new Saliences(tenant.facts, tenant.uses, timeOf, reader.time);
+  const saliences = new SalienceReader(tenant.facts, tenant.uses, timeOf, reader.time);
   const histogram = Array.from({ length: histogramBins }, () => 0);
   const expiring = { within1h: 0, within24h: 0, within7d: 0 };
   const fading = new LeastSalient(tenant.uses.bounds.order);
@@ -65,7 +64,7 @@ export async function memoryStats(context: ReadContext, query: MemoryStatsQuery)
   };
 }
 
-/** The facts of least salience that are not pinned, least first, ties by rendered atom, then by scope. */
+/** The least salient unpinned facts, lowest first, ties by rendered atom, then by scope. */
 class LeastSalient {
   readonly #order: RenderedOrder;
   readonly #found: (FactRow & { readonly salience: number })[] = [];
@@ -80,7 +79,7 @@ class LeastSalient {
 
   offer(relation: StoredRelation, row: number, salience: number): void {
     const last = this.#found.at(-1);
-    const isFull = this.#found.length === mostFading;
+    const isFull = this.#found.length === maxFading;
     if (isFull && last !== undefined && !this.#isBefore(relation, row, salience, last)) return;
     if (relation.metadata.get(row)?.['pinned'] === true) return;
     const at = this.#found.findIndex((each) => this.#isBefore(relation, row, salience, each));

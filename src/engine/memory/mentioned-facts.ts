@@ -1,8 +1,8 @@
 /**
- * What a text is about, by the names in it: constants of the tenant that it mentions, and the facts about them.
+ * What a text is about: the tenant's constants that it mentions, and the facts about them.
  *
- * Facts with a mentioned constant come before those of a mentioned predicate, within both the highest salience first.
- * Being found is no use of a fact.
+ * Facts with a mentioned constant come before those of a mentioned predicate, each group by salience, highest first.
+ * Being found is not a use of a fact.
  */
 import type { ReadContext, ViewFields } from '../session/read-context.ts';
 import { compareText } from '../base/text-order.ts';
@@ -16,32 +16,32 @@ import { visibleIn } from '../session/visible-rows.ts';
 
 const betweenBreaths = 1024;
 
-/** What a text names. */
+/** The names in a text. */
 interface Named {
   /** Ids of constants. */
   readonly constants: ReadonlySet<number>;
-  /** Canonical names of all runs of words. */
+  /** Canonical names of all word runs. */
   readonly names: ReadonlySet<string>;
 }
 
-/** The constants in facts of the tenant that the text mentions, by code point. */
+/** The constants of the tenant that the text mentions, by code point. */
 export async function mentionedConstants(context: ReadContext, text: string): Promise<string[]> {
   const { dictionary } = context.tenant.facts;
   const { constants } = await namedIn(context, text);
   return Array.from(constants, (id) => dictionary.text(id)).sort(compareText);
 }
 
-/** Stored facts of the view that the text is about, `most` of them at most. */
+/** The stored facts of the view that the text is about, at most `maxFacts`. */
 export async function mentionedFacts(
   context: ReadContext,
   view: ScopeChoice,
   text: string,
-  most: number,
+  maxFacts: number,
 ): Promise<ContextEntry[]> {
   const { tenant, reader, pacer } = context;
   const isVisible = visibleIn(context, view);
   const named = await namedIn(context, text);
-  const best = new Best(context, most);
+  const best = new Best(context, maxFacts);
   for (const relation of tenant.facts.relations.values()) {
     const isNamed = named.names.has(canonicalName(relation.predicate));
     if (!isNamed && named.constants.size === 0) continue;
@@ -87,19 +87,19 @@ interface Offered {
   readonly fact: FactRow;
   readonly rank: number;
   readonly salience: number;
-  /** Rendered when it is first compared by it. */
+  /** Rendered on first comparison. */
   atom: string | null;
 }
 
-/** The best of many facts: those of the higher rank, then of higher salience, ties by atom and scope by code point. */
+/** The best of many facts: higher rank first, then higher salience, ties by atom and scope by code point. */
 class Best {
   readonly #context: ReadContext;
-  readonly #most: number;
+  readonly #maxFacts: number;
   #offered: Offered[] = [];
 
-  constructor(context: ReadContext, most: number) {
+  constructor(context: ReadContext, maxFacts: number) {
     this.#context = context;
-    this.#most = most;
+    this.#maxFacts = maxFacts;
   }
 
   offer(fact: FactRow, rank: number): void {
@@ -107,7 +107,7 @@ class Best {
     const { createdAt } = database.timesOf(tenant.facts, fact);
     const { salience } = tenant.uses.salience(fact, createdAt, reader.time);
     this.#offered.push({ fact, rank, salience, atom: null });
-    if (this.#offered.length >= 2 * this.#most + betweenBreaths) this.#prune();
+    if (this.#offered.length >= 2 * this.#maxFacts + betweenBreaths) this.#prune();
   }
 
   entries(): ContextEntry[] {
@@ -117,7 +117,7 @@ class Best {
 
   #prune(): void {
     this.#offered.sort((a, b) => b.rank - a.rank || b.salience - a.salience || this.#compareAtoms(a, b));
-    this.#offered.length = Math.min(this.#offered.length, this.#most);
+    this.#offered.length = Math.min(this.#offered.length, this.#maxFacts);
   }
 
   #compareAtoms(a: Offered, b: Offered): number {
@@ -136,7 +136,7 @@ class Best {
 }
 
 export interface AboutInput extends ViewFields {
-  /** Natural language or statements: what it mentions is looked for. */
+  /** Natural language or statements to search for mentions. */
   readonly text: string;
   readonly maxFacts: number;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalName, mostWordsOfName, spellingsOf, wordRuns } from './mentions.ts';
+import { canonicalName, maxWordsInName, spellingsOf, wordRuns } from './mentions.ts';
 
 describe('the runs of words of a text', () => {
   it('begin at each word and have up to five', () => {
@@ -7,7 +7,7 @@ describe('the runs of words of a text', () => {
     expect(runs[0]).toEqual(['Bob', "Bob's", "Bob's new", "Bob's new-ish", "Bob's new-ish car"]);
     expect(runs[5]).toEqual(['3', '3.5', '3.5 m']);
     expect(runs).toHaveLength(8);
-    for (const each of runs) expect(each.length).toBeLessThanOrEqual(mostWordsOfName);
+    for (const each of runs) expect(each.length).toBeLessThanOrEqual(maxWordsInName);
   });
 
   it('are none where there is no word', () => {

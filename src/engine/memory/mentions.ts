@@ -1,28 +1,28 @@
 /**
- * What of a text may be the name of a constant or a predicate: runs of words, in the spellings that names are given.
+ * Finds parts of a text that may name a constant or a predicate: runs of words, in the usual spellings of names.
  *
- * "New York" may stand for `New York`, `new york`, `new_york` or `New_York`. Whether there is such a constant the
- * dictionary knows; nothing here reads facts.
+ * "New York" may mean `New York`, `new york`, `new_york` or `New_York`. The dictionary knows which constants exist;
+ * this module reads no facts.
  */
 
-/** So many words together are looked up as one name. */
-export const mostWordsOfName = 5;
+/** Maximum number of words in a name. */
+export const maxWordsInName = 5;
 
 const word = /[\p{L}\p{N}\p{M}_]+/gu;
 
-/** A run of words of a text, with all that stands between them. */
+/** A run of words of a text, with everything between them. */
 export interface WordRun {
   readonly words: readonly string[];
   readonly raw: string;
 }
 
-/** The runs of 1 to `mostWordsOfName` words that begin at each word, in the order of the text. */
+/** For each word of the text in order, the runs of 1 to `maxWordsInName` words that begin there. */
 export function* wordRuns(text: string): Generator<readonly WordRun[]> {
   const words = [...text.matchAll(word)].map(({ 0: found, index }) => ({ found, index }));
   for (let first = 0; first < words.length; first++) {
     const runs: WordRun[] = [];
     const start = words[first]?.index ?? 0;
-    const last = Math.min(first + mostWordsOfName, words.length);
+    const last = Math.min(first + maxWordsInName, words.length);
     for (let next = first; next < last; next++) {
       const { found, index } = words[next] as { found: string; index: number };
       runs.push({
@@ -34,7 +34,7 @@ export function* wordRuns(text: string): Generator<readonly WordRun[]> {
   }
 }
 
-/** How a constant may be written that the run names, the run itself first. */
+/** Possible spellings of a constant that the run names, the run itself first. */
 export function spellingsOf({ words, raw }: WordRun): Set<string> {
   const spellings = new Set([raw]);
   const cases = [words, words.map((each) => each.toLowerCase()), words.map(capitalized)];
@@ -48,8 +48,8 @@ export function spellingsOf({ words, raw }: WordRun): Set<string> {
 }
 
 /**
- * A name without what people vary in writing it: case, white space, `_`, `-` and other signs. Two names of one
- * canonical form are probably meant to be the same. Empty where the name has neither letter nor digit.
+ * A name without the variations people use: case, white space, `_`, `-` and other signs. Two names with the same
+ * canonical form probably mean the same. Empty if the name has neither letters nor digits.
  */
 export function canonicalName(name: string): string {
   return name

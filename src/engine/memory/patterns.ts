@@ -2,57 +2,63 @@ import { type Consolidation, summarySuffix } from '../contract/memory.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { Tuples } from '../store/tuples.ts';
-import { relationKey } from '../language/terms.ts';
+import { relationKey, isAggregate } from '../language/terms.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
-import { isEpisode } from './episode.ts';
-import { isPinned } from './fate.ts';
+import type { Metadata } from '../contract/facts.ts';
 import { consolidationOf, constantsOf } from './summary.ts';
+import { parseTime } from '../contract/fields.ts';
+import { isBuiltinName, type Literal } from '../contract/language.ts';
 
-/**
- * Which stored facts are alike but for one argument: the groups that become summaries, and what joins those there are.
- *
- * The episodic position of a predicate, arity, truth value and scope is the one with the most distinct values, the last
- * on a tie. Facts that summaries stand for count there as if they were still stored: else what was consolidated would
- * move the position for what was not, and doing it twice would not be the same as doing it once. For the same reason
- * a fact that a summary has room for joins that one or stays alone; where several have, the one asserted first.
- */
+/** Which facts to consolidate. */
 export interface Wanted {
   readonly view: ScopeChoice;
-  /** null: any but those in `ruled`, and episodes alone. */
+  /** null: episodes only, of any predicate not in `ruled`. */
   readonly predicates: ReadonlySet<string> | null;
   /** Predicates that enabled rules read. */
   readonly ruled: ReadonlySet<string>;
   readonly minOccurrences: number;
 }
 
-/** What is looked at: what is stored in this generation, the last one, at this time. */
-export interface Looked {
+/** The state to search: this generation, the latest, at this time. */
+export interface SearchedState {
   readonly facts: FactStore;
   readonly generation: number;
   readonly time: number;
 }
 
-/** A summary that is stored. */
-export interface Standing {
+/** A stored summary. */
+export interface StoredSummary {
   readonly fact: FactRow;
   readonly consolidation: Consolidation;
   readonly constants: readonly string[];
 }
 
-/** Facts that are to be consolidated. */
+/** Facts to consolidate. */
 export interface Pattern {
-  /** The summary that they join; null: they become a new one. */
-  readonly former: Standing | null;
+  /** The summary that they join; null: they form a new one. */
+  readonly former: StoredSummary | null;
   readonly position: number;
   readonly rows: readonly FactRow[];
 }
 
 const rowsInSlice = 1024;
 
-/** The patterns of the view, those that join a summary before new ones within each relation and scope. */
-export async function* patterns(looked: Looked, wanted: Wanted, pacer: Pacer): AsyncGenerator<Pattern> {
+/**
+ * The patterns of the view: groups of stored facts that differ in one argument only. Within each relation and scope,
+ * patterns that join a summary come first.
+ *
+ * The episodic position of a predicate, arity, truth value and scope is the one with the most distinct values, the last
+ * on a tie. Facts that summaries represent count as if still stored; otherwise consolidation would move the position
+ * and would not be idempotent. For the same reason a fact that fits a summary joins it or stays alone; of several
+ * summaries it joins the oldest.
+ */
+export async function* patterns(
+  looked: SearchedState,
+  wanted: Wanted,
+  pacer: Pacer,
+): AsyncGenerator<Pattern> {
   const scope = scopeNumberOf(looked.facts, wanted.view);
-  const summaries = await standing(looked, scope, pacer);
+  const summaries = await storedSummaries(looked, scope, pacer);
   for (const relation of looked.facts.relations.values()) {
     const { predicate, arity, negated } = relation;
     if (arity < 2 || !(wanted.predicates?.has(predicate) ?? !wanted.ruled.has(predicate))) continue;
@@ -71,24 +77,24 @@ export async function* patterns(looked: Looked, wanted: Wanted, pacer: Pacer): A
   }
 }
 
-/** null: every scope; -1: one that no fact was ever in. */
+/** null: every scope; -1: a scope that never had a fact. */
 function scopeNumberOf(facts: FactStore, view: ScopeChoice): number | null {
   if (view.kind === 'all') return null;
   return facts.scopeNumber(view.kind === 'unscoped' ? null : view.scope);
 }
 
 interface Summaries {
-  /** By what they stand for, its relation and the number of its scope; the first asserted first. */
-  readonly of: ReadonlyMap<string, Standing[]>;
+  /** Summaries by the relation and scope number of the facts they represent, oldest first. */
+  readonly of: ReadonlyMap<string, StoredSummary[]>;
   readonly rows: ReadonlyMap<StoredRelation, ReadonlySet<number>>;
 }
 
-async function standing(
-  { facts, generation, time }: Looked,
+async function storedSummaries(
+  { facts, generation, time }: SearchedState,
   scope: number | null,
   pacer: Pacer,
 ): Promise<Summaries> {
-  const found = new Map<string, Standing[]>();
+  const found = new Map<string, StoredSummary[]>();
   const rows = new Map<StoredRelation, Set<number>>();
   for (const relation of facts.relations.values()) {
     const { predicate, arity, negated } = relation;
@@ -112,13 +118,13 @@ async function standing(
     if (own.size > 0) rows.set(relation, own);
   }
   for (const list of found.values())
-    list.sort((left, right) => numberOfTerm(left.fact) - numberOfTerm(right.fact));
+    list.sort((left, right) => factNumberOf(left.fact) - factNumberOf(right.fact));
   return { of: found, rows };
 }
 
-/** What is stored, by the numbers of scopes. */
+/** The stored rows by scope number. */
 async function rowsPerScope(
-  { generation, time }: Looked,
+  { generation, time }: SearchedState,
   relation: StoredRelation,
   scope: number | null,
   pacer: Pacer,
@@ -141,10 +147,10 @@ async function rowsPerScope(
 interface Stored {
   readonly facts: FactStore;
   readonly relation: StoredRelation;
-  /** Ascending; those of summaries of another predicate among them. */
+  /** Ascending; may include summaries of another predicate. */
   readonly rows: readonly number[];
-  /** The summaries that stand for such facts. */
-  readonly summaries: readonly Standing[];
+  /** The summaries that represent such facts. */
+  readonly summaries: readonly StoredSummary[];
   readonly isSummary: (row: number) => boolean;
 }
 
@@ -152,7 +158,7 @@ async function* patternsIn(stored: Stored, wanted: Wanted, pacer: Pacer): AsyncG
   const { facts, relation, rows, isSummary } = stored;
   const isAnyWanted = wanted.predicates !== null;
   const lookUp = summaryLookUp(stored);
-  const joining = new Map<Standing, FactRow[]>();
+  const joining = new Map<StoredSummary, FactRow[]>();
   const alone: number[] = [];
   for (const [at, row] of rows.entries()) {
     if (at % rowsInSlice === 0) await pacer.breathe();
@@ -170,7 +176,7 @@ async function* patternsIn(stored: Stored, wanted: Wanted, pacer: Pacer): AsyncG
     const known = new Set(values.map(({ value }) => value));
     const isJoining = (fact: FactRow): boolean => {
       const value = valueAt(facts, fact, position);
-      // What is pinned stays stored where its summary stands for it already.
+      // A pinned fact stays stored if its summary already represents it.
       if (isPinned(relation.metadata.get(fact.row)) && known.has(value)) return false;
       return isAnyWanted || isEpisode(fact, value);
     };
@@ -193,15 +199,15 @@ async function* patternsIn(stored: Stored, wanted: Wanted, pacer: Pacer): AsyncG
   }
 }
 
-/** Finds the summary that has room for the fact of a row: of several the one asserted first. */
-function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) => Standing | null {
+/** Finds the oldest summary that the fact of a row fits. */
+function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) => StoredSummary | null {
   if (summaries.length === 0) return () => null;
   const order = new Map(summaries.map((summary, at) => [summary, at]));
-  const byPosition = new Map<number, Map<string, Standing>>();
+  const byPosition = new Map<number, Map<string, StoredSummary>>();
   for (const summary of summaries) {
     const { position } = summary.consolidation;
     const ids = summary.constants.map((text) => facts.dictionary.find(text));
-    // A constant that nothing was ever stored with.
+    // No fact ever had this constant.
     if (ids.includes(-1)) continue;
     const key = ids.join();
     const known = byPosition.get(position);
@@ -209,7 +215,7 @@ function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) =>
     else if (!known.has(key)) known.set(key, summary);
   }
   return (row) => {
-    let first: Standing | null = null;
+    let first: StoredSummary | null = null;
     for (const [position, known] of byPosition) {
       const summary = known.get(othersOf(relation, row, position).join());
       if (summary === undefined) continue;
@@ -219,7 +225,7 @@ function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) =>
   };
 }
 
-/** The ids of the arguments but for the one at the position. */
+/** Ids of the arguments except the one at the position. */
 function othersOf({ columns, arity }: StoredRelation, row: number, position: number): number[] {
   const ids: number[] = [];
   for (let at = 0; at < arity; at++)
@@ -229,7 +235,7 @@ function othersOf({ columns, arity }: StoredRelation, row: number, position: num
 
 async function episodicPosition({ facts, relation, rows, summaries }: Stored, pacer: Pacer): Promise<number> {
   let position = 0;
-  let most = 0;
+  let maxDistinct = 0;
   for (let at = 0; at < relation.arity; at++) {
     const column = relation.columns[at] as Int32Array;
     const distinct = new Set<number | string>();
@@ -243,15 +249,15 @@ async function episodicPosition({ facts, relation, rows, summaries }: Stored, pa
       const id = facts.dictionary.find(text);
       distinct.add(id < 0 ? text : id);
     }
-    if (distinct.size < most) continue;
-    most = distinct.size;
+    if (distinct.size < maxDistinct) continue;
+    maxDistinct = distinct.size;
     position = at;
   }
   return position;
 }
 
-/** What the facts that these summaries stand for have at this position. */
-function* textsAt(summaries: readonly Standing[], at: number): Generator<string> {
+/** The values at this position of the facts that these summaries represent. */
+function* textsAt(summaries: readonly StoredSummary[], at: number): Generator<string> {
   for (const { consolidation, constants } of summaries) {
     const { position, values } = consolidation;
     if (at === position) for (const { value } of values) yield value;
@@ -259,12 +265,14 @@ function* textsAt(summaries: readonly Standing[], at: number): Generator<string>
   }
 }
 
-/** The rows that agree in every argument but the one at the position, where they are so many; in their order. */
+/**
+ * The rows that agree in every argument except the one at the position, in groups of at least `minSize`, in row order.
+ */
 async function* groups(
   relation: StoredRelation,
   rows: readonly number[],
   position: number,
-  least: number,
+  minSize: number,
   pacer: Pacer,
 ): AsyncGenerator<FactRow[]> {
   const keys = new Tuples(relation.arity - 1);
@@ -282,7 +290,7 @@ async function* groups(
   for (const [at, row] of rows.entries()) {
     if (at % rowsInSlice === 0) await pacer.breathe();
     const group = groupOf[at] as number;
-    if ((sizes[group] as number) < least) continue;
+    if ((sizes[group] as number) < minSize) continue;
     const list = found.get(group);
     if (list === undefined) found.set(group, [{ relation, row }]);
     else list.push({ relation, row });
@@ -295,7 +303,38 @@ export function valueAt(facts: FactStore, { relation, row }: FactRow, position: 
   return facts.dictionary.text((relation.columns[position] as Int32Array)[row] as number);
 }
 
-/** The number of the fact, by which it is logged. */
-export function numberOfTerm({ relation, row }: FactRow): number {
+/** The number that identifies the fact in the log. */
+export function factNumberOf({ relation, row }: FactRow): number {
   return relation.number[row] as number;
+}
+
+/** Epoch milliseconds from March 1973 on; shorter numbers are more often something else. */
+const epochMs = /^\d{12,13}$/;
+
+/** True for ISO 8601 text with at least a date, and for epoch milliseconds. */
+export function isInstant(text: string): boolean {
+  return epochMs.test(text) || parseTime(text) !== null;
+}
+
+/** True if a fact with this value at the episodic position describes a single event. */
+export function isEpisode({ relation, row }: FactRow, value: string): boolean {
+  const hasEnd = (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) !== Number.POSITIVE_INFINITY;
+  const hasBegin = (relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) !== Number.NEGATIVE_INFINITY;
+  return hasEnd || hasBegin || relation.metadata.get(row)?.['episode'] === true || isInstant(value);
+}
+
+/** The predicates that these bodies read, including those under `not` and inside aggregates. */
+export function predicatesRead(bodies: Iterable<readonly Literal[]>): Set<string> {
+  const read = new Set<string>();
+  const left = [...bodies];
+  for (let body = left.pop(); body !== undefined; body = left.pop())
+    for (const literal of body)
+      if (isAggregate(literal)) left.push(literal.body);
+      else if (!isBuiltinName(literal.predicate)) read.add(literal.predicate);
+  return read;
+}
+
+/** True if decay must not evict the fact and consolidation must not retract it. */
+export function isPinned(metadata: Metadata | null | undefined): boolean {
+  return metadata?.['pinned'] === true;
 }

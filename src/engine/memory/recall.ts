@@ -1,8 +1,8 @@
 /**
- * GET and POST /memory/context: the facts of highest salience.
+ * GET and POST /memory/context: the facts with the highest salience.
  *
- * Stored facts come from `salientFacts`; the conclusions that are asked for are each proved and take their place among
- * them in the same order. Recalling is no use of what is recalled.
+ * Stored facts come from `salientFacts`; requested conclusions are proved and merged into the same order. Recalling is
+ * not a use of a fact.
  */
 import { compareText } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
@@ -18,9 +18,8 @@ import { leastRows } from '../datalog/tables/sorted.ts';
 import { countVisible } from '../session/visible-rows.ts';
 
 /**
- * The facts of highest salience that the input asks for, highest first, ties by rendered atom, then by scope.
- * `totalFacts`: the visible stored facts of the view, whatever their predicate and salience, and the conclusions that
- * were looked at.
+ * The facts that the input selects, highest salience first, ties by rendered atom, then by scope. `totalFacts`: all
+ * visible stored facts of the view, plus the conclusions considered.
  */
 export async function recall(context: ReadContext, input: RecallInput): Promise<Recalled> {
   const { reader, pacer } = context;
@@ -73,7 +72,7 @@ function atomOf({ predicate, args, truthVal }: StoredFact): string {
   return renderAtom({ predicate, args, negated: !truthVal });
 }
 
-/** Conclusions in the order in which they are recalled: as many as can be wanted, and how many there were. */
+/** The conclusions in recall order, limited to what can be returned, and their total number. */
 interface Conclusions {
   readonly count: number;
   readonly best: readonly StoredFact[];
@@ -87,8 +86,8 @@ interface Candidate {
 }
 
 /**
- * The derivable conclusions, that are not stored, of the predicates that are asked for; of all where none are. Their
- * saliences take the proof of each, but only those that are recalled are shown with it.
+ * The derivable conclusions of the requested predicates, or of all, that are not stored. Salience requires the proof of
+ * each, but only the recalled ones are rendered with it.
  */
 async function conclusions(context: ReadContext, input: RecallInput): Promise<Conclusions> {
   const { reader } = context;
@@ -117,7 +116,7 @@ async function conclusions(context: ReadContext, input: RecallInput): Promise<Co
   return { count, best };
 }
 
-/** The most salient, in the order in which they are recalled: ties by rendered atom. */
+/** The most salient ones in recall order: ties by rendered atom. */
 async function mostSalient(
   candidates: readonly Candidate[],
   most: number,

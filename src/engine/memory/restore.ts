@@ -7,7 +7,7 @@ import type { ConsolidatedValue, Restored, RestoreInput } from '../contract/memo
 import { requireFact } from '../read/describe.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
 import type { FactIdentity, FactRow } from '../store/fact-store.ts';
-import { numberOfTerm } from './patterns.ts';
+import { factNumberOf } from './patterns.ts';
 import { consolidationOf, constantsOf, memberArgs } from './summary.ts';
 import { renderAtom } from '../language/print.ts';
 import type { FactToRestore, Restore } from '../state/operation.ts';
@@ -15,12 +15,14 @@ import { outcomeAs } from '../state/outcome.ts';
 import type { Writer } from '../session/barrier.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 
-/**
- * Restoring: the facts that a summary stands for return as they were, and the summary goes. One that is stored again
- * meanwhile stays as it is now; one whose validity has ended meanwhile returns as one that has.
- */
+/** The outcome of a restore without its generation. */
 type Answer = Omit<Restored, 'generation'>;
 
+/**
+ * Restores the facts that a summary represents and retracts the summary. A fact stored again in the meantime stays as
+ * it is; one whose validity has ended returns as expired. Throws FactNotFound, or ValidationException if the fact is
+ * not a summary.
+ */
 export async function restore(writer: Writer, caller: Caller, { id }: RestoreInput): Promise<Restored> {
   const decided: { answer: Answer | null } = { answer: null };
   const operation = (logical: number): Promise<DecidedWrite> =>
@@ -33,7 +35,7 @@ export async function restore(writer: Writer, caller: Caller, { id }: RestoreInp
       const write: Restore = {
         kind: 'restore',
         tenant: caller.tenant,
-        summary: numberOfTerm(summary),
+        summary: factNumberOf(summary),
         facts,
         answer: caller.idempotency === null ? null : answer,
       };
@@ -42,12 +44,12 @@ export async function restore(writer: Writer, caller: Caller, { id }: RestoreInp
     });
   const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
   const { answer, generation } = outcomeAs(outcome, 'restored');
-  return { ...present(isRepeated ? answer : decided.answer, 'what was decided has an answer'), generation };
+  return { ...present(isRepeated ? answer : decided.answer, 'the decision has an answer'), generation };
 }
 
 const factsInSlice = 256;
 
-/** The facts that return. Refused where the fact is no summary. */
+/** The facts to restore. Throws if the fact is not a summary. */
 async function factsOf(
   { tenant: { facts }, pacer }: ReadContext,
   summary: FactRow,
@@ -58,7 +60,7 @@ async function factsOf(
   if (consolidation === null)
     throw invalid(
       'id',
-      'this fact is no summary: only what consolidation made, with its metadata.consolidated, can be restored',
+      'this fact is not a summary: only facts that consolidation created, with their metadata.consolidated, can be restored',
     );
   const { from: predicate, position, values } = consolidation;
   const returning: FactToRestore[] = [];

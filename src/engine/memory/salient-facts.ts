@@ -1,19 +1,20 @@
 /**
- * Stored facts by salience, the highest first, without looking at more of a million than may be among them.
+ * Stored facts in descending salience without scanning all of them: top-k over blocks with upper bounds.
  *
- * Blocks of rows are taken in the order of their upper bounds (`SalienceBounds`) until none that is left can hold
- * anything better than what was found. Of blocks that can only hold equals, those are skipped whose first atom comes
- * too late. What is wanted grows with what is taken: each time four times as many are chosen afresh and those left out
- * that were given before, so that a use that is noted between makes a fact come neither twice nor never.
+ * Blocks of rows are visited in the order of their bounds (`SalienceBounds`) until no remaining block can contain
+ * anything better. Among blocks that can only tie, those whose first atom comes too late are skipped. When the caller
+ * takes more than expected, the selection is repeated with four times the size and skips what was already yielded, so
+ * that uses recorded in between make a fact appear neither twice nor never.
  */
-import type { RelationBounds } from '../store/salience-bounds.ts';
+import { type RelationBounds, isWeightedAt } from '../store/salience-bounds.ts';
 import { compareRelationTexts, type RenderedOrder } from '../store/rendered-order.ts';
-import { Saliences } from './saliences.ts';
 import type { ReadContext } from '../session/read-context.ts';
-import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
+import type { FactRow, ScopeChoice, FactStore } from '../store/fact-store.ts';
 import { blockBits, type StoredRelation } from '../store/stored-relation.ts';
 import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
 import { type IsVisible, visibleIn } from '../session/visible-rows.ts';
+import type { FactUses } from '../store/fact-uses.ts';
+import { activationOnce, salienceAt } from '../store/salience.ts';
 
 /** A stored fact with its salience at the reader's time. */
 export interface SalientFact {
@@ -21,25 +22,25 @@ export interface SalientFact {
   readonly salience: number;
 }
 
-/** So many are chosen first where the caller does not say how many he wants. */
-const firstChosen = 128;
+/** Initial selection size if the caller gives none. */
+const initialSelection = 128;
 const growth = 4;
 
 /**
- * The stored facts of the view that the reader sees, of the relations that are wanted, highest salience first; ties by
- * rendered atom, then by the name of the scope, that without scope first, both by code point. Every stored fact is
- * one, also where several scopes have the same atom. `expected`: how many the caller is likely to take; more can be
- * had. Uses that are noted while he takes them count for what has not been given yet.
+ * The stored facts of the view that the reader sees, in the wanted relations, highest salience first; ties by rendered
+ * atom, then by scope name, unscoped first, both by code point. The same atom in several scopes yields several facts.
+ * `expected`: how many the caller will probably take; more are available. Uses recorded while iterating affect only
+ * what has not been yielded yet.
  */
 export async function* salientFacts(
   context: ReadContext,
   view: ScopeChoice,
   isWanted: (relation: StoredRelation) => boolean,
-  expected: number = firstChosen,
+  expected: number = initialSelection,
 ): AsyncGenerator<SalientFact> {
   const given = new Set<number>();
   for (let wanted = Math.max(1, expected); ; wanted *= growth) {
-    const chosen = await new Choice(context, view, wanted).of(isWanted);
+    const chosen = await new TopFacts(context, view, wanted).of(isWanted);
     for (const each of chosen) {
       const number = each.fact.relation.number[each.fact.row] as number;
       if (given.has(number)) continue;
@@ -50,45 +51,45 @@ export async function* salientFacts(
   }
 }
 
-/** Blocks of rows, each by the place of its relation and its number there, with its bound: none is more salient. */
+/** Blocks of rows: the index of the relation, the block number in it, and an upper bound on salience. */
 interface Blocks {
-  readonly places: readonly number[];
+  readonly relationIndexes: readonly number[];
   readonly numbers: readonly number[];
   readonly bounds: readonly number[];
 }
 
-/** A relation with the rows that the reader can see. */
+/** A relation with the number of rows that the reader can see. */
 interface SeenRelation {
   readonly relation: StoredRelation;
   readonly count: number;
-  /** null: it has so few rows that nothing is kept of them. */
+  /** null: too few rows for bounds. */
   readonly bounds: RelationBounds | null;
 }
 
 const rowsInBlock = 1 << blockBits;
-/** So many more blocks than facts are wanted are looked at first. */
-const moreBlocks = 16;
-/** What is not wanted is dropped once there is so much of it. */
-const leastToCut = 256;
-/** More than rounding makes of saliences that are computed of different times. */
-const slack = 1e-12;
-const rowsTakenIn = 8192;
+/** Number of blocks beyond the wanted facts in the first pass. */
+const extraBlocks = 16;
+/** Minimum surplus of facts before they are pruned. */
+const minSurplus = 256;
+/** Exceeds the rounding error between saliences computed for different times. */
+const roundingSlack = 1e-12;
+const rowsPerTakeIn = 8192;
 
-/** The most salient facts of a view, so many of them. */
-class Choice {
+/** The most salient facts of a view, a given number of them. */
+class TopFacts {
   readonly #context: ReadContext;
   readonly #isOfAll: boolean;
   readonly #wanted: number;
   readonly #isVisible: IsVisible;
-  readonly #saliences: Saliences;
+  readonly #saliences: SalienceReader;
   readonly #order: RenderedOrder;
   readonly #relations: SeenRelation[] = [];
-  /** What is found, in no order: places of relations, rows, saliences. */
-  #places = new Int32Array(256);
+  /** The facts found, unordered: relation indexes, rows, saliences. */
+  #relationIndexes = new Int32Array(256);
   #rows = new Int32Array(256);
-  #found = new Float64Array(256);
+  #foundSaliences = new Float64Array(256);
   #count = 0;
-  /** Where the last of the wanted ones stands: what comes after it is not wanted. -1: there are too few yet. */
+  /** Index of the last wanted fact; anything after it is not wanted. -1: fewer than wanted so far. */
   #last = -1;
 
   constructor(context: ReadContext, view: ScopeChoice, wanted: number) {
@@ -98,7 +99,7 @@ class Choice {
     this.#wanted = wanted;
     this.#isVisible = visibleIn(context, view);
     const timeOf = (generation: number): number => database.timeOf(generation);
-    this.#saliences = new Saliences(tenant.facts, tenant.uses, timeOf, reader.time);
+    this.#saliences = new SalienceReader(tenant.facts, tenant.uses, timeOf, reader.time);
     this.#order = tenant.uses.bounds.order;
   }
 
@@ -108,11 +109,11 @@ class Choice {
     const { bounds } = blocks;
     const compare = (left: number, right: number): number =>
       (bounds[right] as number) - (bounds[left] as number) || left - right;
-    // The best blocks say what the others have to hold to be looked at: mostly few are left to be put in order. Each
-    // has a fact as salient as its bound, or had one lately.
-    const best = await leastRows(bounds.length, this.#wanted + moreBlocks, compare, pacer);
-    await this.#lookAtAll(blocks, best);
-    await this.#cut();
+    // The best blocks set the threshold for the others, so that few remain to be sorted. Each contains a fact as
+    // salient as its bound, or recently did.
+    const best = await leastRows(bounds.length, this.#wanted + extraBlocks, compare, pacer);
+    await this.#scanBlocks(blocks, best);
+    await this.#prune();
     const seen = new Set(best);
     const others: number[] = [];
     for (let at = 0; at < bounds.length; at++) {
@@ -124,33 +125,33 @@ class Choice {
       (left, right) => compare(others[left] as number, others[right] as number),
       pacer,
     );
-    await this.#lookAtAll(
+    await this.#scanBlocks(
       blocks,
       Int32Array.from(order, (at) => others[at] as number),
     );
-    await this.#cut(true);
-    return this.#chosen();
+    await this.#prune(true);
+    return this.#selected();
   }
 
-  /** Looks at the blocks in this order, the highest bound first, as long as they can hold something wanted. */
-  async #lookAtAll({ places, numbers, bounds }: Blocks, order: Int32Array): Promise<void> {
-    const room = this.#wanted + Math.max(leastToCut, this.#wanted >>> 1);
+  /** Visits the blocks in this order, highest bound first, as long as they can contain a wanted fact. */
+  async #scanBlocks({ relationIndexes, numbers, bounds }: Blocks, order: Int32Array): Promise<void> {
+    const room = this.#wanted + Math.max(minSurplus, this.#wanted >>> 1);
     for (const [index, at] of order.entries()) {
       const bound = bounds[at] as number;
       if (this.#isBelow(bound)) return;
-      const [place, number] = [places[at] as number, numbers[at] as number];
-      if (!this.#isLate(place, number, bound)) this.#look(place, number);
-      if (this.#count >= (this.#last < 0 ? this.#wanted : room)) await this.#cut();
+      const [relationIndex, number] = [relationIndexes[at] as number, numbers[at] as number];
+      if (!this.#isAfterLast(relationIndex, number, bound)) this.#scanBlock(relationIndex, number);
+      if (this.#count >= (this.#last < 0 ? this.#wanted : room)) await this.#prune();
       if ((index & 0xf) === 0xf) await this.#context.pacer.breathe();
     }
   }
 
-  /** True where nothing of this salience is wanted. */
+  /** True if no fact of this salience is wanted. */
   #isBelow(salience: number): boolean {
-    return this.#last >= 0 && salience < (this.#found[this.#last] as number);
+    return this.#last >= 0 && salience < (this.#foundSaliences[this.#last] as number);
   }
 
-  /** The blocks of the relations that are wanted, those relations in the order of their texts. */
+  /** The blocks of the wanted relations, the relations in the order of their texts. */
   async #blocks(isWanted: (relation: StoredRelation) => boolean): Promise<Blocks> {
     const { tenant, reader, pacer } = this.#context;
     const wanted = [...tenant.facts.relations.values()].filter(isWanted);
@@ -158,20 +159,20 @@ class Choice {
       const [a, b] = [wanted[left] as StoredRelation, wanted[right] as StoredRelation];
       return compareRelationTexts(a, b) || a.arity - b.arity;
     };
-    const places: number[] = [];
+    const relationIndexes: number[] = [];
     const numbers: number[] = [];
     const bounds: number[] = [];
     for (const at of await sortedOrder(wanted.length, byText, pacer)) {
       const seen = await this.#taken(wanted[at] as StoredRelation);
       for (let number = 0; number * rowsInBlock < seen.count; number++) {
         if ((bounds.length & 0x3ff) === 0x3ff) await pacer.breathe();
-        places.push(this.#relations.length);
+        relationIndexes.push(this.#relations.length);
         numbers.push(number);
         bounds.push(this.#boundOf(seen, number, reader.generation, reader.time));
       }
       this.#relations.push(seen);
     }
-    return { places, numbers, bounds };
+    return { relationIndexes, numbers, bounds };
   }
 
   async #taken(relation: StoredRelation): Promise<SeenRelation> {
@@ -179,7 +180,7 @@ class Choice {
     const count = relation.rowsAt(reader.generation);
     const bounds = tenant.uses.bounds.of(relation);
     const isNoted = (number: number): boolean => tenant.uses.isNoted(number);
-    while (bounds?.takeIn(isNoted, count, rowsTakenIn) === false) await pacer.breathe();
+    while (bounds?.takeIn(isNoted, count, rowsPerTakeIn) === false) await pacer.breathe();
     return { relation, count, bounds };
   }
 
@@ -193,85 +194,88 @@ class Choice {
     const first = relation.birth[block * rowsInBlock] as number;
     const last = relation.birth[Math.min(count, (block + 1) * rowsInBlock) - 1] as number;
     const plain = this.#saliences.ofGeneration(last);
-    // Of several times the last has the greatest salience, but for rounding.
-    const ofPlain = first === last ? plain : Math.min(1, plain + slack);
+    // Of several times the latest gives the greatest salience, apart from rounding.
+    const ofPlain = first === last ? plain : Math.min(1, plain + roundingSlack);
     return Math.max(ofPlain, bounds.boundAt(block, time));
   }
 
-  /** True where no row of the block can come before the last of the wanted ones. */
-  #isLate(place: number, block: number, bound: number): boolean {
-    if (this.#last < 0 || bound > (this.#found[this.#last] as number)) return false;
-    const { relation, bounds } = this.#relations[place] as SeenRelation;
-    const last = this.#relations[this.#places[this.#last] as number] as SeenRelation;
+  /** True if no row of the block can come before the last wanted fact. */
+  #isAfterLast(relationIndex: number, block: number, bound: number): boolean {
+    if (this.#last < 0 || bound > (this.#foundSaliences[this.#last] as number)) return false;
+    const { relation, bounds } = this.#relations[relationIndex] as SeenRelation;
+    const last = this.#relations[this.#relationIndexes[this.#last] as number] as SeenRelation;
     const order = compareRelationTexts(relation, last.relation);
     if (order !== 0 || bounds === null) return order > 0;
     const least = bounds.leastOf(block, (a, b) => this.#order.compareAtoms(relation, a, relation, b));
     return this.#order.compareAtoms(relation, least, last.relation, this.#rows[this.#last] as number) > 0;
   }
 
-  /** Takes the rows of the block that can be wanted, and learns what its special rows are at. */
-  #look(place: number, block: number): void {
-    const { relation, count, bounds } = this.#relations[place] as SeenRelation;
+  /** Adds the block's candidate rows, and updates the bound of its special rows. */
+  #scanBlock(relationIndex: number, block: number): void {
+    const { relation, count, bounds } = this.#relations[relationIndex] as SeenRelation;
     const { generation, time } = this.#context.reader;
     const start = block * rowsInBlock;
     const end = Math.min(count, start + rowsInBlock);
-    const isTrue = bounds !== null && !relation.hasDiedSince(block, generation);
+    const isExact = bounds !== null && !relation.hasDiedSince(block, generation);
     const learns =
-      isTrue &&
+      isExact &&
       bounds.endOf(block) <= end &&
       bounds.canLearn(block, time) &&
       (this.#isOfAll || bounds.boundAt(block, time) === 1);
-    let greatest = 0;
+    let max = 0;
     for (let row = start; row < end; row++) {
-      const isPlain = isTrue && bounds.isPlain(row);
-      if (isPlain && this.#isBelow(this.#saliences.ofGeneration(relation.birth[row] as number) + slack))
+      const isPlain = isExact && bounds.isPlain(row);
+      if (
+        isPlain &&
+        this.#isBelow(this.#saliences.ofGeneration(relation.birth[row] as number) + roundingSlack)
+      )
         continue;
       const isVisible = this.#isVisible(relation, row);
       if (!isVisible && (isPlain || !learns || !relation.isAlive(row))) continue;
       const salience = isPlain
         ? this.#saliences.ofPlain(relation, row)
-        : isTrue
+        : isExact
           ? this.#saliences.ofSpecial(relation, row)
           : this.#saliences.of(relation, row);
-      if (!isPlain && salience > greatest) greatest = salience;
-      if (isVisible && this.#isBefore(salience, relation, row)) this.#add(place, row, salience);
+      if (!isPlain && salience > max) max = salience;
+      if (isVisible && this.#isBefore(salience, relation, row)) this.#add(relationIndex, row, salience);
     }
-    if (learns) bounds.learn(block, greatest, time);
+    if (learns) bounds.learn(block, max, time);
   }
 
   #isBefore(salience: number, relation: StoredRelation, row: number): boolean {
     if (this.#last < 0) return true;
-    const least = this.#found[this.#last] as number;
+    const least = this.#foundSaliences[this.#last] as number;
     if (salience !== least) return salience > least;
-    const last = this.#relations[this.#places[this.#last] as number] as SeenRelation;
+    const last = this.#relations[this.#relationIndexes[this.#last] as number] as SeenRelation;
     return this.#order.compare(relation, row, last.relation, this.#rows[this.#last] as number) < 0;
   }
 
-  #add(place: number, row: number, salience: number): void {
+  #add(relationIndex: number, row: number, salience: number): void {
     if (this.#count === this.#rows.length) this.#resize(this.#count, this.#count * 2);
-    this.#places[this.#count] = place;
+    this.#relationIndexes[this.#count] = relationIndex;
     this.#rows[this.#count] = row;
-    this.#found[this.#count++] = salience;
+    this.#foundSaliences[this.#count++] = salience;
   }
 
-  /** Keeps the wanted ones alone, in order. */
-  async #cut(isEnd = false): Promise<void> {
+  /** Keeps only the wanted facts, in order. */
+  async #prune(isEnd = false): Promise<void> {
     if (this.#count < this.#wanted && !isEnd) return;
     const order = (
       await sortedOrder(this.#count, (a, b) => this.#compare(a, b), this.#context.pacer)
     ).subarray(0, this.#wanted);
-    const [places, rows, found] = [this.#places, this.#rows, this.#found];
+    const [relationIndexes, rows, found] = [this.#relationIndexes, this.#rows, this.#foundSaliences];
     this.#resize(0, Math.max(256, this.#rows.length));
     this.#count = 0;
-    for (const at of order) this.#add(places[at] as number, rows[at] as number, found[at] as number);
+    for (const at of order) this.#add(relationIndexes[at] as number, rows[at] as number, found[at] as number);
     if (this.#count === this.#wanted) this.#last = this.#count - 1;
   }
 
   #compare(left: number, right: number): number {
-    const order = (this.#found[right] as number) - (this.#found[left] as number);
+    const order = (this.#foundSaliences[right] as number) - (this.#foundSaliences[left] as number);
     if (order !== 0) return order;
-    const a = this.#relations[this.#places[left] as number] as SeenRelation;
-    const b = this.#relations[this.#places[right] as number] as SeenRelation;
+    const a = this.#relations[this.#relationIndexes[left] as number] as SeenRelation;
+    const b = this.#relations[this.#relationIndexes[right] as number] as SeenRelation;
     return this.#order.compare(
       a.relation,
       this.#rows[left] as number,
@@ -280,21 +284,95 @@ class Choice {
     );
   }
 
-  /** Makes room, with the first ones in it. */
-  #resize(kept: number, room: number): void {
-    const [places, rows, found] = [this.#places, this.#rows, this.#found];
-    this.#places = new Int32Array(room);
+  /** Resizes the arrays and keeps the first entries. */
+  #resize(count: number, room: number): void {
+    const [relationIndexes, rows, found] = [this.#relationIndexes, this.#rows, this.#foundSaliences];
+    this.#relationIndexes = new Int32Array(room);
     this.#rows = new Int32Array(room);
-    this.#found = new Float64Array(room);
-    this.#places.set(places.subarray(0, kept));
-    this.#rows.set(rows.subarray(0, kept));
-    this.#found.set(found.subarray(0, kept));
+    this.#foundSaliences = new Float64Array(room);
+    this.#relationIndexes.set(relationIndexes.subarray(0, count));
+    this.#rows.set(rows.subarray(0, count));
+    this.#foundSaliences.set(found.subarray(0, count));
   }
 
-  #chosen(): SalientFact[] {
+  #selected(): SalientFact[] {
     return Array.from({ length: this.#count }, (_, at) => {
-      const { relation } = this.#relations[this.#places[at] as number] as SeenRelation;
-      return { fact: { relation, row: this.#rows[at] as number }, salience: this.#found[at] as number };
+      const { relation } = this.#relations[this.#relationIndexes[at] as number] as SeenRelation;
+      return {
+        fact: { relation, row: this.#rows[at] as number },
+        salience: this.#foundSaliences[at] as number,
+      };
     });
+  }
+}
+
+/**
+ * The saliences of many facts at one time, row by row: the same values as `FactUses.salienceOf`, but faster.
+ *
+ * Facts of one write that were never used since have the same salience, and rows mostly come in write order, so the
+ * last write and its salience are cached.
+ */
+export class SalienceReader {
+  readonly #facts: FactStore;
+  readonly #uses: FactUses;
+  readonly #timeOf: (generation: number) => number;
+  readonly #now: number;
+  #write = { place: -1, first: 0, end: 0 };
+  #createdAt = 0;
+  #onceAt = Number.NaN;
+  #onceActive = 0;
+  #onceSalience = 0;
+
+  /** `timeOf` maps a generation to its time; `now` is the time of the saliences. */
+  constructor(facts: FactStore, uses: FactUses, timeOf: (generation: number) => number, now: number) {
+    this.#facts = facts;
+    this.#uses = uses;
+    this.#timeOf = timeOf;
+    this.#now = now;
+  }
+
+  /** The salience of a row, whose generation must exist. */
+  of(relation: StoredRelation, row: number): number {
+    const isPlain =
+      !this.#uses.isNoted(relation.number[row] as number) &&
+      (relation.metadata.size === 0 || !isWeightedAt(relation.metadata, row));
+    return isPlain ? this.ofPlain(relation, row) : this.ofSpecial(relation, row);
+  }
+
+  /** The salience of a row that was used once and has no weighting metadata. */
+  ofPlain(relation: StoredRelation, row: number): number {
+    return this.#usedOnceAt(this.#createdAtOf(relation.number[row] as number));
+  }
+
+  /** The salience of any row. */
+  ofSpecial(relation: StoredRelation, row: number): number {
+    const number = relation.number[row] as number;
+    const createdAt = this.#createdAtOf(number);
+    if (this.#uses.isNoted(number)) return this.#uses.salienceOf({ relation, row }, createdAt, this.#now);
+    this.#usedOnceAt(createdAt);
+    return salienceAt(this.#onceActive, relation.metadata.get(row));
+  }
+
+  /** An upper bound on the salience of plain rows born in this generation or earlier; exact for rows asserted in it. */
+  ofGeneration(generation: number): number {
+    return this.#usedOnceAt(this.#timeOf(generation));
+  }
+
+  #createdAtOf(number: number): number {
+    if (number < this.#write.first || number >= this.#write.end) {
+      const write = this.#facts.writeOf(number, this.#write.place);
+      this.#write = write;
+      this.#createdAt = this.#timeOf(write.generation);
+    }
+    return this.#createdAt;
+  }
+
+  #usedOnceAt(time: number): number {
+    if (this.#onceAt !== time) {
+      this.#onceAt = time;
+      this.#onceActive = activationOnce(time, this.#now);
+      this.#onceSalience = salienceAt(this.#onceActive, undefined);
+    }
+    return this.#onceSalience;
   }
 }

@@ -5,17 +5,17 @@ import { unitNumber } from '../store/salience.ts';
 import type { FactIdentity, FactRow, FactStore } from '../store/fact-store.ts';
 
 /**
- * A summary: a stored fact in the place of many that differ in one argument only.
+ * A summary: a stored fact that represents many facts that differ in one argument only.
  *
- * It is an ordinary fact, which anybody can assert, change and copy, so whether a fact is one is told by what it holds:
- * its `metadata.consolidated` has to have every field, and to agree with its predicate and its arguments. Whatever does
- * not is a fact like any other. Truth value and scope of the facts it stands for are its own.
+ * It is an ordinary fact that anyone can assert, change and copy, so its content decides whether it is a summary:
+ * `metadata.consolidated` must have every field and agree with the predicate and arguments. It has the truth value and
+ * scope of the facts it represents.
  */
 
-/** The latest and the earliest instant that a date can be, in epoch milliseconds. */
-const greatestTime = 8_640_000_000_000_000;
+/** The latest instant of a Date in epoch milliseconds; its negative is the earliest. */
+const maxTime = 8_640_000_000_000_000;
 
-/** What the fact stands for, or null where it is no summary. */
+/** The consolidation of a summary; null if the fact is not one. */
 export function consolidationOf(facts: FactStore, fact: FactRow): Consolidation | null {
   const { relation, row } = fact;
   const found = relation.metadata.get(row)?.['consolidated'];
@@ -59,15 +59,15 @@ function isBelow(value: unknown, bound: number): value is number {
 }
 
 function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= greatestTime;
+  return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= maxTime;
 }
 
-/** The arguments of the facts that a summary with these arguments stands for, but for the one they differ in. */
+/** The arguments of the represented facts, without the one they differ in, given the summary's arguments. */
 export function constantsOf(args: readonly string[]): string[] {
   return args.slice(0, -1);
 }
 
-/** The identity of the summary of so many facts. `constants` are their arguments but for the one at the position. */
+/** The identity of a summary of `count` facts. `constants`: their arguments without the one at the position. */
 export function summaryIdentity(
   { predicate, truthVal, scope }: Pick<FactIdentity, 'predicate' | 'truthVal' | 'scope'>,
   constants: readonly string[],
@@ -82,20 +82,19 @@ export function memberArgs(constants: readonly string[], position: number, value
 }
 
 /**
- * The metadata of a summary but for `consolidated`: those that the former one had beside it, and importance and
- * confidence of which it has the greatest among those of its facts and of the former one, so that a summary fades no
- * sooner than what it stands for would.
+ * The metadata of a summary without `consolidated`: those of the previous summary, with importance and confidence
+ * raised to the maximum of its facts and the previous summary, so that a summary fades no sooner than its facts would.
  */
 export function ownMetadata(former: Metadata | null, values: readonly ConsolidatedValue[]): Metadata {
   const { consolidated: _consolidated, ...own } = former ?? {};
-  for (const [name, usual] of [
+  for (const [name, fallback] of [
     ['importance', 0.5],
     ['confidence', 1],
   ] as const) {
     const known = former === null ? 0 : unitNumber(own[name], 0);
-    let greatest = known;
-    for (const { metadata } of values) greatest = Math.max(greatest, unitNumber(metadata?.[name], usual));
-    if (greatest !== usual || own[name] !== undefined) own[name] = greatest;
+    let max = known;
+    for (const { metadata } of values) max = Math.max(max, unitNumber(metadata?.[name], fallback));
+    if (max !== fallback || own[name] !== undefined) own[name] = max;
   }
   return own;
 }

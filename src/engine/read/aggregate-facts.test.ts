@@ -329,27 +329,21 @@ test('variables with odd names are keys like any others', async () => {
 });
 
 test.each([
-  [{ operation: 'SUM' }, 'variable: SUM needs variable or argIndex: of what it is taken'],
+  [{ operation: 'SUM' }, 'variable: SUM needs variable or argIndex'],
   [{ args: ['?x'], variable: 'x', argIndex: 0 }, 'argIndex: give either variable or argIndex, not both'],
-  [{ variable: 'x' }, 'variable: a variable is one of args: give args, or argIndex in its place'],
+  [{ variable: 'x' }, 'variable: variable must be one of args: give args, or argIndex instead'],
   [{ groupBy: ['x'] }, 'groupBy: the variables of groupBy are those of args: give args'],
   [{ args: ['?x'], variable: 'y' }, 'variable: ?y is not among the variables of args'],
   [{ args: ['x'], variable: 'x' }, 'variable: ?x is not among the variables of args'],
   [{ args: ['?x'], groupBy: ['x', 'y'] }, 'groupBy.1: ?y is not among the variables of args'],
   [{ args: ['?x'], argIndex: 1 }, 'argIndex: args has 1 argument, counted from 0'],
   [{ args: [], argIndex: 0 }, 'argIndex: args has 0 arguments, counted from 0'],
-  [
-    { args: ['?_'], variable: '_' },
-    'variable: ?_ matches anything and has no value: use a variable with a name',
-  ],
+  [{ args: ['?_'], variable: '_' }, 'variable: ?_ matches anything and has no value: use a named variable'],
   [
     { args: ['?_'], groupBy: ['?_'] },
-    'groupBy.0: ?_ matches anything and has no value: use a variable with a name',
+    'groupBy.0: ?_ matches anything and has no value: use a named variable',
   ],
-  [
-    { args: ['?x'], variable: 'x y' },
-    'variable: the name of a variable is letters, digits or _, with or without ?',
-  ],
+  [{ args: ['?x'], variable: 'x y' }, 'variable: a variable name is letters, digits or _, with or without ?'],
   [{ scope: 's', unscoped: true }, 'unscoped: give either scope or unscoped, not both'],
 ])('a request that makes no sense is refused with what is wrong: %j', (fields, message) => {
   expect(refusedFields(fields)).toEqual([message]);

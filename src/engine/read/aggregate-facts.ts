@@ -10,11 +10,11 @@ import { question } from '../datalog/tables/question.ts';
 import { rowsByText } from '../datalog/tables/sorted.ts';
 
 /**
- * One figure over the true atoms that match a pattern, and the same figure for each group of them.
+ * One figure over the true atoms that match a pattern, and the same figure per group.
  *
- * Every atom of the view counts once, in however many scopes it is stored; with `infer` also what is derived. Atoms
- * come one by one in no order that matters, and are not kept: what is held are the groups and, where each value is to
- * count once, the values. What the numbers mean is `language/figure`'s business.
+ * Every atom of the view counts once, in however many scopes it is stored; with `infer`, derived atoms count too. Atoms
+ * are streamed in no particular order and not stored: memory holds the groups and, with `distinct`, the values.
+ * `language/figure` defines the arithmetic.
  */
 export async function aggregateFacts(context: ReadContext, input: AggregateInput): Promise<AggregateResult> {
   context.pacer.look();
@@ -29,7 +29,7 @@ export async function aggregateFacts(context: ReadContext, input: AggregateInput
   return tallies.result();
 }
 
-/** The patterns to match: what was given, or for every arity of the predicate one that matches anything. */
+/** The patterns to match: the given one, or a match-anything pattern for every arity of the predicate. */
 function patternsOf({ tenant, reader }: ReadContext, input: AggregateInput): string[][] {
   const { predicate, args, argIndex, infer } = input;
   if (args !== null) return [args];
@@ -46,14 +46,14 @@ function patternsOf({ tenant, reader }: ReadContext, input: AggregateInput): str
 }
 
 /**
- * Is given the ids of an atom's arguments, in an array that is used again, and what they mean. Where the pattern has
- * a constant there need not be one. Answers how many characters it read.
+ * Receives the argument ids of an atom, in a reused array, and the constants they refer to. Positions with a constant
+ * in the pattern may have no id. Returns the number of characters it read.
  */
 type Visit = (ids: Int32Array, constants: Constants) => number;
 
 const workBetweenBreaths = 1024;
 
-/** Lets others run after so many atoms, or sooner where the atoms are long. */
+/** Yields after a number of atoms, sooner if the atoms are long. */
 function breather({ pacer }: ReadContext): (characters: number) => Promise<void> | null {
   let work = 0;
   return (characters) => {
@@ -74,7 +74,7 @@ async function eachStored(
   const { facts } = tenant;
   const view = scopeChoice(input);
   const constants = new Constants(facts.dictionary);
-  // Within one scope an atom is stored once.
+  // Within one scope an atom is stored only once.
   const seen = view.kind === 'all' && facts.scopeNames.length > 1 ? new Tuples(args.length) : null;
   const ids = new Int32Array(args.length);
   const breath = breather(context);
@@ -117,13 +117,13 @@ async function eachDerivable(
 
 interface Tally {
   matchedFacts: number;
-  /** How many values were counted: fewer than atoms where each value is to count once. */
+  /** Number of values counted: with `distinct`, possibly fewer than atoms. */
   values: number;
-  /** null: only the number of values is asked for. */
+  /** null: only the number of values is needed. */
   readonly figure: Figure | null;
 }
 
-/** The tally of everything and, by number, of each group. */
+/** The tally of all atoms and, by number, of each group. */
 class Tallies {
   readonly #context: ReadContext;
   readonly #input: AggregateInput;
@@ -131,15 +131,15 @@ class Tallies {
   readonly #variables: readonly string[];
   readonly #all: Tally;
   readonly #groups: Tally[] = [];
-  /** The constants of each group's key. */
+  /** The key constants of each group. */
   readonly #keys: Tuples;
   readonly #key: Int32Array;
-  /** What the ids of the keys mean: there are keys only where there is one pattern. */
+  /** The constants of the key ids; keys exist only if there is a single pattern. */
   #constants: Constants;
-  /** The number of a group (-1: of everything) with a value that was counted in it; null: every value counts. */
+  /** Pairs of group number (-1: all) and a value already counted in it; null: every value counts. */
   readonly #counted: Tuples | null;
   readonly #countedValue = new Int32Array(2);
-  /** Where atoms of several relations meet: one number for one text. */
+  /** For atoms of several relations: one id per text. */
   readonly #shared: Constants | null;
 
   constructor(context: ReadContext, input: AggregateInput, areSeveral: boolean) {
@@ -156,7 +156,7 @@ class Tallies {
     this.#shared = areSeveral ? new Constants(context.tenant.facts.dictionary) : null;
   }
 
-  /** What counts the atoms that match this pattern. */
+  /** The visitor that counts the atoms matching this pattern. */
   visitorOf(args: readonly string[]): Visit {
     const { variable, argIndex } = this.#input;
     const at = variable === null ? argIndex : args.indexOf(variable);

@@ -16,7 +16,7 @@ import { instance, isNamed, question, renderInstance } from '../datalog/tables/q
 import type { AnswerPage } from '../datalog/maintain/reasoner.ts';
 import { sees } from '../datalog/model/reader.ts';
 
-/** The question of a request as a body: a pattern is a body of one atom. */
+/** The body of a question; a pattern becomes a body of one atom. Throws if the body is invalid. */
 export function bodyOf(input: AskedForms): Literal[] {
   const body = input.text !== null ? parseBody(input.text) : (input.body ?? patternOf(input));
   checkBody(body);
@@ -24,12 +24,14 @@ export function bodyOf(input: AskedForms): Literal[] {
 }
 
 function patternOf(input: AskedForms): Literal[] {
-  const predicate = present(input.predicate, 'the schema asks for one form');
-  const args = present(input.args, 'the schema asks for args beside predicate');
+  const predicate = present(input.predicate, 'the schema requires one form');
+  const args = present(input.args, 'the schema requires args beside predicate');
   return [{ predicate, args, negated: input.negated, naf: false }];
 }
 
-/** The answer, and the stored facts that it used: those among the results of the page, and the proof's premises. */
+/**
+ * Answers a question by inference. `used`: the stored facts among the results of the page, and the proof's premises.
+ */
 export async function ask(
   context: ReadContext,
   input: AskInput,
@@ -45,7 +47,7 @@ export async function ask(
   });
   const used: UsedFacts = new Map();
   for (const fact of page.proof?.facts ?? []) noteFact(used, fact);
-  const { results, bindings } = await written(context, page, asked.view, used);
+  const { results, bindings } = await renderPage(context, page, asked.view, used);
   const answer: Answer = {
     results,
     bindings,
@@ -61,8 +63,8 @@ export async function ask(
 }
 
 /**
- * As `ask`, at once: where the question is one atom that no rule concludes, and an index finds the few facts that are stored
- * of it; else null. Their proofs are steps without premises. Not for a reader with an overlay.
+ * The point look-up path of `ask`: for a single atom that no rule concludes, if an index finds its few stored facts;
+ * else null. Synchronous. Proofs have one step without premises. Not for a reader with an overlay.
  */
 export function askByPointLookup(
   context: LookupContext,
@@ -111,7 +113,7 @@ export function askByPointLookup(
   return { result, facts };
 }
 
-/** What was probably meant by a question that has no answer. A page past the last answer tells nothing of that. */
+/** Hints for a question without answers. An empty page past the last answer gets none. */
 function hintsOf(
   context: LookupContext,
   { offset }: AskInput,
@@ -122,9 +124,9 @@ function hintsOf(
   return hintsPart(hintsOfNothing(KnownNames.of(context), body));
 }
 
-/** Of the facts that say one atom the one that proves it: as `ProofBuilder.storedFact`. */
+/** Of the facts of one atom, the one that proves it; consistent with `ProofBuilder.storedFact`. */
 function ofFirstScope(facts: readonly FactRow[]): FactRow {
-  let first = present(facts[0], 'an atom is said by a fact');
+  let first = present(facts[0], 'an atom has a fact');
   for (const fact of facts) if (scopeNumberOf(fact) < scopeNumberOf(first)) first = fact;
   return first;
 }
@@ -133,17 +135,17 @@ function scopeNumberOf({ relation, row }: FactRow): number {
   return (relation.columns[relation.arity] as Int32Array)[row] as number;
 }
 
-/** Answers written and facts looked at before others may run. */
+/** Answers rendered and facts visited between pauses. */
 const workBetweenBreaths = 1024;
 
-/** Stored facts by their numbers, each once. */
+/** Stored facts by number, each once. */
 type UsedFacts = Map<number, FactRow>;
 
 function noteFact(used: UsedFacts, fact: FactRow): void {
   used.set(fact.relation.number[fact.row] as number, fact);
 }
 
-async function written(
+async function renderPage(
   context: ReadContext,
   page: AnswerPage,
   view: ScopeChoice,
@@ -158,14 +160,14 @@ async function written(
     if (text === undefined) texts.set(id, (text = constants.text(id)));
     return text;
   };
-  const place = new Map(variables.map((variable, at) => [variable, at]));
+  const columnOf = new Map(variables.map((variable, at) => [variable, at]));
   const named = variables.filter(isNamed);
   const results: string[] = [];
   const bindings: Record<string, string>[] = [];
   let work = 0;
   for (const row of page.page) {
     const constantOf = (variable: string): string | undefined => {
-      const at = place.get(variable);
+      const at = columnOf.get(variable);
       return at === undefined ? undefined : textOf((columns[at] as Int32Array)[row] as number);
     };
     results.push(renderInstance(asked, constantOf));
@@ -181,7 +183,7 @@ async function written(
   return { results, bindings };
 }
 
-/** Notes the stored facts that are this very answer, in every scope of the view. Returns how many it looked at. */
+/** Records the stored facts that are this answer, in every scope of the view. Returns how many it visited. */
 function noteUsed(context: ReadContext, view: ScopeChoice, literal: Literal, used: UsedFacts): number {
   if (!isPositiveAtom(literal)) return 0;
   const { reader, tenant } = context;

@@ -13,34 +13,35 @@ import { viewKey } from '../datalog/model/reader.ts';
 import type { TableSet } from '../datalog/tables/table-set.ts';
 import { furthest } from '../datalog/explain/why-not.ts';
 
-/**
- * What stands in the way of an atom that does not hold, or of a premise that a rule for it lacks: a fact whose
- * validity has ended or has not begun, one in another scope, a rule that is switched off.
- *
- * Every reason is looked for where it would help: in the view that lacks the atom. Where a premise has variables left,
- * one fact speaks for a scope: the one that ended last, that begins first, or is the first by code point.
- */
-export interface Lacking {
+/** An atom that is not true in a view: the explained atom or a missing premise. */
+export interface MissingAtom {
   readonly view: ScopeChoice;
-  /** Holds nowhere in the view; may have variables where it is a premise. */
+  /** Not true anywhere in the view; a premise may have variables. */
   readonly atom: AtomLiteral;
 }
 
 type Block = WhyNot['blockedBy'][number];
 
-export class Blocks {
+/**
+ * Finds what blocks an atom that is not true, or a missing premise: an expired or not yet valid fact, a fact in another
+ * scope, or a disabled rule.
+ *
+ * Each reason is searched in the view that lacks the atom. For a premise with variables, one fact per scope is
+ * reported: the one that expired last, that becomes valid first, or the first by code point.
+ */
+export class BlockFinder {
   readonly #context: ReadContext;
   readonly #set: TableSet;
   readonly #rules: readonly RuleRecord[];
   /** By the relation they conclude. */
   readonly #disabledRules = new Map<string, RuleRecord[]>();
-  /** Without scope, then every scope of a fact or rule by code point. */
+  /** Unscoped, then every scope of a fact or rule by code point. */
   readonly #views: readonly ScopeChoice[];
-  /** False where everything that holds in some scope holds in the view of everything too. */
+  /** False if everything true in some scope is also true in the view of all scopes. */
   readonly #canHoldApart: boolean;
   readonly #found = new Map<string, Block>();
 
-  /** `rules` are all rules of the reader's state, disabled ones too. The set is the caller's. */
+  /** `rules`: all rules of the reader's state, including disabled ones. The caller owns the table set. */
   constructor(context: ReadContext, set: TableSet, rules: readonly RuleRecord[]) {
     this.#context = context;
     this.#set = set;
@@ -49,18 +50,18 @@ export class Blocks {
     this.#canHoldApart = rules.some(
       ({ rule, enabled }) => enabled && rule.body.some((each) => isAbsence(each) || isAggregate(each)),
     );
-    for (const kept of rules) {
-      if (kept.enabled) continue;
-      const head = relationOf(kept.rule.head);
+    for (const record of rules) {
+      if (record.enabled) continue;
+      const head = relationOf(record.rule.head);
       const known = this.#disabledRules.get(head);
-      if (known === undefined) this.#disabledRules.set(head, [kept]);
-      else known.push(kept);
+      if (known === undefined) this.#disabledRules.set(head, [record]);
+      else known.push(record);
     }
   }
 
-  /** Every block of these, each once: by reason, within one in the order of `lacking`, then by scope or rule. */
-  async of(lacking: readonly Lacking[]): Promise<Block[]> {
-    const distinct = new Map<string, Lacking>();
+  /** All blocks, each once: by reason, then in the order of `lacking`, then by scope or rule. */
+  async of(lacking: readonly MissingAtom[]): Promise<Block[]> {
+    const distinct = new Map<string, MissingAtom>();
     for (const each of lacking) {
       const key = `${viewKey(each.view)}\n${renderAtom(each.atom)}`;
       if (!distinct.has(key)) distinct.set(key, each);
@@ -78,7 +79,7 @@ export class Blocks {
     if (!this.#found.has(key)) this.#found.set(key, { reason, detail });
   }
 
-  async #expired({ view, atom }: Lacking): Promise<void> {
+  async #expired({ view, atom }: MissingAtom): Promise<void> {
     const { tenant, reader, pacer } = this.#context;
     await pacer.breathe();
     const wanted = { ...patternOf(atom), scope: view };
@@ -93,7 +94,7 @@ export class Blocks {
       this.#add('expired', `${found.atom}${inScope(scope)} expired at ${iso(found.until)}`);
   }
 
-  async #notYetValid({ view, atom }: Lacking): Promise<void> {
+  async #notYetValid({ view, atom }: MissingAtom): Promise<void> {
     const { tenant, reader, pacer } = this.#context;
     const { facts } = tenant;
     await pacer.breathe();
@@ -110,11 +111,11 @@ export class Blocks {
       this.#add('not_yet_valid', `${found.atom}${inScope(scope)} is valid only from ${iso(found.from)} on`);
   }
 
-  async #inOtherScopes({ view, atom }: Lacking): Promise<void> {
+  async #inOtherScopes({ view, atom }: MissingAtom): Promise<void> {
     const stored = await this.#storedElsewhere(view, atom);
     for (const [scope, found] of stored)
       this.#add('other_scope', `${found} is stored${inScope(scope)}, not${inView(view)}`);
-    // Of an atom with variables a rule's conclusions elsewhere may be without number.
+    // For an atom with variables, conclusions elsewhere may be unbounded.
     if (atom.args.some(isVariable) || (view.kind === 'all' && !this.#canHoldApart)) return;
     const { reader, pacer } = this.#context;
     for (const other of this.#views) {
@@ -123,11 +124,11 @@ export class Blocks {
       if (stored.some(([name]) => name === scope)) continue;
       await pacer.breathe();
       if (await new LiteralReader(this.#set, reader, pacer, other).holds(atom))
-        this.#add('other_scope', `${renderAtom(atom)} holds${inScope(scope)}, not${inView(view)}`);
+        this.#add('other_scope', `${renderAtom(atom)} is true${inScope(scope)}, not${inView(view)}`);
     }
   }
 
-  /** For each scope outside the view, by its name, the first atom that is stored and visible there. */
+  /** For each scope outside the view, by name, the first atom stored and visible there. */
   async #storedElsewhere(view: ScopeChoice, atom: AtomLiteral): Promise<[string | null, string][]> {
     if (view.kind === 'all') return [];
     const { tenant, reader, pacer } = this.#context;
@@ -144,28 +145,32 @@ export class Blocks {
     return perScope.sorted();
   }
 
-  async #disabled(lacking: Lacking): Promise<void> {
+  async #disabled(lacking: MissingAtom): Promise<void> {
     const { view, atom } = lacking;
-    for (const kept of this.#disabledRules.get(relationOf(atom)) ?? []) {
+    for (const record of this.#disabledRules.get(relationOf(atom)) ?? []) {
       await this.#context.pacer.breathe();
-      const bodyView = viewOfBody(kept, view);
+      const bodyView = viewOfBody(record, view);
       if (bodyView === null) continue;
-      const concluded = await this.#concluded(kept, bodyView, lacking);
+      const concluded = await this.#concluded(record, bodyView, lacking);
       if (concluded !== null)
         this.#add(
           'rule_disabled',
-          `rule ${kept.id} is disabled and would conclude ${concluded}: ${kept.text}`,
+          `rule ${record.id} is disabled and would conclude ${concluded}: ${record.text}`,
         );
     }
   }
 
   /**
-   * What the rule would conclude of the atom if it were enabled, null where nothing. Its body stands as it is: what
-   * lies under `not` or an aggregate in it never rests on its head. Only what recurs with the head can need more.
+   * What the rule would conclude of the atom if enabled; null: nothing. Its body can be evaluated as is: what is under
+   * `not` or in an aggregate never depends on its head. Only recursion through the head needs a new evaluation.
    */
-  async #concluded(kept: RuleRecord, bodyView: ScopeChoice, { view, atom }: Lacking): Promise<string | null> {
+  async #concluded(
+    record: RuleRecord,
+    bodyView: ScopeChoice,
+    { view, atom }: MissingAtom,
+  ): Promise<string | null> {
     const { reasoner, reader, pacer } = this.#context;
-    const { rule } = kept;
+    const { rule } = record;
     const found = await furthest(rule, atom, new LiteralReader(this.#set, reader, pacer, bodyView));
     if (found === null) return null;
     if (found.missing.length === 0) {
@@ -178,9 +183,9 @@ export class Blocks {
     if (atom.args.some(isVariable) || !relationsRead(rule.body).some((relation) => above.has(relation)))
       return null;
     const program = new Program(
-      this.#rules.map((each) => (each === kept ? { ...each, enabled: true } : each)),
+      this.#rules.map((each) => (each === record ? { ...each, enabled: true } : each)),
     );
-    // What the rule concludes here it has not concluded: it counts nowhere.
+    // A hypothetical evaluation: the rule's firings are not counted.
     const enabled = apart(reasoner.reader(reader.generation, reader.time, program));
     const holds = await reasoner.evaluate(enabled, false, pacer, (set) =>
       new LiteralReader(set, enabled, pacer, view).holds(atom),
@@ -189,7 +194,7 @@ export class Blocks {
   }
 }
 
-/** The best that was offered for each scope: the one that comes first. */
+/** The best offer for each scope: the first in order. */
 class BestPerScope<Found> {
   readonly #compare: (left: Found, right: Found) => number;
   readonly #best = new Map<string | null, Found>();
@@ -203,7 +208,7 @@ class BestPerScope<Found> {
     if (known === undefined || this.#compare(found, known) < 0) this.#best.set(scope, found);
   }
 
-  /** Without scope first, then by the scope's name. */
+  /** Unscoped first, then by scope name. */
   sorted(): [string | null, Found][] {
     return [...this.#best].sort(([left], [right]) => compareText(left ?? '', right ?? ''));
   }
@@ -217,7 +222,7 @@ function viewsOf({ tenant }: ReadContext, rules: readonly RuleRecord[]): ScopeCh
   return [{ kind: 'unscoped' }, ...views];
 }
 
-/** The view that the rule's body is read in where it concludes in the view; null where it does not conclude there. */
+/** The view in which the rule's body is evaluated to conclude in `view`; null: the rule does not conclude there. */
 function viewOfBody({ scope }: RuleRecord, view: ScopeChoice): ScopeChoice | null {
   if (scope === null) return view;
   if (view.kind === 'all') return { kind: 'scope', scope };
@@ -228,7 +233,7 @@ function patternOf({ predicate, args, negated }: Atom) {
   return { predicate, args, truthVal: !negated };
 }
 
-/** True where constants fit the atom, a variable twice only equal ones. */
+/** True if the constants match the atom; repeated variables match equal constants. */
 function isInstance(args: readonly string[], { args: pattern }: Atom): boolean {
   const bound = new Map<string, string>();
   return pattern.every((term, at) => {
@@ -245,7 +250,7 @@ function inScope(scope: string | null): string {
 }
 
 function inView(view: ScopeChoice): string {
-  if (view.kind === 'all') return ' where everything is seen';
+  if (view.kind === 'all') return ' in the view of all scopes';
   return inScope(view.kind === 'scope' ? view.scope : null);
 }
 

@@ -2,7 +2,7 @@ import { EngineError } from '../base/errors.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { AtomLiteral } from '../contract/language.ts';
 import type { FactPattern } from '../store/fact-store.ts';
-import { hintsOfNothing, listed, mostHints } from './hints.ts';
+import { hintsOfNothing, listed, maxHints } from './hints.ts';
 import { KnownNames } from './known-names.ts';
 import { parseAtom } from '../language/parse.ts';
 import { relationKey } from '../language/terms.ts';
@@ -10,31 +10,33 @@ import { apart, FactOverlay } from '../datalog/model/fact-overlay.ts';
 import { question } from '../datalog/tables/question.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 
-/**
- * The hint that what was to be retracted is a conclusion, with the stored facts whose retraction would end it.
- *
- * It asks apart from the shared tables, so nothing becomes known by it, and each way to end it is tried before it is said.
- * Both have limits, and what is not sure by then is not claimed. The proof's is one of work, so that the same knowledge gives
- * the same premises whatever else the machine does; the time is there for joins that look at much and find nothing.
- */
+/** Limits for deriving a hint. */
 export const limitsOfHint = { timeoutMs: 2_000, maxDerivations: 10_000 };
 
-/** Milliseconds in which ways to end it are tried. */
-const msOfTrying = 20;
+/** Time limit for trying ways to end a conclusion, in milliseconds. */
+const maxMsOfTrying = 20;
 
-/** So many premises are tried one by one, and so many are named together. */
-const mostPremises = 5;
+/** Maximum number of premises that are tried one by one, or named together. */
+const maxPremises = 5;
 
-/** What was probably meant by a retraction that found nothing. */
+/** Hints for a retraction that found nothing. */
 export async function hintsOfRetraction(context: ReadContext, pattern: FactPattern): Promise<string[]> {
   const { predicate, args, truthVal } = pattern;
   const concluded = await conclusionHint(context, pattern);
   const asked = { predicate, args: [...args], negated: truthVal === false, naf: false };
   const hints = hintsOfNothing(KnownNames.of(context), [asked]);
-  return (concluded === null ? hints : [concluded, ...hints]).slice(0, mostHints);
+  return (concluded === null ? hints : [concluded, ...hints]).slice(0, maxHints);
 }
 
-/** null where no rule concludes what the pattern matches. */
+/**
+ * The hint that the pattern matches a conclusion, with the stored facts whose retraction would end it; null if no rule
+ * concludes a match.
+ *
+ * It evaluates apart from the shared tables, so that nothing becomes known through it, and tries each way to end the
+ * conclusion before naming it. The proof has a work limit, so that the same knowledge gives the same premises on any
+ * machine; the time limit stops joins that search much and find nothing. What is uncertain when a limit is reached is
+ * not claimed.
+ */
 async function conclusionHint(context: ReadContext, pattern: FactPattern): Promise<string | null> {
   const { program } = context.reader;
   const { predicate, args, truthVal, scope } = pattern;
@@ -46,7 +48,7 @@ async function conclusionHint(context: ReadContext, pattern: FactPattern): Promi
       if (found !== null) return found;
     } catch (error) {
       if (!ranOut(error)) throw error;
-      return `rules conclude ${relation}: a conclusion is not retracted, but the facts that it rests on are`;
+      return `rules conclude ${relation}: a conclusion cannot be retracted, only the facts it depends on`;
     }
   }
   return null;
@@ -57,7 +59,7 @@ function ranOut(error: unknown): boolean {
 }
 
 interface Conclusion {
-  /** Rendered, as its premises. */
+  /** Rendered, like its premises. */
   readonly atom: string;
   /** The stored facts of its proof, each once. */
   readonly premises: readonly string[];
@@ -71,24 +73,24 @@ async function hintFor(
   const { reader } = context;
   const first = await proved(context, apart(reader), pattern, literal);
   if (first === null) return null;
-  const said = `${first.atom} is a conclusion, and a conclusion is not retracted`;
-  if (first.premises.length === 0) return `${said}: it rests on rules alone`;
-  const rests = `${said}: it rests on ${listed(first.premises.slice(0, mostPremises), 'and')}`;
-  // What a transaction adds cannot be taken away here.
+  const said = `${first.atom} is a conclusion and cannot be retracted`;
+  if (first.premises.length === 0) return `${said}: it depends on rules alone`;
+  const rests = `${said}: it depends on ${listed(first.premises.slice(0, maxPremises), 'and')}`;
+  // Facts that the transaction adds cannot be hidden here.
   if (reader.overlay !== null) return rests;
   try {
     const ends = await waysToEnd(context, pattern, first);
     if (ends === null) return rests;
     return ends.together
-      ? `${said}: it ends where you retract all of ${listed(ends.premises, 'and')}`
-      : `${said}: it ends where you retract ${listed(ends.premises, 'or')}`;
+      ? `${said}: to end it, retract all of ${listed(ends.premises, 'and')}`
+      : `${said}: to end it, retract ${listed(ends.premises, 'or')}`;
   } catch (error) {
     if (ranOut(error)) return rests;
     throw error;
   }
 }
 
-/** The first answer to the question, with what its proof rests on. */
+/** The first answer to the question, with the premises of its proof. */
 async function proved(
   { reasoner, pacer }: ReadContext,
   reader: PinnedReader,
@@ -105,7 +107,7 @@ async function proved(
   return { atom: root.atom, premises: [...new Set(facts.map(({ atom }) => atom))] };
 }
 
-/** Facts each of which ends it, or else facts that end it together; null where there are too many. */
+/** Facts of which each alone ends the conclusion, or else facts that end it together; null if there are too many. */
 async function waysToEnd(
   context: ReadContext,
   pattern: FactPattern,
@@ -121,16 +123,16 @@ async function waysToEnd(
     return proved(context, { ...reader, overlay }, pattern, literal);
   };
   const single: string[] = [];
-  for (const premise of conclusion.premises.slice(0, mostPremises)) {
-    if (context.pacer.elapsedMs > msOfTrying) return null;
+  for (const premise of conclusion.premises.slice(0, maxPremises)) {
+    if (context.pacer.elapsedMs > maxMsOfTrying) return null;
     if ((await without([premise])) === null) single.push(premise);
   }
   if (single.length > 0) return { premises: single, together: false };
   const retracted: string[] = [];
   for (let left: Conclusion | null = conclusion; left !== null; left = await without(retracted)) {
     const [next] = left.premises;
-    if (next === undefined || retracted.length === mostPremises) return null;
-    if (context.pacer.elapsedMs > msOfTrying) return null;
+    if (next === undefined || retracted.length === maxPremises) return null;
+    if (context.pacer.elapsedMs > maxMsOfTrying) return null;
     retracted.push(next);
   }
   return { premises: retracted, together: true };

@@ -2,15 +2,16 @@ import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
 import type { FactDetail, PredicateList } from '../contract/facts.ts';
 import { type ReadContext, storedFact } from '../session/read-context.ts';
-import type { FactRow } from '../store/fact-store.ts';
+import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import { type Reader, sees } from '../datalog/model/reader.ts';
+import { visibleIn } from '../session/visible-rows.ts';
 
-/** One fact in full, and the vocabulary of a tenant. */
+/** The details of one fact, and the vocabulary of a tenant. */
 
-/** The stored fact with this id. Refused where the tenant has none: never had, or has no longer. */
+/** The stored fact with this id. Throws FactNotFound if the tenant does not have it, or no longer. */
 export function requireFact(context: ReadContext, id: string): FactRow {
   const { tenant, reader } = context;
   const newest = tenant.facts.byId(id);
@@ -19,6 +20,7 @@ export function requireFact(context: ReadContext, id: string): FactRow {
   return fact;
 }
 
+/** The FactNotFound error for an id. */
 export function noSuchFact(id: string): EngineError {
   return new EngineError(
     'FactNotFound',
@@ -26,8 +28,9 @@ export function noSuchFact(id: string): EngineError {
   );
 }
 
-const longestHistory = 10;
+const maxHistory = 10;
 
+/** A stored fact with its known dependents, salience breakdown and latest changes. */
 export async function factDetail(context: ReadContext, fact: FactRow): Promise<FactDetail> {
   const { database, tenant, reader } = context;
   const stored = storedFact(context, fact);
@@ -36,7 +39,7 @@ export async function factDetail(context: ReadContext, fact: FactRow): Promise<F
     .changesOf(fact)
     .filter((generation) => generation <= reader.generation)
     .map((generation) => ({ generation, change: 'updated' as const }));
-  const changes = [{ generation: asserted, change: 'asserted' as const }, ...updates].slice(-longestHistory);
+  const changes = [{ generation: asserted, change: 'asserted' as const }, ...updates].slice(-maxHistory);
   return {
     ...stored,
     dependents: await dependentsOf(context, fact),
@@ -50,7 +53,7 @@ export async function factDetail(context: ReadContext, fact: FactRow): Promise<F
   };
 }
 
-/** Known conclusions whose proof uses the fact: those that hold, and would not by the proof they have, without it. */
+/** Known conclusions whose current proof needs the fact. */
 async function dependentsOf(context: ReadContext, fact: FactRow): Promise<string[]> {
   const { reasoner, reader, pacer } = context;
   return reasoner.provedWith(fact, reader, pacer);
@@ -67,6 +70,7 @@ interface Row {
   example: string | null;
 }
 
+/** Every predicate and arity with its facts, known conclusions, rules, scopes and an example, by name and arity. */
 export async function listPredicates(context: ReadContext): Promise<PredicateList> {
   const { database, tenant, reader, reasoner, pacer } = context;
   const rows = new Map<string, Row>();
@@ -95,11 +99,11 @@ export async function listPredicates(context: ReadContext): Promise<PredicateLis
       if (whole !== null) break;
     }
   }
-  for (const kept of database.rules.all()) {
-    const { head } = kept.rule;
+  for (const record of database.rules.all()) {
+    const { head } = record.rule;
     const row = rowOf(head.predicate, head.args.length);
     row.rules++;
-    row.scopes.add(kept.scope);
+    row.scopes.add(record.scope);
   }
   for (const { of, count, example, isComplete } of await reasoner.conclusionCounts(reader, pacer)) {
     const row = rowOf(of.predicate, of.arity);
@@ -114,8 +118,8 @@ export async function listPredicates(context: ReadContext): Promise<PredicateLis
 }
 
 /**
- * How many facts the reader sees of a relation, where that is known without looking at each: all that are alive are seen,
- * and are of one scope. Else null.
+ * The number of visible facts of a relation if it is known without scanning: all live facts are visible and in one
+ * scope. Else null.
  */
 function wholeCount(relation: StoredRelation, reader: Reader): number | null {
   if (relation.spansScopes || relation.validFrom !== null || relation.validUntil !== null) return null;
@@ -126,4 +130,64 @@ function wholeCount(relation: StoredRelation, reader: Reader): number | null {
 function exampleOf(relation: StoredRelation, row: number, { tenant }: ReadContext): string {
   const { predicate, negated } = relation;
   return renderAtom({ predicate, args: tenant.facts.argsOf({ relation, row }), negated });
+}
+
+type Entry = { -readonly [Key in keyof VocabularyEntry]: VocabularyEntry[Key] };
+
+/**
+ * The relations with facts or rules in the view: most facts first, then most rules, then by name, arity and truth
+ * value.
+ */
+export async function vocabularyOf(context: ReadContext, view: ScopeChoice): Promise<VocabularyEntry[]> {
+  const { database, tenant, reader, pacer } = context;
+  const isVisible = visibleIn(context, view);
+  const entries = new Map<string, Entry>();
+  const entryOf = (predicate: string, arity: number, negated: boolean): Entry => {
+    const key = relationKey(predicate, arity, negated);
+    let entry = entries.get(key);
+    if (entry === undefined)
+      entries.set(key, (entry = { predicate, arity, negated, facts: 0, rules: 0, example: null }));
+    return entry;
+  };
+  for (const relation of tenant.facts.relations.values()) {
+    const { predicate, arity, negated } = relation;
+    const count = relation.rowsAt(reader.generation);
+    let entry: Entry | null = null;
+    for (let row = 0; row < count; row++) {
+      if ((row & 0xfff) === 0xfff) await pacer.breathe();
+      if (!isVisible(relation, row)) continue;
+      entry ??= entryOf(predicate, arity, negated);
+      entry.facts++;
+      entry.example ??= renderAtom({ predicate, args: tenant.facts.argsOf({ relation, row }), negated });
+    }
+  }
+  for (const { rule, scope, enabled } of database.rules.all())
+    if (
+      enabled &&
+      (scope === null || view.kind === 'all' || (view.kind === 'scope' && view.scope === scope))
+    ) {
+      const { predicate, args, negated } = rule.head;
+      entryOf(predicate, args.length, negated).rules++;
+    }
+  return [...entries.values()].sort(
+    (a, b) =>
+      b.facts - a.facts ||
+      b.rules - a.rules ||
+      compareText(a.predicate, b.predicate) ||
+      a.arity - b.arity ||
+      Number(a.negated) - Number(b.negated),
+  );
+}
+
+/** A relation that has facts in a view, or that a rule concludes there. */
+export interface VocabularyEntry {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+  /** Number of visible stored facts in the view. */
+  readonly facts: number;
+  /** Number of enabled rules that conclude it in the view. */
+  readonly rules: number;
+  /** One fact, rendered; null if none is stored. */
+  readonly example: string | null;
 }

@@ -366,7 +366,7 @@ function blocksByFacts(
       );
     const place =
       view.kind === 'all'
-        ? ' where everything is seen'
+        ? ' in the view of all scopes'
         : scopeText(view.kind === 'scope' ? view.scope : null);
     const elsewhere = facts.filter(
       (fact) =>
@@ -384,7 +384,7 @@ function blocksByFacts(
       JSON.stringify(other) !== JSON.stringify(view) &&
       holdsIn(other)
     )
-      found.push(`other_scope: ${renderAtom(atom)} holds${scopeText(scope)}, not${place}`);
+      found.push(`other_scope: ${renderAtom(atom)} is true${scopeText(scope)}, not${place}`);
   }
   return found;
 }

@@ -516,8 +516,8 @@ describe('blockedBy', () => {
     await session.tell('q(a)');
     await session.teach('p(?x) :- q(?x)');
     expect(await blocks(session, 'p(a)', { scope: 's' })).toEqual([
-      'other_scope: p(a) holds without a scope, not in scope s',
-      'other_scope: p(a) holds in scope t, not in scope s',
+      'other_scope: p(a) is true without a scope, not in scope s',
+      'other_scope: p(a) is true in scope t, not in scope s',
       'other_scope: q(a) is stored without a scope, not in scope s',
       'other_scope: q(a) is stored in scope t, not in scope s',
     ]);
@@ -539,7 +539,7 @@ describe('blockedBy', () => {
     await session.tell('r(a)', { scope: 't' });
     await session.teach('p(?x) :- q(?x), not r(?x)');
     expect(await blocks(session, 'p(a)')).toEqual([
-      'other_scope: p(a) holds in scope s, not where everything is seen',
+      'other_scope: p(a) is true in scope s, not in the view of all scopes',
     ]);
   });
 

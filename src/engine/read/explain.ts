@@ -1,18 +1,20 @@
 import { invalid } from '../base/errors.ts';
-import { type Lacking, Blocks } from './blocked-by.ts';
+import { type MissingAtom, BlockFinder } from './blocked-by.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
-import type { ExplainInput, Explanation, WhyNot } from '../contract/explanation.ts';
-import { type AtomLiteral, isVariable } from '../contract/language.ts';
+import type { ExplainInput, Explanation, WhyNot, Trace, TraceInput } from '../contract/explanation.ts';
+import { type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationOf } from '../language/terms.ts';
 import { LiteralReader } from '../datalog/tables/literal-reader.ts';
-import { question } from '../datalog/tables/question.ts';
+import { question, matchesOf } from '../datalog/tables/question.ts';
 import { furthest } from '../datalog/explain/why-not.ts';
+import { TableSet } from '../datalog/tables/table-set.ts';
+import { Tracer } from '../datalog/explain/tracer.ts';
 
 /**
- * Why an atom holds: its proof; or why it does not: how far each rule gets that could conclude it, and what stands in
- * the way. Both are of the one state that the reader is pinned to.
+ * Explains an atom: its proof if it is true, otherwise how far each candidate rule gets and what blocks it. Reads only
+ * the state that the reader is pinned to.
  */
 export async function explain(
   context: ReadContext,
@@ -26,12 +28,12 @@ export async function explain(
   if (open >= 0)
     throw invalid(
       `args.${open}`,
-      `whyNot is about one atom: give a constant in place of ${args[open]}, or ask why`,
+      `whyNot is about one atom: replace ${args[open]} by a constant, or ask why`,
     );
   return { explanation: await whyNot(context, view, atom), used: [] };
 }
 
-/** The proof of the atom, of one with variables that of every answer; the stored facts that it rests on were used. */
+/** The proof of the atom, or of every answer if it has variables, and the stored facts in it, which count as used. */
 async function why(
   { reasoner, reader, pacer }: ReadContext,
   view: ScopeChoice,
@@ -53,14 +55,14 @@ async function why(
 
 async function whyNot(context: ReadContext, view: ScopeChoice, atom: AtomLiteral): Promise<WhyNot> {
   const { database, reasoner, reader, pacer } = context;
-  // Taken in the turn in which the reader was pinned: rules may change while the search waits.
+  // Read in the turn in which the reader was pinned: rules may change during the search.
   const rules = database.rules.all();
   const rendered = renderAtom(atom);
   return reasoner.evaluate(reader, false, pacer, async (set) => {
     if (await new LiteralReader(set, reader, pacer, view).holds(atom))
       return { atom: rendered, holds: true, attempts: [], blockedBy: [] };
     const attempts: WhyNot['attempts'] = [];
-    const lacking: Lacking[] = [{ view, atom }];
+    const lacking: MissingAtom[] = [{ view, atom }];
     for (const { record, bodyView } of reader.program.rulesFor(view, relationOf(atom))) {
       await pacer.breathe();
       const found = await furthest(record.rule, atom, new LiteralReader(set, reader, pacer, bodyView));
@@ -75,7 +77,31 @@ async function whyNot(context: ReadContext, view: ScopeChoice, atom: AtomLiteral
       });
       for (const premise of missingAtoms) lacking.push({ view: bodyView, atom: premise });
     }
-    const blockedBy = await new Blocks(context, set, rules).of(lacking);
+    const blockedBy = await new BlockFinder(context, set, rules).of(lacking);
     return { atom: rendered, holds: false, attempts, blockedBy };
   });
+}
+
+/**
+ * Traces the inference for a question. Derives everything anew in tables of its own, so that all work is visible, and
+ * uses every rule as it was taught, without factoring linear recursion. Does not count as a use of facts or a firing of
+ * rules.
+ */
+export async function trace(
+  { reasoner, reader, pacer }: ReadContext,
+  input: TraceInput,
+  body: readonly Literal[],
+): Promise<Trace> {
+  pacer.look();
+  const asked = question(scopeChoice(input), body);
+  const tracer = new Tracer(asked, input.maxEvents);
+  const set = new TableSet(
+    reasoner.facts,
+    reader.program,
+    { withHeights: false, isMaintained: false, observer: tracer },
+    new Map(),
+  );
+  const { count } = await matchesOf(asked, set, reader, pacer);
+  const parts = await tracer.finish(set.constants, pacer);
+  return { answers: count, elapsedMs: pacer.elapsedRounded, ...parts };
 }

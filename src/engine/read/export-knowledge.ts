@@ -1,10 +1,4 @@
-/**
- * Everything that is stored, in pieces: facts as one reader sees them, and the rules of the same turn.
- *
- * The order is that of relations by predicate, arity and truth value (true first), within one that of the versions of
- * facts; rules follow in the order in which they were taught. Memory does not grow with what there is: the next piece is
- * made when the one before was taken.
- */
+/** Facts or rules per chunk. */
 import { compareText } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
@@ -12,9 +6,15 @@ import type { RuleRecord } from '../store/rule-store.ts';
 import { scopeNumberOf } from '../session/visible-rows.ts';
 import type { Metadata } from '../contract/facts.ts';
 
-const itemsInPiece = 256;
+const itemsPerChunk = 256;
 const rowsBetweenBreaths = 0x3ff;
 
+/**
+ * Exports everything stored, in chunks: facts as one reader sees them, and the rules of the same turn.
+ *
+ * Relations are ordered by predicate, arity and truth value (true first), facts within one by version; rules follow in
+ * the order in which they were taught. Memory use is constant: each chunk is built after the previous one was taken.
+ */
 export async function exportKnowledge(
   context: ReadContext,
   choice: ExportChoice,
@@ -31,8 +31,8 @@ export async function exportKnowledge(
         Number(left.negated) - Number(right.negated),
     );
   for (const relation of relations) await exportRelation(context, relation, choice, taker);
-  for (let from = 0; from < rules.length; from += itemsInPiece)
-    await taker.rules(rules.slice(from, from + itemsInPiece));
+  for (let from = 0; from < rules.length; from += itemsPerChunk)
+    await taker.rules(rules.slice(from, from + itemsPerChunk));
 }
 
 async function exportRelation(
@@ -45,23 +45,23 @@ async function exportRelation(
   const { facts } = tenant;
   const scope = scopeNumberOf(facts, scopeChoice(choice));
   const count = relation.rowsAt(reader.generation);
-  let piece: ExportedFact[] = [];
+  let chunk: ExportedFact[] = [];
   for (let row = 0; row < count; row++) {
     if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
     if (scope !== null && (relation.columns[relation.arity] as Int32Array)[row] !== scope) continue;
     if (!relation.isHeld(row, reader.generation, reader.time)) continue;
     const { from, until, metadata } = facts.versionAt({ relation, row });
-    piece.push({
+    chunk.push({
       ...facts.identityOf({ relation, row }),
       validFrom: Number.isFinite(from) ? from : null,
       validUntil: Number.isFinite(until) ? until : null,
       metadata,
     });
-    if (piece.length < itemsInPiece) continue;
-    await taker.facts(piece);
-    piece = [];
+    if (chunk.length < itemsPerChunk) continue;
+    await taker.facts(chunk);
+    chunk = [];
   }
-  if (piece.length > 0) await taker.facts(piece);
+  if (chunk.length > 0) await taker.facts(chunk);
 }
 
 function isWanted({ rule, scope }: RuleRecord, choice: ExportChoice): boolean {
@@ -70,7 +70,7 @@ function isWanted({ rule, scope }: RuleRecord, choice: ExportChoice): boolean {
   return choice.scope === null || scope === choice.scope;
 }
 
-/** A stored fact as it is asserted again; null: open bounds, no metadata. */
+/** A stored fact in the form in which it can be asserted again; null: open bounds or no metadata. */
 export interface ExportedFact {
   readonly predicate: string;
   readonly args: readonly string[];
@@ -82,7 +82,7 @@ export interface ExportedFact {
 }
 export type ExportedRule = Pick<RuleRecord, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
 
-/** What is taken; `scope` and `unscoped` both absent: every scope. */
+/** What to export; `scope` and `unscoped` both absent: every scope. */
 export interface ExportChoice {
   readonly scope: string | null;
   readonly unscoped: boolean;
@@ -91,7 +91,7 @@ export interface ExportChoice {
   readonly rules: boolean;
 }
 
-/** Takes the pieces one after the other; the next is made when what it returned has resolved. */
+/** Receives the chunks one after the other; the next is built when the returned promise has resolved. */
 export interface ExportTaker {
   facts(facts: readonly ExportedFact[]): Promise<void>;
   rules(rules: readonly ExportedRule[]): Promise<void>;

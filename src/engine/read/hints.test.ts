@@ -73,7 +73,7 @@ describe('a retraction that finds nothing', () => {
     const { forget, forgetPattern, ask } = await family();
     await ask('grandparent(alice, carol)', { withProof: true });
     const ends =
-      /^grandparent\(alice, carol\) is a conclusion, and a conclusion is not retracted: it (ends where you retract|rests on) parent\(alice, bob\) (or|and) parent\(bob, carol\)$/;
+      /^grandparent\(alice, carol\) is a conclusion and cannot be retracted: (to end it, retract|it depends on) parent\(alice, bob\) (or|and) parent\(bob, carol\)$/;
     expect((await forget('grandparent(alice, carol)')).hints).toEqual([expect.stringMatching(ends)]);
     expect((await forget('grandparent(alice, carol)', { dryRun: true })).hints).toHaveLength(1);
     expect((await forgetPattern('grandparent(alice, ?x)')).hints).toEqual([expect.stringMatching(ends)]);
@@ -86,7 +86,7 @@ describe('a retraction that finds nothing', () => {
     await teach('c(?x) :- p(?x), r(?x)');
     await teach('c(?x) :- q(?x), r(?x)');
     const [hint] = (await forget('c(a)')).hints ?? [];
-    expect(hint).toMatch(/^c\(a\) is a conclusion, .*(retract r\(a\)|rests on p\(a\) and r\(a\))$/);
+    expect(hint).toMatch(/^c\(a\) is a conclusion .*(retract r\(a\)|depends on p\(a\) and r\(a\))$/);
   });
 
   test('names all that together end it', async () => {
@@ -125,9 +125,9 @@ describe('a tell that looks like a slip is stored, and answered with hints', () 
     ],
     ['Parent(bob, dave)', {}, 'Parent is a new predicate beside parent: did you mean parent(bob, dave)?'],
     ['parent(Alice, dave)', {}, 'Alice is new in parent, which has alice: did you mean parent(alice, dave)?'],
-    ['not("likes(alice, bob)")', {}, 'what is explicitly not so is told as -likes(alice, bob)'],
-    ['not_likes(alice, bob)', {}, 'what is explicitly not so is told as -likes(alice, bob)'],
-    ['fact("parent(alice, dave)")', {}, 'the fact is told as parent(alice, dave)'],
+    ['not("likes(alice, bob)")', {}, 'to state explicit negation, use -likes(alice, bob)'],
+    ['not_likes(alice, bob)', {}, 'to state explicit negation, use -likes(alice, bob)'],
+    ['fact("parent(alice, dave)")', {}, 'to store the fact, tell parent(alice, dave)'],
     ['parent(X, Y)', {}, 'X is stored as a constant'],
   ])('%s', async (text, fields, hint) => {
     const { tell, query } = await family();

@@ -1,9 +1,9 @@
 /**
- * Hints: what a caller probably meant, where a question or retraction found nothing, or a write looks like a slip.
+ * Hints: what a caller probably meant, if a question or retraction found nothing, or a write looks like a slip.
  *
- * Each names the predicate, constant or atom meant as it is written, so that one call more is the right one. Nothing is
- * changed by looking, and no answer depends on it. What is looked at has a bound, so a hint takes no longer than a few
- * milliseconds; past it there is none, which is no claim that all is well.
+ * Each names the predicate, constant or atom meant as it is rendered, so that one more call succeeds. Hints change
+ * nothing, and no answer depends on them. The search is bounded to a few milliseconds; the absence of a hint does not
+ * mean that all is well.
  */
 import type { Atom, AtomLiteral, Literal, Rule } from '../contract/language.ts';
 import { isVariable } from '../contract/language.ts';
@@ -14,21 +14,21 @@ import { renderAtom, renderConstant, renderLiteral, renderRule } from '../langua
 import { atomsIn, atomsOf, wildcard } from '../language/terms.ts';
 import { spellingOf } from '../store/relation-names.ts';
 
-export const mostHints = 5;
-/** Of a request, so many literals or facts are looked at. */
-const mostLooked = 1000;
+export const maxHints = 5;
+/** Maximum number of literals or facts examined per request. */
+const maxExamined = 1000;
 
-/** The hints of an answer: absent where there are none. */
+/** The `hints` field of an answer; absent if there are none. */
 export function hintsPart(hints: readonly string[]): { hints?: string[] } {
   return hints.length === 0 ? {} : { hints: [...hints] };
 }
 
-/** Hints in their order, each once, the first few. */
+/** A bounded, ordered set of hints. */
 export class Hints {
   readonly #hints = new Set<string>();
 
   get isFull(): boolean {
-    return this.#hints.size >= mostHints;
+    return this.#hints.size >= maxHints;
   }
 
   add(hint: string | null): void {
@@ -40,13 +40,13 @@ export class Hints {
   }
 }
 
-/** Of a question or pattern that found nothing. */
+/** Hints for a question or pattern that found nothing. */
 export function hintsOfNothing(known: KnownNames, body: readonly Literal[]): string[] {
   const hints = new Hints();
   let looked = 0;
   const counts = occurrences([...atomsIn(body)]);
   for (const literal of atomsIn(body)) {
-    if (hints.isFull || ++looked > mostLooked) break;
+    if (hints.isFull || ++looked > maxExamined) break;
     addAsked(known, literal, counts, hints);
   }
   return hints.list();
@@ -63,7 +63,7 @@ function addAsked(
   const wrapped = wrappedAtom(asked);
   if (wrapped !== null && !known.has(predicate, arity)) {
     hints.add(
-      `${predicate} is no predicate here: what is explicitly not so is asked as ${renderAtom(wrapped)}`,
+      `${predicate} is not a predicate here: to ask for explicit negation, use ${renderAtom(wrapped)}`,
     );
     return;
   }
@@ -104,7 +104,7 @@ function otherArity(known: KnownNames, { predicate, args }: Atom, arities: reado
   return `${predicate} has ${given} here, but is known as ${relations(predicate, arities)}${asIn(known, predicate, arities)}`;
 }
 
-/** `p/1 and p/2`. */
+/** Renders `p/1 and p/2`. */
 function relations(name: string, arities: readonly number[]): string {
   return listed(
     arities.slice(0, 5).map((arity) => `${name}/${arity}`),
@@ -112,7 +112,7 @@ function relations(name: string, arities: readonly number[]): string {
   );
 }
 
-/** `: for example p(a, b)`, where a fact of it is stored. */
+/** Renders `: for example p(a, b)` if such a fact is stored. */
 function asIn(known: KnownNames, name: string, arities: readonly number[]): string {
   for (const arity of arities) {
     const example = known.example(name, arity);
@@ -134,18 +134,18 @@ function opposite(known: KnownNames, asked: AtomLiteral): string | null {
   return `${stored} is stored: the opposite of what was asked for`;
 }
 
-/** Words that ask, and signs that match anything elsewhere. */
+/** Question words, and wildcards of other systems. */
 const asking =
   /^(?:\*|%|_|_[A-Za-z]\w*|[A-Z]\d*|Who|Whom|Whose|What|Which|Where|When|Someone|Somebody|Something|Anyone|Anybody|Anything|Any|Var|Variable)$/;
 const capital = /^[A-Z]\w*$/;
 
-/** True where a constant of a question was meant as a variable. */
+/** True if a constant of a question was probably meant as a variable. */
 function isVariableSlip(known: KnownNames, term: string, counts: ReadonlyMap<string, number>): boolean {
   const isLike = asking.test(term) || (capital.test(term) && (counts.get(term) ?? 0) > 1);
   return isLike && !known.hasConstant(term);
 }
 
-/** The variable that the term was meant as, another one than the atom has. */
+/** The variable that the term was meant as, distinct from those of the atom. */
 function variableFor(term: string, { args }: Atom): string {
   if (!/^\w+$/.test(term) || term === '_') return wildcard;
   const lower = `?${term.toLowerCase()}`;
@@ -160,7 +160,9 @@ function occurrences(atoms: readonly Atom[]): Map<string, number> {
   return counts;
 }
 
-/** The constant that was meant at this position of an atom that found nothing; null: this one, as far as is known. */
+/**
+ * The constant that was probably meant at this position of an atom without matches; null: this one, as far as is known.
+ */
 function spellingMeant(known: KnownNames, name: string, { args }: Atom, position: number): string | null {
   const constant = args[position] as string;
   const arity = args.length;
@@ -174,7 +176,7 @@ function spellingMeant(known: KnownNames, name: string, { args }: Atom, position
   return spellings.find((each) => known.hasConstantAt(name, arity, position, each)) ?? spellings[0] ?? null;
 }
 
-/** `not(...)` and its like around an atom as text: the atom, negated; else null. */
+/** The negated atom in a constant like `not(...)` given as text; null if there is none. */
 function wrappedAtom({ predicate, args }: Atom): Atom | null {
   const [inner] = args;
   if (
@@ -187,7 +189,7 @@ function wrappedAtom({ predicate, args }: Atom): Atom | null {
   return atom === null ? null : { ...atom, negated: !atom.negated };
 }
 
-/** The atom that a constant is the text of; null where it is none. */
+/** Parses a constant as an atom; null if it is not one. */
 function atomIn(constant: string): Atom | null {
   if (constant.length > 1000 || !/^-?[^\s(]+\(.*\)\s*[.?]?$/s.test(constant)) return null;
   try {
@@ -198,7 +200,7 @@ function atomIn(constant: string): Atom | null {
   }
 }
 
-/** Of a listing of facts that is empty: `predicate` and `q` as GET /facts takes them. */
+/** Hints for an empty listing of facts: `predicate` and `q` as in GET /facts. */
 export function hintsOfFilter(
   known: KnownNames,
   { predicate, q }: { readonly predicate: string | null; readonly q: string | null },
@@ -213,7 +215,7 @@ export function hintsOfFilter(
     const atom = atomIn(q.trim());
     const written = atom === null ? null : renderAtom(atom);
     if (atom !== null && !atom.args.some(isVariable) && known.isStored(atom) && written !== q)
-      hints.add(`the filter is a part of the atom as it is written: ${written}`);
+      hints.add(`the filter matches the atom as it is rendered: ${written}`);
     else if (atom !== null)
       for (const hint of hintsOfNothing(known, [{ ...atom, naf: false }])) hints.add(hint);
     else
@@ -223,7 +225,7 @@ export function hintsOfFilter(
   return hints.list();
 }
 
-/** Of facts that are to be stored, as things are before. */
+/** Hints for facts to be stored, given the state before. */
 export function hintsOfFacts(
   known: KnownNames,
   facts: readonly {
@@ -242,7 +244,7 @@ export function hintsOfFacts(
       seen.add(relation);
       hints.add(toldRelation(known, atom));
     }
-    if (at < mostLooked) for (const hint of toldConstants(known, atom)) hints.add(hint);
+    if (at < maxExamined) for (const hint of toldConstants(known, atom)) hints.add(hint);
   }
   return hints.list();
 }
@@ -253,7 +255,7 @@ function toldRelation(known: KnownNames, atom: Atom): string | null {
   if (known.has(predicate, arity)) return null;
   const wrapped = wrappedAtom(atom);
   if (wrapped !== null)
-    return `${renderAtom(atom)} is stored as a fact of ${predicate}: what is explicitly not so is told as ${renderAtom(wrapped)}`;
+    return `${renderAtom(atom)} is stored as a fact of ${predicate}: to state explicit negation, use ${renderAtom(wrapped)}`;
   const arities = known.arities(predicate);
   if (arities.length > 0) return otherArity(known, atom, arities);
   const [like] = known.spelledLike(predicate, arity);
@@ -261,7 +263,7 @@ function toldRelation(known: KnownNames, atom: Atom): string | null {
   const positive = /^(?:not|no|never|isnt|is_not)[_-](.+)$/i.exec(predicate)?.[1];
   if (positive === undefined || !known.has(positive, arity)) return null;
   const meant = renderAtom({ ...atom, predicate: positive, negated: !atom.negated });
-  return `${predicate} is a new predicate: what is explicitly not so is told as ${meant}`;
+  return `${predicate} is a new predicate: to state explicit negation, use ${meant}`;
 }
 
 function newName(known: KnownNames, atom: Atom, like: string): string {
@@ -285,7 +287,7 @@ function* toldConstants(known: KnownNames, atom: Atom): Generator<string> {
     if (constant.endsWith(')') || constant.endsWith(').')) {
       const inner = atomIn(constant);
       if (inner !== null && known.has(inner.predicate, inner.args.length) && wrappedAtom(atom) === null)
-        yield `${renderConstant(constant)} is stored as one constant: the fact is told as ${renderAtom(inner)}`;
+        yield `${renderConstant(constant)} is stored as one constant: to store the fact, tell ${renderAtom(inner)}`;
     }
     const [meant] = known.guessedAt(predicate, args.length, position, constant);
     if (meant === undefined) continue;
@@ -300,12 +302,12 @@ function isSingleCapital(constant: string): boolean {
   return unit >= 65 && unit <= 90;
 }
 
-/** Of a rule that is to be kept, as things are before. */
+/** Hints for a rule to be stored, given the state before. */
 export function hintsOfRule(known: KnownNames, rule: Rule): string[] {
   const hints = new Hints();
   const atoms = [...atomsOf(rule)];
   hints.add(capitalsOf(known, rule, atoms));
-  for (const [at, atom] of atoms.slice(0, mostLooked).entries()) {
+  for (const [at, atom] of atoms.slice(0, maxExamined).entries()) {
     if (hints.isFull) break;
     hints.add(ruleRelation(known, atom, at === 0 ? null : rule.head));
     for (const hint of ruleConstants(known, atom)) hints.add(hint);
@@ -343,7 +345,7 @@ function* ruleConstants(known: KnownNames, atom: Atom): Generator<string> {
   }
 }
 
-/** Capitals that were meant as variables: those that occur twice, or are single letters. */
+/** Capitalized constants probably meant as variables: those that occur twice, or are single letters. */
 function capitalsOf(known: KnownNames, rule: Rule, atoms: readonly Atom[]): string | null {
   const slips = new Map<string, string>();
   const variables = new Set<string>();
@@ -370,7 +372,7 @@ function withVariables({ head, body }: Rule, slips: ReadonlyMap<string, string>)
   return { head: { ...head, args: terms(head.args) }, body: literals(body) };
 }
 
-/** `a`, `a and b`, `a, b and c`. */
+/** Renders `a`, `a and b` or `a, b and c`. */
 export function listed(items: readonly string[], last: 'and' | 'or'): string {
   if (items.length < 2) return items.join('');
   return `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`;

@@ -9,42 +9,43 @@ import { atomsOf } from '../language/terms.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Program } from '../datalog/model/program.ts';
 
-/**
- * The predicates, arities and constants that a caller can mean: those of the tenant's stored facts and of the rules.
- *
- * What is stored is what counts as stored at the generation and time; of other tenants nothing is looked at. A look-up of a
- * name costs as much as it finds; what goes over names, constants or rows goes over so many at most, whatever there is.
- */
+/** The sources of known names. */
 export interface KnownFrom {
   /** Stored facts, then those that a transaction adds. */
   readonly stores: readonly FactStore[];
   readonly rules: readonly RelationNames[];
-  /** Constants that rules name. */
+  /** Constants that rules mention. */
   readonly ruled: ReadonlySet<string>;
   readonly generation: number;
   readonly time: number;
 }
 
-/** So many names are compared with one that is not known. */
-const mostNames = 50_000;
-/** In so many constants another spelling is looked for; in more it is found by guessing alone. */
-const mostConstants = 4_000_000;
-/** So many places of constants are looked at to find where they are; what is past them counts as there. */
-const mostPlaces = 16_000_000;
-/** So many spellings of one constant are told apart. */
-const mostSpellings = 16;
+/** Maximum number of names compared with an unknown one. */
+const maxNamesCompared = 50_000;
+/** Maximum dictionary size for a full scan of spellings; larger ones are only probed with guesses. */
+const maxConstantsScanned = 4_000_000;
+/** Maximum number of rows scanned for constants; constants past it count as present. */
+const maxRowsScanned = 16_000_000;
+/** Maximum number of spellings collected for a constant. */
+const maxSpellings = 16;
 
 const namesOfPrograms = new WeakMap<Program, RelationNames>();
 
+/**
+ * The predicates, arities and constants that a caller can mean: those of the tenant's stored facts and of the rules.
+ *
+ * Facts count if stored at the generation and time; other tenants are never read. A name look-up costs as much as it
+ * finds; scans of names, constants or rows are bounded.
+ */
 export class KnownNames {
   readonly #from: KnownFrom;
-  #places = 0;
+  #rowsScanned = 0;
 
   constructor(from: KnownFrom) {
     this.#from = from;
   }
 
-  /** What the context's reader can mean; with an overlay, what that adds too. */
+  /** The names visible to the context's reader, including its overlay. */
   static of({ database, reader }: LookupContext): KnownNames {
     const { facts, generation, time, overlay, program } = reader;
     const rules = [database.rules.names];
@@ -61,7 +62,10 @@ export class KnownNames {
     });
   }
 
-  /** What a writer can mean before the write; `store` null: the tenant has no facts. `own`: what its transaction asserts. */
+  /**
+   * The names known before a write; `store` null: the tenant has no facts. `own`: relations that its transaction
+   * asserts.
+   */
   static forWriting(
     store: FactStore | null,
     rules: RuleStore,
@@ -73,7 +77,7 @@ export class KnownNames {
     return new KnownNames({ stores, rules: named, ruled: new Set(), ...moment });
   }
 
-  /** True where a fact is stored of it or a rule names it. */
+  /** True if a fact of it is stored or a rule mentions it. */
   has(name: string, arity: number): boolean {
     return this.#isStated(name, arity) || this.isRuled(name, arity);
   }
@@ -92,7 +96,7 @@ export class KnownNames {
     return false;
   }
 
-  /** Ascending; none where the name is not known. */
+  /** Ascending; empty if the name is unknown. */
   arities(name: string): number[] {
     const { stores, rules, generation, time } = this.#from;
     const found = new Set<number>();
@@ -107,7 +111,7 @@ export class KnownNames {
     return this.arities(name).length > 0;
   }
 
-  /** Known names that are written like this one, by code point; those of the arity first. Not itself. */
+  /** Other known names with the same normalized spelling, those of the arity first, then by code point. */
   spelledLike(name: string, arity: number): string[] {
     const found = new Set<string>();
     for (const names of this.#allNames())
@@ -118,7 +122,7 @@ export class KnownNames {
     );
   }
 
-  /** The known name nearest to this one, which is not known; null where none is like it. */
+  /** The known name most similar to this unknown one; null if none is similar. */
   nearest(name: string, arity: number): string | null {
     const [same] = this.spelledLike(name, arity);
     if (same !== undefined) return same;
@@ -127,13 +131,13 @@ export class KnownNames {
     let looked = 0;
     for (const names of this.#allNames())
       for (const each of names.names()) {
-        if (++looked > mostNames) break;
+        if (++looked > maxNamesCompared) break;
         const rank = likeness.rank(each);
         if (rank !== null) ranked.push({ name: each, rank });
       }
     ranked.sort((left, right) => left.rank - right.rank || compareText(left.name, right.name));
     let first: string | null = null;
-    for (const each of ranked.slice(0, mostSpellings)) {
+    for (const each of ranked.slice(0, maxSpellings)) {
       if (each.rank > (ranked[0]?.rank ?? 0) + 1 && first !== null) break;
       if (!this.isKnown(each.name)) continue;
       if (this.has(each.name, arity)) return each.name;
@@ -147,7 +151,7 @@ export class KnownNames {
     return [...stores.map((store) => store.names), ...rules];
   }
 
-  /** True where a stored fact has the constant, wherever. */
+  /** True if any stored fact has the constant. */
   hasConstant(constant: string): boolean {
     const { stores } = this.#from;
     return stores.some((store) => {
@@ -160,7 +164,7 @@ export class KnownNames {
     });
   }
 
-  /** True where a stored fact of the relation, of whatever truth value, has the constant at this position. */
+  /** True if a stored fact of the relation, of either truth value, has the constant at this position. */
   hasConstantAt(name: string, arity: number, position: number, constant: string): boolean {
     return this.#from.stores.some((store) => {
       const id = store.dictionary.find(constant);
@@ -172,19 +176,19 @@ export class KnownNames {
   }
 
   #isAt(relation: FactRelation, position: number, id: number): boolean {
-    this.#places += relation.count + 64;
-    if (this.#places > mostPlaces) return true;
+    this.#rowsScanned += relation.count + 64;
+    if (this.#rowsScanned > maxRowsScanned) return true;
     return relation.holdsAt(position, id, this.#from.generation, this.#from.time);
   }
 
   /**
-   * Constants of stored facts that are written like this one: in another case, with other quotes, with `_` for a space, without
-   * the full stop at the end. By code point; not itself.
+   * Constants of stored facts with the same normalized spelling: another case, other quotes, `_` for a space, or
+   * without the final full stop. By code point; without the constant itself.
    */
   otherSpellings(constant: string): string[] {
     const found = new Set(this.#guessed(constant));
     for (const { dictionary } of this.#from.stores)
-      if (dictionary instanceof Dictionary && dictionary.size <= mostConstants)
+      if (dictionary instanceof Dictionary && dictionary.size <= maxConstantsScanned)
         for (const id of alikeIn(dictionary, constant)) found.add(dictionary.text(id));
     found.delete(constant);
     const { ruled } = this.#from;
@@ -192,12 +196,12 @@ export class KnownNames {
     return [...found].filter((each) => ruled.has(each) || this.hasConstant(each)).sort(compareText);
   }
 
-  /** As `otherSpellings`, of the relation at this position, in a few look-ups. */
+  /** `otherSpellings` for one position of a relation, with a few look-ups. */
   guessedAt(name: string, arity: number, position: number, constant: string): string[] {
     return this.#guessed(constant).filter((each) => this.hasConstantAt(name, arity, position, each));
   }
 
-  /** True where the constant has never been stored. */
+  /** True if the constant has never been stored. */
   isNew(constant: string): boolean {
     return this.#from.stores.every(({ dictionary }) => dictionary.find(constant) < 0);
   }
@@ -210,7 +214,7 @@ export class KnownNames {
     return found;
   }
 
-  /** True where the ground atom is stored, in whatever scope. */
+  /** True if the ground atom is stored in any scope. */
   isStored({ predicate, args, negated }: Atom): boolean {
     const { stores, generation, time } = this.#from;
     return stores.some((store) =>
@@ -220,7 +224,7 @@ export class KnownNames {
     );
   }
 
-  /** A stored fact of the relation, rendered; null where none is found at once. */
+  /** A stored fact of the relation, rendered; null if none is found quickly. */
   example(name: string, arity: number): string | null {
     const { stores, generation, time } = this.#from;
     for (const store of stores)
@@ -237,26 +241,26 @@ export class KnownNames {
   }
 }
 
-/** What was found of constants that were looked for last: ids, among those up to one. A dictionary only grows. */
-const alikeBefore = new WeakMap<
+/** LRU cache of similar constants: their ids up to `through`. A dictionary only grows. */
+const alikeCache = new WeakMap<
   Dictionary,
   Map<string, { readonly through: number; readonly ids: number[] }>
 >();
-const mostRemembered = 256;
+const maxCachedConstants = 256;
 
-/** Ids of constants written like this one. Of one that was looked for before, only what is new since is looked at. */
+/** Ids of constants with a similar spelling. For a cached constant it scans only new entries. */
 function alikeIn(dictionary: Dictionary, constant: string): readonly number[] {
-  let before = alikeBefore.get(dictionary);
-  if (before === undefined) alikeBefore.set(dictionary, (before = new Map()));
+  let before = alikeCache.get(dictionary);
+  if (before === undefined) alikeCache.set(dictionary, (before = new Map()));
   const { through, ids } = before.get(constant) ?? { through: 0, ids: [] };
   const { size } = dictionary;
-  const room = mostSpellings - ids.length;
+  const room = maxSpellings - ids.length;
   const all =
     size === through || room <= 0 ? ids : [...ids, ...dictionary.alike(plainForms(constant), room, through)];
   before.delete(constant);
   before.set(constant, { through: size, ids: all });
   for (const [oldest] of before) {
-    if (before.size <= mostRemembered) break;
+    if (before.size <= maxCachedConstants) break;
     before.delete(oldest);
   }
   return all;
@@ -273,7 +277,7 @@ function namesOf(program: Program): RelationNames {
 
 const quoted = /^(["'`])(.*)\1$|^[“”„](.*)[“”]$|^[‘’](.*)[‘’]$/su;
 
-/** The constant without quotes and space around it, and without what ends a sentence too. */
+/** The constant without surrounding quotes and space, and also without sentence punctuation. */
 function plainForms(constant: string): string[] {
   const trimmed = constant.trim();
   const match = quoted.exec(trimmed);
@@ -283,7 +287,7 @@ function plainForms(constant: string): string[] {
   return [...forms];
 }
 
-/** How somebody may have written it, the likeliest first; not itself. */
+/** Likely spellings of the constant, most likely first; without itself. */
 function guesses(constant: string): Set<string> {
   const found = new Set<string>();
   for (const form of plainForms(constant)) {
@@ -307,27 +311,27 @@ function capitalized(text: string): string {
   return text.replace(/^\p{L}/u, (letter) => letter.toUpperCase());
 }
 
-/** How like other names are to one. */
+/** Ranks names by similarity to a given one. */
 class Likeness {
   readonly #plain: string;
   readonly #letters: number;
   readonly #words: string[];
-  readonly #most: number;
+  readonly #maxDistance: number;
 
   constructor(name: string) {
     this.#plain = spellingOf(name);
     this.#letters = lettersOf(this.#plain);
     this.#words = wordsOf(name);
-    this.#most = this.#plain.length <= 3 ? 1 : this.#plain.length <= 7 ? 2 : 3;
+    this.#maxDistance = this.#plain.length <= 3 ? 1 : this.#plain.length <= 7 ? 2 : 3;
   }
 
-  /** Lower is liker; null: they are not alike. */
+  /** Lower is more similar; null: not similar. */
   rank(other: string): number | null {
     const plain = spellingOf(other);
     const apart = bits(lettersOf(plain) ^ this.#letters);
-    if (Math.abs(plain.length - this.#plain.length) <= this.#most && apart <= 2 * this.#most) {
+    if (Math.abs(plain.length - this.#plain.length) <= this.#maxDistance && apart <= 2 * this.#maxDistance) {
       const distance = distanceOf(plain, this.#plain);
-      if (distance <= this.#most && distance < Math.max(plain.length, this.#plain.length) - 1)
+      if (distance <= this.#maxDistance && distance < Math.max(plain.length, this.#plain.length) - 1)
         return distance;
     }
     const words = wordsOf(other);
@@ -341,7 +345,7 @@ class Likeness {
 
 const small = new Set(['is', 'of', 'a', 'the', 'has', 'in', 'to', 'by', 'for', 'was', 'are', 'not']);
 
-/** The words of a name, without those that say little. */
+/** The words of a name without stop words. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/\/\d+$/, '')
@@ -355,7 +359,7 @@ function isWithin(some: readonly string[], all: readonly string[]): boolean {
   return some.length > 0 && some.every((word) => word.length >= 3 && all.includes(word));
 }
 
-/** A bit for each letter that is there. */
+/** A bit set of the letters in the text. */
 function lettersOf(text: string): number {
   let letters = 0;
   for (let at = 0; at < text.length; at++) letters |= 1 << (text.charCodeAt(at) & 31);
@@ -368,7 +372,7 @@ function bits(value: number): number {
   return count;
 }
 
-/** Insertions, deletions, replacements, and neighbours exchanged, that make one text of the other. */
+/** The Damerau-Levenshtein distance: insertions, deletions, replacements and transpositions of neighbours. */
 function distanceOf(left: string, right: string): number {
   let before: number[] = [];
   let above = Array.from({ length: right.length + 1 }, (_, at) => at);
@@ -376,14 +380,14 @@ function distanceOf(left: string, right: string): number {
     const here = [row];
     for (let at = 1; at <= right.length; at++) {
       const isSame = left[row - 1] === right[at - 1];
-      let least = Math.min(
+      let min = Math.min(
         (above[at] as number) + 1,
         (here[at - 1] as number) + 1,
         (above[at - 1] as number) + (isSame ? 0 : 1),
       );
       if (row > 1 && at > 1 && left[row - 1] === right[at - 2] && left[row - 2] === right[at - 1])
-        least = Math.min(least, (before[at - 2] as number) + 1);
-      here.push(least);
+        min = Math.min(min, (before[at - 2] as number) + 1);
+      here.push(min);
     }
     [before, above] = [above, here];
   }

@@ -5,29 +5,28 @@ import { hintsOfFilter, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
 import type { Concluded, Listing, RelationName } from '../session/listing-cache.ts';
 import { shownConclusions } from './listed-conclusions.ts';
-import type { Listed, SortValue } from './listing-order.ts';
+import type { ListingQuery, SortValue } from './listing-order.ts';
 import {
-  comparePlaces,
+  comparePositions,
   compareRelations,
   conclusionAt,
   type ConclusionName,
   factAt,
   listingOf,
   type ListingPosition,
-  placeAt,
+  positionAt,
 } from './listing.ts';
 
 /**
  * GET /facts: one page of a listing.
  *
- * A page is found by the place of its first entry in the order, not by its number, so that facts that come and go
- * between two pages neither repeat nor hide others. Who wants any page at once names it by number (`offset`), in the
- * list as a cursor saw it where one is given. Descending is ascending read backwards, ties included, so that a
- * reader can page from either end.
+ * A page is located by the sort key of its first entry, not by its number, so that facts that come and go between pages
+ * neither repeat nor hide others. `offset` addresses any page by number, in the list that the cursor saw if one is
+ * given. Descending order is ascending order reversed, ties included, so that a reader can page from either end.
  */
 export async function listFacts(context: ReadContext, query: ListFactsQuery): Promise<FactList> {
   const after = query.cursor === null ? null : readCursor(query.cursor, query.sort);
-  const listed: Listed = { context, query, time: after?.time ?? context.reader.time };
+  const listed: ListingQuery = { context, query, time: after?.time ?? context.reader.time };
   const listing = await listingOf(listed);
   const total = listing.rows.length;
   const isAscending = query.order === 'asc';
@@ -47,54 +46,54 @@ export async function listFacts(context: ReadContext, query: ListFactsQuery): Pr
   return {
     facts,
     total,
-    nextCursor: hasMore ? writeCursor(placeAt(listed, listing, at - step), listed, listing) : null,
+    nextCursor: hasMore ? writeCursor(positionAt(listed, listing, at - step), listed, listing) : null,
     ...(total === 0 ? hintsPart(hintsOfFilter(KnownNames.of(context), query)) : {}),
   };
 }
 
-/** Where the entries after this place begin, in the direction of the query. */
-function firstAfter(listed: Listed, listing: Listing, place: ListingPosition): number {
+/** The index of the first entry after this position, in the direction of the query. */
+function firstAfter(listed: ListingQuery, listing: Listing, position: ListingPosition): number {
   const isAscending = listed.query.order === 'asc';
   let start = 0;
   let end = listing.rows.length;
   while (start < end) {
     const middle = (start + end) >>> 1;
-    const order = comparePlaces(placeAt(listed, listing, middle), place);
+    const order = comparePositions(positionAt(listed, listing, middle), position);
     if (order < 0 || (isAscending && order === 0)) start = middle + 1;
     else end = middle;
   }
   return isAscending ? start : start - 1;
 }
 
-/** The entries at these places; the conclusions of a relation among them are proved together. */
+/** The entries at these indexes; the conclusions of one relation are proved together. */
 async function shown(
-  { context, time }: Listed,
+  { context, time }: ListingQuery,
   listing: Listing,
   page: readonly number[],
 ): Promise<StoredFact[]> {
   const facts: StoredFact[] = [];
-  const concluded = new Map<number, { readonly rows: number[]; readonly places: number[] }>();
-  for (const [place, at] of page.entries()) {
+  const concluded = new Map<number, { readonly rows: number[]; readonly indexes: number[] }>();
+  for (const [index, at] of page.entries()) {
     const fact = factAt(context, listing, at);
     if (fact !== null) {
-      facts[place] = storedFact(context, fact, time);
+      facts[index] = storedFact(context, fact, time);
       continue;
     }
     const { relation, row } = conclusionAt(listing, at);
-    const of = concluded.get(relation) ?? { rows: [], places: [] };
+    const of = concluded.get(relation) ?? { rows: [], indexes: [] };
     concluded.set(relation, of);
     of.rows.push(row);
-    of.places.push(place);
+    of.indexes.push(index);
   }
-  for (const [relation, { rows, places }] of concluded) {
+  for (const [relation, { rows, indexes }] of concluded) {
     const { matches } = listing.conclusions[relation] as Concluded;
     const conclusions = await shownConclusions(context, matches, rows, time);
-    for (const [at, conclusion] of conclusions.entries()) facts[places[at] as number] = conclusion;
+    for (const [at, conclusion] of conclusions.entries()) facts[indexes[at] as number] = conclusion;
   }
   return facts;
 }
 
-/** A place as a cursor names it: by the relation's name where its place can move. */
+/** A position in a cursor: relations are stored by name because their index can change. */
 interface Cursor {
   readonly sort: ListFactsQuery['sort'];
   readonly value: SortValue | RelationName;
@@ -105,7 +104,7 @@ interface Cursor {
 
 function writeCursor(
   { sort, number, conclusion }: ListingPosition,
-  { query, time }: Listed,
+  { query, time }: ListingQuery,
   { relations }: Listing,
 ): string {
   const relation = query.sort === 'predicate' ? relations[sort as number] : undefined;
@@ -123,10 +122,7 @@ function placeOf({ value, number, conclusion }: Cursor, relations: readonly Rela
 }
 
 function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
-  const refused = invalid(
-    'cursor',
-    'a cursor is what nextCursor of the page before gave, for the same query',
-  );
+  const refused = invalid('cursor', 'cursor must be the nextCursor of the previous page of the same query');
   let parts: unknown;
   try {
     parts = JSON.parse(cursor);
@@ -134,12 +130,12 @@ function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
     throw refused;
   }
   if (!Array.isArray(parts)) throw refused;
-  const [sort, place, number, name, time] = parts as unknown[];
+  const [sort, given, number, name, time] = parts as unknown[];
   if (sort !== wanted || (number !== null && typeof number !== 'number') || typeof time !== 'number')
     throw refused;
-  const value = valueNamed(place, wanted);
+  const value = valueNamed(given, wanted);
   const conclusion = conclusionNamed(name);
-  // Of a stored fact its number, of a conclusion its name.
+  // A stored fact has its number, a conclusion its name.
   if (value === undefined || (number === null) !== (conclusion !== null)) throw refused;
   return { sort: wanted, value, number, conclusion, time };
 }
@@ -151,16 +147,16 @@ function conclusionNamed(name: unknown): ConclusionName | null {
   return args.every((arg) => typeof arg === 'string') ? { negated, args } : null;
 }
 
-/** What a cursor of this sort names as the value of its entry; undefined where it is no such value. */
+/** The sort value in a cursor of this sort; undefined if it is not valid. */
 function valueNamed(value: unknown, sort: ListFactsQuery['sort']): Cursor['value'] | undefined {
   if (sort === 'predicate') return relationNamed(value) ?? undefined;
   if (!isTextSort(sort)) return typeof value === 'number' ? value : undefined;
   return value === null || typeof value === 'string' ? value : undefined;
 }
 
-function relationNamed(place: unknown): RelationName | null {
-  if (!Array.isArray(place)) return null;
-  const [predicate, arity, negated] = place as unknown[];
+function relationNamed(given: unknown): RelationName | null {
+  if (!Array.isArray(given)) return null;
+  const [predicate, arity, negated] = given as unknown[];
   return typeof predicate === 'string' && typeof arity === 'number' && typeof negated === 'boolean'
     ? { predicate, arity, negated }
     : null;

@@ -11,16 +11,15 @@ import { sees } from '../datalog/model/reader.ts';
 import { rowsByText } from '../datalog/tables/sorted.ts';
 
 /**
- * The derivable conclusions that are not stored, as they are shown among facts.
+ * The derivable conclusions that are not stored, shown among facts.
  *
- * Which there are takes no proof; `conclusionsOf` finds them. What one is shown with (rule, premises, times, validity,
- * salience) is of its canonical proof: so only what is shown is proved, all of a page together, and everything only
- * where an order needs it.
+ * `conclusionsOf` finds them without proofs. Their rule, premises, times, validity and salience come from the canonical
+ * proof, so only what is shown is proved, a page at a time; all are proved only if the sort order needs it.
  */
 
 /**
- * The conclusions of the relation that are derivable in the view and not stored there, ordered by their arguments by code
- * point. `part`: only those that have it in their rendered atom, in lower case.
+ * The conclusions of the relation that are derivable in the view and not stored there, ordered by arguments by code
+ * point. `part`: only those whose rendered atom contains it, in lower case.
  */
 export async function conclusionsOf(
   context: ReadContext,
@@ -31,21 +30,22 @@ export async function conclusionsOf(
   const { pacer } = context;
   const matches = await everyAtom(context, view, relation);
   const isStored = storedAmong(context, view, relation, matches);
-  let kept = new Int32Array(matches.count);
+  let selected = new Int32Array(matches.count);
   let count = 0;
   for (let row = 0; row < matches.count; row++) {
     if ((row & 0xff) === 0xff) await pacer.breathe();
     if (isStored(row)) continue;
-    if (part === null || renderAtom(answerAt(matches, row)).toLowerCase().includes(part)) kept[count++] = row;
+    if (part === null || renderAtom(answerAt(matches, row)).toLowerCase().includes(part))
+      selected[count++] = row;
   }
-  kept = kept.subarray(0, count);
-  const columns = matches.columns.map((column) => kept.map((row) => column[row] as number));
+  selected = selected.subarray(0, count);
+  const columns = matches.columns.map((column) => selected.map((row) => column[row] as number));
   const order = await rowsByText(columns, count, matches.constants, pacer, count);
   const inOrder = columns.map((column) => order.map((row) => column[row] as number));
   return { ...matches, columns: inOrder, count };
 }
 
-/** Tells of which rows the view has a stored fact that the reader sees. */
+/** Returns a test whether the view has a visible stored fact for a row. */
 function storedAmong(
   { tenant, reader }: ReadContext,
   view: ScopeChoice,
@@ -71,7 +71,7 @@ function storedAmong(
   };
 }
 
-/** The rows of conclusions as they are shown, in the order in which they are given: proved together. */
+/** The conclusions of these rows as they are shown, in the given order; proved together. */
 export async function shownConclusions(
   context: ReadContext,
   matches: Matches,
@@ -85,7 +85,7 @@ export async function shownConclusions(
   });
 }
 
-/** What each of the conclusions takes from the stored premises of its proof, relation by relation. All are proved. */
+/** What each conclusion inherits from the stored premises of its proof, by relation. Proves all of them. */
 export async function supportsOf(
   context: ReadContext,
   relations: readonly Matches[],
@@ -116,7 +116,7 @@ async function proving<Result>(
   });
 }
 
-/** All atoms of the relation that the view has, stored and concluded, in no order. */
+/** All atoms of the relation in the view, stored and derived, in no order. */
 export async function everyAtom(
   { reasoner, reader, pacer }: ReadContext,
   view: ScopeChoice,
@@ -127,7 +127,7 @@ export async function everyAtom(
   return reasoner.answers(asked, reader, pacer);
 }
 
-/** The atom of an answer to a question that is one atom. */
+/** The atom of an answer to a question of one atom. */
 export function answerAt({ question: asked, columns, constants }: Matches, row: number): AtomLiteral {
   const { variables } = asked;
   const atom = asked.body[0] as AtomLiteral;
@@ -138,7 +138,7 @@ export function answerAt({ question: asked, columns, constants }: Matches, row: 
   return { ...atom, args };
 }
 
-/** What a conclusion takes from the stored premises of its proof; of no premises the neutral values. */
+/** What a conclusion inherits from the stored premises of its proof; neutral values if there are none. */
 export interface ProofSupport {
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -147,7 +147,7 @@ export interface ProofSupport {
   readonly salience: number;
 }
 
-/** With the scope of the rule that concludes it, null of one without scope. */
+/** A support with the scope of the concluding rule; null: an unscoped rule. */
 export interface Concluding extends ProofSupport {
   readonly scope: string | null;
 }
@@ -173,26 +173,26 @@ function both(left: ProofSupport, right: ProofSupport): ProofSupport {
 }
 
 /**
- * What the steps of proofs amount to as facts. Steps that are added to the proofs are taken in when they are asked for;
- * many at once are better taken in before, in slices.
+ * Shows proof steps as facts. New steps of the builder are processed on demand; many at once are better processed in
+ * advance with `takeIn`, which yields between slices.
  */
 export class Conclusions {
   readonly #context: ReadContext;
   readonly #builder: ProofBuilder;
   readonly #time: number;
-  /** Of every step, each from those before it. */
+  /** The support of every step, computed from earlier ones. */
   readonly #support: ProofSupport[] = [];
-  /** Facts of the builder that were taken in. */
+  /** Number of the builder's facts processed. */
   #facts = 0;
 
-  /** `time`: the one that saliences are as of. */
+  /** `time`: the time of the saliences. */
   constructor(context: ReadContext, builder: ProofBuilder, time: number) {
     this.#context = context;
     this.#builder = builder;
     this.#time = time;
   }
 
-  /** Takes in all steps that there are. */
+  /** Processes all steps so far. */
   async takeIn(): Promise<void> {
     const { steps } = this.#builder;
     while (this.#support.length < steps.length) {
@@ -201,21 +201,21 @@ export class Conclusions {
     }
   }
 
-  /** The least salience among the stored premises of the step's proof; 1 without any. */
+  /** The lowest salience among the stored premises of the step's proof; 1 if there are none. */
   salienceOf(step: number): number {
     return this.supportOf(step).salience;
   }
 
-  /** The scope of the rule that the step is by; null of one without scope. */
+  /** The scope of the step's rule; null: an unscoped rule. */
   scopeOf(step: number): string | null {
-    return present(this.#builder.steps[step], 'the step is there').scope;
+    return present(this.#builder.steps[step], 'the step exists').scope;
   }
 
-  /** The conclusion of a step by a rule, as it is shown among facts. */
+  /** The conclusion of a rule step as it is shown among facts. */
   at(step: number): StoredFact {
     const { steps, proved } = this.#builder;
-    const { rule, scope, premises } = present(steps[step], 'the step is there');
-    const { predicate, args, negated } = present(proved[step], 'it proves an atom').premise
+    const { rule, scope, premises } = present(steps[step], 'the step exists');
+    const { predicate, args, negated } = present(proved[step], 'the step proves an atom').premise
       .literal as AtomLiteral;
     const support = this.supportOf(step);
     return {
@@ -236,14 +236,14 @@ export class Conclusions {
     };
   }
 
-  /** What the step's proof takes from its stored premises. */
+  /** What the step inherits from the stored premises of its proof. */
   supportOf(step: number): ProofSupport {
     const { steps, facts } = this.#builder;
     for (let next = this.#support.length; next <= step; next++) {
-      const { kind, premises } = present(steps[next], 'the step is there');
+      const { kind, premises } = present(steps[next], 'the step exists');
       let own = noSupport;
       if (kind === 'fact') {
-        const row = present(facts[this.#facts++], 'a step of a fact has its fact');
+        const row = present(facts[this.#facts++], 'a fact step has its fact');
         const fact = storedFact(this.#context, row, this.#time);
         const from = fact.validFrom ?? Number.NEGATIVE_INFINITY;
         own = { ...fact, from, until: fact.validUntil ?? Number.POSITIVE_INFINITY };

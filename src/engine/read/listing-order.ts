@@ -1,4 +1,3 @@
-import { argumentRanks } from './argument-order.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { isTextSort, type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
 import type { FactRow } from '../store/fact-store.ts';
@@ -6,37 +5,39 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Concluded, Listing, RelationName } from '../session/listing-cache.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
+import { compareText } from '../base/text-order.ts';
+import { compareNumbersFirst, isNumber } from '../language/numbers.ts';
 
-/** What is listed, for whom. */
-export interface Listed {
+/** A listing query in its context. */
+export interface ListingQuery {
   readonly context: ReadContext;
   readonly query: ListFactsQuery;
-  /** Saliences are those of the first page, or facts would change places between pages as time goes by. */
+  /** Saliences are those of the first page; otherwise facts would move between pages as time passes. */
   readonly time: number;
 }
 
-/** What an entry is sorted by: a number, or the text of an argument, null where it has no such argument. */
+/** The sort value of an entry: a number, or the text of an argument; null if it has none. */
 export type SortValue = number | string | null;
 
-/** Stored rows that the query takes, each with the place of its relation, relation by relation. */
+/** Selected stored rows, each with the index of its relation, relation by relation. */
 export interface StoredRows {
   readonly places: Int32Array;
   readonly rows: Int32Array;
 }
 
-/** Stored rows and conclusions in one ascending order; ties by number, conclusions after all stored facts. */
-export async function inOrder(
-  listed: Listed,
+/** Stored rows and conclusions in ascending order; ties by fact number, conclusions after all stored facts. */
+export async function sortedListing(
+  listed: ListingQuery,
   relations: readonly RelationName[],
   stored: StoredRows,
   conclusions: readonly Concluded[],
 ): Promise<Pick<Listing, 'places' | 'rows'>> {
   const { pacer, tenant } = listed.context;
-  const ofPlace = relations.map(({ predicate, arity, negated }) =>
+  const relationAt = relations.map(({ predicate, arity, negated }) =>
     tenant.facts.relation(predicate, arity, negated),
   );
   const concluded = conclusions.reduce((sum, { matches }) => sum + matches.count, 0);
-  if (listed.query.sort === 'predicate' && concluded === 0) return byNumbers(stored, ofPlace, pacer);
+  if (listed.query.sort === 'predicate' && concluded === 0) return byNumbers(stored, relationAt, pacer);
   const storedCount = stored.rows.length;
   const count = storedCount + concluded;
   const places = new Int32Array(count);
@@ -50,10 +51,10 @@ export async function inOrder(
       rows[at] = row;
       if ((row & 0x3fff) === 0x3fff) await pacer.breathe();
     }
-  const entries: Entries = { listed, ofPlace, conclusions, places, rows };
+  const entries: Entries = { listed, relationAt, conclusions, places, rows };
   const numbers = new Int32Array(storedCount);
   for (let entry = 0; entry < storedCount; entry++) {
-    numbers[entry] = numericValue(storedAt(entries, entry));
+    numbers[entry] = rowNumberOf(storedAt(entries, entry));
     if ((entry & 0xfff) === 0xfff) await pacer.breathe();
   }
   const sorts = await sortsOf(entries);
@@ -69,20 +70,20 @@ export async function inOrder(
   };
 }
 
-/** Entries in no order yet: stored facts, then conclusions; as in a `Listing`. */
+/** Unordered entries: stored facts, then conclusions, encoded as in a `Listing`. */
 interface Entries {
-  readonly listed: Listed;
-  readonly ofPlace: readonly (StoredRelation | null)[];
+  readonly listed: ListingQuery;
+  readonly relationAt: readonly (StoredRelation | null)[];
   readonly conclusions: readonly Concluded[];
   readonly places: Int32Array;
   readonly rows: Int32Array;
 }
 
-function storedAt({ ofPlace, places, rows }: Entries, entry: number): FactRow {
-  return { relation: ofPlace[places[entry] as number] as StoredRelation, row: rows[entry] as number };
+function storedAt({ relationAt, places, rows }: Entries, entry: number): FactRow {
+  return { relation: relationAt[places[entry] as number] as StoredRelation, row: rows[entry] as number };
 }
 
-/** Numbers that have the order of what the entries are sorted by. */
+/** Numbers in the same order as the sort values of the entries. */
 async function sortsOf(entries: Entries): Promise<Float64Array> {
   const { listed, conclusions, places, rows } = entries;
   const { pacer } = listed.context;
@@ -99,14 +100,14 @@ async function sortsOf(entries: Entries): Promise<Float64Array> {
     const of = conclusions[-1 - place];
     sorts[entry] =
       of === undefined
-        ? (valueOf(listed, storedAt(entries, entry), place) as number)
+        ? (sortValueOf(listed, storedAt(entries, entry), place) as number)
         : ((of.values?.[rows[entry] as number] as number | undefined) ?? of.place);
     if ((entry & 0xfff) === 0xfff) await pacer.breathe();
   }
   return sorts;
 }
 
-/** The scope of an entry; null where it has none. */
+/** The scope of an entry; null: none. */
 function scopeAt(entries: Entries, entry: number): string | null {
   const { listed, conclusions, places, rows } = entries;
   const of = conclusions[-1 - (places[entry] as number)];
@@ -114,7 +115,7 @@ function scopeAt(entries: Entries, entry: number): string | null {
   return (of.values?.[rows[entry] as number] as string | null | undefined) ?? null;
 }
 
-/** The text of an entry's argument; null where it has none at this position. */
+/** The text of an entry's argument; null: none at this position. */
 function argumentAt(entries: Entries, entry: number, position: number): string | null {
   const { listed, conclusions, places, rows } = entries;
   const of = conclusions[-1 - (places[entry] as number)];
@@ -124,17 +125,17 @@ function argumentAt(entries: Entries, entry: number, position: number): string |
 }
 
 /**
- * Rows by relation, which they are, and there by number. Rows are born in that order, but versions of facts that were
- * changed come later: where there are none, nothing has to be moved.
+ * Sorts rows by fact number within each relation. Rows are born in that order except for later versions of changed
+ * facts; without those nothing moves.
  */
 async function byNumbers(
   { places, rows }: StoredRows,
-  ofPlace: readonly (StoredRelation | null)[],
+  relationAt: readonly (StoredRelation | null)[],
   pacer: Pacer,
 ): Promise<StoredRows> {
   for (let start = 0; start < rows.length; ) {
     const place = places[start] as number;
-    const { number } = ofPlace[place] as StoredRelation;
+    const { number } = relationAt[place] as StoredRelation;
     let end = start;
     let isInOrder = true;
     for (; end < rows.length && places[end] === place; end++) {
@@ -156,11 +157,15 @@ async function byNumbers(
   return { places, rows };
 }
 
-/** What a stored fact is sorted by; `place` is that of its relation. */
-export function valueOf({ context, query, time }: Listed, fact: FactRow, place: number): SortValue {
+/** The sort value of a stored fact; `relationIndex`: the index of its relation. */
+export function sortValueOf(
+  { context, query, time }: ListingQuery,
+  fact: FactRow,
+  relationIndex: number,
+): SortValue {
   const { database, tenant } = context;
   const { sort } = query;
-  if (sort === 'predicate') return place;
+  if (sort === 'predicate') return relationIndex;
   if (sort === 'validUntil')
     return Math.min(Number.MAX_VALUE, fact.relation.validUntil?.[fact.row] ?? Number.MAX_VALUE);
   const position = sortedPosition(sort);
@@ -174,7 +179,7 @@ export function valueOf({ context, query, time }: Listed, fact: FactRow, place: 
 }
 
 function argumentOf(
-  { context }: Pick<Listed, 'context'>,
+  { context }: Pick<ListingQuery, 'context'>,
   { relation, row }: FactRow,
   position: number,
 ): string | null {
@@ -182,6 +187,49 @@ function argumentOf(
   return context.tenant.facts.dictionary.text((relation.columns[position] as Int32Array)[row] as number);
 }
 
-export function numericValue(fact: FactRow): number {
+/** The number of a stored fact, which breaks ties. */
+export function rowNumberOf(fact: FactRow): number {
   return fact.relation.number[fact.row] as number;
+}
+
+/**
+ * Compares argument values: numbers first, in numeric order, then text by code point, then null (no such argument). Equal
+ * numbers are ordered by their texts, so the order is total.
+ */
+export function compareArguments(left: string | null, right: string | null): number {
+  if (left === null || right === null) return Number(left === null) - Number(right === null);
+  return compareNumbersFirst(left, right) || compareText(left, right);
+}
+
+/** For each of `count` values, the number of distinct values before it. */
+export async function argumentRanks(
+  count: number,
+  valueAt: (at: number) => string | null,
+  pacer: Pacer,
+): Promise<Float64Array> {
+  const indexOf = new Map<string | null, number>();
+  const indexes = new Int32Array(count);
+  for (let at = 0; at < count; at++) {
+    const value = valueAt(at);
+    let index = indexOf.get(value);
+    if (index === undefined) indexOf.set(value, (index = indexOf.size));
+    indexes[at] = index;
+    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+  }
+  const distinct = [...indexOf.keys()];
+  // Distinct doubles are in the order of their exact values, which decides most comparisons.
+  const doubles = new Float64Array(distinct.length);
+  for (const [at, value] of distinct.entries()) {
+    doubles[at] = value !== null && isNumber(value) ? Number(value) : Number.NaN;
+    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+  }
+  const compare = (left: number, right: number): number => {
+    const difference = (doubles[left] as number) - (doubles[right] as number);
+    if (difference !== 0 && !Number.isNaN(difference)) return difference;
+    return compareArguments(distinct[left] as string | null, distinct[right] as string | null);
+  };
+  const order = await sortedOrder(distinct.length, compare, pacer);
+  const rankOf = new Float64Array(distinct.length);
+  for (let rank = 0; rank < order.length; rank++) rankOf[order[rank] as number] = rank;
+  return Float64Array.from(indexes, (index) => rankOf[index] as number);
 }

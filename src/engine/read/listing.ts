@@ -1,35 +1,36 @@
-import { AtomPart } from './atom-part.ts';
-import { compareArguments } from './argument-order.ts';
+import {
+  compareArguments,
+  sortedListing,
+  type ListingQuery,
+  rowNumberOf,
+  type SortValue,
+  type StoredRows,
+  sortValueOf,
+} from './listing-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { EngineError } from '../base/errors.ts';
 import { compareText, compareTexts } from '../base/text-order.ts';
 import { type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
-import type { FactRow } from '../store/fact-store.ts';
+import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Concluded, Listing, ListingState, RelationName } from '../session/listing-cache.ts';
 import { answerAt, conclusionsOf, type Concluding, supportsOf } from './listed-conclusions.ts';
-import {
-  inOrder,
-  type Listed,
-  numericValue,
-  type SortValue,
-  type StoredRows,
-  valueOf,
-} from './listing-order.ts';
 import { relationKey } from '../language/terms.ts';
+import { Dictionary } from '../store/dictionary.ts';
+import { renderAtom } from '../language/print.ts';
 
 /**
- * A listing: everything that a query of GET /facts lists, in ascending order.
+ * The listing of a GET /facts query: all entries in ascending order.
  *
- * Facts that are stored but not valid yet are listed too: they can be changed and retracted. Conclusions come after
- * all stored facts of the same value, by their relations and their arguments. They are proved here only where the order
- * is by what their proofs say.
+ * Facts that are stored but not yet valid are listed too, since they can be changed and retracted. Conclusions come
+ * after all stored facts with the same value, by relation and arguments. They are proved only if the sort order needs
+ * their proofs.
  */
 
-/** Where an entry stands in the order: compared from the first field to the last. */
+/** The position of an entry in the order; fields are compared first to last. */
 export interface ListingPosition {
   readonly sort: SortValue;
-  /** Number of a stored fact; null: a conclusion, which comes after all of those. */
+  /** Number of a stored fact; null: a conclusion, which comes after stored facts. */
   readonly number: number | null;
   readonly conclusion: ConclusionName | null;
 }
@@ -40,7 +41,8 @@ export interface ConclusionName {
   readonly args: readonly string[];
 }
 
-export function comparePlaces(left: ListingPosition, right: ListingPosition): number {
+/** Compares two positions. */
+export function comparePositions(left: ListingPosition, right: ListingPosition): number {
   return (
     compareSorts(left.sort, right.sort) ||
     (left.number ?? Number.POSITIVE_INFINITY) - (right.number ?? Number.POSITIVE_INFINITY) ||
@@ -64,6 +66,7 @@ function compareConclusions(left: ConclusionName, right: ConclusionName): number
   );
 }
 
+/** Compares relations by predicate, arity and truth value, true first. */
 export function compareRelations(left: RelationName, right: RelationName): number {
   return (
     compareText(left.predicate, right.predicate) ||
@@ -72,23 +75,27 @@ export function compareRelations(left: RelationName, right: RelationName): numbe
   );
 }
 
-/** The listing, a kept one where that is the same. To be called in the turn in which the reader was pinned. */
-export async function listingOf(listed: Listed): Promise<Listing> {
+/** The listing, from the cache if it is still current. Call it in the turn in which the reader was pinned. */
+export async function listingOf(listed: ListingQuery): Promise<Listing> {
   const { context } = listed;
   const state = stateOf(listed);
-  const kept = context.listings.find(state);
-  if (kept !== null) return kept;
+  const cached = context.listings.find(state);
+  if (cached !== null) return cached;
   const relations = listedRelations(listed);
   const stored = await storedRows(listed, relations);
   const conclusions = await concluded(listed, relations);
-  const listing = { relations, conclusions, ...(await inOrder(listed, relations, stored, conclusions)) };
+  const listing = {
+    relations,
+    conclusions,
+    ...(await sortedListing(listed, relations, stored, conclusions)),
+  };
   const now = stateOf(listed);
   if (now.version === state.version && now.usesVersion === state.usesVersion)
     context.listings.keep(state, listing);
   return listing;
 }
 
-function stateOf({ context, query, time }: Listed): ListingState {
+function stateOf({ context, query, time }: ListingQuery): ListingState {
   const { tenant, reader } = context;
   const { predicate, scope, unscoped, q, truthVal, derived, sort } = query;
   const bySalience = sort === 'salience';
@@ -103,12 +110,12 @@ function stateOf({ context, query, time }: Listed): ListingState {
   };
 }
 
-/** Where the entry at this place of the listing stands. */
-export function placeAt(listed: Listed, listing: Listing, at: number): ListingPosition {
+/** The position of the entry at this index. */
+export function positionAt(listed: ListingQuery, listing: Listing, at: number): ListingPosition {
   const fact = factAt(listed.context, listing, at);
   if (fact !== null) {
-    const sort = valueOf(listed, fact, listing.places[at] as number);
-    return { sort, number: numericValue(fact), conclusion: null };
+    const sort = sortValueOf(listed, fact, listing.places[at] as number);
+    return { sort, number: rowNumberOf(fact), conclusion: null };
   }
   const { relation, row } = conclusionAt(listing, at);
   const { matches, values } = listing.conclusions[relation] as Concluded;
@@ -119,7 +126,7 @@ export function placeAt(listed: Listed, listing: Listing, at: number): ListingPo
   return { sort, number: null, conclusion: { negated, args } };
 }
 
-/** The stored fact at this place of the listing, or null where a conclusion stands there. */
+/** The stored fact at this index; null if it is a conclusion. */
 export function factAt({ tenant }: ReadContext, listing: Listing, at: number): FactRow | null {
   const place = listing.places[at] as number;
   if (place < 0) return null;
@@ -128,13 +135,13 @@ export function factAt({ tenant }: ReadContext, listing: Listing, at: number): F
   return relation === null ? null : { relation, row: listing.rows[at] as number };
 }
 
-/** The conclusion at this place of the listing: by its place among `conclusions`, and its row there. */
+/** The conclusion at this index: the index of its relation among `conclusions`, and its row there. */
 export function conclusionAt({ places, rows }: Listing, at: number): { relation: number; row: number } {
   return { relation: -1 - (places[at] as number), row: rows[at] as number };
 }
 
-/** The relations that the query can list, stored and concluded, in order, each once. */
-function listedRelations({ context: { tenant, reader }, query }: Listed): RelationName[] {
+/** The relations that the query can list, stored and derived, in order, each once. */
+function listedRelations({ context: { tenant, reader }, query }: ListingQuery): RelationName[] {
   const named = new Map<string, RelationName>();
   const concluded = query.derived ? reader.program.conclusionsOf(query.predicate ?? '') : [];
   for (const { predicate, arity, negated } of [...tenant.facts.relations.values(), ...concluded])
@@ -148,7 +155,7 @@ function listedRelations({ context: { tenant, reader }, query }: Listed): Relati
 
 const rowsBetweenBreaths = 4096;
 
-/** What gathers stored rows: `scope` by number, 0 for the facts without one; null: of all. */
+/** Collects stored rows. `scope`: by number, 0 for the facts without scope; null: all. */
 interface Gathering {
   readonly context: ReadContext;
   readonly scope: number | null;
@@ -156,15 +163,15 @@ interface Gathering {
 }
 
 async function storedRows(
-  { context, query }: Listed,
+  { context, query }: ListingQuery,
   relations: readonly RelationName[],
 ): Promise<StoredRows> {
   const { facts } = context.tenant;
   const view = scopeChoice(query);
   const scope = view.kind === 'all' ? null : view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
-  const part = query.q === null ? null : new AtomPart(query.q);
+  const part = query.q === null ? null : new AtomFilter(query.q);
   const gathering: Gathering = { context, scope, found: new GrowingPairs() };
-  for (const [place, { predicate, arity, negated }] of relations.entries()) {
+  for (const [relationIndex, { predicate, arity, negated }] of relations.entries()) {
     const relation = facts.relation(predicate, arity, negated);
     if (relation === null) continue;
     const count = relation.rowsAt(context.reader.generation);
@@ -172,38 +179,39 @@ async function storedRows(
     for (let row = 0; row < count; ) {
       const end = Math.min(count, row + rowsBetweenBreaths);
       row = isWhole
-        ? takeListed(gathering, relation, place, row, end)
-        : takeMatching(gathering, part, relation, place, row, end);
+        ? takeListed(gathering, relation, relationIndex, row, end)
+        : takeMatching(gathering, part, relation, relationIndex, row, end);
       await context.pacer.breathe();
     }
   }
   return gathering.found.taken();
 }
 
-/** Takes the listed rows from one to another, the last exclusive; answers where it stopped. */
+/** Collects the listed rows in a range, end exclusive; returns where it stopped. */
 function takeListed(
   { context: { reader }, scope, found }: Gathering,
   relation: StoredRelation,
-  place: number,
+  relationIndex: number,
   from: number,
   to: number,
 ): number {
   if (scope === null && relation.death === null && relation.validUntil === null) {
-    found.addRange(place, from, to);
+    found.addRange(relationIndex, from, to);
     return to;
   }
   const scopes = relation.columns[relation.arity] as Int32Array;
   for (let row = from; row < to; row++)
-    if ((scope === null || scopes[row] === scope) && isListed(relation, row, reader)) found.add(place, row);
+    if ((scope === null || scopes[row] === scope) && isListed(relation, row, reader))
+      found.add(relationIndex, row);
   return to;
 }
 
-/** As `takeListed`, of rows whose atom has the part; stops as soon as it was enough for a slice. */
+/** `takeListed` for rows whose atom contains the substring; stops when the slice's work is used up. */
 function takeMatching(
   { context, scope, found }: Gathering,
-  part: AtomPart,
+  part: AtomFilter,
   relation: StoredRelation,
-  place: number,
+  relationIndex: number,
   from: number,
   to: number,
 ): number {
@@ -213,19 +221,19 @@ function takeMatching(
   for (; row < to && work.steps < rowsBetweenBreaths; row++) {
     work.steps++;
     if ((scope !== null && scopes[row] !== scope) || !isListed(relation, row, context.reader)) continue;
-    if (part.isIn(context.tenant.facts, { relation, row }, work)) found.add(place, row);
+    if (part.isIn(context.tenant.facts, { relation, row }, work)) found.add(relationIndex, row);
   }
   return row;
 }
 
-/** Alive in the reader's generation, and its validity has not ended. */
+/** True if the row is alive in the reader's generation and its validity has not ended. */
 function isListed(relation: StoredRelation, row: number, reader: ReadContext['reader']): boolean {
   const death = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
   const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
   return death > reader.generation && until > reader.time;
 }
 
-/** Pairs of numbers in two columns that grow. */
+/** Pairs of numbers in two growing columns. */
 class GrowingPairs {
   #left = new Int32Array(1024);
   #right = new Int32Array(1024);
@@ -240,7 +248,7 @@ class GrowingPairs {
     this.#right[this.#count++] = right;
   }
 
-  /** Pairs of the one number with each of the others, the last exclusive. */
+  /** Adds pairs of one number with each number of a range, end exclusive. */
   addRange(left: number, from: number, to: number): void {
     const end = this.#count + to - from;
     while (this.#left.length < end) {
@@ -263,8 +271,8 @@ function enlarged(column: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return grown;
 }
 
-/** The derivable conclusions of the query's predicate that are not stored, of every arity and truth value. */
-async function concluded(listed: Listed, relations: readonly RelationName[]): Promise<Concluded[]> {
+/** The derivable, not stored conclusions of the query's predicate, of every arity and truth value. */
+async function concluded(listed: ListingQuery, relations: readonly RelationName[]): Promise<Concluded[]> {
   const { context, query } = listed;
   const { predicate } = query;
   if (!query.derived || predicate === null) return [];
@@ -281,15 +289,18 @@ async function concluded(listed: Listed, relations: readonly RelationName[]): Pr
   const { sort } = query;
   if (sort === 'predicate' || sortedPosition(sort) !== null) return found;
   if (sort !== 'truthVal' && sort !== 'derived') return valued(listed, found);
-  // The same of all conclusions of a relation, which no proof has to say.
+  // The value is the same for all conclusions of a relation, so no proof is needed.
   return found.map((each) => {
     const value = sort === 'derived' ? true : relations[each.place]?.negated === false;
     return { ...each, values: new Float64Array(each.matches.count).fill(Number(value)) };
   });
 }
 
-/** The conclusions with what they are sorted by, which is what their proofs say. */
-async function valued({ context, query, time }: Listed, all: readonly Concluded[]): Promise<Concluded[]> {
+/** The conclusions with the sort values from their proofs. */
+async function valued(
+  { context, query, time }: ListingQuery,
+  all: readonly Concluded[],
+): Promise<Concluded[]> {
   try {
     const relations = all.map(({ matches }) => matches);
     const supports = await supportsOf(context, relations, time);
@@ -302,9 +313,9 @@ async function valued({ context, query, time }: Listed, all: readonly Concluded[
     const count = all.reduce((sum, each) => sum + each.matches.count, 0);
     throw new EngineError(
       error.code,
-      `sort=${query.sort} needs the proof of each of ${count} conclusions of ${query.predicate}, which is over a limit ` +
-        `(${String(error.members['limit'])}); sort=predicate and sort=argN prove only the page that they show, and ` +
-        'scope, truthVal or q leave less to prove',
+      `sort=${query.sort} needs the proof of each of ${count} conclusions of ${query.predicate}, which exceeds ` +
+        `a limit (${String(error.members['limit'])}); sort=predicate and sort=argN prove only the conclusions of ` +
+        `the page, and scope, truthVal or q reduce their number`,
       error.members,
       { cause: error },
     );
@@ -319,4 +330,49 @@ function valuesOf(supports: readonly Concluding[], sort: ListFactsQuery['sort'])
 function valueOfSupport(support: Concluding, sort: ListFactsQuery['sort']): number {
   if (sort === 'createdAt' || sort === 'updatedAt' || sort === 'salience') return support[sort];
   return Math.min(Number.MAX_VALUE, support.until);
+}
+
+/**
+ * A case-insensitive substring filter over rendered atoms.
+ *
+ * A substring of ASCII letters, digits and underscores contains no bracket, comma or quote and so lies within one
+ * constant; its bytes decide unless the constant is rendered differently from how it is stored. Other substrings are
+ * searched in the rendered atom.
+ */
+export class AtomFilter {
+  readonly #text: string;
+  /** null: may span several constants. */
+  readonly #bytes: Uint8Array | null;
+
+  constructor(text: string) {
+    this.#text = text.toLowerCase();
+    this.#bytes = /^[a-z0-9_]+$/.test(this.#text) ? new TextEncoder().encode(this.#text) : null;
+  }
+
+  /** True if the predicate's name contains it, and so every atom does. */
+  isInName(predicate: string): boolean {
+    return predicate.toLowerCase().includes(this.#text);
+  }
+
+  /**
+   * True if the fact contains it outside the predicate's name. Adds the cost to `work`, in steps of some hundred ns.
+   */
+  isIn(facts: FactStore, { relation, row }: FactRow, work: { steps: number }): boolean {
+    const { predicate, arity, negated, columns } = relation;
+    const { dictionary } = facts;
+    if (this.#bytes !== null && dictionary instanceof Dictionary) {
+      let isSure = true;
+      for (let position = 0; position < arity && isSure; position++) {
+        const id = (columns[position] as Int32Array)[row] as number;
+        work.steps += dictionary.sizeOf(id) / 64;
+        const holds = dictionary.holds(id, this.#bytes);
+        if (holds === true) return true;
+        isSure = holds === false;
+      }
+      if (isSure) return false;
+    }
+    const atom = renderAtom({ predicate, args: facts.argsOf({ relation, row }), negated });
+    work.steps += 4 + atom.length / 16;
+    return atom.toLowerCase().includes(this.#text);
+  }
 }

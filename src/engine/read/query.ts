@@ -14,7 +14,10 @@ export interface Queried {
   readonly facts: readonly FactRow[];
 }
 
-/** As `queryFacts`, at once: where an index finds few facts; else null. Not for a reader with an overlay. */
+/**
+ * The point look-up path of `queryFacts`, if an index finds few facts; else null. Synchronous. Not for a reader with an
+ * overlay.
+ */
 export function queryByPointLookup({ reader }: LookupContext, input: QueryInput): Queried | null {
   const { predicate, args, truthVal } = input;
   const found = pointLookup(reader, { predicate, args, truthVal, scope: scopeChoice(input) }, input);
@@ -29,8 +32,8 @@ export function queryByPointLookup({ reader }: LookupContext, input: QueryInput)
 }
 
 /**
- * Stored visible facts that match a pattern, each atom once, without inference: ordered by their arguments, the true
- * one before the false one. Beside the result the stored facts behind it; what an overlay adds is none.
+ * Visible stored facts that match a pattern, without inference: each atom once, ordered by arguments, true before
+ * false. `facts`: the stored facts behind the page, without those that an overlay adds.
  */
 export async function queryFacts(context: ReadContext, input: QueryInput): Promise<Queried> {
   const { tenant, reader, pacer } = context;
@@ -63,7 +66,7 @@ export async function queryFacts(context: ReadContext, input: QueryInput): Promi
   return { result, facts: page.flatMap((row) => behind[row] ?? []) };
 }
 
-/** One of the atoms as it is answered. */
+/** One atom in answer form. */
 function factAt(
   row: number,
   { columns, negatedAt }: Pick<Atoms, 'columns' | 'negatedAt'>,
@@ -72,21 +75,21 @@ function factAt(
 ): QueryResult[number] {
   const args: string[] = [];
   for (let position = 0; position < asked.length; position++) {
-    // What was asked for is what stands there.
+    // A constant in the pattern is the constant of the fact.
     const term = asked[position] as string;
     args.push(term.startsWith('?') ? constants.text((columns[position] as Int32Array)[row] as number) : term);
   }
   return { predicate, args, truthVal: negatedAt[row] === 0 };
 }
 
-/** The atoms of facts of one predicate, each once, as rows. */
+/** The distinct atoms of facts of one predicate, as rows. */
 interface Atoms {
   readonly count: number;
   /** Constants by argument, then by row. */
   readonly columns: readonly Int32Array[];
-  /** By row: 1 for what is explicitly not so. */
+  /** By row: 1 for explicit negation. */
   readonly negatedAt: ArrayLike<number>;
-  /** By row the stored facts of the atom, without those that an overlay adds. */
+  /** By row, the stored facts of the atom, without those that an overlay adds. */
   readonly behind: FactRow[][];
 }
 

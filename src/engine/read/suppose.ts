@@ -13,44 +13,41 @@ import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import type { Operation, RuleOperation } from '../state/operation.ts';
 
-/**
- * Operations supposed: the state as it would be after them, to be read and then let go.
- *
- * They are done one after the other, over the pinned state of the context, as the real writes would be; what those
- * would be refused for is refused here. Nothing stored, nothing derived and no rule is touched, and nobody else sees
- * any of it. What is asked afterwards fills tables of its own, so it costs what the questions need and no more.
- */
+/** An operation that can be supposed. */
 export type SupposedOperation =
   | RuleOperation
   | Extract<Operation, { kind: 'assert' | 'retract' | 'retractById' }>;
 
 export interface Supposed {
-  /** Reads the state as it would be. It holds as long as the one it was made of. */
+  /** Reads the supposed state; valid as long as the context it was built on. */
   readonly context: ReadContext;
-  /** By key the relations whose facts or rules the operations are about, whether or not they change anything. */
+  /** The relations that the operations concern, by key, whether or not they change anything. */
   readonly touched: ReadonlyMap<string, RelationShape>;
 }
 
-/** Operations supposed one by one, and at the end the state that they make. */
+/**
+ * Applies operations hypothetically, one by one, over the pinned state of the context; refuses whatever the real writes
+ * would refuse.
+ *
+ * It changes no stored fact, no derived table and no rule, and is invisible to others. Questions about the supposed
+ * state fill tables of their own.
+ */
 export class Supposition {
   readonly #touched = new Map<string, RelationShape>();
   readonly #context: ReadContext;
   readonly #facts: FactOverlay;
-  /** A copy, null where no operation is about rules. */
+  /** A copy of the rules; null if no operation concerns rules. */
   readonly #rules: RuleStore | null;
   #taught = 0;
 
-  /**
-   * To be made in the turn in which the context was pinned, while the rules are those it was pinned with. `withRules`
-   * says whether some of the operations will be about rules.
-   */
+  /** Construct it in the turn in which the context was pinned. `withRules`: whether some operations concern rules. */
   constructor(context: ReadContext, withRules: boolean) {
     this.#context = context;
     this.#rules = withRules ? context.database.rules.copy() : null;
     this.#facts = new FactOverlay(context.reader);
   }
 
-  /** `pathOf` says where a fact of an `assert` stands in the request, for refusals; with a full stop at the end. */
+  /** `pathOf`: the path in the request of a fact in an `assert`, for refusals; ends with a full stop. */
   async add(
     operation: SupposedOperation,
     pathOf: (index: number) => string = (index) => `facts.${index}.`,
@@ -101,7 +98,7 @@ export class Supposition {
   }
 
   #changeRules(operation: RuleOperation): void {
-    const rules = present(this.#rules, 'rules were copied for operations about them');
+    const rules = present(this.#rules, 'rules were copied for rule operations');
     checkRuleOperation({ name: this.#context.database.name, rules }, operation);
     const { time, generation } = this.#context.reader;
     if (operation.kind === 'teach') this.#taught++;
@@ -125,10 +122,10 @@ export class Supposition {
   }
 }
 
-/** The program of rules that are only supposed, to be read with the overlay. */
+/** The program of supposed rules, to be read with the overlay. */
 export function programOver(rules: RuleStore, overlay: FactOverlay): Program {
   const program = new Program(rules.all());
-  // A question may name what only a rule has, before that rule is compiled.
+  // A question may contain a constant that occurs only in a rule not yet compiled.
   for (const text of program.constants) overlay.constants.idOf(text);
   return program;
 }

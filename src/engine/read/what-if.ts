@@ -16,24 +16,25 @@ import { matching } from '../datalog/model/reader.ts';
 import { rowsByText } from '../datalog/tables/sorted.ts';
 import { type Supposed, type SupposedOperation, Supposition } from './suppose.ts';
 
-/**
- * What would follow from other facts and rules: goals answered in the state as it is and as it would be.
- *
- * Retractions come before assertions, and rules go before others come, so that a change can put something in the
- * place of what it takes away. What is supposed stands in `after` and is not gained. Both sides are derived in tables of their own, unless a shared one has the answers
- * already: not even what is known of conclusions, or how often a rule fired, changes.
- */
+/** A goal of a what-if question. */
 interface Goal {
   readonly atom: AtomLiteral;
-  /** Told of even where nothing matches before and after. */
-  readonly isMaintained: boolean;
+  /** Reported even if nothing matches before and after. */
+  readonly isAlwaysReported: boolean;
 }
 
 type GoalResult = WhatIfResult['goals'][number];
 
-/** About what a rendered answer takes beside its characters. */
+/** Approximate overhead of a rendered answer in bytes. */
 const bytesOfText = 32;
 
+/**
+ * Answers goals in the current state and in the state after supposed changes.
+ *
+ * Retractions precede assertions, and rules are removed before others are added, so that a change can replace what it
+ * removes. Supposed facts appear in `after` but are not gained. Both sides are derived in tables of their own unless a
+ * shared table already has the answers; known conclusions and firing counts do not change.
+ */
 export async function whatIf(context: ReadContext, input: WhatIfInput): Promise<WhatIfResult> {
   const supposition = new Supposition(context, input.rules.length + input.withoutRules.length > 0);
   for (const operation of operationsOf(input, context))
@@ -43,26 +44,26 @@ export async function whatIf(context: ReadContext, input: WhatIfInput): Promise<
   const goals =
     input.goals === null
       ? goalsAbout(reached, context, supposed)
-      : input.goals.map((goal) => ({ atom: { ...goal, naf: false }, isMaintained: true }));
+      : input.goals.map((goal) => ({ atom: { ...goal, naf: false }, isAlwaysReported: true }));
   const answers = new Answers(scopeChoice(input), context.pacer);
   const atoms = goals.map(({ atom }) => atom);
   const before = await answers.now(context, atoms);
-  // What the change does not reach has the answers that it has now.
+  // Goals out of reach of the change keep their answers.
   const changing = atoms.filter((atom) => reached.has(relationOf(atom)));
   const after = await answers.supposed(supposed.context, changing);
   const results: GoalResult[] = [];
   const isSupposed = supposedIn(supposed.context, input);
-  for (const { atom, isMaintained } of goals) {
+  for (const { atom, isAlwaysReported } of goals) {
     const was = present(before.get(atom), 'every goal was answered');
     const result = await compared(atom, was, after.get(atom) ?? was, isSupposed, context.pacer);
-    if (isMaintained || result.before.length > 0 || result.after.length > 0) results.push(result);
+    if (isAlwaysReported || result.before.length > 0 || result.after.length > 0) results.push(result);
   }
   return { goals: results };
 }
 
-/** The operations of the change, each made when it is its turn: reading many rules takes its time. */
+/** The operations of the change, built lazily because reading many rules takes time. */
 function* operationsOf(input: WhatIfInput, { reader }: ReadContext): Generator<SupposedOperation> {
-  // Whose facts they are is the context's to say.
+  // The context determines the tenant.
   const tenant = '';
   for (const fact of input.retract) {
     const { predicate, args, truthVal } = fact;
@@ -74,25 +75,25 @@ function* operationsOf(input: WhatIfInput, { reader }: ReadContext): Generator<S
     yield { kind: 'teach', rule: ruleToKeep(rule, `rules.${index}.`) };
 }
 
-/** The relations in which the change can be noticed, by the rules as they are or as they would be. */
+/** The relations that the change can affect, under the current or the supposed rules. */
 function reachOf({ reader }: ReadContext, { context, touched }: Supposed): Set<string> {
   const reached = reader.program.reachedFrom(touched.keys());
   for (const relation of context.reader.program.reachedFrom(touched.keys())) reached.add(relation);
   return reached;
 }
 
-/** A goal for every relation that is reached, by code point. What no rule concludes is left out where nothing is stored. */
+/** A goal for every reached relation, by code point. A relation without rules is included only if facts match. */
 function goalsAbout(
   reached: ReadonlySet<string>,
   { reader }: ReadContext,
   { context, touched }: Supposed,
 ): Goal[] {
   const goals = new Map<string, Goal & { readonly text: string }>();
-  const add = (shape: RelationShape, isMaintained: boolean): void => {
+  const add = (shape: RelationShape, isAlwaysReported: boolean): void => {
     const key = relationKey(shape.predicate, shape.arity, shape.negated);
     if (goals.has(key)) return;
     const atom = anyOf(shape);
-    goals.set(key, { atom, isMaintained, text: renderAtom(atom) });
+    goals.set(key, { atom, isAlwaysReported, text: renderAtom(atom) });
   };
   for (const { program } of [reader, context.reader])
     for (const shape of program.conclusionsAmong(reached)) add(shape, true);
@@ -105,7 +106,7 @@ function anyOf({ predicate, arity, negated }: RelationShape): AtomLiteral {
   return { predicate, args, negated, naf: false };
 }
 
-/** Answers to goals, rendered, in the order of their arguments by code point. */
+/** Renders the answers to goals, ordered by arguments by code point. */
 class Answers {
   readonly #view: ScopeChoice;
   readonly #pacer: Pacer;
@@ -116,7 +117,7 @@ class Answers {
     this.#pacer = pacer;
   }
 
-  /** In the state as it is: from the shared tables where those have them, else without leaving a trace there. */
+  /** Answers in the current state: from the shared tables if they have them, otherwise without changing those. */
   async now(context: ReadContext, goals: readonly AtomLiteral[]): Promise<Map<AtomLiteral, string[]>> {
     const { reasoner, reader } = context;
     const found = new Map<AtomLiteral, string[]>();
@@ -131,7 +132,7 @@ class Answers {
     return found;
   }
 
-  /** In a state that is read through an overlay. */
+  /** Answers in a state read through an overlay. */
   async supposed(
     { reasoner, reader }: ReadContext,
     goals: readonly AtomLiteral[],
@@ -151,7 +152,7 @@ class Answers {
     const { variables, body } = asked;
     const order = await rowsByText(columns, count, constants, this.#pacer, count);
     const atom = body[0] as AtomLiteral;
-    const places = atom.args.map((term) => variables.indexOf(term));
+    const columnsOf = atom.args.map((term) => variables.indexOf(term));
     const texts = new Map<number, string>();
     const textOf = (id: number): string => {
       let text = texts.get(id);
@@ -161,8 +162,8 @@ class Answers {
     const results: string[] = [];
     for (const row of order) {
       const args = atom.args.map((term, position) => {
-        const place = places[position] as number;
-        return place < 0 ? term : textOf((columns[place] as Int32Array)[row] as number);
+        const column = columnsOf[position] as number;
+        return column < 0 ? term : textOf((columns[column] as Int32Array)[row] as number);
       });
       const result = renderAtom({ ...atom, args });
       this.#bytes += bytesOfText + result.length;
@@ -179,8 +180,8 @@ class Answers {
 }
 
 /**
- * True for atoms that are stored in the view since they were supposed. Those are not gained: what is both stored and
- * concluded counts as stored.
+ * Returns a test for atoms that are supposed and stored in the view. These are not gained: an atom that is both stored
+ * and derived counts as stored.
  */
 function supposedIn({ reader }: ReadContext, input: WhatIfInput): (text: string) => boolean {
   const scope = scopeChoice(input);
@@ -207,7 +208,7 @@ async function compared(
   return { goal, before, after, gained, lost };
 }
 
-/** What is in the one list and not in the other, in its order. */
+/** The items of `list` that are not in `other`, in order. */
 async function without(list: readonly string[], other: readonly string[], pacer: Pacer): Promise<string[]> {
   const known = new Set<string>();
   for (const [at, text] of other.entries()) {

@@ -11,9 +11,9 @@ import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { renderAtom } from '../language/print.ts';
 import type { ViewRule } from '../datalog/model/program.ts';
 import { viewKey } from '../datalog/model/reader.ts';
-import { opposite, type SeenFacts } from './window-knowledge.ts';
+import { opposite, type VisibleKnowledge } from './window-knowledge.ts';
 
-/** A rule that concludes something, with what its premises became, rendered. */
+/** A rule that concludes something, with its premises as rendered. */
 export interface Application {
   readonly rule: ViewRule;
   readonly premises: readonly string[];
@@ -22,15 +22,15 @@ export interface Application {
 /** An atom in a proof. */
 export interface ProofEntry {
   readonly literal: AtomLiteral;
-  /** The view that it is proved in. */
+  /** The view in which it is proved. */
   readonly view: ScopeChoice;
-  /** What concludes it here; null: the atom is stored where the proof is. */
+  /** The rule application that concludes it; null: the atom is stored in the proof's view. */
   readonly by: Application | null;
-  /** What it is as a fact; asked only where the entry is taken. */
+  /** The conclusion as a fact; called only if the entry is taken. */
   readonly conclusion: () => Promise<StoredFact>;
 }
 
-/** What may be put in beside proofs. */
+/** A fact or conclusion that may be added beside proofs. */
 export interface Candidate {
   readonly atom: string;
   readonly predicate: string;
@@ -39,32 +39,32 @@ export interface Candidate {
   readonly salience: number;
   /** null: a conclusion. */
   readonly fact: FactRow | null;
-  /** Of a conclusion: what concludes it where its canonical proof does not do. */
+  /** For a conclusion whose canonical proof is unusable: its replacement. */
   readonly by: Application | null;
 }
 
 /**
- * A window while it is filled: its entries, and what was left out for a reason of its own.
+ * A window while it is being filled: its entries, and what was left out for a specific reason.
  *
- * No atom stands in it twice, everything in it fits the budget, and no side of a contradiction that is to be left out
- * is in it. Which entry comes when is for others to say.
+ * Invariants: every atom occurs once, all entries fit the budget, and no weaker side of a resolved contradiction is
+ * included. The callers decide the order of entries.
  */
 export class OpenWindow {
-  readonly seen: SeenFacts;
+  readonly seen: VisibleKnowledge;
   readonly budget: WindowBudget;
-  /** In the order in which they were taken, by atom. */
+  /** By atom, in the order in which they were taken. */
   readonly entries = new Map<string, ContextEntry>();
-  /** Atoms that are left out as the weaker side of a contradiction. */
+  /** Atoms left out as the weaker side of a contradiction. */
   readonly weaker: ReadonlySet<string>;
-  /** Why answers of goals were left out, and with them what their proofs conclude. */
+  /** Why answers to goals, and what their proofs conclude, were left out. */
   readonly leftOut = new Map<string, OmissionReason>();
-  /** The rules in the proofs, by their place in the order of creation. */
+  /** The rules in the proofs by their order of creation. */
   readonly rules = new Map<number, string>();
-  /** True where the weaker side of a contradiction is left out. */
+  /** True if the weaker side of a contradiction is left out. */
   readonly resolves: boolean;
 
   constructor(
-    seen: SeenFacts,
+    seen: VisibleKnowledge,
     weaker: ReadonlySet<string>,
     limits: BudgetLimits & { readonly autoResolveContradictions: boolean },
   ) {
@@ -83,8 +83,8 @@ export class OpenWindow {
   }
 
   /**
-   * True where the atom must not come in for a contradiction: it is the weaker side of one, or it is no conclusion that
-   * was found before and would contradict what is known or in the window.
+   * True if a contradiction bars the atom: it is the weaker side of one, or it is not a known conclusion and would
+   * contradict something known or in the window.
    */
   isBarred(literal: AtomLiteral): boolean {
     if (!this.resolves) return false;
@@ -93,7 +93,7 @@ export class OpenWindow {
     return this.entries.has(renderAtom(other)) || (this.seen.has(other) && !this.seen.has(literal));
   }
 
-  /** Why the atom by itself does not fit; null where it does, or is in the window. */
+  /** Why the atom alone does not fit; null: it fits or is already in the window. */
   refusal(literal: AtomLiteral): OmissionReason | null {
     if (this.has(renderAtom(literal))) return null;
     const refused = this.budget.refusal(sizeOf(literal));
@@ -101,8 +101,8 @@ export class OpenWindow {
   }
 
   /**
-   * Puts in a proof, or why it does not fit. Each entry comes after its premises. An atom that is proved in several
-   * views is shown as in the first of them.
+   * Adds a proof, or returns why it does not fit. Each entry follows its premises. An atom proved in several views is
+   * shown as in the first of them.
    */
   async takeProof(proof: readonly ProofEntry[]): Promise<OmissionReason | null> {
     const byAtom = new Map<string, ProofEntry>();
@@ -133,8 +133,8 @@ export class OpenWindow {
   }
 
   /**
-   * Puts in a fact where it fits and is not in yet. True where it was put in. `isRelated`: it shares a constant with the
-   * proofs.
+   * Adds a fact if it fits and is not yet included; returns whether it was added. `isRelated`: it shares a constant
+   * with the proofs.
    */
   offer(candidate: Candidate, isRelated: boolean): boolean {
     const { atom, predicate, fact } = candidate;
@@ -159,7 +159,7 @@ export class OpenWindow {
   }
 
   #conclusion({ atom, by }: Candidate): StoredFact {
-    const fact = this.seen.conclusionAt(present(this.seen.concluded.get(atom), 'a conclusion was found'));
+    const fact = this.seen.conclusionAt(present(this.seen.concluded.get(atom), 'the conclusion was found'));
     return by === null ? fact : concludedBy(fact, by);
   }
 }
@@ -170,12 +170,13 @@ function concludedBy(fact: StoredFact, { rule, premises }: Application): StoredF
   return { ...fact, scope, provenance: { rule: text, premises: [...premises] } };
 }
 
-/** The window's own view first, then scopes by their names. */
+/** The window's own view first, then scopes by name. */
 export function compareViews(own: ScopeChoice, left: ScopeChoice, right: ScopeChoice): number {
   const [key, first, second] = [viewKey(own), viewKey(left), viewKey(right)];
   return Number(second === key) - Number(first === key) || compareText(first, second);
 }
 
+/** The size of an atom as the budget counts it. */
 export function sizeOf(literal: AtomLiteral): Sized {
   return { predicate: literal.predicate, charCount: renderAtom(literal).length };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { compareText, compareTexts } from '../base/text-order.ts';
 import { overSeeds } from '../testing/twin.ts';
-import { type ProofNode, provable, smallestProof, type Trial } from './proof-search.ts';
+import { type ProofNode, provable, smallestProof, type ProofTrial } from './proof-search.ts';
 
 /** The search for the smallest proof against all sets of atoms, over random graphs with cycles and shared premises. */
 
@@ -77,7 +77,7 @@ test(
       const chars = 4 + prng.below(20);
       const taken: string[] = [];
       const fits = (set: readonly string[]): boolean => set.length <= room && set.join('').length <= chars;
-      const trial: Trial = {
+      const trial: ProofTrial = {
         has: (atom) => inWindow.has(atom),
         add: (atom) => {
           if (!fits([...taken, atom])) return false;
@@ -86,7 +86,7 @@ test(
         },
         remove: (atom) => expect(taken.pop()).toBe(atom),
       };
-      const found = await smallestProof(nodes, 0, trial, { mostChoices: 100_000, breathe });
+      const found = await smallestProof(nodes, 0, trial, { maxChoices: 100_000, breathe });
       expect(taken).toEqual([]);
       expect(found).toEqual(smallestSet(nodes, (atom) => inWindow.has(atom), fits));
       const proved = await provable(nodes, () => true, breathe);
@@ -100,7 +100,7 @@ test('a search that is cut off gives the best proof until then', async () => {
   const wide: ProofNode = { atom: 'root', parts: [[[1, 2, 3], [4]]] };
   const leaf = (atom: string): ProofNode => ({ atom, parts: [] });
   const nodes = [wide, leaf('a'), leaf('b'), leaf('c'), leaf('d')];
-  const trial: Trial = { has: () => false, add: () => true, remove: () => undefined };
-  expect(await smallestProof(nodes, 0, trial, { mostChoices: 1, breathe })).toEqual(['d', 'root']);
-  expect(await smallestProof(nodes, 0, trial, { mostChoices: 0, breathe })).toBeNull();
+  const trial: ProofTrial = { has: () => false, add: () => true, remove: () => undefined };
+  expect(await smallestProof(nodes, 0, trial, { maxChoices: 1, breathe })).toEqual(['d', 'root']);
+  expect(await smallestProof(nodes, 0, trial, { maxChoices: 0, breathe })).toBeNull();
 });

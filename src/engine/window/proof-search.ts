@@ -1,54 +1,54 @@
 /**
- * The smallest proof that fits, among all ways to prove something: a search in a graph of conclusions and ways to them.
+ * Finds the smallest proof that fits, by searching an AND/OR graph of conclusions and the ways to derive them.
  *
- * A proof chooses for each part of each of its nodes one way, and no node rests on itself. Its size is the number of
- * entries that the window does not have yet: of several the one with fewest characters, then the one whose atoms, in
- * order, come first. That is what the search finds wherever it ends within `mostChoices`; past that, the best until
- * then. The graph is made elsewhere; what fits, the trial says.
+ * A proof chooses one way for each part of each of its nodes and has no cycles. Its size is the number of entries that
+ * the window does not have yet; ties are broken by fewest characters, then by the sorted atoms. The search finds this
+ * minimum if it ends within `maxChoices`, otherwise the best proof found so far. Callers build the graph; the trial
+ * decides what fits.
  */
 import { present } from '../base/assert.ts';
 import { compareText, compareTexts } from '../base/text-order.ts';
 
-/** What can stand in a proof. */
+/** A node of the graph. */
 export interface ProofNode {
-  /** The atom that it adds to a window; null: none, since it is an absence, a built-in or an aggregate. */
+  /** The atom that it adds to a window; null: none, for an absence, a built-in or an aggregate. */
   readonly atom: string | null;
   /**
-   * Each part is to be proved in one of its ways, which are lists of numbers of nodes; none: nothing is needed. null:
-   * it cannot be used.
+   * Each part must be proved in one of its ways, which are lists of node numbers; an empty list needs nothing. null:
+   * unusable.
    */
   readonly parts: readonly ProofGoal[] | null;
 }
 
 export type ProofGoal = readonly (readonly number[])[];
 
-/** The window that the proof is to be put in. */
-export interface Trial {
-  /** True where the atom is in the window. */
+/** The window into which the proof must fit. */
+export interface ProofTrial {
+  /** True if the atom is in the window. */
   has(atom: string): boolean;
-  /** Takes the atom where it fits. */
+  /** Adds the atom if it fits. */
   add(atom: string): boolean;
-  /** Gives back what was taken last. */
+  /** Removes the atom that was added last. */
   remove(atom: string): void;
 }
 
 export interface SearchLimits {
-  readonly mostChoices: number;
+  readonly maxChoices: number;
   /** Lets others run; called now and then. */
   readonly breathe: () => Promise<void>;
 }
 
 const choicesBetweenBreaths = 64;
 
-/** The way of each part of a node, by their places, and its height: one more than its premises' where it is an atom. */
+/** The chosen way of each part of a node, by index, and its height: for an atom one more than its highest premise. */
 export interface FoundProof {
   readonly ways: readonly number[];
   readonly height: number;
 }
 
 /**
- * What can be proved by the nodes that are allowed, each after its premises: at its least height, and of each part in
- * the first way that gives that.
+ * What the allowed nodes can prove, each after its premises: at minimal height, and for each part the first way that
+ * achieves it.
  */
 export async function provable(
   nodes: readonly ProofNode[],
@@ -56,15 +56,15 @@ export async function provable(
   breathe: () => Promise<void>,
 ): Promise<Map<number, FoundProof>> {
   const proved = new Map<number, FoundProof>();
-  const waits = new Waits();
+  const waits = new DependencyCounters();
   let ready: number[] = [];
   for (const [node, { parts }] of nodes.entries()) {
     if ((node & 0xff) === 0xff) await breathe();
     if (parts !== null && isAllowed(node) && waits.enter(node, parts)) ready.push(node);
   }
   for (let height = 0; ready.length > 0; height++) {
-    // Aggregates are as high as what they rest on, and wait for nothing else.
-    const risen: number[] = [];
+    // Aggregates have the height of their premises and become ready at once.
+    const higher: number[] = [];
     while (ready.length > 0) {
       const found: [number, number[]][] = [];
       for (const node of ready) {
@@ -76,27 +76,27 @@ export async function provable(
       for (const [node] of found)
         for (const next of waits.proved(node))
           if (nodes[next]?.atom === null) ready.push(next);
-          else risen.push(next);
+          else higher.push(next);
       await breathe();
     }
-    ready = risen;
+    ready = higher;
   }
   return proved;
 }
 
-/** For each part of the node its first way whose premises are all proved. */
+/** For each part of the node, its first way whose premises are all proved. */
 function waysProved(node: ProofNode | undefined, proved: ReadonlyMap<number, FoundProof>): number[] {
   return (node?.parts ?? []).map((part) =>
     part.findIndex((way) => way.every((premise) => proved.has(premise))),
   );
 }
 
-/** What waits for what: of every way the premises that are not proved yet, of every node its parts. */
-class Waits {
+/** Dependency counters: for every way its unproved premises, for every node its open parts. */
+class DependencyCounters {
   readonly #ofPremise = new Map<number, { node: number; part: object; way: { left: number } }[]>();
   readonly #parts = new Map<number, Set<object>>();
 
-  /** Takes in a node. True where it waits for nothing. */
+  /** Adds a node. True if it waits for nothing. */
   enter(node: number, parts: readonly ProofGoal[]): boolean {
     const open = new Set<object>(parts);
     this.#parts.set(node, open);
@@ -113,7 +113,7 @@ class Waits {
     return open.size === 0;
   }
 
-  /** Notes that the node is proved. Those that wait for nothing any more. */
+  /** Marks the node as proved and returns the nodes that became ready. */
   proved(proved: number): number[] {
     const ready: number[] = [];
     for (const { node, part, way } of this.#ofPremise.get(proved) ?? []) {
@@ -125,20 +125,20 @@ class Waits {
   }
 }
 
-/** The new atoms of the smallest proof of the root that fits; null where none was found. Leaves the trial as it was. */
+/** The new atoms of the smallest proof of the root that fits; null: none found. Leaves the trial unchanged. */
 export async function smallestProof(
   nodes: readonly ProofNode[],
   root: number,
-  trial: Trial,
+  trial: ProofTrial,
   limits: SearchLimits,
 ): Promise<readonly string[] | null> {
-  const { mostChoices, breathe } = limits;
+  const { maxChoices, breathe } = limits;
   const proved = await provable(nodes, () => true, breathe);
   if (!proved.has(root)) return null;
   const search = new Search(nodes, proved, trial);
   try {
     search.begin(root);
-    for (let choices = 0; choices < mostChoices && search.step(); choices++)
+    for (let choices = 0; choices < maxChoices && search.step(); choices++)
       if ((choices & (choicesBetweenBreaths - 1)) === 0) await breathe();
   } finally {
     search.end();
@@ -146,66 +146,66 @@ export async function smallestProof(
   return search.best?.atoms ?? null;
 }
 
-/** A part of a node for which a way is to be chosen. */
+/** A part of a node for which a way must be chosen. */
 interface Item {
   readonly node: number;
   readonly part: number;
 }
 
-/** One choice on the way down. */
+/** A choice point of the search. */
 interface Frame extends Item {
-  /** Places of its ways in the order in which they are tried. */
+  /** Indexes of its ways in the order in which they are tried. */
   readonly ways: readonly number[];
   next: number;
-  /** Nodes that the way now chosen has brought in. */
+  /** Nodes that the current way added. */
   added: readonly number[];
-  /** What else is to be chosen. */
+  /** The remaining choices. */
   readonly others: readonly Item[];
 }
 
 interface Found {
-  /** In order. */
+  /** Sorted. */
   readonly atoms: readonly string[];
   readonly chars: number;
 }
 
-/** Depth first over choices of ways, with the best proof found so far as a bound. */
+/** Depth-first branch and bound over choices of ways, bounded by the best proof so far. */
 class Search {
   best: Found | null = null;
   readonly #nodes: readonly ProofNode[];
   readonly #proved: ReadonlyMap<number, FoundProof>;
-  readonly #trial: Trial;
+  readonly #trial: ProofTrial;
   readonly #frames: Frame[] = [];
-  /** The nodes of the proof as it is, with the way that was chosen for each part, -1 where none is yet. */
+  /** The nodes of the current proof with the way chosen for each part; -1: none yet. */
   readonly #chosen = new Map<number, number[]>();
-  /** By atom: how many of these nodes are it. Atoms that the window has already are not here. */
-  readonly #held = new Map<string, number>();
+  /** By atom, the number of its nodes in the proof; without atoms that the window already has. */
+  readonly #counts = new Map<string, number>();
   #chars = 0;
   #rootAdded: readonly number[] = [];
 
-  constructor(nodes: readonly ProofNode[], proved: ReadonlyMap<number, FoundProof>, trial: Trial) {
+  constructor(nodes: readonly ProofNode[], proved: ReadonlyMap<number, FoundProof>, trial: ProofTrial) {
     this.#nodes = nodes;
     this.#proved = proved;
     this.#trial = trial;
   }
 
   begin(root: number): void {
-    const { added, fits } = this.#bringIn([root]);
+    const { added, fits } = this.#addNodes([root]);
     this.#rootAdded = added;
-    if (fits) this.#goOn(added.flatMap((node) => this.#itemsOf(node)));
+    if (fits) this.#choose(added.flatMap((node) => this.#itemsOf(node)));
   }
 
-  /** Gives back all that was taken. */
+  /** Removes everything that was added. */
   end(): void {
-    for (let top = this.#frames.pop(); top !== undefined; top = this.#frames.pop()) this.#takeOut(top.added);
-    this.#takeOut(this.#rootAdded);
+    for (let top = this.#frames.pop(); top !== undefined; top = this.#frames.pop()) this.#remove(top.added);
+    this.#remove(this.#rootAdded);
   }
 
-  /** Tries the next way. False where all were tried. */
+  /** Tries the next way; false if all were tried. */
   step(): boolean {
     const top = this.#frames.at(-1);
     if (top === undefined) return false;
-    this.#takeOut(top.added);
+    this.#remove(top.added);
     top.added = [];
     const choices = present(this.#chosen.get(top.node), 'its node is in the proof');
     choices[top.part] = -1;
@@ -215,35 +215,35 @@ class Search {
       return true;
     }
     const premises = this.#premises(top, way);
-    if (this.#restsOn(premises, top.node)) return true;
+    if (this.#dependsOn(premises, top.node)) return true;
     choices[top.part] = way;
-    const { added, fits } = this.#bringIn(premises);
+    const { added, fits } = this.#addNodes(premises);
     top.added = added;
     if (fits && !this.#isWorse())
-      this.#goOn([...top.others, ...added.flatMap((node) => this.#itemsOf(node))]);
+      this.#choose([...top.others, ...added.flatMap((node) => this.#itemsOf(node))]);
     return true;
   }
 
-  /** Goes on with the item that has the fewest ways; where there is none left, the proof is whole. */
-  #goOn(items: readonly Item[]): void {
-    let least: Item | null = null;
-    let leastWays = Number.POSITIVE_INFINITY;
+  /** Continues with the item that has the fewest ways; if none is left, the proof is complete. */
+  #choose(items: readonly Item[]): void {
+    let next: Item | null = null;
+    let minWays = Number.POSITIVE_INFINITY;
     for (const item of items) {
       const count = this.#part(item).length;
-      if (count >= leastWays) continue;
-      least = item;
-      leastWays = count;
+      if (count >= minWays) continue;
+      next = item;
+      minWays = count;
     }
-    if (least === null) {
+    if (next === null) {
       this.#keepIfBetter();
       return;
     }
-    const others = items.filter((item) => item !== least);
-    this.#frames.push({ ...least, ways: this.#inOrder(least), next: 0, added: [], others });
+    const others = items.filter((item) => item !== next);
+    this.#frames.push({ ...next, ways: this.#sortedWays(next), next: 0, added: [], others });
   }
 
-  /** The ways that can be proved at all: those that bring in least first. */
-  #inOrder(item: Item): number[] {
+  /** The provable ways, those with the fewest new atoms first. */
+  #sortedWays(item: Item): number[] {
     const part = this.#part(item);
     const news = part.map((way) => {
       let count = 0;
@@ -257,7 +257,7 @@ class Search {
 
   #isNew(node: number): boolean {
     const { atom } = this.#nodes[node] as ProofNode;
-    return atom !== null && !this.#held.has(atom) && !this.#trial.has(atom);
+    return atom !== null && !this.#counts.has(atom) && !this.#trial.has(atom);
   }
 
   #part({ node, part }: Item): ProofGoal {
@@ -272,8 +272,8 @@ class Search {
     return (this.#nodes[node]?.parts ?? []).map((_, part) => ({ node, part }));
   }
 
-  /** True where one of these, by the ways that are chosen, rests on the node or is it. */
-  #restsOn(premises: readonly number[], node: number): boolean {
+  /** True if one of these nodes is the given node or depends on it through the chosen ways. */
+  #dependsOn(premises: readonly number[], node: number): boolean {
     const seen = new Set<number>();
     const open = [...premises];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -286,13 +286,13 @@ class Search {
     return false;
   }
 
-  /** Takes the nodes into the proof that are not in it. Those that were, up to the first that does not fit. */
-  #bringIn(nodes: readonly number[]): { added: readonly number[]; fits: boolean } {
+  /** Adds nodes to the proof. `added`: the new ones up to the first that does not fit. */
+  #addNodes(nodes: readonly number[]): { added: readonly number[]; fits: boolean } {
     const added: number[] = [];
     for (const node of nodes) {
       if (this.#chosen.has(node)) continue;
       const { atom, parts } = this.#nodes[node] as ProofNode;
-      if (atom !== null && !this.#hold(atom)) return { added, fits: false };
+      if (atom !== null && !this.#addAtom(atom)) return { added, fits: false };
       this.#chosen.set(
         node,
         (parts ?? []).map(() => -1),
@@ -302,43 +302,43 @@ class Search {
     return { added, fits: true };
   }
 
-  #hold(atom: string): boolean {
-    const held = this.#held.get(atom) ?? 0;
-    if (held === 0) {
+  #addAtom(atom: string): boolean {
+    const count = this.#counts.get(atom) ?? 0;
+    if (count === 0) {
       if (this.#trial.has(atom)) return true;
       if (!this.#trial.add(atom)) return false;
       this.#chars += atom.length;
     }
-    this.#held.set(atom, held + 1);
+    this.#counts.set(atom, count + 1);
     return true;
   }
 
-  #takeOut(added: readonly number[]): void {
+  #remove(added: readonly number[]): void {
     for (let at = added.length - 1; at >= 0; at--) {
       const node = added[at] as number;
       this.#chosen.delete(node);
       const { atom } = this.#nodes[node] as ProofNode;
-      const held = atom === null ? undefined : this.#held.get(atom);
-      if (atom === null || held === undefined) continue;
-      if (held > 1) this.#held.set(atom, held - 1);
+      const count = atom === null ? undefined : this.#counts.get(atom);
+      if (atom === null || count === undefined) continue;
+      if (count > 1) this.#counts.set(atom, count - 1);
       else {
-        this.#held.delete(atom);
+        this.#counts.delete(atom);
         this.#chars -= atom.length;
         this.#trial.remove(atom);
       }
     }
   }
 
-  /** True where whatever the proof becomes is worse than the best. */
+  /** True if every completion of the proof is worse than the best. */
   #isWorse(): boolean {
     if (this.best === null) return false;
-    const count = this.#held.size - this.best.atoms.length;
+    const count = this.#counts.size - this.best.atoms.length;
     return count > 0 || (count === 0 && this.#chars > this.best.chars);
   }
 
   #keepIfBetter(): void {
     if (this.#isWorse()) return;
-    const atoms = [...this.#held.keys()].sort(compareText);
+    const atoms = [...this.#counts.keys()].sort(compareText);
     const { best } = this;
     const isBetter =
       best === null ||

@@ -1,32 +1,32 @@
-/**
- * What a context window has room for: facts, characters, facts of a predicate, facts of a bucket.
- *
- * Whatever was taken fits, and what is taken only ever leaves less room: what was refused once is refused for good,
- * unless something is given back. A fact counts in the first bucket that names its predicate. What is worth taking is
- * for others to say.
- */
+/** The limits of a window. */
 import { present } from '../base/assert.ts';
 import type { Bucket, OmissionReason } from '../contract/context.ts';
 
 export interface BudgetLimits {
   readonly maxFacts: number;
-  /** null: any number. */
+  /** null: unlimited. */
   readonly maxChars: number | null;
   readonly maxFactsPerPredicate: number | null;
-  /** The only predicates that are wanted; null: all. */
+  /** The only wanted predicates; null: all. */
   readonly predicates: readonly string[] | null;
   readonly relevanceBuckets: readonly Bucket[] | null;
 }
 
-/** What the budget looks at in an entry. */
+/** What the budget counts of an entry. */
 export interface Sized {
   readonly predicate: string;
   readonly charCount: number;
 }
 
-/** No atom is shorter: `p()`. */
-const leastChars = 3;
+/** The shortest atom: `p()`. */
+const minChars = 3;
 
+/**
+ * The remaining room of a window: facts, characters, facts per predicate and per bucket.
+ *
+ * Entries are accepted only if they fit; a refusal is final unless something is removed. A fact counts in the first
+ * bucket that names its predicate. The callers decide what is worth adding.
+ */
 export class WindowBudget {
   readonly #maxFacts: number;
   readonly #maxChars: number;
@@ -35,7 +35,7 @@ export class WindowBudget {
   readonly #bucketOf = new Map<string, number>();
   readonly #ofPredicate = new Map<string, number>();
   readonly #inBucket: number[];
-  /** Of every bucket, in the order given. */
+  /** By bucket, in the given order. */
   readonly maxAllocations: readonly number[];
   #facts = 0;
   #chars = 0;
@@ -54,32 +54,32 @@ export class WindowBudget {
       ),
     );
     this.#inBucket = buckets.map(() => 0);
-    for (const [place, { predicates }] of buckets.entries())
+    for (const [index, { predicates }] of buckets.entries())
       for (const predicate of predicates)
-        if (!this.#bucketOf.has(predicate)) this.#bucketOf.set(predicate, place);
+        if (!this.#bucketOf.has(predicate)) this.#bucketOf.set(predicate, index);
   }
 
-  /** True where nothing fits any more. */
+  /** True if nothing more fits. */
   get isFull(): boolean {
-    return this.#facts >= this.#maxFacts || this.#chars + leastChars > this.#maxChars;
+    return this.#facts >= this.#maxFacts || this.#chars + minChars > this.#maxChars;
   }
 
-  /** How many facts there is room for. */
+  /** The number of facts that still fit. */
   get room(): number {
     return this.#maxFacts - this.#facts;
   }
 
-  /** The place of the first bucket that names the predicate; -1 where none does. */
+  /** Index of the first bucket that names the predicate; -1: none. */
   bucketOf(predicate: string): number {
     return this.#bucketOf.get(predicate) ?? -1;
   }
 
-  /** True where no fact of the predicate fits, however short. */
+  /** True if no fact of the predicate fits, however short. */
   isClosed(predicate: string): boolean {
     return this.isFull || this.#refusalOfPredicate(predicate) !== null;
   }
 
-  /** Why the entry does not fit; null where it does. */
+  /** Why the entry does not fit; null: it fits. */
   refusal({ predicate, charCount }: Sized): OmissionReason | null {
     const refused = this.#refusalOfPredicate(predicate);
     if (refused !== null) return refused;
@@ -88,8 +88,8 @@ export class WindowBudget {
   }
 
   /**
-   * Why the entries, each another one, do not fit together; null where they do. Of several reasons the first in the
-   * order filtered, cap of a predicate, bucket, budget.
+   * Why these distinct entries do not fit together; null: they fit. Of several reasons the first in the order filtered,
+   * predicate cap, bucket, budget.
    */
   refusalOf(entries: readonly Sized[]): OmissionReason | null {
     const ofPredicate = new Map<string, number>();
@@ -109,14 +109,14 @@ export class WindowBudget {
     return entries.length > this.room || this.#chars + chars > this.#maxChars ? 'budget' : null;
   }
 
-  /** Takes the entry. Why it does not fit where it does not; null where it was taken. */
+  /** Adds the entry if it fits; returns why not, or null. */
   add(entry: Sized): OmissionReason | null {
     const refused = this.refusal(entry);
     if (refused === null) this.#count(entry, 1);
     return refused;
   }
 
-  /** Gives back what was taken. */
+  /** Removes an added entry. */
   remove(entry: Sized): void {
     this.#count(entry, -1);
   }
@@ -126,7 +126,7 @@ export class WindowBudget {
     if ((this.#ofPredicate.get(predicate) ?? 0) >= this.#maxOfPredicate) return 'predicate_cap';
     const bucket = this.bucketOf(predicate);
     if (bucket < 0) return null;
-    const inBucket = present(this.#inBucket[bucket], 'a bucket is counted');
+    const inBucket = present(this.#inBucket[bucket], 'a bucket has a count');
     return inBucket >= present(this.maxAllocations[bucket], 'a bucket has an allocation') ? 'bucket' : null;
   }
 

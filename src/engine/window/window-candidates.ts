@@ -7,20 +7,22 @@ import { salientFacts } from '../memory/salient-facts.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import { visibleIn } from '../session/visible-rows.ts';
-import type { SeenFacts } from './window-knowledge.ts';
+import type { VisibleKnowledge } from './window-knowledge.ts';
+import type { OmissionReason, ContextWindow } from '../contract/context.ts';
+import type { ProofBuilder } from '../datalog/explain/proof.ts';
 
 /**
- * What fills a window beside proofs, in the order of salience, ties by rendered atom: facts that share a constant with
- * the proofs, then bucket after bucket, then the rest.
+ * Fills a window beside the proofs by salience, ties by rendered atom: facts that share a constant with the proofs,
+ * then each bucket, then the rest.
  *
- * What does not fit is passed over, and something shorter that comes later may fit. Facts are read in the order of
- * salience only until nothing fits any more.
+ * What does not fit is skipped; something shorter may fit later. Facts are read in descending salience until nothing
+ * more fits.
  */
 
-/** After so many facts in a row that did not fit, those of predicates for which there is no room are asked for no more. */
-const mostRefused = 1000;
+/** After this many consecutive refusals, predicates without room are no longer read. */
+const maxRefusals = 1000;
 
-/** Puts in facts of the view and conclusions that share a constant with what is in the window, all of it proofs. */
+/** Adds facts of the view and conclusions that share a constant with the entries so far, which are all from proofs. */
 export async function fillRelated(window: OpenWindow, conclusions: readonly Candidate[]): Promise<void> {
   const { pacer } = window.context;
   const constants = new Set<string>();
@@ -28,20 +30,21 @@ export async function fillRelated(window: OpenWindow, conclusions: readonly Cand
   if (constants.size === 0 || window.budget.isFull) return;
   const found = await relatedFacts(window, constants);
   for (const each of conclusions) if (each.args.some((constant) => constants.has(constant))) found.push(each);
-  for (const candidate of await inPrecedence(found, pacer)) {
+  for (const candidate of await sortedByPrecedence(found, pacer)) {
     if (window.budget.isFull) return;
     await pacer.breathe();
     window.offer(candidate, true);
   }
 }
 
+/** Adds facts and conclusions of each bucket's predicates, bucket by bucket. */
 export async function fillBuckets(window: OpenWindow, conclusions: readonly Candidate[]): Promise<void> {
   const { budget } = window;
-  for (const place of budget.maxAllocations.keys())
-    await fillWith(window, conclusions, (predicate) => budget.bucketOf(predicate) === place);
+  for (const index of budget.maxAllocations.keys())
+    await fillWith(window, conclusions, (predicate) => budget.bucketOf(predicate) === index);
 }
 
-/** Puts in what no bucket names. */
+/** Adds what no bucket names. */
 export async function fillRest(window: OpenWindow, conclusions: readonly Candidate[]): Promise<void> {
   await fillWith(window, conclusions, (predicate) => window.budget.bucketOf(predicate) < 0);
 }
@@ -61,12 +64,15 @@ async function fillWith(
     if (open.size === 0) return;
     const wanted = ({ predicate }: { readonly predicate: string }): boolean => open.has(predicate);
     let [closed, refused] = [0, 0];
-    for await (const candidate of inOrder(storedFacts(window, wanted), conclusions.filter(wanted))) {
+    for await (const candidate of mergedByPrecedence(
+      storedFacts(window, wanted),
+      conclusions.filter(wanted),
+    )) {
       if (window.offer(candidate, false)) {
         refused = 0;
         if (budget.isClosed(candidate.predicate)) closed++;
         if (budget.isFull || closed === open.size) return;
-      } else if (++refused >= mostRefused && closed > 0) {
+      } else if (++refused >= maxRefusals && closed > 0) {
         isOver = false;
         break;
       }
@@ -74,7 +80,7 @@ async function fillWith(
   }
 }
 
-/** The stored facts of the relations that are wanted. */
+/** The stored facts of the wanted relations. */
 async function* storedFacts(
   { context, seen }: OpenWindow,
   isWanted: (relation: StoredRelation) => boolean,
@@ -83,8 +89,8 @@ async function* storedFacts(
     yield candidateOf(seen, fact, salience);
 }
 
-/** Both together; the conclusions are in order as the facts are. */
-export async function* inOrder(
+/** Merges facts and conclusions, both sorted by precedence. */
+export async function* mergedByPrecedence(
   facts: AsyncGenerator<Candidate>,
   conclusions: readonly Candidate[],
 ): AsyncGenerator<Candidate> {
@@ -101,8 +107,11 @@ export async function* inOrder(
   yield* conclusions.slice(next);
 }
 
-/** The candidates in the order in which they are put in; sorted in slices. */
-export async function inPrecedence(candidates: readonly Candidate[], pacer: Pacer): Promise<Candidate[]> {
+/** Sorts candidates by precedence, in slices. */
+export async function sortedByPrecedence(
+  candidates: readonly Candidate[],
+  pacer: Pacer,
+): Promise<Candidate[]> {
   const order = await sortedOrder(
     candidates.length,
     (left, right) => byPrecedence(candidates[left] as Candidate, candidates[right] as Candidate),
@@ -111,7 +120,7 @@ export async function inPrecedence(candidates: readonly Candidate[], pacer: Pace
   return Array.from(order, (at) => candidates[at] as Candidate);
 }
 
-/** The more salient first, then by the rendered atom; copies in several scopes by scope, that without first. */
+/** Higher salience first, then by rendered atom; copies in several scopes by scope, unscoped first. */
 function byPrecedence(left: Candidate, right: Candidate): number {
   return (
     right.salience - left.salience ||
@@ -120,7 +129,8 @@ function byPrecedence(left: Candidate, right: Candidate): number {
   );
 }
 
-export function candidateOf(seen: SeenFacts, fact: FactRow, salience: number): Candidate {
+/** The candidate of a stored fact. */
+export function candidateOf(seen: VisibleKnowledge, fact: FactRow, salience: number): Candidate {
   const { facts } = seen.context.tenant;
   const { predicate, negated } = fact.relation;
   const args = facts.argsOf(fact);
@@ -152,4 +162,84 @@ async function relatedFacts(window: OpenWindow, constants: ReadonlySet<string>):
     }
   }
   return found;
+}
+
+export type Omitted = NonNullable<ContextWindow['omitted']>[number];
+
+/** Maximum number of listed omissions: those with the highest salience. */
+const maxOmitted = 10_000;
+
+/** Further reasons for omissions. */
+export interface Omissions {
+  /** Stored atoms that are also concluded. */
+  readonly alsoConcluded: ReadonlySet<string>;
+  /** Reasons for conclusions that would otherwise fit. */
+  readonly ofConclusions: ReadonlyMap<string, OmissionReason>;
+}
+
+/** What the window was asked about but does not contain, highest salience first, each with its reason. */
+export async function omittedFrom(window: OpenWindow, omissions: Omissions): Promise<Omitted[]> {
+  const { seen, context } = window;
+  const conclusions: Candidate[] = [];
+  let looked = 0;
+  for (const [atom, step] of seen.concluded) {
+    if ((++looked & 0xff) === 0) await context.pacer.breathe();
+    const { predicate, args, scope, salience } = seen.conclusionAt(step);
+    if (!window.has(atom)) conclusions.push({ atom, predicate, args, scope, salience, fact: null, by: null });
+  }
+  async function* stored(): AsyncGenerator<Candidate> {
+    for await (const { fact, salience } of salientFacts(context, seen.view, () => true))
+      yield candidateOf(seen, fact, salience);
+  }
+  const sorted = await sortedByPrecedence(conclusions, context.pacer);
+  const omitted: Omitted[] = [];
+  const met = new Set<string>();
+  for await (const { atom, salience, predicate } of mergedByPrecedence(stored(), sorted)) {
+    const note = (reason: OmissionReason): void => {
+      if (omitted.length < maxOmitted) omitted.push({ atom, salience, reason });
+    };
+    const isCopy = met.has(atom);
+    met.add(atom);
+    if (isCopy) note('duplicate');
+    else if (!window.has(atom)) note(reasonOf(window, omissions, atom, predicate));
+    if (!isCopy && omissions.alsoConcluded.has(atom)) note('duplicate');
+    if (omitted.length >= maxOmitted) break;
+  }
+  return omitted;
+}
+
+function reasonOf(
+  window: OpenWindow,
+  { ofConclusions }: Omissions,
+  atom: string,
+  predicate: string,
+): OmissionReason {
+  const ofGoal = window.leftOut.get(atom);
+  if (ofGoal !== undefined) return ofGoal;
+  const refused = window.budget.refusal({ predicate, charCount: atom.length });
+  if (refused === 'filtered') return refused;
+  if (window.weaker.has(atom)) return 'contradiction';
+  return refused ?? ofConclusions.get(atom) ?? 'budget';
+}
+
+/** For atoms of refused proofs, the reason of the first refused proof that contains them. */
+export async function reasonsOfRefused(
+  window: OpenWindow,
+  builder: ProofBuilder,
+  refused: readonly { readonly step: number; readonly reason: OmissionReason }[],
+): Promise<Map<string, OmissionReason>> {
+  const reasons = new Map<string, OmissionReason>();
+  const steps = new Set<number>();
+  for (const { step, reason } of refused) {
+    const open = [step];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (steps.has(next)) continue;
+      steps.add(next);
+      if ((steps.size & 0xff) === 0) await window.context.pacer.breathe();
+      const { atom, premises = [] } = builder.steps[next] ?? {};
+      if (atom !== undefined && !reasons.has(atom)) reasons.set(atom, reason);
+      open.push(...premises);
+    }
+  }
+  return reasons;
 }

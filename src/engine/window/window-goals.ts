@@ -1,7 +1,7 @@
 import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
-import { type ProofNode, provable, smallestProof, type Trial } from './proof-search.ts';
+import { type ProofNode, provable, smallestProof, type ProofTrial } from './proof-search.ts';
 import type { Sized } from './window-budget.ts';
 import type { OmissionReason } from '../contract/context.ts';
 import type { Atom, AtomLiteral } from '../contract/language.ts';
@@ -14,31 +14,28 @@ import { type ProofBuilder, type Way } from '../datalog/explain/proof.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import { isNamed, type Matches } from '../datalog/tables/question.ts';
 import { compareViews, type OpenWindow, type ProofEntry, sizeOf } from './open-window.ts';
-import type { SeenFacts } from './window-knowledge.ts';
+import type { VisibleKnowledge } from './window-knowledge.ts';
 
 /**
- * The proofs of the goals' answers in a window: each whole or not at all.
- *
- * Of an answer the canonical proof is put in, the one that /infer gives. Where that does not fit, the smallest one that
- * does among the ways that are looked at: of an answer those to `mostConclusions` conclusions, nearest first, up to
- * `mostWays` for each; the search among them ends after `mostChoices`. `mostSearched` answers of a window are searched
- * for. So what it costs is bounded, and depends on nothing but the knowledge and the request.
+ * Limits of the search for another proof. Cost is bounded and depends only on the knowledge and the request: of one
+ * answer, up to `maxConclusions` conclusions, nearest first, with up to `maxWays` ways each, are considered; the search
+ * ends after `maxChoices` choices; at most `maxSearched` answers of a window are searched for.
  */
-const mostWays = 100;
-const mostConclusions = 1000;
-const mostChoices = 4000;
-const mostSearched = 100;
+const maxWays = 100;
+const maxConclusions = 1000;
+const maxChoices = 4000;
+const maxSearched = 100;
 
 /** An answer to a goal. */
 export interface GoalAnswer {
   readonly literal: AtomLiteral;
   readonly atom: string;
   readonly salience: number;
-  /** The step of its proof; null: it is stored, and proved by itself. */
+  /** The step of its proof; null: it is stored and proves itself. */
   readonly step: number | null;
 }
 
-/** Does what a goal needs; where that meets a limit, the error names the goal. */
+/** Runs `work` and adds the goal to a limit error. */
 export async function namingGoal<Result>(goal: Atom, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -50,9 +47,12 @@ export async function namingGoal<Result>(goal: Atom, work: () => Promise<Result>
   }
 }
 
-/** Proves the answers to the goals; each list in the order in which they are put in. Finds conclusions for `seen`. */
+/**
+ * Proves the answers to the goals; each list is in the order in which the proofs are added. Records conclusions in
+ * `seen`.
+ */
 export async function proveGoals(
-  seen: SeenFacts,
+  seen: VisibleKnowledge,
   builder: ProofBuilder | null,
   goals: readonly Matches[],
 ): Promise<{ readonly answers: GoalAnswer[][]; readonly alsoConcluded: Set<string> }> {
@@ -81,13 +81,13 @@ export async function proveGoals(
   await seen.conclusions?.takeIn();
   if (builder !== null) await noteConcluded(seen, builder);
   const answers: GoalAnswer[][] = [];
-  for (const found of proved) answers.push(await inOrder(seen, found));
+  for (const found of proved) answers.push(await sortedAnswers(seen, found));
   return { answers, alsoConcluded };
 }
 
-/** Of stored atoms those that a rule concludes too. */
+/** Of stored atoms, those that a rule also concludes. */
 export async function concludedAmong(
-  { view }: SeenFacts,
+  { view }: VisibleKnowledge,
   builder: ProofBuilder,
   stored: readonly AtomLiteral[],
 ): Promise<string[]> {
@@ -95,8 +95,8 @@ export async function concludedAmong(
   return found.map(({ literal }) => renderAtom(literal));
 }
 
-/** Notes every conclusion in the proofs that is not stored; where it is one of several views, that of the first. */
-async function noteConcluded(seen: SeenFacts, builder: ProofBuilder): Promise<void> {
+/** Records every conclusion in the proofs that is not stored; of several views the first. */
+async function noteConcluded(seen: VisibleKnowledge, builder: ProofBuilder): Promise<void> {
   const views = new Map<string, ScopeChoice>();
   for (const [step, proved] of builder.proved.entries()) {
     if ((step & 0xff) === 0xff) await seen.context.pacer.breathe();
@@ -112,8 +112,8 @@ async function noteConcluded(seen: SeenFacts, builder: ProofBuilder): Promise<vo
   }
 }
 
-async function inOrder(
-  seen: SeenFacts,
+async function sortedAnswers(
+  seen: VisibleKnowledge,
   found: readonly { readonly literal: AtomLiteral; readonly step: number | null }[],
 ): Promise<GoalAnswer[]> {
   const answers: GoalAnswer[] = [];
@@ -122,7 +122,7 @@ async function inOrder(
     const salience = step === null ? (seen.stored(literal)?.salience ?? 0) : seen.salienceOf(step);
     answers.push({ literal, atom: renderAtom(literal), salience, step });
   }
-  const at = (place: number): GoalAnswer => answers[place] as GoalAnswer;
+  const at = (index: number): GoalAnswer => answers[index] as GoalAnswer;
   const order = await sortedOrder(
     answers.length,
     (left, right) => at(right).salience - at(left).salience || compareText(at(left).atom, at(right).atom),
@@ -131,17 +131,22 @@ async function inOrder(
   return Array.from(order, at);
 }
 
-/** A canonical proof that was not put in, by its step, and why. */
-interface Refused {
+/** The step of a canonical proof that was refused, and why. */
+interface RefusedProof {
   readonly step: number;
   readonly reason: OmissionReason;
 }
 
-/** Puts the proofs of the answers in, and notes why those are left out that are. */
+/**
+ * Adds the proofs of the goals' answers to a window, each complete or not at all, and records why others are left out.
+ *
+ * It tries the canonical proof, the one that /infer gives; if that does not fit, the smallest fitting proof that a
+ * bounded search finds.
+ */
 export class GoalProofs {
   /** In the order in which they were tried. */
-  readonly refused: Refused[] = [];
-  /** The answers of which a proof was put in, whole. */
+  readonly refused: RefusedProof[] = [];
+  /** The answers with a complete proof in the window. */
   readonly taken = new Set<string>();
   readonly #window: OpenWindow;
   readonly #builder: ProofBuilder | null;
@@ -176,9 +181,9 @@ export class GoalProofs {
       return null;
     }
     this.refused.push({ step, reason: refused });
-    if (window.refusal(literal) !== null || this.#searched >= mostSearched) return refused;
-    const { premise } = present(this.#builder.proved[step], 'it is proved');
-    if ((await this.#graph.leastNew(premise)) > window.budget.room) return refused;
+    if (window.refusal(literal) !== null || this.#searched >= maxSearched) return refused;
+    const { premise } = present(this.#builder.proved[step], 'the step is proved');
+    if ((await this.#graph.minNew(premise)) > window.budget.room) return refused;
     this.#searched++;
     const other = await this.#graph.smallest(premise);
     if (other === null) return refused;
@@ -187,14 +192,14 @@ export class GoalProofs {
     return isRefused;
   }
 
-  /** The canonical proof; null where it has more new entries than there is room for. */
+  /** The canonical proof; null if it has more new entries than there is room for. */
   async #canonical(builder: ProofBuilder, root: number): Promise<Proof | null> {
     const window = this.#window;
     const steps = new Set([root]);
     const fresh = new Set<string>();
     for (const step of steps) {
       if ((steps.size & 0xff) === 0) await window.context.pacer.breathe();
-      const { atom, kind, premises } = present(builder.steps[step], 'the step is there');
+      const { atom, kind, premises } = present(builder.steps[step], 'the step exists');
       if ((kind === 'fact' || kind === 'rule') && !window.has(atom)) fresh.add(atom);
       if (fresh.size > window.budget.room) return null;
       for (const premise of premises) steps.add(premise);
@@ -206,7 +211,7 @@ export class GoalProofs {
       proved.push(premise);
       const literal = atomOf(premise);
       if (literal === null) continue;
-      const said = present(builder.steps[step], 'the step is there').premises;
+      const said = present(builder.steps[step], 'the step exists').premises;
       const premises = said.map((each) => builder.steps[each]?.atom ?? '');
       entries.push({
         literal,
@@ -219,23 +224,23 @@ export class GoalProofs {
   }
 }
 
-/** A proof to be put in: its atoms, each after its premises, and everything that it proves. */
+/** A proof to add: its atoms, each after its premises, and everything that it proves. */
 interface Proof {
   readonly entries: readonly ProofEntry[];
   readonly premises: readonly Premise[];
 }
 
 function storedEntry(literal: AtomLiteral, view: ScopeChoice): ProofEntry {
-  const conclusion = () => Promise.reject(new Error('assertion failed: what is stored is no conclusion'));
+  const conclusion = () => Promise.reject(new Error('assertion failed: a stored atom is not a conclusion'));
   return { literal, view, by: null, conclusion };
 }
 
-/** The atom that the premise adds to a window; null where it is an absence, a built-in or an aggregate. */
+/** The atom that the premise adds to a window; null for an absence, a built-in or an aggregate. */
 function atomOf({ literal }: Premise): AtomLiteral | null {
   return isAggregate(literal) || isBuiltin(literal) || isAbsence(literal) ? null : literal;
 }
 
-/** What was asked for of the ways to prove something; see `ProofBuilder.partsOf`. */
+/** The graph of ways to prove premises, built on demand; see `ProofBuilder.partsOf`. */
 class WayGraph {
   readonly #window: OpenWindow;
   readonly #builder: ProofBuilder;
@@ -252,37 +257,37 @@ class WayGraph {
     for (const premise of premises) this.#proved.add(premise.key);
   }
 
-  /** Every proof of the premise has at least so many atoms that the window does not have: itself and those of a way. */
-  async leastNew(premise: Premise): Promise<number> {
+  /** A lower bound on the new atoms in any proof of the premise: itself and those of one way. */
+  async minNew(premise: Premise): Promise<number> {
     const newIn = (premises: readonly Premise[]): string[] =>
       premises.flatMap((each) => {
         const literal = atomOf(each);
         const atom = literal === null ? null : renderAtom(literal);
         return atom === null || this.#window.has(atom) ? [] : [atom];
       });
-    let least = 0;
+    let min = 0;
     for (const part of await this.#partsOf(premise)) {
       const counts = part.map((way) => new Set(newIn([premise, ...way.premises])).size);
-      least = Math.max(
-        least,
+      min = Math.max(
+        min,
         counts.reduce((left, right) => Math.min(left, right), Number.POSITIVE_INFINITY),
       );
     }
-    return least;
+    return min;
   }
 
-  /** The smallest proof that fits among those that are looked at; null where there is none. */
+  /** The smallest fitting proof among those considered; null: none. */
   async smallest(root: Premise): Promise<Proof | null> {
-    const found = await this.#around(root);
+    const found = await this.#graphFrom(root);
     const { pacer } = this.#window.context;
     const breathe = () => pacer.breathe();
     const nodes = found.map(({ node }) => node);
-    const atoms = await smallestProof(nodes, 0, this.#trial(found), { mostChoices, breathe });
+    const atoms = await smallestProof(nodes, 0, this.#trial(found), { maxChoices, breathe });
     if (atoms === null) return null;
     const taken = new Set(atoms);
     const isTaken = ({ atom }: ProofNode): boolean =>
       atom === null || taken.has(atom) || this.#window.has(atom);
-    const proved = await provable(nodes, (node) => isTaken(present(nodes[node], 'a node')), breathe);
+    const proved = await provable(nodes, (node) => isTaken(present(nodes[node], 'the node exists')), breathe);
     const used = new Set([0]);
     for (const at of used)
       for (const [part, way] of (proved.get(at)?.ways ?? []).entries())
@@ -291,12 +296,12 @@ class WayGraph {
     const order = [...used].sort((left, right) => heightOf(left) - heightOf(right) || left - right);
     const entries: ProofEntry[] = [];
     for (const at of order) {
-      const { premise, parts } = present(found[at], 'a node is known');
+      const { premise, parts } = present(found[at], 'the node exists');
       const literal = atomOf(premise);
       if (literal !== null)
         entries.push(this.#entry(premise, literal, parts[0]?.[proved.get(at)?.ways[0] ?? -1]));
     }
-    return { entries, premises: order.map((at) => present(found[at], 'a node is known').premise) };
+    return { entries, premises: order.map((at) => present(found[at], 'the node exists').premise) };
   }
 
   #entry(premise: Premise, literal: AtomLiteral, way: Way | undefined): ProofEntry {
@@ -311,8 +316,8 @@ class WayGraph {
     };
   }
 
-  /** The root and what ways to it lead to, the nearest first: a node of each with what it stands for. */
-  async #around(root: Premise): Promise<Around[]> {
+  /** The root and what its derivations lead to, nearest first, as nodes. */
+  async #graphFrom(root: Premise): Promise<GraphNode[]> {
     const numbers = new Map<string, number>();
     const premises: Premise[] = [];
     const numberOf = (premise: Premise): number => {
@@ -323,7 +328,7 @@ class WayGraph {
       return premises.push(premise) - 1;
     };
     numberOf(root);
-    const found: Around[] = [];
+    const found: GraphNode[] = [];
     let conclusions = 0;
     for (const premise of premises) {
       const literal = atomOf(premise);
@@ -331,7 +336,7 @@ class WayGraph {
       const isDone = this.#proved.has(premise.key);
       let parts: readonly (readonly Way[])[] | null = [];
       if (literal !== null && !isDone && this.#window.refusal(literal) !== null) parts = null;
-      else if (!isDone && conclusions >= mostConclusions) parts = null;
+      else if (!isDone && conclusions >= maxConclusions) parts = null;
       else if (!isDone) parts = await this.#partsOf(premise);
       if (parts !== null && parts.length > 0) conclusions++;
       const numbered = parts?.map((part) => part.map((way) => way.premises.map(numberOf))) ?? null;
@@ -343,12 +348,12 @@ class WayGraph {
   async #partsOf(premise: Premise): Promise<readonly (readonly Way[])[]> {
     const key = premise.key;
     let parts = this.#parts.get(key);
-    if (parts === undefined) this.#parts.set(key, (parts = await this.#builder.partsOf(premise, mostWays)));
+    if (parts === undefined) this.#parts.set(key, (parts = await this.#builder.partsOf(premise, maxWays)));
     return parts;
   }
 
-  /** The window as it is, to be tried with proofs of these; no proof holds an atom that is true and false. */
-  #trial(found: readonly Around[]): Trial {
+  /** The window as a trial for proofs of these nodes; no proof may contain an atom both true and false. */
+  #trial(found: readonly GraphNode[]): ProofTrial {
     const { budget, resolves } = this.#window;
     const sizes = new Map<string, Sized>();
     for (const { premise } of found) {
@@ -373,8 +378,8 @@ class WayGraph {
   }
 }
 
-/** A node of the graph with what it stands for. */
-interface Around {
+/** A node of the graph with the premise it represents. */
+interface GraphNode {
   readonly premise: Premise;
   readonly parts: readonly (readonly Way[])[];
   readonly node: ProofNode;

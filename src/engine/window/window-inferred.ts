@@ -10,20 +10,22 @@ import type { Premise } from '../datalog/explain/explainer.ts';
 import { type ProofBuilder, type Way } from '../datalog/explain/proof.ts';
 import type { Matches } from '../datalog/tables/question.ts';
 import { concludedAmong } from './window-goals.ts';
-import type { SeenFacts } from './window-knowledge.ts';
+import type { VisibleKnowledge } from './window-knowledge.ts';
 
 /**
- * The conclusions that a window may hold beside proofs, and what is left of them without the weaker sides of
- * contradictions.
+ * The conclusions that a window may include beside proofs, once the weaker sides of contradictions are removed.
  *
- * A conclusion whose every proof rests on what is left out goes too. One whose canonical proof does stays where there
- * is another, and shows that. All ways are looked at for as long as it takes: only to those whose canonical proof
- * rests on what is left out.
+ * A conclusion is dropped if all its proofs depend on something removed; if only its canonical proof does, it stays
+ * with another proof. Alternative derivations are searched, without a limit, only for conclusions whose canonical proof
+ * is affected.
  */
 
-/** Proves the conclusions among these that are not stored, and notes them; the atoms of those that are stored too. */
+/**
+ * Proves and records those conclusions that are not stored; adds the atoms of those that are stored too to
+ * `alsoConcluded`.
+ */
 export async function proveInferred(
-  seen: SeenFacts,
+  seen: VisibleKnowledge,
   builder: ProofBuilder,
   relations: readonly Matches[],
   alsoConcluded: Set<string>,
@@ -53,8 +55,8 @@ export async function proveInferred(
 }
 
 /**
- * Of conclusions (atoms with their steps) those that rest on what is left out in their canonical proof: how they are
- * concluded without it, null where they are not. The others stay as they are.
+ * The conclusions (atoms with their steps) whose canonical proof depends on a removed atom, each with another
+ * derivation, or null if there is none. The others stay unchanged.
  */
 export async function withoutWeaker(
   context: ReadContext,
@@ -64,7 +66,7 @@ export async function withoutWeaker(
 ): Promise<Map<string, Application | null>> {
   const changed = new Map<string, Application | null>();
   if (weaker.size === 0) return changed;
-  const doubts = new Doubts(builder, weaker);
+  const doubts = new AffectedSteps(builder, weaker);
   const breathe = () => context.pacer.breathe();
   const affected: [string, number][] = [];
   for (const [atom, step] of inferred) {
@@ -111,8 +113,8 @@ function atomTextOf({ literal }: Premise): string | null {
   return isAggregate(literal) || isBuiltin(literal) || isAbsence(literal) ? null : renderAtom(literal);
 }
 
-/** Which steps are of what is left out, or rest on it. Steps that are added later are taken in when asked for. */
-class Doubts {
+/** Which steps are of removed atoms or depend on one. Processes later steps on demand. */
+class AffectedSteps {
   readonly #builder: ProofBuilder;
   readonly #weaker: ReadonlySet<string>;
   readonly #doubtful: boolean[] = [];
@@ -125,7 +127,7 @@ class Doubts {
   isDoubtful(step: number): boolean {
     const { steps } = this.#builder;
     for (let next = this.#doubtful.length; next <= step; next++) {
-      const { atom, kind, premises } = present(steps[next], 'the step is there');
+      const { atom, kind, premises } = present(steps[next], 'the step exists');
       const isOut = (kind === 'fact' || kind === 'rule') && this.#weaker.has(atom);
       this.#doubtful.push(isOut || premises.some((premise) => this.#doubtful[premise] === true));
     }

@@ -14,18 +14,17 @@ import { sees } from '../datalog/model/reader.ts';
 import { visibleIn } from '../session/visible-rows.ts';
 
 /**
- * What the request for a window can see: the stored facts of its view, each atom once, and the conclusions that it
- * asked for.
+ * What the request for a window can see: the stored facts of its view, each atom once, and the requested conclusions.
  *
- * Of an atom that several scopes store, the fact of the highest salience stands for all, of several such that without
- * scope or else of the scope whose name comes first. A conclusion that is stored too counts as stored.
+ * Of an atom stored in several scopes, the fact with the highest salience represents all, ties unscoped first, then by
+ * scope name. A conclusion that is also stored counts as stored.
  */
-export class SeenFacts {
+export class VisibleKnowledge {
   readonly context: ReadContext;
   readonly view: ScopeChoice;
-  /** Conclusions that were found and are not stored: by atom, the step that proves them. */
+  /** Conclusions found that are not stored: atom to the step that proves them. */
   readonly concluded = new Map<string, number>();
-  /** Of the builder that the steps are of; null where nothing derived was asked for. */
+  /** The conclusions of the builder that the steps belong to; null if nothing derived was requested. */
   readonly conclusions: Conclusions | null;
 
   constructor(context: ReadContext, view: ScopeChoice, conclusions: Conclusions | null) {
@@ -34,7 +33,7 @@ export class SeenFacts {
     this.conclusions = conclusions;
   }
 
-  /** The stored fact that stands for the atom; null where the view has none. */
+  /** The stored fact that represents the atom; null: none in the view. */
   stored({ predicate, args, negated }: Atom): SalientFact | null {
     const { tenant, reader } = this.context;
     let best: SalientFact | null = null;
@@ -58,28 +57,28 @@ export class SeenFacts {
     return renderAtom({ predicate, args: this.context.tenant.facts.argsOf({ relation, row }), negated });
   }
 
-  /** The salience of a conclusion that was found. */
+  /** The salience of a conclusion. */
   salienceOf(step: number): number {
-    return present(this.conclusions, 'what is concluded was asked for').salienceOf(step);
+    return present(this.conclusions, 'conclusions were requested').salienceOf(step);
   }
 
-  /** What the step of a conclusion amounts to as a fact. */
+  /** The conclusion of a step as a fact. */
   conclusionAt(step: number): StoredFact {
-    return present(this.conclusions, 'what is concluded was asked for').at(step);
+    return present(this.conclusions, 'conclusions were requested').at(step);
   }
 
-  /** The conclusion with this atom; null where none was found that is not stored. */
+  /** The conclusion with this atom; null if none that is not stored was found. */
   conclusion(atom: Atom): StoredFact | null {
     const step = this.concluded.get(renderAtom(atom));
     return step === undefined ? null : this.conclusionAt(step);
   }
 
-  /** True where the atom is stored in the view or was found. */
+  /** True if the atom is stored in the view or was concluded. */
   has(atom: Atom): boolean {
     return this.concluded.has(renderAtom(atom)) || this.stored(atom) !== null;
   }
 
-  /** Stored facts of the view that the reader sees, and how many atoms they are; of the predicates that are wanted. */
+  /** The number of visible stored facts of the view and of their distinct atoms, for the wanted predicates. */
   async count(
     isWanted: (predicate: string) => boolean,
   ): Promise<{ readonly facts: number; readonly atoms: number }> {
@@ -94,7 +93,7 @@ export class SeenFacts {
     return { facts, atoms };
   }
 
-  /** All atoms that are true and false in what is seen, with the weaker side of each, in the order of the atoms. */
+  /** All atoms that are both true and false in what is visible, with the weaker side of each, ordered by atom. */
   async contradicted(): Promise<WindowContradiction[]> {
     const { pacer } = this.context;
     const found = new Map<string, WindowContradiction>();
@@ -130,7 +129,7 @@ export class SeenFacts {
       const { relation, row } = stored.fact;
       return { salience: stored.salience, isStored: true, since: relation.number[row] as number };
     }
-    const { salience, createdAt } = present(this.conclusion(atom), 'what is opposed is stored or was found');
+    const { salience, createdAt } = present(this.conclusion(atom), 'each side is stored or concluded');
     return { salience, isStored: false, since: createdAt };
   }
 
@@ -175,24 +174,25 @@ const rowsBetweenBreaths = 4096;
 
 export interface WindowContradiction {
   readonly shown: Contradiction;
-  /** The atom that is left out where contradictions are resolved. */
+  /** The atom that is left out if contradictions are resolved. */
   readonly weaker: string;
 }
 
 interface Side {
   readonly salience: number;
   readonly isStored: boolean;
-  /** Greater for what is newer: of stored facts their number, of conclusions when their last premise was asserted. */
+  /** Greater is newer: for stored facts their number, for conclusions the time when their last premise was asserted. */
   readonly since: number;
 }
 
-/** True where the first side stays: the more salient, else the stored one, else the newer, else the positive. */
+/** True if the positive side stays: more salient, else stored, else newer, else positive. */
 function isStronger(positive: Side, negative: Side): boolean {
   if (positive.salience !== negative.salience) return positive.salience > negative.salience;
   if (positive.isStored !== negative.isStored) return positive.isStored;
   return positive.since >= negative.since;
 }
 
+/** The atom with the opposite truth value. */
 export function opposite({ predicate, args, negated }: Atom): Atom {
   return { predicate, args, negated: !negated };
 }

@@ -1,14 +1,8 @@
-/**
- * The last window of every session: what a later one is compared with.
- *
- * In memory, and gone with the process. Of a window only its atoms and its parameters are kept. There are at most
- * `mostSessions`, in at most `mostBytes`, but for the last one; the one used longest ago goes first. A session belongs
- * to a database and a tenant, and goes with either.
- */
+/** The last window of a session, as the baseline for later ones. */
 export interface WindowSnapshot<Parameters> {
   readonly windowId: string;
   readonly parameters: Parameters;
-  /** Rendered, each once, in the order of the window. */
+  /** Rendered, each once, in window order. */
   readonly atoms: readonly string[];
   /** Of the entries, in the same order. */
   readonly scopes: readonly (string | null)[];
@@ -19,69 +13,76 @@ export interface SessionOwner {
   readonly tenant: string;
 }
 
-interface Kept<Parameters> {
+interface CachedSession<Parameters> {
   readonly snapshot: WindowSnapshot<Parameters>;
   readonly owner: SessionOwner;
   readonly bytes: number;
 }
 
-const defaultMostSessions = 100_000;
-const defaultMostBytes = 64 * 2 ** 20;
-/** About what a session costs beside its texts, and an entry. */
+const defaultMaxSessions = 100_000;
+const defaultMaxBytes = 64 * 2 ** 20;
+/** Approximate overhead in bytes of a session and of an entry. */
 const bytesOfSession = 512;
 const bytesOfEntry = 48;
 
+/**
+ * LRU cache of the last window of every session.
+ *
+ * In memory only. It keeps the atoms and parameters of a window, for at most `maxSessions` sessions in at most
+ * `maxBytes`, except that the latest always stays. A session belongs to a database and a tenant and is dropped with
+ * either.
+ */
 export class WindowSessions<Parameters> {
-  /** The one used longest ago first. */
-  readonly #kept = new Map<string, Kept<Parameters>>();
-  readonly #mostSessions: number;
-  readonly #mostBytes: number;
+  /** Least recently used first. */
+  readonly #sessions = new Map<string, CachedSession<Parameters>>();
+  readonly #maxSessions: number;
+  readonly #maxBytes: number;
   #bytes = 0;
 
-  constructor(mostSessions = defaultMostSessions, mostBytes = defaultMostBytes) {
-    this.#mostSessions = mostSessions;
-    this.#mostBytes = mostBytes;
+  constructor(maxSessions = defaultMaxSessions, maxBytes = defaultMaxBytes) {
+    this.#maxSessions = maxSessions;
+    this.#maxBytes = maxBytes;
   }
 
   get size(): number {
-    return this.#kept.size;
+    return this.#sessions.size;
   }
 
-  /** The last window of the session; null where there is none. */
+  /** The last window of the session; null: none. */
   find(owner: SessionOwner, session: string): WindowSnapshot<Parameters> | null {
     const key = keyOf(owner, session);
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return null;
-    this.#kept.delete(key);
-    this.#kept.set(key, kept);
-    return kept.snapshot;
+    const cached = this.#sessions.get(key);
+    if (cached === undefined) return null;
+    this.#sessions.delete(key);
+    this.#sessions.set(key, cached);
+    return cached.snapshot;
   }
 
   keep({ database, tenant }: SessionOwner, session: string, snapshot: WindowSnapshot<Parameters>): void {
     const owner = { database, tenant };
     this.drop(owner, session);
     const bytes = bytesOf(session, snapshot);
-    this.#kept.set(keyOf(owner, session), { snapshot, owner, bytes });
+    this.#sessions.set(keyOf(owner, session), { snapshot, owner, bytes });
     this.#bytes += bytes;
-    for (const [key, { bytes: freed }] of this.#kept) {
-      if (this.#kept.size === 1) return;
-      if (this.#kept.size <= this.#mostSessions && this.#bytes <= this.#mostBytes) return;
-      this.#kept.delete(key);
+    for (const [key, { bytes: freed }] of this.#sessions) {
+      if (this.#sessions.size === 1) return;
+      if (this.#sessions.size <= this.#maxSessions && this.#bytes <= this.#maxBytes) return;
+      this.#sessions.delete(key);
       this.#bytes -= freed;
     }
   }
 
   drop(owner: SessionOwner, session: string): void {
     const key = keyOf(owner, session);
-    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
-    this.#kept.delete(key);
+    this.#bytes -= this.#sessions.get(key)?.bytes ?? 0;
+    this.#sessions.delete(key);
   }
 
-  /** Forgets the sessions of tenants that have gone. */
+  /** Drops the sessions of deleted tenants. */
   forget(database: string, isGone: (tenant: string) => boolean): void {
-    for (const [key, { owner, bytes }] of this.#kept) {
+    for (const [key, { owner, bytes }] of this.#sessions) {
       if (owner.database !== database || !isGone(owner.tenant)) continue;
-      this.#kept.delete(key);
+      this.#sessions.delete(key);
       this.#bytes -= bytes;
     }
   }

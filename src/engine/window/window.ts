@@ -7,19 +7,26 @@ import { type Candidate, OpenWindow } from './open-window.ts';
 import { ProofBuilder } from '../datalog/explain/proof.ts';
 import type { RelationShape } from '../datalog/model/program.ts';
 import { type Matches, question } from '../datalog/tables/question.ts';
-import { fillBuckets, fillRelated, fillRest, inPrecedence } from './window-candidates.ts';
-import { reportGoals } from './window-goal-report.ts';
-import { GoalProofs, namingGoal, proveGoals } from './window-goals.ts';
+import {
+  fillBuckets,
+  fillRelated,
+  fillRest,
+  sortedByPrecedence,
+  omittedFrom,
+  reasonsOfRefused,
+} from './window-candidates.ts';
+import { GoalProofs, namingGoal, proveGoals, type GoalAnswer } from './window-goals.ts';
 import { proveInferred, withoutWeaker } from './window-inferred.ts';
-import { SeenFacts } from './window-knowledge.ts';
-import { omittedFrom, reasonsOfRefused } from './window-omitted.ts';
+import { VisibleKnowledge } from './window-knowledge.ts';
+import { present } from '../base/assert.ts';
+import { renderAtom } from '../language/print.ts';
 
 /**
  * A context window: the facts to read for a task, within a budget.
  *
- * First everything that is asked for is derived; then what contradicts what is settled; then the window is filled:
- * proofs of the goals, whole or not at all, related facts, buckets, the rest by salience. Everything is read in one
- * pinned state, a window is no use of a fact, and the same knowledge gives the same window.
+ * First derives everything requested, then resolves contradictions, then fills the window: proofs of the goals, each
+ * complete or not at all, related facts, buckets, the rest by salience. Reads one pinned state and does not count as a
+ * use; the same knowledge gives the same window.
  */
 export async function contextWindow(
   context: ReadContext,
@@ -58,7 +65,7 @@ interface Asked {
   readonly windowId: string;
 }
 
-/** The relations whose conclusions a window may hold: those of the predicates that are wanted, or of all. */
+/** The relations whose conclusions a window may contain: of the wanted predicates, or all. */
 function relationsConcerned({ reader }: ReadContext, input: OptimizeInput): RelationShape[] {
   if (!input.includeInferred) return [];
   const wanted = input.predicates === null ? null : new Set(input.predicates);
@@ -72,7 +79,7 @@ async function filled(
 ): Promise<ContextWindow> {
   const { input, view } = asked;
   const conclusions = builder === null ? null : new Conclusions(context, builder, context.reader.time);
-  const seen = new SeenFacts(context, view, conclusions);
+  const seen = new VisibleKnowledge(context, view, conclusions);
   const { answers, alsoConcluded } = await proveGoals(seen, builder, asked.goals);
   const inferred =
     builder === null
@@ -116,21 +123,21 @@ async function filled(
     for (const [atom, reason] of await reasonsOfRefused(window, builder, proofs.refused))
       if (!ofConclusions.has(atom)) ofConclusions.set(atom, reason);
   const omitted = await omittedFrom(window, { alsoConcluded, ofConclusions });
-  // What the filter keeps out is listed too.
+  // Filtered atoms are listed too.
   const all = input.predicates === null ? { available, savings } : await totals(seen, alsoConcluded);
   const isComplete = omitted.length === all.available - window.entries.size + all.savings;
   return { ...answer, omitted, ...(isComplete ? {} : { omittedComplete: false as const }) };
 }
 
-/** True for the predicates that the window may hold. */
+/** True for predicates that the window may contain. */
 function wantedBy({ predicates }: OptimizeInput): (predicate: string) => boolean {
   const wanted = predicates === null ? null : new Set(predicates);
   return (predicate) => wanted?.has(predicate) ?? true;
 }
 
-/** How many atoms a window could hold, and how many copies of them count once; of the predicates that are wanted. */
+/** The number of distinct atoms a window could contain, and the number of their copies, for the wanted predicates. */
 async function totals(
-  seen: SeenFacts,
+  seen: VisibleKnowledge,
   alsoConcluded: ReadonlySet<string>,
   isWanted: (predicate: string) => boolean = () => true,
 ): Promise<{ readonly available: number; readonly savings: number }> {
@@ -155,7 +162,7 @@ function isGoalDriven({ goals }: OptimizeInput): boolean {
   return goals !== null && goals.length > 0;
 }
 
-/** The conclusions that may be put in beside proofs, in order, and why others may not. */
+/** The conclusions that may be added beside proofs, in order, and the reasons against others. */
 async function candidates(
   window: OpenWindow,
   builder: ProofBuilder | null,
@@ -175,10 +182,10 @@ async function candidates(
     else found.push({ atom, predicate, args, scope, salience, fact: null, by });
     if ((found.length & 0xff) === 0xff) await context.pacer.breathe();
   }
-  return { candidates: await inPrecedence(found, context.pacer), reasons };
+  return { candidates: await sortedByPrecedence(found, context.pacer), reasons };
 }
 
-/** With goals the rules in their proofs; without, those that conclude or read a predicate in the window. */
+/** With goals, the rules in their proofs; without, those that conclude or read a predicate in the window. */
 function relevantRules(window: OpenWindow, input: OptimizeInput): string[] {
   const texts = new Set<string>();
   if (isGoalDriven(input)) {
@@ -198,7 +205,7 @@ function relevantRules(window: OpenWindow, input: OptimizeInput): string[] {
   return [...texts];
 }
 
-/** The predicates of these and of what aggregates among them run over. */
+/** The predicates of these literals, including those inside aggregates. */
 function predicatesOf(literals: readonly (Atom | Literal)[]): string[] {
   return literals.flatMap((each) => ('aggregate' in each ? predicatesOf(each.body) : [each.predicate]));
 }
@@ -208,17 +215,113 @@ function bucketStats(window: OpenWindow, input: OptimizeInput): ContextWindow['b
   const saliences = (input.relevanceBuckets ?? []).map((): number[] => []);
   for (const { predicate, salience } of window.entries.values())
     saliences[budget.bucketOf(predicate)]?.push(salience);
-  const stats = (input.relevanceBuckets ?? []).map(({ name }, place) => {
-    const inBucket = saliences[place] ?? [];
-    const least = inBucket.reduce((left, right) => Math.min(left, right), Number.POSITIVE_INFINITY);
-    const greatest = inBucket.reduce((left, right) => Math.max(left, right), 0);
+  const stats = (input.relevanceBuckets ?? []).map(({ name }, index) => {
+    const inBucket = saliences[index] ?? [];
+    const min = inBucket.reduce((left, right) => Math.min(left, right), Number.POSITIVE_INFINITY);
+    const max = inBucket.reduce((left, right) => Math.max(left, right), 0);
     const of = {
       factsIncluded: inBucket.length,
-      maxAllocation: budget.maxAllocations[place] ?? 0,
-      minSalience: inBucket.length === 0 ? null : least,
-      maxSalience: inBucket.length === 0 ? null : greatest,
+      maxAllocation: budget.maxAllocations[index] ?? 0,
+      minSalience: inBucket.length === 0 ? null : min,
+      maxSalience: inBucket.length === 0 ? null : max,
     };
     return [name, of] as const;
   });
   return Object.fromEntries(stats);
+}
+
+/** A goal as the window reports it. */
+export type WindowGoal = ContextWindow['goals'][number];
+
+const maxListedAtoms = 20;
+
+/**
+ * Reports which goals have a complete proof in the filled window, and what the others would need. Reads the final
+ * window, because facts added beside the proofs count too. `answers`: of each goal, in the order in which their proofs
+ * were tried.
+ */
+export async function reportGoals(
+  window: OpenWindow,
+  builder: ProofBuilder | null,
+  { taken }: GoalProofs,
+  goals: readonly Goal[],
+  answers: readonly (readonly GoalAnswer[])[],
+): Promise<WindowGoal[]> {
+  const included = builder === null ? null : new IncludedSteps(window, builder);
+  await included?.takeIn();
+  const reports: WindowGoal[] = [];
+  for (const [at, goal] of goals.entries()) {
+    const found = answers[at] ?? [];
+    let [whole, premises] = [0, 0];
+    for (const { atom, step } of found)
+      if (taken.has(atom) || (step === null ? window.has(atom) : included?.isWhole(step) === true)) whole++;
+      else if (step !== null && included?.hasPremises(step) === true) premises++;
+    const [first] = found;
+    const isLeftOut = first !== undefined && whole === 0;
+    reports.push({
+      goal: renderAtom(goal),
+      status: first === undefined ? 'no_answer' : statusOf(whole, premises),
+      answers: { found: found.length, whole, premises, omitted: found.length - whole - premises },
+      atoms: found.slice(0, maxListedAtoms).map(({ atom }) => atom),
+      needs: first === undefined ? null : await needsOf(window, builder, first),
+      reason: isLeftOut ? (window.leftOut.get(first.atom) ?? null) : null,
+    });
+  }
+  return reports;
+}
+
+function statusOf(whole: number, premises: number): WindowGoal['status'] {
+  return whole > 0 ? 'proved' : premises > 0 ? 'premises' : 'does_not_fit';
+}
+
+/** The size of the answer's canonical proof for an empty window. */
+async function needsOf(
+  { context }: OpenWindow,
+  builder: ProofBuilder | null,
+  { atom, step }: GoalAnswer,
+): Promise<WindowGoal['needs']> {
+  if (builder === null || step === null) return { facts: 1, chars: atom.length, tokens: null };
+  const atoms = new Set<string>();
+  const steps = new Set([step]);
+  for (const each of steps) {
+    if ((steps.size & 0xff) === 0) await context.pacer.breathe();
+    const { atom: proved, kind, premises } = present(builder.steps[each], 'the step exists');
+    if (kind === 'fact' || kind === 'rule') atoms.add(proved);
+    for (const premise of premises) steps.add(premise);
+  }
+  let chars = 0;
+  for (const each of atoms) chars += each.length;
+  return { facts: atoms.size, chars, tokens: null };
+}
+
+/** Which steps of the canonical proofs are in the window, completely or at least by their stored premises. */
+class IncludedSteps {
+  readonly #window: OpenWindow;
+  readonly #builder: ProofBuilder;
+  readonly #isWhole: boolean[] = [];
+  readonly #hasPremises: boolean[] = [];
+
+  constructor(window: OpenWindow, builder: ProofBuilder) {
+    this.#window = window;
+    this.#builder = builder;
+  }
+
+  /** Processes all steps so far. */
+  async takeIn(): Promise<void> {
+    for (const { id, atom, kind, premises } of this.#builder.steps) {
+      if ((id & 0xff) === 0xff) await this.#window.context.pacer.breathe();
+      const isIn = this.#window.has(atom);
+      const isEntry = kind === 'fact' || kind === 'rule';
+      this.#isWhole.push((!isEntry || isIn) && premises.every((premise) => this.isWhole(premise)));
+      this.#hasPremises.push(kind === 'fact' ? isIn : premises.every((premise) => this.hasPremises(premise)));
+    }
+  }
+
+  isWhole(step: number): boolean {
+    return this.#isWhole[step] === true;
+  }
+
+  hasPremises(step: number): boolean {
+    return this.#hasPremises[step] === true;
+  }
 }

@@ -12,10 +12,10 @@ import type { Report } from '../state/report.ts';
 import { contextWindow } from './window.ts';
 
 /**
- * Context windows as callers ask for them, alone or one after the other in a session.
+ * Serves context windows, alone or as a session in which each window is compared with the previous one.
  *
- * The window of a session that was made last is what the next is compared with. A session that was cleared, or whose
- * tenant went, while a window was made, does not come back by it.
+ * A window that is being built does not revive a session that was cleared, or whose tenant was deleted, in the
+ * meantime.
  */
 export class Windows {
   readonly #live: LiveState;
@@ -27,7 +27,7 @@ export class Windows {
     this.#newId = newId;
   }
 
-  /** How many sessions are remembered. */
+  /** Number of remembered sessions. */
   get sessions(): number {
     return this.#sessions.size;
   }
@@ -42,12 +42,12 @@ export class Windows {
 
   async diff(caller: Caller, input: WindowDiffInput): Promise<WindowDiff> {
     const { sessionId } = input;
-    const kept = this.#sessions.find(caller, sessionId);
-    if (kept === null) throw noSuchSession(sessionId);
-    const parameters = withChanges(kept.parameters, input);
+    const previous = this.#sessions.find(caller, sessionId);
+    if (previous === null) throw noSuchSession(sessionId);
+    const parameters = withChanges(previous.parameters, input);
     return this.#reading(caller, parameters, async (context) => {
       const window = await contextWindow(context, { ...parameters, explainOmitted: false }, this.#newId);
-      const diff = await differences(kept, window, context.pacer);
+      const diff = await differences(previous, window, context.pacer);
       if (this.#sessions.find(caller, sessionId) !== null)
         await this.#keep(caller, context, sessionId, parameters, window);
       return diff;
@@ -61,7 +61,7 @@ export class Windows {
     return `Session '${sessionId}' cleared`;
   }
 
-  /** To be called when a write was applied: the sessions of tenants that went with it are no more. */
+  /** Must be called after a write was applied: drops the sessions of deleted tenants. */
   applied({ database, cleared }: Report): void {
     if (cleared === null) return;
     const { tenants, isDatabaseGone } = cleared;
@@ -96,7 +96,7 @@ export class Windows {
   }
 }
 
-/** The parameters of the last window with those that are given anew in their place. */
+/** The parameters of the last window, overridden by the given ones. */
 function withChanges(parameters: OptimizeInput, input: WindowDiffInput): OptimizeInput {
   const { maxFacts, goals, scope, unscoped } = input;
   return {
@@ -107,8 +107,8 @@ function withChanges(parameters: OptimizeInput, input: WindowDiffInput): Optimiz
   };
 }
 
-/** Of the greater part of a window nothing may have stayed before it is to be read afresh. */
-const mostChanged = 0.5;
+/** A full refresh is recommended above this fraction of changed entries. */
+const maxChangedShare = 0.5;
 
 async function differences(
   before: WindowSnapshot<OptimizeInput>,
@@ -133,8 +133,8 @@ async function differences(
     removed.push({ key, predicate, args: [...args], negated, scope: before.scopes[at] ?? null });
   }
   const changed = added.length + removed.length;
-  const fullRefreshRecommended = changed / Math.max(before.atoms.length, 1) > mostChanged;
-  const reason = `${changed} entries came or went, more than half of the ${before.atoms.length} of the previous window`;
+  const fullRefreshRecommended = changed / Math.max(before.atoms.length, 1) > maxChangedShare;
+  const reason = `${changed} entries were added or removed, more than half of the ${before.atoms.length} of the previous window`;
   return {
     previousWindowId: before.windowId,
     currentWindowId: windowId,
@@ -160,6 +160,7 @@ function shown({
 function noSuchSession(sessionId: string): EngineError {
   return new EngineError(
     'SessionNotFound',
-    `there is no session ${sessionId}: make a window with this sessionId by POST /context/optimize first; sessions end with the process, and those used longest ago are dropped when there are many`,
+    `there is no session ${sessionId}: create a window with this sessionId by POST /context/optimize first; ` +
+      `sessions end with the process, and the least recently used are dropped when there are many`,
   );
 }

@@ -12,17 +12,17 @@ import type { RuleOperation } from '../state/operation.ts';
 import { checkValidity } from '../commit/prepare-facts.ts';
 import { checkRuleOperation } from '../commit/prepare-rules.ts';
 
-/** What a commit is checked against: knowledge as it is when it is its turn. */
+/** The state a commit is checked against: what is committed when the commit's turn comes. */
 export interface CommittedKnowledge {
   readonly name: string;
   /** null: the tenant has no facts. */
   readonly facts: FactStore | null;
   readonly rules: RuleStore;
-  /** The generation that last changed a rule, by its id or by what makes it that rule; 0: none since the begin. */
+  /** The generation that last changed a rule, given by id or by identity; 0: unchanged since the transaction began. */
   readonly ruleChangedAt: (rule: string | RuleKey) => number;
 }
 
-/** What is in a transaction, and the generation in which it began. */
+/** The net writes of a transaction and the generation in which it began. */
 export interface ToCommit {
   readonly writes: NetWrites;
   readonly generation: number;
@@ -31,9 +31,9 @@ export interface ToCommit {
 const betweenBreaths = 256;
 
 /**
- * Refuses a commit that another's write stands against, first committer wins: with Conflict where a fact or rule that
- * it writes has changed since it began, unless all that it does to that is an assertion that finds nothing to change;
- * with RuleException where its rules do not fit those there are by now.
+ * Enforces first committer wins. Refuses with Conflict if a fact or rule that the transaction writes has changed since
+ * it began, except when its only write to it is an assertion that changes nothing; with RuleException if its rules do
+ * not fit the rules committed by now.
  */
 export async function checkCommit(
   { writes, generation }: ToCommit,
@@ -46,8 +46,8 @@ export async function checkCommit(
   for (const fact of writes.facts) {
     if (facts !== null) refuseChangedFact(fact, generation, facts, time);
     if (fact.asserted !== null) {
-      const kept = fact.isRetracted ? openBounds : facts?.boundsOf(fact.asserted, time);
-      checkValidity(fact.asserted, '', kept);
+      const bounds = fact.isRetracted ? openBounds : facts?.boundsOf(fact.asserted, time);
+      checkValidity(fact.asserted, '', bounds);
     }
     if (++looked % betweenBreaths === 0) await slices.breathe();
   }
@@ -57,8 +57,8 @@ export async function checkCommit(
 }
 
 /**
- * Refuses where one of the operations is not allowed by the rules there are and the operations before it. To be called
- * when nothing else is under way: no write of a rule may come between.
+ * Refuses an operation that the rules, together with the operations before it, do not allow. Call it only with
+ * exclusive access: no rule may be written in between.
  */
 export async function checkRulesInTurn(
   { name, rules }: { readonly name: string; readonly rules: RuleStore },
@@ -116,6 +116,7 @@ function conflict(what: string, changedAt: number, begun: number): EngineError {
   );
 }
 
+/** The rendered atom of a fact. */
 export function renderedFact({ predicate, args, truthVal }: FactIdentity): string {
   return renderAtom({ predicate, args: [...args], negated: !truthVal });
 }

@@ -16,10 +16,10 @@ import type { Writer } from '../session/barrier.ts';
 import type { DatabaseState, State, TenantState } from '../state/state.ts';
 
 /**
- * Databases and tenants as things of their own: listed, created, emptied, deleted.
+ * Databases and tenants: list, create, empty and delete.
  *
- * Lists show what the caller's credential covers; what else names something outside of it is refused with Forbidden,
- * whether that exists or not.
+ * Lists show what the caller's credential covers; naming anything outside it is refused with Forbidden, whether it
+ * exists or not.
  */
 export class Databases {
   readonly #state: State;
@@ -32,7 +32,7 @@ export class Databases {
     this.#slices = slices;
   }
 
-  /** Those that the caller can reach, by name. */
+  /** The databases that the caller can reach, by name. */
   async list(caller: Caller): Promise<DatabaseList> {
     const slices = this.#slices();
     const databases = [];
@@ -75,14 +75,14 @@ export class Databases {
 
   async nuke(caller: Caller, name: string): Promise<Cleared> {
     requireReach(caller, name, null);
-    // Nothing but the database itself has to be there; alone at work, since it concerns all tenants.
+    // The database need only exist. The check makes the commit exclusive, because it concerns all tenants.
     const check = (): void => {};
     const operation: Operation = { kind: 'nukeDatabase' };
     const { outcome } = await this.#writer.write({ caller, database: name, operation, check });
     return { status: 'nuked', ...clearedPart(outcome) };
   }
 
-  /** Those that the caller can reach, by name. */
+  /** The tenants that the caller can reach, by name. */
   async tenants(caller: Caller, database: string): Promise<TenantList> {
     requireReach(caller, database, null);
     const slices = this.#slices();
@@ -144,7 +144,7 @@ function reachable(caller: Caller, database: DatabaseState): [string, TenantStat
   return [...database.tenants].filter(([name]) => covers(caller.tenants, name));
 }
 
-/** An empty list restricts to nothing. */
+/** An empty list means no restriction. */
 function covers(restriction: readonly string[], name: string): boolean {
   return restriction.length === 0 || restriction.includes(name);
 }

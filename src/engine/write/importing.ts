@@ -1,9 +1,8 @@
 /**
- * An import: many writes of facts under one id, each durable when its call has ended, and rules one by one.
+ * An import: many writes of facts under one id, each durable when its call returns, and rules one by one.
  *
- * What is refused for itself does not stop the rest: of a batch those that can be stored are. A dry run does the same
- * to a store of its own, which holds what the import would have changed; so its counts are those of the real one, as long
- * as nobody else writes.
+ * A refused line does not stop the import: the rest of its batch is stored. A dry run applies the same changes to a
+ * store of its own, so its counts equal those of the real import as long as no one else writes.
  */
 import type { Caller, Idempotency } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
@@ -36,9 +35,10 @@ const factsBetweenBreaths = 256;
 
 const newBatch = (): Batch => ({ asserted: 0, updated: 0, unchanged: 0, refused: [] });
 
-/** An import that writes. */
+/** Starts an import that writes. */
 export function beginImport(writer: Writer, wanting: Caller, id: string, slices: Slices): Import {
-  // A key is of the whole import, and kept at its end; one that has begun a write ends it.
+  // An idempotency key covers the whole import and is recorded at its end; an import that has begun to write is not
+  // cancelled.
   return new WritingImport(writer, { ...withoutCancellation(wanting), idempotency: null }, id, slices);
 }
 
@@ -48,7 +48,7 @@ class WritingImport implements Import {
   readonly #caller: Caller;
   readonly #slices: Slices;
   #generation = 0;
-  /** True once the log tells of the import. */
+  /** True once the log has a record of the import. */
   #isKnown = false;
 
   constructor(writer: Writer, caller: Caller, id: string, slices: Slices) {
@@ -68,7 +68,7 @@ class WritingImport implements Import {
       if (wanted === null) continue;
       if (wanted.ifGeneration === null) together.push(wanted);
       else {
-        // What stands before it may be the same fact, and has changed it then.
+        // An earlier fact of the batch may be the same one and have changed it.
         await this.#store(together, batch);
         together = [];
         await this.#store([wanted], batch);
@@ -89,7 +89,7 @@ class WritingImport implements Import {
   }
 
   async end(): Promise<number> {
-    // So that it can be undone, whatever it did.
+    // Writes an empty record so that any import can be undone.
     if (!this.#isKnown) await this.#write(await this.#decided([]));
     return this.#generation;
   }
@@ -128,7 +128,7 @@ class WritingImport implements Import {
     return encoded === null ? { operation } : { operation, encoded };
   }
 
-  /** Those that what is stored allows, looked at in the barrier. */
+  /** The facts that the stored state allows; checked in the exclusive commit. */
   async #accepted(facts: readonly Wanted[], batch: Batch, time: number): Promise<FactToStore[]> {
     const store = this.#writer.live.storeOf(this.#caller)();
     const validities = new ValidityCheck(store, time);
@@ -152,7 +152,7 @@ interface Wanted {
   readonly ifGeneration: number | null;
 }
 
-/** The fact as it is stored, null where it is refused for itself. */
+/** The fact in stored form; null if it is invalid in itself. */
 function wantedOf(input: ImportedFact, index: number, now: number, batch: Batch): Wanted | null {
   const fact = factToStore(input, now);
   const message = refusalOf(() => checkValidity(fact, ''));
@@ -161,7 +161,7 @@ function wantedOf(input: ImportedFact, index: number, now: number, batch: Batch)
   return null;
 }
 
-/** Why it is refused; null: it is not. */
+/** The refusal's message; null: not refused. */
 function refusalOf(check: () => void): string | null {
   try {
     check();
@@ -172,7 +172,7 @@ function refusalOf(check: () => void): string | null {
   }
 }
 
-/** An import that is only tried. */
+/** A dry-run import. */
 export function supposeImport({ live }: Writer, caller: Caller, id: string, slices: Slices): Import {
   const supposed = new SupposedFacts();
   let rules: RuleStore | null = null;
@@ -191,8 +191,8 @@ export function supposeImport({ live }: Writer, caller: Caller, id: string, slic
           const { fact, ifGeneration } = wanted;
           const message = refusalOf(() => {
             if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
-            const held = exists ? heldIn(tenant.facts, fact, reader.generation, reader.time) : null;
-            batch[supposed.store(fact, held, ifGeneration, reader.time)]++;
+            const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;
+            batch[supposed.store(fact, stored, ifGeneration, reader.time)]++;
           });
           if (message !== null) batch.refused.push({ index, message });
         }
@@ -210,13 +210,13 @@ export function supposeImport({ live }: Writer, caller: Caller, id: string, slic
   };
 }
 
-/** The fact as a reader holds it stored, with all that is said of it; null: it does not. */
-function heldIn(facts: FactStore, fact: FactToStore, generation: number, time: number): FactToStore | null {
+/** The stored fact as the reader sees it, with validity and metadata; null: not stored. */
+function storedIn(facts: FactStore, fact: FactToStore, generation: number, time: number): FactToStore | null {
   const { predicate, args, truthVal, scope } = fact;
   const newest = facts.find(predicate, args, truthVal, scope);
-  const held = newest === null ? null : facts.heldAt(newest, generation, time);
-  if (held === null) return null;
-  const { from, until, metadata } = facts.versionAt(held);
+  const stored = newest === null ? null : facts.heldAt(newest, generation, time);
+  if (stored === null) return null;
+  const { from, until, metadata } = facts.versionAt(stored);
   return {
     predicate,
     args,
@@ -228,37 +228,37 @@ function heldIn(facts: FactStore, fact: FactToStore, generation: number, time: n
   };
 }
 
-/** What a dry run has changed so far, in a store of its own. */
+/** The changes of a dry run so far, in a store of their own. */
 class SupposedFacts {
   readonly #store = new FactStore(0);
-  /** Even ones are of what was there, odd ones of what is supposed. */
+  /** Even generations have what was stored, odd ones what the dry run changed. */
   #generation = 0;
 
-  /** `held` is the fact as it is really stored. */
+  /** `stored` is the fact as it is really stored. */
   store(
     fact: FactToStore,
-    held: FactToStore | null,
+    stored: FactToStore | null,
     ifGeneration: number | null,
     time: number,
   ): 'asserted' | 'updated' | 'unchanged' {
     const { predicate, args, truthVal, scope } = fact;
     const known = this.#store.find(predicate, args, truthVal, scope);
     if (known === null) {
-      if (held !== null) this.#store.store(held, this.#next(0), time);
+      if (stored !== null) this.#store.store(stored, this.#next(0), time);
     } else if (ifGeneration !== null && (known.relation.birth[known.row] as number) % 2 === 1)
-      throw new EngineError('Conflict', 'a line before changes this fact: repeat it without ifGeneration');
+      throw new EngineError('Conflict', 'an earlier line changes this fact: repeat it without ifGeneration');
     if (dependsOnStored(fact)) new ValidityCheck(this.#store, time).check(fact, '');
     return this.#store.store(fact, this.#next(1), time).status;
   }
 
-  /** The next generation with this remainder by 2. */
+  /** The next generation with this remainder modulo 2. */
   #next(remainder: number): number {
     this.#generation += this.#generation % 2 === remainder ? 2 : 1;
     return this.#generation;
   }
 }
 
-/** Retracts what the import asserted. Refused with NotFound where the tenant never had it. */
+/** Undoes an import: retracts the facts it asserted. Throws NotFound if the tenant never had it. */
 export async function revertImport(
   { live, write }: Writer,
   caller: Caller,
@@ -274,30 +274,30 @@ export async function revertImport(
   return { retracted, kept: [...kept], generation };
 }
 
-/** What became of one batch. */
+/** The outcome of one batch. */
 export interface ImportedBatch {
   readonly asserted: number;
   readonly updated: number;
   readonly unchanged: number;
-  /** Those that were refused, by their places in the batch, ascending. */
+  /** The refused facts by their positions in the batch, ascending. */
   readonly refused: readonly { readonly index: number; readonly message: string }[];
 }
 
-/** One call at a time. What is thrown, where that is not said, ends the import: what was written before stays. */
+/** One call at a time. Anything thrown, except where noted, ends the import; what was written before stays. */
 export interface Import {
   readonly id: string;
   assert(facts: readonly ImportedFact[]): Promise<ImportedBatch>;
-  /** Throws an EngineError where the rule cannot be taught; the import may go on. */
+  /** Throws an EngineError if the rule cannot be taught; the import may continue. */
   teach(rule: RuleInput): Promise<void>;
   /** The generation after its last write. */
   end(): Promise<number>;
-  /** After the end: keeps what the request was answered for when it comes again. A dry run keeps nothing. */
+  /** After the end: records the answer for a repeated request. A dry run records nothing. */
   keep(idempotency: Idempotency, answer: string): Promise<void>;
 }
 
-/** What is kept of an import, or of another write, under an idempotency key. */
+/** What is recorded of an import, or of another write, under an idempotency key. */
 export interface StoredImport {
   readonly fingerprint: string;
-  /** null: the write was no import. */
+  /** null: the write was not an import. */
   readonly answer: string | null;
 }

@@ -10,11 +10,11 @@ import type { Writer } from '../session/barrier.ts';
 import type { State } from '../state/state.ts';
 
 /**
- * The API keys of the service: create, list, update, revoke, and find by prefix. It stores hashes only; formatting and
- * checking a presented key is up to the caller of this class.
+ * The API keys of the service: create, list, update, revoke, and find by prefix. It stores hashes only; the caller
+ * formats and verifies keys.
  *
- * A key can be made, changed or revoked only by a caller whose restrictions cover it, before and after; lists show
- * those that are covered. Every write is a barrier, checked on the keys as they are when it is logged.
+ * A caller can create, change or revoke a key only if its restrictions cover the key, before and after; lists show the
+ * covered keys. Every write is an exclusive commit, checked against the keys at the time it is logged.
  */
 export class Keys {
   readonly #state: State;
@@ -27,17 +27,17 @@ export class Keys {
     this.#clock = clock;
   }
 
-  /** True where there is a key of the role admin, though it has expired: the bootstrap is closed. */
+  /** True if an admin key exists, even an expired one: the bootstrap is closed. */
   get hasAdmin(): boolean {
     return this.#state.keys.hasAdmin;
   }
 
-  /** The key of this id as it is now; null: it was revoked, or there never was one. */
+  /** The key with this id; null: revoked or never created. */
   find(id: string): KeyRecord | null {
     return this.#state.keys.get(id) ?? null;
   }
 
-  /** The keys that begin so, expired ones too. */
+  /** The keys with this prefix, expired ones included. */
   withPrefix(prefix: string): readonly KeyRecord[] {
     return this.#state.keys.withPrefix(prefix);
   }
@@ -46,12 +46,12 @@ export class Keys {
     return expiresAt !== null && this.#now() >= expiresAt;
   }
 
-  /** Remembers that the key was used now. It is observed: a crash forgets what came after the last snapshot. */
+  /** Records that the key was used now. Not logged: a crash loses uses after the last snapshot. */
   noteUse(id: string): void {
     this.#state.keys.noteUse(id, this.#now());
   }
 
-  /** Those that the caller covers, the first made first. */
+  /** The keys that the caller covers, oldest first. */
   list(caller: Caller): KeyList {
     this.#writer.live.refuseClosed();
     const covered = [...this.#state.keys.all()].filter((key) => coversKey(caller, key));
@@ -59,9 +59,9 @@ export class Keys {
   }
 
   /**
-   * Makes a key that ends `lifeMs` after it is made, null: never. `isFirst`: refuses with Conflict where there is an
-   * admin key. Refuses with Conflict what was made by an earlier request of the same idempotency key, too: the key was
-   * shown then, and nobody knows it any more.
+   * Creates a key that expires `lifeMs` milliseconds after its creation; null: never. `isFirst`: throws Conflict if an
+   * admin key exists. Also throws Conflict if an earlier request with the same idempotency key created a key, because
+   * that key cannot be shown again.
    */
   async create(
     caller: Caller,
@@ -73,7 +73,7 @@ export class Keys {
     const id = crypto.randomUUID();
     const report = await this.#write(caller, (time) => {
       if (isFirst && this.hasAdmin)
-        throw new EngineError('Conflict', 'the bootstrap was done: there is an admin key');
+        throw new EngineError('Conflict', 'the bootstrap is closed: an admin key exists');
       const expiresAt = lifeMs === null ? null : time + Math.max(1, Math.round(lifeMs));
       return { kind: 'createKey', key: { id, ...key, expiresAt } };
     });
@@ -81,12 +81,12 @@ export class Keys {
     if (report.isRepeated)
       throw new EngineError(
         'Conflict',
-        `the first request with this Idempotency-Key made the key ${made.id}, which was shown then and cannot be shown again: revoke it and make another`,
+        `the first request with this Idempotency-Key created the key ${made.id}, which was shown only then: revoke it and create another`,
       );
     return made;
   }
 
-  /** Refuses with NotFound where there is no such key. */
+  /** Throws NotFound if there is no such key. */
   async update(caller: Caller, id: string, input: UpdateKeyInput): Promise<KeyView> {
     const { databases, tenants, description, expiresAt } = input;
     const change: KeyChange = {
@@ -103,7 +103,7 @@ export class Keys {
     return this.#viewOf(onlyKey(report));
   }
 
-  /** Refuses with NotFound where there is no such key. */
+  /** Throws NotFound if there is no such key. */
   async revoke(caller: Caller, id: string): Promise<RevokedKey> {
     await this.#write(caller, () => {
       this.#covered(caller, id);
@@ -112,7 +112,7 @@ export class Keys {
     return { id, status: 'revoked' };
   }
 
-  /** Revokes all admin keys; answers which those were. Nobody is asked: for whoever has the folder. */
+  /** Revokes all admin keys and returns them. Checks no permission: for whoever has access to the folder. */
   async resetAdmin(caller: Caller): Promise<readonly OutcomeKey[]> {
     const report = await this.#write(caller, () => ({ kind: 'revokeAdminKeys' }));
     return outcomeAs(report.outcome, 'keys').keys;
@@ -123,11 +123,10 @@ export class Keys {
     return this.#writer.write({ caller, database: 'default', operation });
   }
 
-  /** The key, where the caller may touch it. Refuses with NotFound or Forbidden. */
+  /** The key, if the caller covers it; otherwise throws NotFound or Forbidden. */
   #covered(caller: Caller, id: string): KeyRecord {
     const key = this.find(id);
-    if (key === null)
-      throw new EngineError('NotFound', 'there is no key of this id: GET /auth/keys lists them');
+    if (key === null) throw new EngineError('NotFound', 'no key has this id: GET /auth/keys lists the keys');
     requireCoversKey(caller, key);
     return key;
   }
@@ -136,7 +135,7 @@ export class Keys {
     return { ...key, lastUsedAt: this.#state.keys.lastUsedAt(key.id) };
   }
 
-  /** A clock that was put back brings no key back. */
+  /** Setting the clock back does not revive an expired key. */
   #now(): number {
     return Math.max(this.#clock.now(), this.#state.time);
   }
@@ -159,7 +158,7 @@ function requireCoversKey(caller: Restrictions, key: Restrictions): void {
   if (!coversKey(caller, key))
     throw new EngineError(
       'Forbidden',
-      'the key is, or would be, good for more than the credential: its databases and tenants must be among those of the credential',
+      'the key must not reach further than the credential: its databases and tenants must be among those of the credential',
     );
 }
 

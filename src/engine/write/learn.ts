@@ -1,9 +1,9 @@
 /**
- * One write of all that a text taught: facts and rules in one record and one generation.
+ * One write of everything a text states: facts and rules in one record and one generation.
  *
- * It is a barrier, so that it can look at what is stored: a fact that is there already counts as asserted again and
- * keeps its metadata, since what a text says must not take a pin or a confidence from what somebody stored. A rule that
- * does not fit refuses the whole.
+ * The commit is exclusive, so that it can read what is stored: a stored fact counts as asserted again and keeps its
+ * metadata, because a text must not override a pin or a confidence that somebody set. A rule that does not fit refuses
+ * the whole write.
  */
 import { assert } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
@@ -25,7 +25,7 @@ import type { Metadata } from '../contract/facts.ts';
 
 const betweenBreaths = 256;
 
-/** Stores it. Refused with RuleException or ValidationException where a rule cannot be taught; nothing is stored then. */
+/** Stores facts and rules atomically. Throws RuleException or ValidationException if a rule cannot be taught. */
 export async function learn(
   { live, write }: Writer,
   caller: Caller,
@@ -33,7 +33,7 @@ export async function learn(
   pause: Pause,
 ): Promise<Learned> {
   const { facts, note } = learning;
-  assert(facts.length + learning.rules.length > 0, 'there is something to be learned');
+  assert(facts.length + learning.rules.length > 0, 'something to learn');
   const slices = new Slices(pause);
   const rules = learning.rules.map((rule) => teachingOf(rule));
   const toStore: FactToStore[] = [];
@@ -46,7 +46,8 @@ export async function learn(
     operations: facts.length + rules.length,
     ...(note === null || caller.idempotency === null ? {} : { note }),
   };
-  // Nothing else is written between the check and the record, so the check completes the operation by what is stored.
+  // No other write comes between this check and the record, so the check can complete the operation from what is
+  // stored.
   const check = async (time: number): Promise<void> => {
     const { name, rules: taught, generation } = live.database(caller);
     await checkRulesInTurn({ name, rules: taught }, rules, { time, generation }, slices);
@@ -54,7 +55,7 @@ export async function learn(
     const seen = new Set<string>();
     for (const [at, fact] of facts.entries()) {
       if (at % betweenBreaths === 0) await slices.breathe();
-      // In one record a fact stands once.
+      // A record contains a fact only once.
       const { predicate, args, truthVal, scope } = fact;
       const key = JSON.stringify([predicate, truthVal, scope, ...args]);
       if (!seen.has(key)) toStore.push(factToStore(fact, store, time));
@@ -72,15 +73,15 @@ export async function learn(
   return learnedOf((await write(wanted)).outcome);
 }
 
-/** What a write of this kind came to, by what is kept of it. */
+/** The result of such a write, from its recorded outcome. */
 export function learnedOf(outcome: Outcome): Learned {
   const { asserted = 0, unchanged = 0, generation, note = null } = outcomeAs(outcome, 'committed');
   return { asserted, unchanged, generation, note };
 }
 
 /**
- * For each rule why it cannot be taught, null where it can: it is not safe, or the rules there are, and those before it
- * that can, do not fit together with it.
+ * For each rule, why it cannot be taught, or null: it is unsafe, or does not fit the existing rules and the acceptable
+ * ones before it.
  */
 export async function ruleRefusals(
   database: DatabaseState,
@@ -96,7 +97,7 @@ export async function ruleRefusals(
   return refusals;
 }
 
-/** Why the rule cannot be taught; one that can is taught to the copy. */
+/** Why the rule cannot be taught; an acceptable one is added to the copy. */
 function refusalOf(
   input: RuleInput,
   copy: { readonly name: string; readonly rules: DatabaseState['rules'] },
@@ -131,23 +132,21 @@ export interface LearnedFact {
   readonly args: readonly string[];
   readonly truthVal: boolean;
   readonly scope: string | null;
-  /** Where it comes from. A fact that is stored already keeps the metadata it has. */
+  /** Its source. A fact that is already stored keeps its own metadata. */
   readonly metadata: Metadata;
 }
 export interface Learning {
   readonly facts: readonly LearnedFact[];
   readonly rules: readonly RuleInput[];
-  /** What is to be known of the write where its request is repeated after a restart; null: nothing. */
+  /** A note recorded with the write, for a request repeated after a restart; null: none. */
   readonly note: string | null;
 }
 
 /**
- * What a text teaches, and what the language surfaces ask of the knowledge there is: shapes between engine and service.
- *
- * They are not on the wire. Whoever reads a text decides what it says; here it is only whole: all of it is stored, or
- * nothing.
+ * What a text states: a type shared by engine and service, not on the wire. The caller interprets the text; `learn`
+ * stores all of it or nothing.
  */
-/** What became of it. */
+/** The result of `learn`. */
 export interface Learned {
   readonly asserted: number;
   readonly unchanged: number;

@@ -12,39 +12,40 @@ import { relationKey } from '../language/terms.ts';
 import type { RuleOperation } from '../state/operation.ts';
 
 /**
- * What a transaction has written, net: of each fact the last word, of rules every operation in its order.
- *
- * The last word of a fact is that it was retracted, that it is asserted with what was given, or both: then it is a new
- * fact in the place of what is stored. Nothing here knows what is stored; whoever writes finds out what a retraction
- * meets, and says so. `bytes` are those of the writes as JSON.
+ * The net writes of one fact in a transaction: it was retracted, asserted with the given fields, or both, which
+ * replaces the stored fact by a new one. `bytes`: size of the writes as JSON.
  */
 export interface NetFact {
   readonly identity: FactIdentity;
-  /** What is stored of it ends. */
+  /** The stored fact ends. */
   readonly isRetracted: boolean;
-  /** null: it is not asserted. */
+  /** null: not asserted. */
   readonly asserted: FactToStore | null;
   readonly bytes: number;
 }
 
-/** What one write does: to one fact, or to one rule. */
+/** One write to one fact or one rule. */
 export type WriteChange =
   | { readonly kind: 'retract'; readonly identity: FactIdentity }
   | { readonly kind: 'assert'; readonly fact: FactToStore }
   | RuleOperation;
 
+/**
+ * The net writes of a transaction: for each fact the final state, for rules every operation in order. It does not read
+ * stored facts; the caller resolves patterns and passes the facts to retract.
+ */
 export class NetWrites {
   bytes = 0;
   readonly #facts = new Map<string, NetFact>();
   readonly #rules: RuleOperation[] = [];
-  /** Keys of facts by their relation. */
+  /** Keys of facts by relation. */
   readonly #byRelation = new Map<string, Set<string>>();
   readonly #scopes = new Set<string | null>();
-  /** The names of the relations that facts were asserted of. */
+  /** Names of the relations with asserted facts. */
   readonly names = new RelationNames();
   readonly #asserted = new Set<string>();
 
-  /** Facts in the order in which they were first written. */
+  /** Facts in the order of their first write. */
   get facts(): Iterable<NetFact> {
     return this.#facts.values();
   }
@@ -57,12 +58,12 @@ export class NetWrites {
     return this.#facts.size === 0 && this.#rules.length === 0;
   }
 
-  /** The relations that facts were written of. */
+  /** The relations with written facts. */
   get relations(): Iterable<string> {
     return this.#byRelation.keys();
   }
 
-  /** The scopes that facts were written to. */
+  /** The scopes with written facts. */
   get scopes(): Iterable<string | null> {
     return this.#scopes;
   }
@@ -71,7 +72,7 @@ export class NetWrites {
     return this.#facts.get(keyOf(identity)) ?? null;
   }
 
-  /** `time` is when the write is made. */
+  /** `time`: the time of the write. */
   add(change: WriteChange, time: number): void {
     if (change.kind === 'assert') this.#assert(change.fact, time);
     else if (change.kind === 'retract')
@@ -82,7 +83,7 @@ export class NetWrites {
     }
   }
 
-  /** A fact that is asserted again takes over what is given; one whose validity has ended by now is a new one. */
+  /** Asserting again merges the given fields; a fact whose validity has ended is replaced by a new one. */
   #assert(fact: FactToStore, time: number): void {
     const known = this.find(fact);
     if (known === null || known.asserted === null)
@@ -92,7 +93,7 @@ export class NetWrites {
     else this.#put({ ...known, asserted: { ...known.asserted, ...fact } });
   }
 
-  /** Facts that are asserted here, match, and have not ended by now. */
+  /** The matching facts that are asserted here and have not ended by `time`. */
   *matching(pattern: FactPattern, time: number): Generator<FactIdentity> {
     for (const { identity, asserted } of this.#candidates(pattern))
       if (asserted !== null && !hasEnded(asserted, time) && matches(identity, pattern)) yield identity;
@@ -135,12 +136,12 @@ export class NetWrites {
 
 const utf8 = new TextEncoder();
 
-/** How many bytes the value takes as JSON. */
+/** Size of the value as JSON, in UTF-8 bytes. */
 export function writeBytes(value: unknown): number {
   return utf8.encode(JSON.stringify(value)).length;
 }
 
-/** True where the fact gives an end of validity that has come. */
+/** True if the fact's given end of validity has passed. */
 function hasEnded(fact: FactToStore, time: number): boolean {
   return boundsAfter(fact, openBounds).until <= time;
 }

@@ -9,92 +9,91 @@ import type { LogRecord } from '../log/codec.ts';
 import type { TransactionView } from './transaction-view.ts';
 import { ValidityTimer } from '../session/validity-timer.ts';
 
-/**
- * The transactions that are open, by id: whose they are, when they began, how long they stay without being used.
- *
- * One that is not used for five minutes is rolled back; one that is being used never is. The latest that ended are
- * remembered for who names them. While transactions are open, what others did to rules is noted here, since rules
- * that are gone leave no trace; and the rows of facts that died since the oldest began are held (`rememberedSince`).
- */
+/** One open transaction. */
 export interface OpenTransaction {
   readonly id: string;
-  readonly place: TransactionSpace;
+  readonly space: TransactionSpace;
   /** The generation of the database when it began. */
   readonly generation: number;
   expiresAt: number;
-  /** Calls that are at it now. */
+  /** Number of calls that are using it now. */
   active: number;
   status: 'open' | 'committed' | 'rolled_back';
-  /** Its commit has begun, and may be durable by now. */
+  /** Its commit has begun and may already be durable. */
   isCommitting: boolean;
   readonly writes: NetWrites;
-  /** Writes that were answered `pending`. */
+  /** Writes answered `pending`. */
   operations: number;
-  /** What the last question read; null: to be made anew. */
+  /** The view of the last question; null: must be built. */
   view: TransactionView | null;
-  /** Writes that came since then. */
+  /** Writes since that view was built. */
   unseen: WriteChange[];
-  /** Resolves when the call before has ended: writes and the end go one after the other. */
+  /** Resolves when the previous call has ended; writes, commit and rollback run one after the other. */
   turn: Promise<unknown>;
 }
 
-/** Database, tenant and credential that a transaction is bound to. */
+/** The database, tenant and credential that a transaction is bound to. */
 export type TransactionSpace = Pick<Caller, 'database' | 'tenant' | 'credential'>;
 
 interface Ended {
-  readonly place: TransactionSpace;
+  readonly space: TransactionSpace;
   readonly how: 'committed' | 'rolled_back';
 }
 
-/** Of one database: its open transactions, by tenant, and what became of rules since. */
+/** Open transactions of one database, by tenant, and the rule changes since they began. */
 interface OpenIn {
   readonly tenants: Map<string, Siblings>;
-  /** By rule the generation of its last change. */
+  /** The generation of the last change, by rule. */
   readonly rules: Map<string, number>;
   rulesBeforePruning: number;
 }
 
-/** The open transactions of one tenant, in the order of their begin. */
+/** The open transactions of one tenant, oldest first. */
 interface Siblings {
   readonly open: Set<OpenTransaction>;
   bytes: number;
 }
 
 const idleMs = 5 * 60_000;
-const usualLimits = {
-  /** Open transactions of one tenant. */
+const defaultLimits = {
+  /** Open transactions per tenant. */
   open: 10_000,
-  /** Ended ones that are remembered. */
+  /** Ended transactions that are remembered. */
   ended: 100_000,
-  /** What all that are open hold together. */
+  /** Bytes of all open transactions together. */
   bytes: 512 * 1024 * 1024,
-  /** What those of one tenant hold together, so that it leaves room for the others. */
+  /** Bytes of one tenant's open transactions, which leaves room for other tenants. */
   bytesOfTenant: 384 * 1024 * 1024,
 };
-/** About what an open transaction takes beside its writes. */
-const bytesOfOne = 1024;
-/** So many views are kept for further questions. */
-const mostViews = 64;
-const fewRules = 1000;
+/** Approximate size of an open transaction without its writes. */
+const bytesPerTransaction = 1024;
+/** Maximum number of cached views. */
+const maxCachedViews = 64;
+const minRulesToPrune = 1000;
 
+/**
+ * The open transactions by id. One that is idle for five minutes is rolled back, unless a call is using it. The most
+ * recently ended ones are remembered to explain late calls. Rule changes are recorded here while transactions are open,
+ * because retracted rules leave no trace; `rememberedSince` keeps the tombstones of facts since the oldest one began.
+ */
 export class OpenTransactions {
   readonly #clock: Clock;
   readonly #newId: () => string;
   readonly #timer: ValidityTimer;
-  readonly #limits: typeof usualLimits;
-  /** Those unused for longest first. */
+  readonly #limits: typeof defaultLimits;
+  /** Least recently used first. */
   readonly #open = new Map<string, OpenTransaction>();
   readonly #ended = new Map<string, Ended>();
   readonly #databases = new Map<string, OpenIn>();
-  /** Those that hold a view, used longest ago first. */
+  /** Those with a cached view, least recently used first. */
   readonly #viewed = new Set<OpenTransaction>();
   #bytes = 0;
   #now = 0;
 
-  /** `newId` makes ids that nobody can guess. */
-  constructor(clock: Clock, newId: () => string, limits: Partial<typeof usualLimits> = {}) {
+  /** `newId` makes unguessable ids. */
+  constructor(clock: Clock, newId: () => string, limits: Partial<typeof defaultLimits> = {}) {
     this.#clock = clock;
-    this.#limits = { ...usualLimits, ...limits };
+    this.#limits = { ...defaultLimits, ...limits };
     this.#newId = newId;
     this.#timer = new ValidityTimer({
       clock,
@@ -119,12 +118,12 @@ export class OpenTransactions {
       throw tooMany(
         `the tenant has ${this.#limits.open} open transactions: commit or roll back some of them`,
       );
-    this.refuseMore({ database, tenant }, bytesOfOne);
+    this.refuseMore({ database, tenant }, bytesPerTransaction);
     if (siblings === undefined)
       this.#openIn(database).tenants.set(tenant, (siblings = { open: new Set(), bytes: 0 }));
     const transaction: OpenTransaction = {
       id: this.#newId(),
-      place: { database, tenant, credential },
+      space: { database, tenant, credential },
       generation,
       expiresAt: now + idleMs,
       active: 0,
@@ -138,18 +137,18 @@ export class OpenTransactions {
     };
     siblings.open.add(transaction);
     this.#open.set(transaction.id, transaction);
-    this.#take(transaction.place, bytesOfOne);
+    this.#take(transaction.space, bytesPerTransaction);
     this.#timer.expect(transaction.expiresAt);
     return transaction;
   }
 
-  /** The open transaction of the caller. Refused with TransactionNotFound or, where it has ended, with Conflict. */
+  /** The open transaction of the caller. Throws TransactionNotFound, or Conflict if it has ended. */
   require(caller: Caller, id: string): OpenTransaction {
     this.#expire();
     const open = this.#open.get(id);
-    if (open !== undefined && isAt(open.place, caller)) return open;
+    if (open !== undefined && isBoundTo(open.space, caller)) return open;
     const ended = this.#ended.get(id);
-    if (ended !== undefined && isAt(ended.place, caller)) throw hasEnded(id, ended.how);
+    if (ended !== undefined && isBoundTo(ended.space, caller)) throw hasEnded(id, ended.how);
     throw new EngineError(
       'TransactionNotFound',
       'there is no such transaction of this database, tenant and credential: begin one with POST /tx/begin',
@@ -159,10 +158,10 @@ export class OpenTransactions {
   find(caller: Caller, id: string): OpenTransaction | null {
     this.#expire();
     const open = this.#open.get(id);
-    return open !== undefined && isAt(open.place, caller) ? open : null;
+    return open !== undefined && isBoundTo(open.space, caller) ? open : null;
   }
 
-  /** Does what the caller wants of it while it cannot be rolled back for being idle. */
+  /** Runs `act` while protecting the transaction from the idle timeout. */
   async using<Result>(transaction: OpenTransaction, act: () => Promise<Result>): Promise<Result> {
     transaction.active++;
     this.#touch(transaction);
@@ -174,35 +173,38 @@ export class OpenTransactions {
     }
   }
 
-  /** Refuses so many bytes more where the tenant's open transactions, or all of them together, have no room for them. */
+  /**
+   * Throws RateLimited if the tenant's open transactions, or all of them together, have no room for this many more
+   * bytes.
+   */
   refuseMore({ database, tenant }: Pick<TransactionSpace, 'database' | 'tenant'>, bytes: number): void {
-    const held = this.#databases.get(database)?.tenants.get(tenant)?.bytes ?? 0;
-    if (held + bytes > this.#limits.bytesOfTenant)
-      throw tooMany('the open transactions of the tenant hold as much as they may: end some of them');
+    const used = this.#databases.get(database)?.tenants.get(tenant)?.bytes ?? 0;
+    if (used + bytes > this.#limits.bytesOfTenant)
+      throw tooMany('the open transactions of the tenant have reached their memory limit: end some of them');
     if (this.#bytes + bytes > this.#limits.bytes)
       throw tooMany(
-        'all open transactions together hold as much as they may: try again when some have ended',
+        'all open transactions together have reached their memory limit: try again when some have ended',
       );
   }
 
-  /** Does what changes its writes, and keeps account of what they take. */
+  /** Runs `write`, which changes the writes, and accounts for the bytes. */
   writing(transaction: OpenTransaction, write: () => void): void {
     const before = transaction.writes.bytes;
     try {
       write();
     } finally {
-      if (transaction.status === 'open') this.#take(transaction.place, transaction.writes.bytes - before);
+      if (transaction.status === 'open') this.#take(transaction.space, transaction.writes.bytes - before);
     }
   }
 
-  /** The view was used, and is kept unless many others are used after it. */
+  /** Caches a view that was just used and evicts the least recently used one. */
   viewed(transaction: OpenTransaction, view: TransactionView): void {
     if (transaction.status !== 'open') return;
     transaction.view = view;
     this.#viewed.delete(transaction);
     this.#viewed.add(transaction);
     const [oldest] = this.#viewed;
-    if (this.#viewed.size > mostViews && oldest !== undefined) this.dropView(oldest);
+    if (this.#viewed.size > maxCachedViews && oldest !== undefined) this.dropView(oldest);
   }
 
   dropView(transaction: OpenTransaction): void {
@@ -214,23 +216,23 @@ export class OpenTransactions {
   end(transaction: OpenTransaction, how: 'committed' | 'rolled_back'): void {
     if (transaction.status !== 'open') return;
     transaction.status = how;
-    const { id, place, writes } = transaction;
+    const { id, space, writes } = transaction;
     this.dropView(transaction);
     this.#open.delete(id);
-    this.#take(place, -(bytesOfOne + writes.bytes));
-    this.#ended.set(id, { place, how });
+    this.#take(space, -(bytesPerTransaction + writes.bytes));
+    this.#ended.set(id, { space, how });
     for (const oldest of this.#ended.keys()) {
       if (this.#ended.size <= this.#limits.ended) break;
       this.#ended.delete(oldest);
     }
-    const openIn = this.#openIn(place.database);
-    const siblings = openIn.tenants.get(place.tenant);
+    const openIn = this.#openIn(space.database);
+    const siblings = openIn.tenants.get(space.tenant);
     siblings?.open.delete(transaction);
-    if (siblings?.open.size === 0) openIn.tenants.delete(place.tenant);
-    if (openIn.tenants.size === 0) this.#databases.delete(place.database);
+    if (siblings?.open.size === 0) openIn.tenants.delete(space.tenant);
+    if (openIn.tenants.size === 0) this.#databases.delete(space.database);
   }
 
-  /** The generation at which the oldest open transaction of the tenant began; Infinity: none is open. */
+  /** The generation at which the tenant's oldest open transaction began; Infinity: none is open. */
   rememberedSince(database: string, tenant: string): number {
     const siblings = this.#databases.get(database)?.tenants.get(tenant);
     if (siblings === undefined) return Number.POSITIVE_INFINITY;
@@ -238,12 +240,12 @@ export class OpenTransactions {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** The generation after the begin of the oldest open transaction that last changed the rule; 0: none did. */
+  /** The generation in which the rule was last changed since the oldest open transaction began; 0: unchanged. */
   ruleChangedAt(database: string, rule: string | RuleKey): number {
     return this.#databases.get(database)?.rules.get(noteOf(rule)) ?? 0;
   }
 
-  /** To be told of every change in the turn in which it is made. */
+  /** Must be called for every change, in the same turn. */
   applied(record: LogRecord, { database, rules, generation }: Report): void {
     const openIn = this.#databases.get(database.name);
     if (openIn !== undefined)
@@ -256,13 +258,13 @@ export class OpenTransactions {
     this.#cleared(record.operation as Operation, database.name);
   }
 
-  /** What is written of facts that are all gone stands against that; with a database all is forgotten. */
+  /** Clearing a tenant or database rolls back its transactions; deleting a database also forgets the ended ones. */
   #cleared(operation: Operation, database: string): void {
     const { kind } = operation;
     if (kind === 'deleteTenant' || kind === 'nukeTenant') this.#endAll(database, operation.tenant);
     if (kind === 'nukeDatabase' || kind === 'deleteDatabase') this.#endAll(database, null);
     if (kind !== 'deleteDatabase') return;
-    for (const [id, { place }] of this.#ended) if (place.database === database) this.#ended.delete(id);
+    for (const [id, { space }] of this.#ended) if (space.database === database) this.#ended.delete(id);
   }
 
   #endAll(database: string, tenant: string | null): void {
@@ -271,7 +273,7 @@ export class OpenTransactions {
       if (tenant === null || tenant === name) for (const each of open) this.end(each, 'rolled_back');
   }
 
-  /** So many bytes more are held; fewer where it is negative. */
+  /** Accounts for this many more bytes; negative: fewer. */
   #take({ database, tenant }: TransactionSpace, bytes: number): void {
     this.#bytes += bytes;
     const siblings = this.#databases.get(database)?.tenants.get(tenant);
@@ -281,7 +283,7 @@ export class OpenTransactions {
   #openIn(database: string): OpenIn {
     let openIn = this.#databases.get(database);
     if (openIn === undefined) {
-      openIn = { tenants: new Map(), rules: new Map(), rulesBeforePruning: fewRules };
+      openIn = { tenants: new Map(), rules: new Map(), rulesBeforePruning: minRulesToPrune };
       this.#databases.set(database, openIn);
     }
     return openIn;
@@ -295,7 +297,7 @@ export class OpenTransactions {
     this.#timer.expect(transaction.expiresAt);
   }
 
-  /** Rolls back what was not used for too long; returns the time. */
+  /** Rolls back idle transactions; returns the time. */
   #expire(): number {
     const now = this.#time();
     for (const transaction of this.#open.values()) {
@@ -310,21 +312,21 @@ export class OpenTransactions {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** A clock that is set back rolls nothing forward. */
+  /** The time, which never goes back even if the clock does. */
   #time(): number {
     this.#now = Math.max(this.#now, this.#clock.now());
     return this.#now;
   }
 }
 
-/** What makes two rules the same one. */
+/** The identity of a rule: two rules with the same key are the same. */
 export type RuleKey = Pick<RuleRecord, 'identity' | 'scope'>;
 
 function noteOf(rule: string | RuleKey): string {
   return typeof rule === 'string' ? `#${rule}` : JSON.stringify([rule.scope, rule.identity]);
 }
 
-/** Forgets changes of rules from before every transaction that is open now. */
+/** Drops rule changes from before every open transaction. */
 function prune(openIn: OpenIn): void {
   let oldest = Number.POSITIVE_INFINITY;
   for (const siblings of openIn.tenants.values())
@@ -333,18 +335,18 @@ function prune(openIn: OpenIn): void {
       break;
     }
   for (const [note, generation] of openIn.rules) if (generation <= oldest) openIn.rules.delete(note);
-  openIn.rulesBeforePruning = Math.max(fewRules, openIn.rules.size * 2);
+  openIn.rulesBeforePruning = Math.max(minRulesToPrune, openIn.rules.size * 2);
 }
 
-function isAt(place: TransactionSpace, caller: TransactionSpace): boolean {
+function isBoundTo(space: TransactionSpace, caller: TransactionSpace): boolean {
   return (
-    place.database === caller.database &&
-    place.tenant === caller.tenant &&
-    place.credential === caller.credential
+    space.database === caller.database &&
+    space.tenant === caller.tenant &&
+    space.credential === caller.credential
   );
 }
 
-/** A transaction that was committed or rolled back takes part in nothing more. */
+/** The Conflict for a transaction that was committed or rolled back. */
 export function hasEnded(id: string, how: 'committed' | 'rolled_back'): EngineError {
   const what = how === 'committed' ? 'was committed' : 'was rolled back';
   return new EngineError('Conflict', `the transaction ${id} ${what}: begin another one`);
@@ -352,4 +354,18 @@ export function hasEnded(id: string, how: 'committed' | 'rolled_back'): EngineEr
 
 function tooMany(what: string): EngineError {
   return new EngineError('RateLimited', what, { retryAfterSeconds: 5 });
+}
+
+/** Statuses of refusals that roll back the whole transaction. */
+const rollingBack: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422, 507]);
+
+/** True if this refusal of a write rolls back its transaction: it concerns content or outcome, not the caller. */
+export function rollsBack(error: EngineError): boolean {
+  return rollingBack.has(error.status);
+}
+
+/** The refusal, marked as having rolled back the transaction. */
+export function asRolledBack(error: EngineError): EngineError {
+  const members = { ...error.members, transaction: 'rolled_back' };
+  return new EngineError(error.code, error.message, members, { cause: error });
 }

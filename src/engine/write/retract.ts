@@ -21,13 +21,13 @@ import type { Operation } from '../state/operation.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
 import type { Writer } from '../session/barrier.ts';
 
-/** A retraction that was made: its answer, and the atom where the fact was named by its id. */
+/** The result of a retraction: its answer, and the atom if the fact was named by its id. */
 export interface Retracted {
   readonly answer: RetractPatternOutcome;
   readonly atom: string | null;
 }
 
-/** Which dependents are told: those of a trial are worked out unless the caller says otherwise. */
+/** Which dependents to report: a dry run derives all unless the caller says otherwise. */
 function dependentsOfInput({
   dependents,
   dryRun,
@@ -35,7 +35,7 @@ function dependentsOfInput({
   return dependents ?? (dryRun ? 'all' : 'known');
 }
 
-/** Retracts what the operation names, and says what that took with it. */
+/** Retracts what the operation names and reports the conclusions that go with it. */
 export async function retract(
   { live, write }: Writer,
   caller: Caller,
@@ -73,7 +73,7 @@ function retracted(outcome: Outcome, found: Dependents): Retracted {
   return { answer: { status, retracted: count, ...dependentsPart(found), generation }, atom };
 }
 
-/** What `retract` would answer; nothing is changed. */
+/** The answer that `retract` would give, without changing anything. */
 export async function tryRetract(
   live: LiveState,
   caller: Caller,
@@ -86,7 +86,7 @@ export async function tryRetract(
     const { reasoner, reader } = before;
     check(reader.time);
     const overlay = new FactOverlay(reader);
-    // In one turn, as the write would be: time is limited for finding dependents alone.
+    // Synchronous like the write itself; the time limit covers only the search for dependents.
     const retracted = [...overlay.retract(patternOf(input))];
     const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
     const known = { candidates, losses: null };

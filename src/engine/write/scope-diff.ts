@@ -17,9 +17,9 @@ import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
 import { workedOff } from '../base/slices.ts';
 
 /**
- * What differs between two scopes, written out: by predicate and arguments by code point, what is stored as true before
- * what is stored as false. Texts are read of what is wanted alone, or once of each constant where all is. `mergeOf` adds to
- * each what a merge does with it.
+ * The differences between two scopes, rendered: ordered by predicate and arguments by code point, positive facts before
+ * negative ones. It reads only the texts it needs, or each constant's text once if all are needed. `mergeOf` adds what
+ * a merge does with each difference.
  */
 export async function diffOf(
   facts: FactStore,
@@ -35,8 +35,8 @@ export async function diffOf(
     else lists.modified.push(difference);
   });
   const unchanged = await workedOff(steps, () => pacer.breathe());
-  const first = async <Item>(list: readonly Difference[], written: (of: Difference) => Item) =>
-    mapped(await inOrder(facts, list, limit, pacer), written, pacer);
+  const first = async <Item>(list: readonly Difference[], render: (of: Difference) => Item) =>
+    mapped(await inOrder(facts, list, limit, pacer), render, pacer);
   return {
     added: await first(lists.added, (difference) => {
       return { ...scopeFact(facts, side(difference.source)), ...mergeOf(difference) };
@@ -55,7 +55,7 @@ export async function diffOf(
   };
 }
 
-/** What a merge does with a difference, where that is asked for. */
+/** What a merge does with a difference, if requested. */
 type MergeTakes = Pick<ScopeDiff['added'][number], 'merge' | 'opposite'>;
 
 /** Conflicts as answers show them, in order. */
@@ -70,15 +70,15 @@ export async function conflictsOf(
 
 async function mapped<Item>(
   list: readonly Difference[],
-  written: (of: Difference) => Item,
+  render: (of: Difference) => Item,
   pacer: Pacer,
 ): Promise<Item[]> {
   const items: Item[] = [];
-  for (const difference of list) if (items.push(written(difference)) % 256 === 0) await pacer.breathe();
+  for (const difference of list) if (items.push(render(difference)) % 256 === 0) await pacer.breathe();
   return items;
 }
 
-/** The differences in order, the first `limit` of them. */
+/** The first `limit` differences in order. */
 async function inOrder(
   facts: FactStore,
   list: readonly Difference[],
@@ -87,30 +87,30 @@ async function inOrder(
 ): Promise<Difference[]> {
   const wanted = Math.min(limit ?? list.length, list.length);
   if (wanted === 0) return [];
-  // Few of many: the texts of most are read once, to be turned down.
-  const isFew = wanted < list.length / 8;
-  const compareIds = isFew ? byText(facts) : await byRank(facts, list, pacer);
+  // For a small part of a long list, selection reads fewer texts than sorting.
+  const isSmallPart = wanted < list.length / 8;
+  const compareIds = isSmallPart ? byText(facts) : await byRank(facts, list, pacer);
   const compare = (left: number, right: number): number =>
     compareDifferences(list[left] as Difference, list[right] as Difference, compareIds);
-  const order = isFew
+  const order = isSmallPart
     ? await leastRows(list.length, wanted, compare, pacer)
     : await sortedOrder(list.length, compare, pacer);
   return Array.from(order.subarray(0, wanted), (index) => list[index] as Difference);
 }
 
-/** Compares by the place of the text among all texts of the list. */
+/** Compares ids by the rank of their texts among all texts of the list. */
 async function byRank(
   { dictionary }: FactStore,
   list: readonly Difference[],
   pacer: Pacer,
 ): Promise<(left: number, right: number) => number> {
-  const places = new Map<number, number>();
+  const indexes = new Map<number, number>();
   const texts: string[] = [];
   for (const [index, { atoms, atom }] of list.entries()) {
     for (let position = 0; position < atoms.arity; position++) {
       const id = (atoms.atoms.columns[position] as Int32Array)[atom] as number;
-      if (places.has(id)) continue;
-      places.set(id, texts.length);
+      if (indexes.has(id)) continue;
+      indexes.set(id, texts.length);
       texts.push(dictionary.text(id));
     }
     if ((index & 0x3ff) === 0x3ff) await pacer.breathe();
@@ -122,10 +122,10 @@ async function byRank(
   );
   const ranks = new Int32Array(texts.length);
   for (let at = 0; at < order.length; at++) ranks[order[at] as number] = at;
-  const rankOf = (id: number): number => ranks[places.get(id) as number] as number;
+  const rankOf = (id: number): number => ranks[indexes.get(id) as number] as number;
   return (left, right) => rankOf(left) - rankOf(right);
 }
 
 function side(fact: FactRow | null): FactRow {
-  return present(fact, 'what stands in the list has that side');
+  return present(fact, 'a difference in this list has that side');
 }

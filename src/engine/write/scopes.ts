@@ -47,13 +47,14 @@ import { FactOverlay } from '../datalog/model/fact-overlay.ts';
 import { present } from '../base/assert.ts';
 
 /**
- * Scopes as things of their own: listed, forked, compared, merged, deleted.
+ * Scopes: list, fork, diff, merge and delete.
  *
- * A scope is there as long as it has a fact of the tenant or a rule, or was forked and not deleted; the facts without
- * scope are always there. Writes are checked in the barrier, against the state right before them, and logged by what was
- * asked for: `apply-scopes.ts` does them.
+ * A scope exists as long as it has a fact of the tenant or a rule, or was forked and not deleted; the facts without
+ * scope always exist. Writes are checked in the exclusive commit, against the state just before them, and logged as
+ * requested: `apply-scopes.ts` applies them.
  */
 
+/** The scopes that exist, by name, with their counts and origins. */
 export async function listScopes({ live }: Writer, caller: Caller): Promise<ScopeList> {
   return live.reading(caller, unlimited, async ({ database, tenant, reader, pacer }) => {
     const { facts } = tenant;
@@ -65,7 +66,7 @@ export async function listScopes({ live }: Writer, caller: Caller): Promise<Scop
       found.set(name, scope);
       return scope;
     };
-    // As they were when the reader was pinned: counting goes in slices.
+    // A copy as of the pinned reader, because counting yields between slices.
     const records = new Map(Array.from(facts.scopes.all(), ([number, record]) => [number, { ...record }]));
     for (const { scope, createdAt } of database.rules.all())
       if (scope !== null) entry(scope, createdAt).rules++;
@@ -84,7 +85,7 @@ export async function listScopes({ live }: Writer, caller: Caller): Promise<Scop
   });
 }
 
-/** How many facts each scope holds, by its number. */
+/** Number of facts by scope number. */
 async function countsByScope(
   facts: FactStore,
   generation: number,
@@ -104,6 +105,10 @@ async function countsByScope(
   return counts;
 }
 
+/**
+ * Copies a scope: its facts, and its rules unless the caller is restricted to tenants. Throws ScopeNotFound, Conflict
+ * if the target has facts, or RuleException.
+ */
 export async function forkScope(writer: Writer, caller: Caller, input: ForkInput): Promise<Forked> {
   const { source, target } = input;
   const withRules = caller.tenants.length === 0;
@@ -129,10 +134,11 @@ export async function forkScope(writer: Writer, caller: Caller, input: ForkInput
   return { source, target, facts, rules, generation };
 }
 
+/** The differences between two scopes; with `asMerge`, also what a merge would do. Throws ScopeNotFound. */
 export async function diffScopes({ live }: Writer, caller: Caller, input: DiffInput): Promise<ScopeDiff> {
   const { source, target, limit, asMerge } = input;
   if ((input.base ?? null) !== null && !asMerge)
-    throw invalid('base', 'a base says how to merge: give asMerge: true with it, or leave it out');
+    throw invalid('base', 'base is only for asMerge: true: add asMerge, or leave base out');
   return live.reading(caller, unlimited, async (context) => {
     const { reader, pacer, tenant } = context;
     const { facts } = tenant;
@@ -154,6 +160,10 @@ export async function diffScopes({ live }: Writer, caller: Caller, input: DiffIn
   });
 }
 
+/**
+ * Merges the facts of one scope into another. Throws ScopeNotFound, Conflict with the unresolved conflicts, or
+ * ValidationException.
+ */
 export async function mergeScopes(writer: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
   if (input.dryRun) return tryMerge(writer, caller, input);
   const { live } = writer;
@@ -173,9 +183,9 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     const { generation } = report;
     if (report.isRepeated) return repeatedAnswer(input, report.outcome);
     const { context, hold } = watch.seen();
-    const plan = present(changeOf(report).merge, 'a merge says what it did');
+    const plan = present(changeOf(report).merge, 'a merge reports its plan');
     const after = live.after(context, generation, context.reader.program, hold.version);
-    // The write is done: whoever hears no more of it ends nothing.
+    // The write is done, so a client that goes away cancels nothing.
     const { timeoutMs } = input;
     const found = await mergeConsequences(
       input,
@@ -193,7 +203,7 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
   }
 }
 
-/** What the plan brings and takes in the view of the target. */
+/** The conclusions that the merge gains and loses in the view of the target. */
 async function mergeConsequences(
   { target }: Pick<MergeScopes, 'target'>,
   { retracted, stored }: MergePlan,
@@ -208,7 +218,7 @@ async function mergeConsequences(
   return consequencesOf({ before, after, relations, views: [view] }, limits);
 }
 
-/** What `mergeScopes` would answer; nothing is changed. */
+/** The answer of `mergeScopes` without changing anything. */
 async function tryMerge({ live }: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
   return live.reading(
     caller,
@@ -257,6 +267,7 @@ async function tryMerge({ live }: Writer, caller: Caller, input: MergeInput): Pr
 
 const rowsInSlice = 256;
 
+/** Deletes a scope: its facts, and its rules unless the caller is restricted to tenants. Throws ScopeNotFound. */
 export async function deleteScope(writer: Writer, caller: Caller, name: string): Promise<ScopeDeleted> {
   const withRules = caller.tenants.length === 0;
   const operation: Operation = { kind: 'deleteScope', tenant: caller.tenant, scope: name, withRules };
@@ -271,7 +282,7 @@ function pacerOf({ reasoner }: ReadContext, { signal }: Caller, limits: typeof u
   return reasoner.pacer({ ...limits, signal });
 }
 
-/** Refuses where there is no such scope at this time. */
+/** Throws ScopeNotFound if the scope does not exist at this time. */
 async function requireScope(context: ReadContext, time: number, scope: string | null): Promise<void> {
   const { database, tenant } = context;
   if (scope === null || rulesOfScope(database.rules, scope).length > 0) return;
@@ -279,7 +290,7 @@ async function requireScope(context: ReadContext, time: number, scope: string | 
   if (await hasFacts(context, scope, time)) return;
   throw new EngineError(
     'ScopeNotFound',
-    `there is no scope ${JSON.stringify(scope)} in this tenant: GET /scopes lists those there are`,
+    `there is no scope ${JSON.stringify(scope)} in this tenant: GET /scopes lists the scopes`,
   );
 }
 
@@ -297,25 +308,25 @@ async function hasFacts(
   return false;
 }
 
-/** Refuses to copy rules that do not fit together with those of target. */
+/** Throws if the copied rules do not fit those of the target. */
 function checkRulesFit({ database }: ReadContext, { source, target }: ForkScope, time: number): void {
   const copies = copiedRules(database, source, target, time);
-  // By themselves they fit together, under whatever name.
+  // Among themselves they fit under any name.
   if (target !== null && rulesOfScope(database.rules, target).length === 0) return;
   const rules = database.rules.copy();
-  for (const kept of copies) {
-    checkFits(rules, kept.rule, target, null);
-    rules.put(kept);
+  for (const copy of copies) {
+    checkFits(rules, copy.rule, target, null);
+    rules.put(copy);
   }
 }
 
-/** A merge with the base that it has in the state as it is. */
+/** A merge with its base, resolved against the current state. */
 interface AskedMerge {
   readonly operation: MergeScopes;
   readonly base: FoundBase | null;
 }
 
-/** The merge that is asked for. Refused where a scope or the base is not there. */
+/** The requested merge. Throws if a scope or the base does not exist. */
 async function askedMerge(
   context: ReadContext,
   { tenant }: Caller,
@@ -332,7 +343,7 @@ async function askedMerge(
   };
 }
 
-/** The base that is asked for, looked up at once: later the reader's state may be another. Refused where it is not there. */
+/** The requested base, resolved synchronously: later the reader's state may differ. Throws if it does not exist. */
 async function askedBase(
   context: ReadContext,
   { source, target, base: asked }: Pick<MergeInput, 'source' | 'target' | 'base'>,
@@ -348,14 +359,13 @@ async function askedBase(
   if (isByFork && !hasFork)
     throw invalid(
       'base',
-      `${nameOf(source)} and ${nameOf(target)} come from no common fork that is remembered: name a scope that both come ` +
-        'from, or give null for a two-way merge',
+      `${nameOf(source)} and ${nameOf(target)} have no recorded common fork: name a scope that both come from, or give null for a two-way merge`,
     );
   if (typeof base === 'string') await requireScope(context, time, base);
   return { base, found };
 }
 
-/** The plan of the merge. Refused where it cannot be done. */
+/** The plan of the merge. Throws if the merge is impossible. */
 async function checkedPlan(
   context: ReadContext,
   { operation, base }: AskedMerge,
@@ -377,7 +387,7 @@ async function checkedPlan(
     const atom = renderAtom({ predicate, args: [...args], negated: !truthVal });
     throw invalid(
       'strategy',
-      `the metadata of ${atom} on both sides are over 64 KiB together: resolve this fact`,
+      `the metadata of ${atom} on both sides exceed 64 KiB together: resolve this fact`,
     );
   }
   return plan;
@@ -392,17 +402,17 @@ function differing(count: number): string {
 function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void {
   const path = (index: number): string => `resolutions.${index}`;
   const atomOf = (index: number): string => {
-    const { predicate, args } = present(resolutions[index], 'the resolution was given');
+    const { predicate, args } = present(resolutions[index], 'the resolution exists');
     return renderAtom({ predicate, args: [...args], negated: false });
   };
   const errors = [
     ...plan.aboutNothing.map((index) => ({
       path: path(index),
-      message: `neither scope has a fact of ${atomOf(index)}`,
+      message: `neither scope has a fact ${atomOf(index)}`,
     })),
     ...plan.aboutTheSame.map((index) => ({
       path: path(index),
-      message: `${atomOf(index)} was resolved before: say once what to take`,
+      message: `${atomOf(index)} has two resolutions: give only one`,
     })),
   ];
   const [first] = errors;
@@ -427,7 +437,7 @@ async function mergedAnswer(
   return { ...asked, ancestor, ...counts, conflicts, ...completenessPart(found), generation };
 }
 
-/** What can be said again of a merge that was made before a restart: not which conclusions it gained and lost. */
+/** What can be repeated of a merge made before a restart: everything but the conclusions gained and lost. */
 function repeatedAnswer({ strategy }: MergeInput, outcome: Outcome): Merged {
   const { kind: _kind, base = null, ancestor = null, conflicts, ...counts } = outcomeAs(outcome, 'merged');
   const unknown = { gained: 0, lost: 0, consequencesComplete: false as const };
@@ -439,5 +449,5 @@ function changeOf({ scope }: { readonly scope: ScopeChange | null }): ScopeChang
 }
 
 function nameOf(scope: string | null): string {
-  return scope === null ? 'what is stored without a scope' : `the scope ${JSON.stringify(scope)}`;
+  return scope === null ? 'the facts without scope' : `the scope ${JSON.stringify(scope)}`;
 }

@@ -15,15 +15,15 @@ import type { Operation } from '../state/operation.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
 import type { FactStore, FactToStore } from '../store/fact-store.ts';
 
-/** A write of facts, ready for the lane: the operation, and the check where it can fail on what is stored. */
+/** A write of facts, ready to commit: the operation, and a check if it can fail on what is stored. */
 export interface FactWrite {
   readonly operation: Operation;
   readonly check?: (time: number) => void | Promise<void>;
-  /** The operation as the log will hold it, where it is large. */
+  /** The encoded log record, if it is large. */
   readonly encoded?: Uint8Array;
 }
 
-/** `storeOf` gives the tenant's facts as they are when it is called, null where it has none. */
+/** The write of one fact. `storeOf` returns the tenant's facts at the time of the call; null: none. */
 export function factWrite(
   tenant: string,
   input: FactInput,
@@ -46,9 +46,9 @@ export function factWrite(
   };
 }
 
-const factsBetweenLooks = 256;
+const factsBetweenPauses = 256;
 
-/** The same for many facts, made in slices; a refusal names the fact by its place. */
+/** The write of many facts, prepared in slices; a refusal names the fact by its index. */
 export async function factsWrite(
   tenant: string,
   inputs: readonly FactInput[],
@@ -66,7 +66,7 @@ export async function factsWrite(
       isDoubtful ||= dependsOnStored(fact);
     }
     facts.push(fact);
-    if (index % factsBetweenLooks === 0) await slices.breathe();
+    if (index % factsBetweenPauses === 0) await slices.breathe();
   }
   const operation: Operation = { kind: 'assert', tenant, facts };
   const encoded = await encodedOperation(operation, slices);
@@ -78,7 +78,7 @@ export async function factsWrite(
       const validities = new ValidityCheck(storeOf(), time);
       for (const [index, fact] of facts.entries()) {
         validities.check(fact, pathOf(index));
-        if (index % factsBetweenLooks === 0) await slices.breathe();
+        if (index % factsBetweenPauses === 0) await slices.breathe();
       }
     },
   };
@@ -90,12 +90,12 @@ export function factOutcome(outcome: Outcome, input: FactInput): FactOutcome {
   return {
     status: asserted > 0 ? 'asserted' : updated > 0 ? 'updated' : 'unchanged',
     atom: renderAtom({ predicate: input.predicate, args: input.args, negated: !input.truthVal }),
-    id: present(id, 'one fact was written'),
+    id: present(id, 'the one fact written'),
     generation,
   };
 }
 
-/** The answer to a write of many. */
+/** The answer to a write of many facts. */
 export function factsOutcome(outcome: Outcome): FactsOutcome {
   const { asserted, updated, unchanged, generation } = outcomeAs(outcome, 'facts');
   return { status: 'asserted', asserted, updated, unchanged, generation };

@@ -12,14 +12,14 @@ import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import { programOver } from '../read/suppose.ts';
 
 /**
- * What a transaction reads: committed knowledge as it is now, with its own writes over it.
+ * What a transaction reads: the latest committed state with its own writes over it.
  *
- * A view is made for one state, and holds for every later reader as long as nothing that it rests on has changed: no
- * fact of the tenant, no rule, and no validity has begun or ended. Writes of the transaction come to it one by one.
- * Writes that another's have overtaken are no error here, since the commit will say so.
+ * A view is built for one state and serves later readers until that state changes: a fact of the tenant, a rule, or the
+ * begin or end of a validity. The transaction's writes are added one by one. A write that conflicts with another commit
+ * is no error here; the commit will refuse it.
  */
 export class TransactionView {
-  /** Questions that read it now: meanwhile it is not to be changed. */
+  /** Number of questions reading it; it must not change meanwhile. */
   readers = 0;
   readonly #context: ReadContext;
   readonly #isUnborn: boolean;
@@ -27,7 +27,7 @@ export class TransactionView {
   readonly #version: number;
   /** The first instant at which a stored validity begins or ends. */
   readonly #through: number;
-  /** A copy, null where nothing was written about rules. */
+  /** A copy of the rules; null if the transaction wrote none. */
   readonly #rules: RuleStore | null;
   #program: Program | null = null;
   #taught = 0;
@@ -43,8 +43,8 @@ export class TransactionView {
   }
 
   /**
-   * A view of these writes, to be asked for in the turn in which the context was pinned; nothing may be written to the
-   * transaction until it is made. `isUnborn`: the tenant does not exist.
+   * A view of these writes. Call it in the turn in which the context was pinned, and write nothing to the transaction
+   * until it is built. `isUnborn`: the tenant does not exist yet.
    */
   static async over(context: ReadContext, isUnborn: boolean, writes: NetWrites): Promise<TransactionView> {
     const view = new TransactionView(context, isUnborn, writes.rules.length > 0);
@@ -52,7 +52,7 @@ export class TransactionView {
     return view;
   }
 
-  /** True where it shows what the context's reader is to see. */
+  /** True if the view shows what the context's reader must see. */
   holdsFor({ tenant, reader }: ReadContext, isUnborn: boolean): boolean {
     const facts: FactStore = this.#context.tenant.facts;
     const isSame = this.#isUnborn
@@ -66,12 +66,12 @@ export class TransactionView {
     );
   }
 
-  /** True where changes of this kind can be added. */
+  /** True if changes of these kinds can be added. */
   takes(changes: readonly WriteChange[]): boolean {
     return this.#rules !== null || changes.every(({ kind }) => kind === 'retract' || kind === 'assert');
   }
 
-  /** Where it is refused half way, the view is of no use any more. */
+  /** Adds changes. If one is refused, the view is unusable. */
   async add(changes: Iterable<WriteChange>, { pacer }: ReadContext): Promise<void> {
     let added = 0;
     for (const change of changes) {
@@ -82,7 +82,7 @@ export class TransactionView {
     }
   }
 
-  /** The context, its reader over the view. */
+  /** The context with its reader over the view. */
   contextFor({ pacer, reader }: ReadContext): ReadContext {
     const { generation, time } = reader;
     const base = this.#context.reader;
@@ -102,9 +102,9 @@ export class TransactionView {
   }
 
   #changeRules(operation: RuleOperation): void {
-    const rules = present(this.#rules, 'rules were copied for operations about them');
+    const rules = present(this.#rules, 'rules were copied for rule operations');
     this.#program = null;
-    // Another has retracted it since: the commit will be refused.
+    // Retracted by another commit since: this commit will be refused.
     if (operation.kind !== 'teach' && rules.get(operation.id) === null) return;
     checkRuleOperation({ name: this.#context.database.name, rules }, operation);
     const { time, generation } = this.#context.reader;
@@ -112,7 +112,7 @@ export class TransactionView {
   }
 }
 
-/** The writes as changes, each fact's after one another. */
+/** The writes as changes; those of one fact are consecutive. */
 function* changesOf(writes: NetWrites): Generator<WriteChange> {
   for (const { identity, isRetracted, asserted } of writes.facts) {
     if (isRetracted) yield { kind: 'retract', identity };

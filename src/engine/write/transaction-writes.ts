@@ -24,26 +24,27 @@ import type { RuleOperation } from '../state/operation.ts';
 import { checkUnchanged, checkValidity, factToStore } from '../commit/prepare-facts.ts';
 import { checkRuleOperation, requireMatch, requireRule, ruleToKeep } from '../commit/prepare-rules.ts';
 
-/**
- * The writes that can be part of a transaction: each checked against committed knowledge with the transaction's own
- * writes over it, and taken in as what it does to single facts and rules.
- */
+/** Context of one write within a transaction. */
 export interface Writing {
   readonly caller: Caller;
-  /** When the write was asked for, epoch milliseconds: a `ttl` runs from then. */
+  /** When the write was requested, epoch milliseconds: a `ttl` runs from then. */
   readonly now: number;
-  /** Committed knowledge, kept while the write lasts. */
+  /** The committed state, pinned for the duration of the write. */
   readonly context: ReadContext;
   readonly writes: NetWrites;
-  /** The committed rules with the transaction's own over them: a copy that is changed with what is put. */
+  /** A copy of the committed rules with the transaction's own; `put` changes it. */
   readonly rules: () => RuleStore;
-  /** Takes the changes in, in their order; `check` refuses one by its place before it is taken in. */
+  /** Adds the changes in order; `check` can refuse a change by its index before it is added. */
   readonly put: (changes: readonly WriteChange[], check?: (at: number) => void) => Promise<void>;
 }
 
 type Write = (writing: Writing) => Promise<Pending>;
 
-export const writesOf = {
+/**
+ * The writes that can be part of a transaction. Each is checked against the committed state with the transaction's own
+ * writes over it, and added as changes of single facts and rules.
+ */
+export const pendingWrites = {
   tell:
     ({ ifGeneration, ...input }: FactInput & { ifGeneration: number | null }): Write =>
     async (writing) => {
@@ -90,9 +91,9 @@ export const writesOf = {
       const { facts } = writing.context.tenant;
       const known = facts.byId(id);
       const identity = known === null ? null : facts.identityOf(known);
-      const held = identity === null ? null : heldRow(writing, identity);
-      if (identity === null || held === null || facts.idOf(held) !== id) throw noSuchFact(id);
-      // What is asserted in its place since has another id.
+      const stored = identity === null ? null : storedRow(writing, identity);
+      if (identity === null || stored === null || facts.idOf(stored) !== id) throw noSuchFact(id);
+      // A fact asserted in its place since has another id.
       if (writing.writes.find(identity)?.isRetracted === true) throw noSuchFact(id);
       await writing.put([{ kind: 'retract', identity }]);
       return { status: 'pending', atom: renderedFact(identity) };
@@ -114,7 +115,7 @@ export const writesOf = {
       writeRule(writing, { kind: 'forgetRule', id }),
 };
 
-/** What the caller can mean right before the write. */
+/** The names that the caller could mean just before the write. */
 function knownBefore({ context, writes, now }: Writing, rules = context.database.rules): KnownNames {
   const { facts } = context.tenant;
   const { generation } = context.reader;
@@ -123,7 +124,7 @@ function knownBefore({ context, writes, now }: Writing, rules = context.database
 
 async function writeRule(writing: Writing, operation: RuleOperation): Promise<Pending> {
   const { database, reader } = writing.context;
-  // A rule that the transaction taught gets its id when it is committed.
+  // A rule taught in the transaction gets its id at commit.
   if (operation.kind !== 'teach') requireMatch(writing.caller, requireRule(database, operation.id));
   const rules = writing.rules();
   const given = operation.kind === 'forgetRule' ? null : operation.rule.rule;
@@ -138,31 +139,31 @@ async function writeRule(writing: Writing, operation: RuleOperation): Promise<Pe
   return { status: 'pending', rule: taught === null ? text : renderRule(taught), ...hintsPart(hints) };
 }
 
-/** The version that counts as stored in committed knowledge, null where none does. */
-function heldRow({ context: { tenant, reader } }: Writing, identity: FactIdentity) {
+/** The version stored in the committed state; null: none. */
+function storedRow({ context: { tenant, reader } }: Writing, identity: FactIdentity) {
   const { predicate, args, truthVal, scope } = identity;
   const newest = tenant.facts.find(predicate, args, truthVal, scope);
   return newest === null ? null : tenant.facts.heldAt(newest, reader.generation, reader.time);
 }
 
-/** The validity that exactly this fact has for the transaction; open where it does not count as stored. */
+/** The validity of this fact as the transaction sees it; open if it is not stored. */
 function boundsBefore(writing: Writing, fact: FactIdentity): Bounds {
   const own = writing.writes.find(fact);
-  const held = own?.isRetracted === true ? null : heldRow(writing, fact);
+  const stored = own?.isRetracted === true ? null : storedRow(writing, fact);
   const committed: Bounds =
-    held === null
+    stored === null
       ? openBounds
       : {
-          from: held.relation.validFrom?.[held.row] ?? Number.NEGATIVE_INFINITY,
-          until: held.relation.validUntil?.[held.row] ?? Number.POSITIVE_INFINITY,
+          from: stored.relation.validFrom?.[stored.row] ?? Number.NEGATIVE_INFINITY,
+          until: stored.relation.validUntil?.[stored.row] ?? Number.POSITIVE_INFINITY,
         };
   const bounds = own === null || own.asserted === null ? committed : boundsAfter(own.asserted, committed);
   return bounds.until > writing.context.reader.time ? bounds : openBounds;
 }
 
 /**
- * The facts that a retraction meets: the committed ones that the transaction has not written to, and those that it
- * asserts. Refused with Conflict where a committed one has changed after `ifGeneration`.
+ * The facts that a retraction matches: committed ones that the transaction has not written, and those it asserts.
+ * Throws Conflict if a committed one has changed since `ifGeneration`.
  */
 async function factsFound(
   { context, writes }: Writing,

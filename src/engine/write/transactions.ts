@@ -14,39 +14,37 @@ import type { ReadLimits } from '../session/live-state.ts';
 import { relationOf } from '../language/terms.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import { withoutCancellation } from '../session/barrier.ts';
+import { withoutCancellation, type Writer } from '../session/barrier.ts';
 import { hintsOfRetraction, limitsOfHint } from '../read/conclusion-hint.ts';
 import { patternOf } from '../session/forget.ts';
 import { hintsPart } from '../read/hints.ts';
 import { writeBytes, type NetWrites, type WriteChange } from './net-writes.ts';
-import { hasEnded, OpenTransactions, type OpenTransaction } from './open-transactions.ts';
+import {
+  hasEnded,
+  OpenTransactions,
+  type OpenTransaction,
+  asRolledBack,
+  rollsBack,
+} from './open-transactions.ts';
 import type { Commit } from '../state/operation.ts';
-import { asRolledBack, rollsBack } from './rolled-back.ts';
 import type { Pause } from '../datalog/tables/evaluation.ts';
 import type { Report } from '../state/report.ts';
-import type { Writer } from '../session/barrier.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { TransactionView } from './transaction-view.ts';
-import { writesOf, type Writing } from './transaction-writes.ts';
+import { pendingWrites, type Writing } from './transaction-writes.ts';
 
-/**
- * Transactions: writes that are kept in memory until they are seen together, by one record of the log, or not at all.
- *
- * What calls want of one transaction is done one after the other; questions only look at its writes in their turn. A
- * write that is refused has rolled everything back before the refusal is told. Nothing of a transaction is durable
- * before its commit is.
- */
+/** What `Transactions` needs. */
 export interface TransactionParts {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly pause: Pause;
-  /** Makes ids that nobody can guess. */
+  /** Makes unguessable ids. */
   readonly newId: () => string;
 }
 
-/** Committed rules of a version with so many operations of a transaction over them. */
+/** A version of the committed rules with the first operations of a transaction applied. */
 interface RulesOver {
-  /** The id of the transaction. */
+  /** Id of the transaction. */
   readonly of: string;
   readonly committed: RuleStore;
   readonly version: number;
@@ -54,15 +52,23 @@ interface RulesOver {
   readonly rules: RuleStore;
 }
 
-/** Net writes of one transaction as JSON. */
-const mostBytes = 64 * 1024 * 1024;
+/** Maximum size of one transaction's net writes as JSON. */
+const maxTransactionBytes = 64 * 1024 * 1024;
 const unlimited = { timeoutMs: Number.POSITIVE_INFINITY, maxDerivations: Number.POSITIVE_INFINITY };
 
+/**
+ * Transactions: writes buffered in memory until one log record commits them all, or none. Reads use snapshot isolation;
+ * the first committer wins.
+ *
+ * Calls of one transaction run one after the other; questions only read its writes in their turn. When a write is
+ * refused, the transaction is rolled back before the caller sees the refusal. Nothing of a transaction is durable
+ * before its commit.
+ */
 export class Transactions {
   readonly #writer: Writer;
   readonly #pause: Pause;
   readonly #open: OpenTransactions;
-  /** The rules as the last transaction that wrote about some has them. */
+  /** The rules as seen by the last transaction that wrote rules. */
   #rules: RulesOver | null = null;
 
   constructor({ writer, clock, pause, newId }: TransactionParts) {
@@ -75,12 +81,12 @@ export class Transactions {
     this.#open.close();
   }
 
-  /** Those that are open. */
+  /** Number of open transactions. */
   get count(): number {
     return this.#open.count;
   }
 
-  /** To be told of every change in the turn in which it is made. */
+  /** Must be called for every change, in the same turn. */
   applied(record: LogRecord, report: Report): void {
     this.#open.applied(record, report);
   }
@@ -99,17 +105,17 @@ export class Transactions {
   within(caller: Caller): TransactionWrites {
     const write = (act: (writing: Writing) => Promise<Pending>): Promise<Pending> => this.#write(caller, act);
     return {
-      tell: (fact: FactInput & { ifGeneration: number | null }) => write(writesOf.tell(fact)),
-      tellAll: (facts: readonly FactInput[]) => write(writesOf.tellAll(facts)),
+      tell: (fact: FactInput & { ifGeneration: number | null }) => write(pendingWrites.tell(fact)),
+      tellAll: (facts: readonly FactInput[]) => write(pendingWrites.tellAll(facts)),
       forget: async (input: RetractInput) => {
-        const pending = await write(writesOf.forget(input));
+        const pending = await write(pendingWrites.forget(input));
         if (pending.retracted !== 0) return pending;
         return { ...pending, ...hintsPart(await this.#hintsOfRetraction(caller, input)) };
       },
-      forgetById: (id: string) => write(writesOf.forgetById(id)),
-      teach: (rule: RuleInput) => write(writesOf.teach(rule)),
-      updateRule: (id: string, rule: RuleUpdate) => write(writesOf.updateRule(id, rule)),
-      forgetRule: (id: string) => write(writesOf.forgetRule(id)),
+      forgetById: (id: string) => write(pendingWrites.forgetById(id)),
+      teach: (rule: RuleInput) => write(pendingWrites.teach(rule)),
+      updateRule: (id: string, rule: RuleUpdate) => write(pendingWrites.updateRule(id, rule)),
+      forgetRule: (id: string) => write(pendingWrites.forgetRule(id)),
     };
   }
 
@@ -119,7 +125,7 @@ export class Transactions {
         hintsOfRetraction(context, patternOf(input)),
       );
     } catch (error) {
-      // The write is part of the transaction, which may have ended since: that is told by what comes next.
+      // The write succeeded; if the transaction has ended since, the next call reports it.
       if (error instanceof EngineError) return [];
       throw error;
     }
@@ -132,7 +138,7 @@ export class Transactions {
     return true;
   }
 
-  /** Reads committed knowledge with the writes of the caller's transaction over it; `plain` is without them. */
+  /** Reads the committed state with the writes of the caller's transaction over it; `plain` is without them. */
   async reading<Result>(
     caller: Caller,
     limits: ReadLimits,
@@ -166,7 +172,7 @@ export class Transactions {
         this.#open.end(transaction, 'committed');
         return { id, status: 'committed', operations: transaction.operations, generation };
       } catch (error) {
-        // Nothing was stored where the log could not be written: it can be tried again.
+        // If the log could not be written, nothing was stored: the commit can be retried.
         const isOpen = error instanceof EngineError && error.code === 'StorageUnavailable';
         throw isFinal(error) && !isOpen ? this.#rolledBack(transaction, error) : error;
       } finally {
@@ -185,7 +191,7 @@ export class Transactions {
     });
   }
 
-  /** The generation that the commit made, or found where there was nothing to write. */
+  /** The generation of the commit, or the current one if there is nothing to write. */
   async #commit(transaction: OpenTransaction, caller: Caller): Promise<number> {
     const { live, write } = this.#writer;
     const { writes } = transaction;
@@ -194,7 +200,7 @@ export class Transactions {
     const operation = await operationOf(caller.tenant, transaction, slices);
     const encoded = await encodedOperation(operation, slices);
     const check = async (time: number): Promise<void> => {
-      // Its database or tenant may have been emptied while it waited.
+      // Its database or tenant may have been cleared while it waited.
       refuseEnded(transaction);
       await checkCommit(transaction, this.#committed(caller), time, slices);
     };
@@ -209,7 +215,7 @@ export class Transactions {
     return { name, rules, facts: live.storeOf(caller)(), ruleChangedAt };
   }
 
-  /** What the commit would answer; nothing is changed, and the transaction stays open. */
+  /** The answer of a commit without changing anything; the transaction stays open. */
   #tryCommit(transaction: OpenTransaction, caller: Caller, timeoutMs: number): Promise<Committed> {
     return this.#inTurn(transaction, async () => {
       const { context: before, view } = await this.#viewed(transaction, caller, unlimited);
@@ -234,14 +240,14 @@ export class Transactions {
     });
   }
 
-  /** One write of the transaction: all of it, or nothing and the transaction is rolled back. */
+  /** One write of the transaction: it succeeds completely, or the transaction is rolled back. */
   async #write(caller: Caller, act: (writing: Writing) => Promise<Pending>): Promise<Pending> {
     const { live } = this.#writer;
     live.refuseClosed();
     const transaction = this.#open.require(caller, idOf(caller));
     const now = live.showTime();
     return this.#inTurn(transaction, async () => {
-      // A client that goes away cancels no write.
+      // A disconnecting client does not cancel a write.
       const context = live.pin({ ...caller, signal: new AbortController().signal }, unlimited);
       context.reasoner.readers++;
       try {
@@ -264,7 +270,7 @@ export class Transactions {
     });
   }
 
-  /** The rules as the transaction has them, to be changed with the next operation that it writes. */
+  /** The rules as the transaction sees them, to be changed by its next operation. */
   #rulesFor({ id, writes }: OpenTransaction, committed: RuleStore): RuleStore {
     const known = this.#rules;
     const isKnown =
@@ -279,7 +285,7 @@ export class Transactions {
     return rules;
   }
 
-  /** Takes changes in. Where there is no room beside other transactions nothing is taken in. */
+  /** Adds changes, or none if the transaction memory limits leave no room. */
   async #put(
     transaction: OpenTransaction,
     { reader, pacer }: ReadContext,
@@ -292,17 +298,17 @@ export class Transactions {
       bytes += writeBytes(change);
       if ((at & 0xff) === 0xff) await pacer.breathe();
     }
-    this.#open.refuseMore(transaction.place, bytes);
+    this.#open.refuseMore(transaction.space, bytes);
     for (const [at, change] of changes.entries()) {
       check(at);
       this.#open.writing(transaction, () => writes.add(change, reader.time));
-      if (writes.bytes > mostBytes) throw tooLarge();
+      if (writes.bytes > maxTransactionBytes) throw tooLarge();
       if (transaction.view !== null) transaction.unseen.push(change);
       if ((at & 0xff) === 0xff) await pacer.breathe();
     }
   }
 
-  /** A view of what the transaction reads now, with the context under it; the caller counts both readers down. */
+  /** A view of what the transaction reads now, with the context under it; the caller decrements both reader counts. */
   async #viewed(
     transaction: OpenTransaction,
     caller: Caller,
@@ -326,27 +332,27 @@ export class Transactions {
     }
   }
 
-  /** The view that is kept, brought up to date, or a new one; null where the kept one turned out to be of no use. */
+  /** The cached view brought up to date, or a new one; null if the cached one became unusable. */
   async #viewOver(
     transaction: OpenTransaction,
     context: ReadContext,
     tenant: string,
   ): Promise<TransactionView | null> {
     const isUnborn = context.database.tenants.get(tenant) !== context.tenant;
-    const { view: kept, unseen, writes } = transaction;
-    if (kept !== null && kept.holdsFor(context, isUnborn)) {
-      if (unseen.length === 0) return kept;
-      if (kept.readers === 0 && kept.takes(unseen)) {
+    const { view: cached, unseen, writes } = transaction;
+    if (cached !== null && cached.holdsFor(context, isUnborn)) {
+      if (unseen.length === 0) return cached;
+      if (cached.readers === 0 && cached.takes(unseen)) {
         this.#open.dropView(transaction);
-        await kept.add(unseen, context);
-        return kept.holdsFor(context, isUnborn) ? kept : null;
+        await cached.add(unseen, context);
+        return cached.holdsFor(context, isUnborn) ? cached : null;
       }
     }
     this.#open.dropView(transaction);
     return TransactionView.over(context, isUnborn, writes);
   }
 
-  /** Does what a call wants after what the calls before it wanted; refused where that ended the transaction. */
+  /** Runs `act` after all earlier calls of the transaction; refused if one of them ended it. */
   #inTurn<Result>(transaction: OpenTransaction, act: () => Promise<Result>): Promise<Result> {
     return this.#open.using(transaction, () => {
       const result = transaction.turn.then(() => {
@@ -354,7 +360,7 @@ export class Transactions {
         return act();
       });
       const ended = (): void => {};
-      // Whoever called is told of a failure; the next call only waits.
+      // The caller receives the failure; the next call only waits.
       transaction.turn = result.then(ended, ended);
       return result;
     });
@@ -366,7 +372,7 @@ export class Transactions {
   }
 }
 
-/** True where a refusal, or a bug, ends the transaction. */
+/** True if a refusal, or a bug, ends the transaction. */
 function isFinal(error: unknown): boolean {
   return !(error instanceof EngineError) || rollsBack(error);
 }
@@ -382,7 +388,7 @@ function refuseEnded({ id, status }: OpenTransaction): void {
 function tooLarge(): EngineError {
   return new EngineError(
     'PayloadTooLarge',
-    `the writes of one transaction take at most ${mostBytes} bytes as JSON: commit in several`,
+    `the writes of one transaction take at most ${maxTransactionBytes} bytes as JSON: commit in several`,
   );
 }
 
@@ -402,7 +408,7 @@ async function operationOf(
   return { kind: 'commit', tenant, retract, assert, rules: writes.rules, operations };
 }
 
-/** A copy of the rules with the transaction's over them; one that another has retracted since stays away. */
+/** A copy of the rules with the transaction's operations applied, except to rules that another commit has retracted. */
 function rulesOver(committed: RuleStore, { rules: operations }: NetWrites): RuleStore {
   const rules = committed.copy();
   for (const [at, operation] of operations.entries())
@@ -411,14 +417,14 @@ function rulesOver(committed: RuleStore, { rules: operations }: NetWrites): Rule
   return rules;
 }
 
-/** What the rules conclude that are written, as they were and as they would be, and in which scope. */
+/** The relations that the written rules conclude, before and after, with their scopes. */
 function writtenRules(
   { rules }: NetWrites,
   committed: RuleStore,
 ): { readonly relation: string; readonly scope: string | null }[] {
   return rules.flatMap((operation) => {
-    const kept = operation.kind === 'teach' ? null : committed.get(operation.id);
-    const was = kept === null ? [] : [{ relation: relationOf(kept.rule.head), scope: kept.scope }];
+    const record = operation.kind === 'teach' ? null : committed.get(operation.id);
+    const was = record === null ? [] : [{ relation: relationOf(record.rule.head), scope: record.scope }];
     if (operation.kind === 'forgetRule' || operation.rule.rule === null) return was;
     const { rule, scope } = operation.rule;
     return [...was, { relation: relationOf(rule.head), scope }];
@@ -426,9 +432,9 @@ function writtenRules(
 }
 
 /**
- * The writes of one transaction. Each is checked at once, as the write itself would be, and seen by nobody else; a
- * refusal has rolled the whole transaction back. Refused with TransactionNotFound where it is unknown or another
- * caller's, with Conflict where it has ended.
+ * The writes of one transaction. Each is checked immediately like the plain write and invisible to others; a refusal
+ * rolls back the whole transaction. Throws TransactionNotFound if it is unknown or another caller's, Conflict if it has
+ * ended.
  */
 export interface TransactionWrites {
   tell(fact: FactInput & { ifGeneration: number | null }): Promise<Pending>;

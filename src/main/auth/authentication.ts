@@ -127,7 +127,7 @@ export class Authentication {
     this.#requireKeys();
     this.#tries.take(caller.peer ?? '');
     if (this.#keys().hasAdmin)
-      throw new EngineError('Conflict', 'the bootstrap was done: there is an admin key');
+      throw new EngineError('Conflict', 'the bootstrap is closed: an admin key exists');
     const { serviceAdminUser, serviceAdminPass } = this.#settings;
     const isUser = timingSafeEqual(hashOf(username), hashOf(serviceAdminUser));
     const isPassword = timingSafeEqual(hashOf(password), hashOf(serviceAdminPass));

@@ -10,12 +10,12 @@ import type { OperationOutput } from '../../engine/contract/operations.ts';
 import {
   type Answered,
   answeredSchema,
-  consolidatedSchema,
-  decayedSchema,
+  slimConsolidatedSchema,
+  slimDecayedSchema,
   type Forgotten,
   forgottenSchema,
-  predicateListSchema,
-  recalledSchema,
+  slimPredicateListSchema,
+  slimRecalledSchema,
   type SlimConsolidated,
   type SlimDecayed,
   type SlimEntry,
@@ -52,11 +52,11 @@ export const contentSchemas: Readonly<Record<ToolOperation, OperationSpec['outpu
   assertRule: taughtSchema,
   retractPattern: forgottenSchema,
   ask: answeredSchema,
-  recall: recalledSchema,
+  recall: slimRecalledSchema,
   optimizeContext: windowSchema,
-  consolidate: consolidatedSchema,
-  decay: decayedSchema,
-  listPredicates: predicateListSchema,
+  consolidate: slimConsolidatedSchema,
+  decay: slimDecayedSchema,
+  listPredicates: slimPredicateListSchema,
 };
 
 type Projection<Name extends ToolOperation> = (output: OperationOutput<Name>) => ToolContents[Name];

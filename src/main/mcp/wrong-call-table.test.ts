@@ -192,8 +192,9 @@ function callsIn(tool: string, text: string): [tool: string, given: Given][] {
     const called = /[Cc]all (\w+) with (\{.*\})(?: and (?:tell|teach) that one\.)?$/.exec(line);
     if (called?.[1] !== undefined) calls.push([called[1], JSON.parse(called[2] ?? '{}') as Given]);
     const meant =
-      /^Hint: .*(?:did you mean |(?:told|asked) as |as in )(.*?)\??$/.exec(line)?.[1] ??
-      /^Hint: .*(?:retract (?:all of )?|rests on )(\S+\(.*?\))(?: (?:or|and) |$)/.exec(line)?.[1];
+      /^Hint: .*(?:did you mean |explicit negation, use |store the fact, tell |as in )(.*?)\??$/.exec(
+        line,
+      )?.[1] ?? /^Hint: .*(?:retract (?:all of )?|depends on )(\S+\(.*?\))(?: (?:or|and) |$)/.exec(line)?.[1];
     if (meant !== undefined) calls.push([tool, callFor(tool, meant)]);
   }
   return calls;

@@ -62,7 +62,7 @@ function bareFact(
 
 function problemOf(predicate: string, args: readonly string[]): string | null {
   if (!isPredicate(predicate)) {
-    const why = predicateProblem(predicate) ?? 'the name of a built-in cannot be the predicate of a fact';
+    const why = predicateProblem(predicate) ?? 'a fact cannot have the name of a built-in as predicate';
     return `predicate: ${why}`;
   }
   if (args.length > maxArguments) return `args: at most ${maxArguments} arguments`;

@@ -1,4 +1,4 @@
-/** Agents: who is connected over MCP, what they called, and how a client is set up. */
+/** Agents: MCP clients, their tool calls, and client setup. */
 import {
   agentSetupSchema,
   bridgeTestedSchema,
@@ -13,7 +13,7 @@ export const agentOperations = {
   listMcpCalls: {
     method: 'GET',
     path: '/mcp/calls',
-    summary: 'The last tool calls of agents, newest first',
+    summary: 'The latest tool calls of agents, newest first',
     tag: 'agents',
     tenant: false,
     database: false,
@@ -26,7 +26,7 @@ export const agentOperations = {
   listMcpClients: {
     method: 'GET',
     path: '/mcp/clients',
-    summary: 'The clients that are connected over MCP',
+    summary: 'The connected MCP clients',
     tag: 'agents',
     tenant: false,
     database: false,
@@ -50,8 +50,7 @@ export const agentOperations = {
   testBridge: {
     method: 'POST',
     path: '/mcp/bridge/test',
-    summary:
-      'Start the bridge for programs that speak on standard input and output, and shake hands through it',
+    summary: 'Start the stdio bridge and run the MCP handshake through it',
     tag: 'agents',
     tenant: false,
     database: false,

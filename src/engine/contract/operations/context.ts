@@ -1,4 +1,4 @@
-/** Context windows: chosen, compared, summed up. */
+/** Context windows: selection, comparison and summary. */
 import {
   clearSessionInputSchema,
   contextSummarySchema,
@@ -24,7 +24,7 @@ export const contextOperations = {
   optimizeContext: {
     ...shared,
     path: '/context/optimize',
-    summary: 'A window of facts within a budget, with whole proofs for the goals first',
+    summary: 'Select a window of facts within a budget; complete proofs of the goals come first',
     body: optimizeInputSchema,
     output: contextWindowSchema,
     problems: ['InferenceLimitExceeded'],
@@ -49,7 +49,7 @@ export const contextOperations = {
   summarizeContext: {
     ...shared,
     path: '/context/summary',
-    summary: 'What the knowledge is made of, in figures',
+    summary: 'Summarize the knowledge in figures',
     body: summaryInputSchema,
     output: contextSummarySchema,
     problems: ['InferenceLimitExceeded'],
@@ -57,7 +57,7 @@ export const contextOperations = {
   clearContextSession: {
     ...shared,
     path: '/context/session/clear',
-    summary: 'Forget the window of a session',
+    summary: 'Discard the window of a session',
     body: clearSessionInputSchema,
     output: z.string(),
     answer: 'text',

@@ -1,4 +1,4 @@
-/** Natural language: text that becomes facts, and facts that become words. */
+/** Natural language: extract facts from text, and answer in words. */
 import {
   extractedSchema,
   extractInputSchema,
@@ -17,7 +17,7 @@ export const extractionOperations = {
   contextOfTurns: {
     ...shared,
     path: '/context',
-    summary: 'Keep what the turns of a conversation say, and answer with what matters to them',
+    summary: 'Store what the turns of a conversation state, and return the facts relevant to them',
     role: 'writer',
     kind: 'write',
     body: turnsInputSchema,
@@ -27,7 +27,7 @@ export const extractionOperations = {
   ingest: {
     ...shared,
     path: '/context/ingest',
-    summary: 'Keep what a text says, and answer with a window',
+    summary: 'Store what a text states, and return a context window',
     role: 'writer',
     kind: 'write',
     body: ingestInputSchema,
@@ -43,7 +43,7 @@ export const extractionOperations = {
   extract: {
     ...shared,
     path: '/extract',
-    summary: 'Find facts and rules in a text',
+    summary: 'Extract facts and rules from a text',
     role: 'writer',
     kind: 'write',
     body: extractInputSchema,
@@ -53,7 +53,7 @@ export const extractionOperations = {
   synthesize: {
     ...shared,
     path: '/synthesize',
-    summary: 'Answer a question in words, from proved facts only',
+    summary: 'Answer a question in words, using proved facts only',
     role: 'reader',
     kind: 'read',
     body: synthesizeInputSchema,

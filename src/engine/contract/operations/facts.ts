@@ -1,4 +1,4 @@
-/** Facts: asserted, retracted, browsed and asked for without inference. */
+/** Facts: assert, retract, browse, and query without inference. */
 import { aggregateInputSchema, aggregateResultSchema } from '../aggregation.ts';
 import {
   factDetailSchema,
@@ -41,7 +41,7 @@ export const factOperations = {
       name: 'tell',
       title: 'Tell facts',
       description:
-        'Store facts you learn and want to keep, as text (- before what is not so) or as predicate and args. ' +
+        'Store facts you learn and want to keep, as text (- marks a fact as false) or as predicate and args. ' +
         'Reuse the names that predicates lists. For general statements use teach.',
       example: { text: 'parent(alice, bob). -parent(bob, alice).' },
       destructive: false,
@@ -51,7 +51,7 @@ export const factOperations = {
   assertFacts: {
     method: 'POST',
     path: '/assert/facts',
-    summary: 'Assert many facts, all or none',
+    summary: 'Assert many facts, all or nothing',
     tag: 'facts',
     tenant: true,
     database: true,
@@ -67,7 +67,7 @@ export const factOperations = {
     method: 'POST',
     path: '/retract',
     aliases: ['/forget'],
-    summary: 'Retract a fact; what depended on it no longer holds',
+    summary: 'Retract a fact, and with it every conclusion that depends on it',
     tag: 'facts',
     tenant: true,
     database: true,
@@ -97,8 +97,9 @@ export const factOperations = {
       name: 'forget',
       title: 'Forget facts or a rule',
       description:
-        'Retract stored facts that are no longer so (?x matches anything), or a rule by its text or ruleId. ' +
-        'Lists the conclusions that go too; a conclusion itself goes only with its premises. Use dryRun: true to preview.',
+        'Retract stored facts that are no longer true (?x matches anything), or a rule by its text or ruleId. ' +
+        'Lists the conclusions that go too; to remove a conclusion, retract its premises. Use dryRun: true to ' +
+        'preview.',
       example: { predicate: 'parent', args: ['alice', '?child'] },
       destructive: true,
       idempotent: true,
@@ -107,7 +108,7 @@ export const factOperations = {
   query: {
     method: 'POST',
     path: '/query',
-    summary: 'Stored facts that match a pattern, without inference',
+    summary: 'Query stored facts by pattern, without inference',
     tag: 'facts',
     tenant: true,
     database: true,
@@ -122,7 +123,7 @@ export const factOperations = {
   listFacts: {
     method: 'GET',
     path: '/facts',
-    summary: 'Browse facts, page by page',
+    summary: 'List facts, page by page',
     tag: 'facts',
     tenant: true,
     database: true,
@@ -162,7 +163,7 @@ export const factOperations = {
   listPredicates: {
     method: 'GET',
     path: '/predicates',
-    summary: 'The vocabulary: every predicate with its arity and counts',
+    summary: 'List every predicate with its arity and counts',
     tag: 'facts',
     tenant: true,
     database: true,
@@ -174,8 +175,8 @@ export const factOperations = {
       name: 'predicates',
       title: 'List predicates',
       description:
-        'The vocabulary: each predicate with its number of arguments, facts, rules and an example. ' +
-        'Look here first, and when an answer is empty that should not be.',
+        'The vocabulary: each predicate with its number of arguments, facts, rules and an example. Look here ' +
+        'first, and when an answer is unexpectedly empty.',
       example: {},
       destructive: false,
       idempotent: true,
@@ -184,7 +185,7 @@ export const factOperations = {
   aggregate: {
     method: 'POST',
     path: '/aggregate',
-    summary: 'Count, sum, least, greatest or mean over facts, with inference where wanted',
+    summary: 'Count, sum, minimum, maximum or mean over facts, with or without inference',
     tag: 'facts',
     tenant: true,
     database: true,

@@ -1,4 +1,4 @@
-/** Questions that are answered by inference, and why they are answered so. */
+/** Questions answered by inference, and explanations of the answers. */
 import {
   explainInputSchema,
   explanationSchema,
@@ -15,7 +15,7 @@ export const inferenceOperations = {
     method: 'POST',
     path: '/ask',
     aliases: ['/infer'],
-    summary: 'Ask a question, answered by inference, with its proof where wanted',
+    summary: 'Answer a question by inference, optionally with its proof',
     tag: 'inference',
     tenant: true,
     database: true,
@@ -31,8 +31,10 @@ export const inferenceOperations = {
       name: 'ask',
       title: 'Ask a question',
       description:
-        'What follows from the facts and rules, with proofs; ask before you answer from memory. Arguments that start with ? are variables, all others constants. ' +
-        'Text can join conditions: parent(?x, ?y), not employed(?y). No answer means that it does not follow; whyNot: true says what is missing. For an overview use recall.',
+        'What follows from the facts and rules, with proofs; ask before you answer from memory. Arguments that ' +
+        'start with ? are variables, all others constants. Text can join conditions: parent(?x, ?y), not ' +
+        'employed(?y). No answer means that it does not follow; whyNot: true says what is missing. For an ' +
+        'overview use recall.',
       example: { predicate: 'grandparent', args: ['alice', '?who'] },
       destructive: false,
       idempotent: true,
@@ -41,7 +43,7 @@ export const inferenceOperations = {
   explain: {
     method: 'POST',
     path: '/explain',
-    summary: 'Why something holds, or why it does not',
+    summary: 'Explain why something is true, or why it is not',
     tag: 'inference',
     tenant: true,
     database: true,
@@ -54,7 +56,7 @@ export const inferenceOperations = {
   whatIf: {
     method: 'POST',
     path: '/whatIf',
-    summary: 'What would follow from other facts and rules; changes nothing',
+    summary: 'Preview what would follow from other facts and rules; changes nothing',
     tag: 'inference',
     tenant: true,
     database: true,
@@ -67,7 +69,7 @@ export const inferenceOperations = {
   trace: {
     method: 'POST',
     path: '/trace',
-    summary: 'What inference does for a question, and where its time goes',
+    summary: 'Trace the inference for a question, with timings',
     tag: 'inference',
     tenant: true,
     database: true,

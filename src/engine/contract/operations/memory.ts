@@ -1,4 +1,4 @@
-/** Memory: what is most present, and how it fades, is consolidated and restored. */
+/** Memory: salience, decay, consolidation and restoring. */
 import {
   consolidatedSchema,
   consolidateInputSchema,
@@ -21,7 +21,7 @@ export const memoryOperations = {
     ...shared,
     method: 'GET',
     path: '/memory/context',
-    summary: 'The facts of highest salience',
+    summary: 'The facts with the highest salience',
     role: 'reader',
     kind: 'read',
     query: recallQuerySchema,
@@ -33,7 +33,7 @@ export const memoryOperations = {
     ...shared,
     method: 'POST',
     path: '/memory/context',
-    summary: 'The facts of highest salience',
+    summary: 'The facts with the highest salience',
     role: 'reader',
     kind: 'read',
     body: recallInputSchema,
@@ -43,7 +43,7 @@ export const memoryOperations = {
       name: 'recall',
       title: 'Recall what is most present',
       description:
-        'Stored facts used often or lately. Use it at the start of a session; for a question use ask, for a task context.',
+        'Stored facts used often or recently. Use it at the start of a session; for a question use ask, for a task context.',
       example: { maxFacts: 20, predicates: ['prefers', 'works_on'] },
       destructive: false,
       idempotent: true,
@@ -53,7 +53,7 @@ export const memoryOperations = {
     ...shared,
     method: 'GET',
     path: '/memory/stats',
-    summary: 'How salient the facts are, which expire and which fade',
+    summary: 'The distribution of salience, and the facts that expire or fade next',
     role: 'reader',
     kind: 'read',
     query: memoryStatsQuerySchema,
@@ -64,7 +64,7 @@ export const memoryOperations = {
     ...shared,
     method: 'POST',
     path: '/memory/consolidate',
-    summary: 'Put a summary in the place of many alike episodes',
+    summary: 'Replace many similar episodes by a summary',
     role: 'writer',
     kind: 'write',
     dryRun: 'body',
@@ -75,8 +75,8 @@ export const memoryOperations = {
       name: 'compress',
       title: 'Consolidate episodes',
       description:
-        'Replace many facts that differ in one argument, such as visits on many days, by a summary that can be restored. ' +
-        'Use it when asked to tidy up, with dryRun: true first.',
+        'Replace many facts that differ in one argument, such as visits on many days, by a summary that can be ' +
+        'restored. Use it when asked to tidy up, with dryRun: true first.',
       example: { predicates: ['visited'], minOccurrences: 5, dryRun: true },
       destructive: true,
       idempotent: true,
@@ -86,7 +86,7 @@ export const memoryOperations = {
     ...shared,
     method: 'POST',
     path: '/memory/restore',
-    summary: 'Bring back the facts that a summary stands for',
+    summary: 'Restore the facts that a summary replaced',
     role: 'writer',
     kind: 'write',
     body: restoreInputSchema,
@@ -97,7 +97,7 @@ export const memoryOperations = {
     ...shared,
     method: 'POST',
     path: '/memory/decay',
-    summary: 'Evict what has expired or faded',
+    summary: 'Evict expired and faded facts',
     role: 'writer',
     kind: 'write',
     dryRun: 'body',
@@ -108,7 +108,7 @@ export const memoryOperations = {
       name: 'cleanup',
       title: 'Evict faded facts',
       description:
-        'Retract expired facts and those of low salience, for good. Use it when asked to, with dryRun: true first; for single facts use forget.',
+        'Permanently retract expired facts and those of low salience. Use it when asked to, with dryRun: true first; for single facts use forget.',
       example: { threshold: 0.05, dryRun: true },
       destructive: true,
       idempotent: false,

@@ -1,4 +1,4 @@
-/** What followers ask of their leader, and how it stands with both. */
+/** Replication: what followers fetch from their leader, and the status of both. */
 import { z } from 'zod';
 import type { OperationSpec } from '../operation-spec.ts';
 import {
@@ -12,7 +12,7 @@ export const replicationOperations = {
   replicationSnapshot: {
     method: 'GET',
     path: '/replication/snapshot',
-    summary: 'The logged state as of some record, for a follower to begin with',
+    summary: 'The logged state at some record, for a follower to start from',
     tag: 'replication',
     tenant: false,
     database: false,
@@ -27,7 +27,7 @@ export const replicationOperations = {
   replicationWal: {
     method: 'GET',
     path: '/replication/wal',
-    summary: 'The records of the log after one, as many as an answer holds',
+    summary: 'The log records after a given one, as many as fit one response',
     tag: 'replication',
     tenant: false,
     database: false,
@@ -42,7 +42,7 @@ export const replicationOperations = {
   replicationStatus: {
     method: 'GET',
     path: '/replication/status',
-    summary: 'How far this service follows its leader, or who follows it',
+    summary: 'How far this follower is behind its leader, or which followers this leader has',
     tag: 'replication',
     tenant: false,
     database: false,

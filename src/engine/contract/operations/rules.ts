@@ -1,4 +1,4 @@
-/** Rules: taught, checked, listed, changed and forgotten. */
+/** Rules: teach, check, list, change and retract. */
 import {
   ruleInputSchema,
   ruleListSchema,
@@ -81,7 +81,7 @@ export const ruleOperations = {
   updateRule: {
     method: 'PUT',
     path: '/rules/:id',
-    summary: 'Change a rule, or only whether it is enabled, its name or its description',
+    summary: 'Replace a rule, or change only its enabled flag, name or description',
     tag: 'rules',
     tenant: true,
     database: true,

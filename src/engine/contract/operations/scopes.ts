@@ -1,4 +1,4 @@
-/** Scopes: listed, forked, compared, merged and deleted. */
+/** Scopes: list, fork, diff, merge and delete. */
 import {
   diffInputSchema,
   forkedSchema,
@@ -17,7 +17,7 @@ export const scopeOperations = {
   listScopes: {
     method: 'GET',
     path: '/scopes',
-    summary: 'The scopes there are',
+    summary: 'List the scopes',
     tag: 'scopes',
     tenant: true,
     database: true,
@@ -42,7 +42,7 @@ export const scopeOperations = {
   diffScopes: {
     method: 'POST',
     path: '/scope/diff',
-    summary: 'What differs between two scopes',
+    summary: 'The differences between two scopes',
     tag: 'scopes',
     tenant: true,
     database: true,
@@ -55,7 +55,7 @@ export const scopeOperations = {
   mergeScopes: {
     method: 'POST',
     path: '/scope/merge',
-    summary: 'Bring the facts of one scope into another',
+    summary: 'Merge the facts of one scope into another',
     tag: 'scopes',
     tenant: true,
     database: true,

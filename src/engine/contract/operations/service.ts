@@ -1,4 +1,4 @@
-/** The service itself: its health, its storage and the stream of changes. */
+/** The service itself: health, storage and the change stream. */
 import { z } from 'zod';
 import {
   changeSchema,
@@ -13,7 +13,7 @@ export const serviceOperations = {
   takeSnapshot: {
     method: 'POST',
     path: '/admin/snapshot',
-    summary: 'Write a snapshot now, and let go of the log that it covers',
+    summary: 'Write a snapshot now and delete the log segments it covers',
     tag: 'service',
     tenant: false,
     database: false,
@@ -25,7 +25,7 @@ export const serviceOperations = {
   takeBackup: {
     method: 'POST',
     path: '/admin/backup',
-    summary: 'Everything there is now, as one file that --restore takes',
+    summary: 'A backup of everything in one file, for --restore',
     tag: 'service',
     tenant: false,
     database: false,
@@ -40,7 +40,7 @@ export const serviceOperations = {
   storageState: {
     method: 'GET',
     path: '/admin/storage',
-    summary: 'What the storage holds: log, snapshot, history, and whether it is encrypted',
+    summary: 'The state of the storage: log, snapshot, history and encryption',
     tag: 'service',
     tenant: false,
     database: false,
@@ -52,7 +52,7 @@ export const serviceOperations = {
   health: {
     method: 'GET',
     path: '/health',
-    summary: 'Whether the process lives',
+    summary: 'Whether the process is alive',
     tag: 'service',
     tenant: false,
     database: false,
@@ -64,7 +64,7 @@ export const serviceOperations = {
   ready: {
     method: 'GET',
     path: '/health/ready',
-    summary: 'Whether it can take work; 503 with the same body where not',
+    summary: 'Whether the service is ready; if not, 503 with the same body',
     tag: 'service',
     tenant: false,
     database: false,
@@ -76,7 +76,7 @@ export const serviceOperations = {
   events: {
     method: 'GET',
     path: '/events',
-    summary: 'The stream of changes, as server-sent events',
+    summary: 'The change stream, as server-sent events',
     tag: 'service',
     tenant: true,
     database: true,

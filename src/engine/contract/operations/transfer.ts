@@ -1,4 +1,4 @@
-/** Knowledge as files: import, its undoing, and export. */
+/** Import, undo of an import, and export. */
 import { idParams, type OperationSpec } from '../operation-spec.ts';
 import {
   exportQuerySchema,
@@ -29,7 +29,7 @@ export const transferOperations = {
   undoImport: {
     method: 'POST',
     path: '/import/:id/undo',
-    summary: 'Retract what an import asserted, but for facts that were changed since',
+    summary: 'Retract what an import asserted, except facts that have changed since',
     tag: 'transfer',
     tenant: true,
     database: true,

@@ -1,15 +1,17 @@
 /**
- * For tests: configurations read as their clients read them.
+ * For tests: reads configurations as their clients do.
  *
- * Strict where clients are lenient: what a client would ignore or refuse is an error here, so that a text that is read
- * is one that works. Nothing is shared with what writes the texts.
+ * It is strict where clients are lenient: anything a client would ignore or refuse is an error here, so a text that
+ * parses is one that works. It shares no code with the writer.
  */
 import { execFileSync } from 'node:child_process';
 import { parse as parseToml } from 'smol-toml';
 import { z } from 'zod';
 import type { AgentProgram, AgentRoute } from '../agent-setup.ts';
 
-/** How the client reaches the service, as the text says. `key`: what its user has in the environment, or is asked for. */
+/**
+ * How the client reaches the service according to the text. `key`: the value its user has in the environment or enters.
+ */
 export function routeOf(program: AgentProgram, text: string, key: string | null): AgentRoute {
   switch (program) {
     case 'claude-code':
@@ -81,7 +83,9 @@ function codexRoute(text: string, key: string | null): AgentRoute {
   return { via: 'http', url, headers: { ...http_headers, Authorization: `Bearer ${key}` } };
 }
 
-/** Its words as a shell gives them to the program, and the program reads them: --header takes all that follow it. */
+/**
+ * Splits the command as a shell does and parses the words as the program does: --header takes all words that follow it.
+ */
 function claudeCodeRoute(text: string): AgentRoute {
   const print = `claude() { printf '%s\\0' "$@"; }`;
   const words = execFileSync('sh', ['-c', `${print}\n${text}`], { encoding: 'utf8' })

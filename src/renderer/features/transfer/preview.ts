@@ -97,7 +97,7 @@ function factRow({ predicate, args }: { predicate: string; args: string[] }): Om
   const problem = predicateProblem(predicate);
   if (problem !== null) return { becomes: null, problem: `predicate: ${problem}` };
   if (isBuiltinName(predicate))
-    return { becomes: null, problem: 'the name of a built-in cannot be the predicate of a fact' };
+    return { becomes: null, problem: 'a fact cannot have the name of a built-in as predicate' };
   if (args.length > maxArguments)
     return { becomes: null, problem: `a fact has at most ${maxArguments} arguments` };
   const variable = args.find((arg) => arg.startsWith('?'));

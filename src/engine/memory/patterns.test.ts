@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseRule } from '../language/parse.ts';
-import { isInstant, predicatesRead } from './episode.ts';
+import { isInstant, predicatesRead } from './patterns.ts';
 
 test('a time is ISO 8601 text with a date, or epoch milliseconds of 12 or 13 digits', () => {
   const times = [
