@@ -6,7 +6,7 @@
  * a gap. What can be made of what is left is for others to say.
  */
 import { assert } from '../base/assert.ts';
-import { type StorageBackend } from './backend.ts';
+import type { StorageBackend } from './backend.ts';
 import { type FolderKey, type Opener, plainOpener, SEALED_FLAG } from './cipher.ts';
 import {
   decodeSegmentHeader,
@@ -15,7 +15,7 @@ import {
   type LogRecord,
   type ReadFrameHeader,
 } from './codec.ts';
-import { newerVersion, unknownFeature } from './damage.ts';
+import { newerVersion, StartupError, unknownFeature } from './startup-error.ts';
 import { HEADER_BYTES, headerBytesWith, openerFor, readHeaderBytes } from './file-header.ts';
 import { frameRecords } from './log-reader.ts';
 import { segmentId, segmentName, segmentNames, withFile } from './recovery.ts';
@@ -27,7 +27,6 @@ import {
   snapshotNames,
   type StoredSnapshot,
 } from './snapshot-reader.ts';
-import { StartupError } from './startup-error.ts';
 
 /** Bytes of a file that do not verify, or (`from` = `to`) something that is missing there. */
 export interface Damage {

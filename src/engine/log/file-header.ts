@@ -16,7 +16,7 @@ import {
   plainOpener,
   SEALED_FLAG,
 } from './cipher.ts';
-import { alteredHeader, keyMissing, keyNotWanted, wrongKey } from './damage.ts';
+import { alteredHeader, keyMissing, keyNotWanted, wrongKey } from './startup-error.ts';
 
 /** Of a file that is not encrypted, and of one that is. */
 export const HEADER_BYTES = 128;

@@ -8,13 +8,13 @@ import type { StorageBackend } from './backend.ts';
 import {
   decodeFrameHeader,
   decodeRecords,
-  frameBytes,
   FRAME_HEADER_BYTES,
+  frameBytes,
   type LogRecord,
   type ReadFrameHeader,
   recordChecksum,
 } from './codec.ts';
-import { damaged } from './damage.ts';
+import { damaged } from './startup-error.ts';
 import type { LogContents, Segment } from './recovery.ts';
 import { SegmentReader } from './segment-reader.ts';
 

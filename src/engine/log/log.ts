@@ -17,24 +17,25 @@ import {
   frameBytes,
   hexadecimal,
   type HistoryParent,
+  type LogRecord,
   MAXIMUM_PAYLOAD_BYTES,
   SALT_BYTES,
-  type LogRecord,
 } from './codec.ts';
 import { checksumAt, readSegment, readStored, type StoredRecords } from './log-reader.ts';
-import { recover, removeLeftOver, takeReceived, type LogContents, type Segment } from './recovery.ts';
+import { type LogContents, recover, removeLeftOver, type Segment, takeReceived } from './recovery.ts';
 import { type Branch, SegmentWriter, unavailable } from './segment-writer.ts';
 import type { SnapshotHeader } from './snapshot-codec.ts';
-import { openCopy, type SnapshotCopy } from './snapshot-copy.ts';
 import {
   describeSnapshot,
+  openCopy,
   readSection,
   receivedName,
   type Snapshot,
+  type SnapshotCopy,
   snapshotName,
   type StoredSnapshot,
 } from './snapshot-reader.ts';
-import { type SnapshotPart, type WrittenSnapshot, writeSnapshot } from './snapshot-writer.ts';
+import { type SnapshotPart, writeSnapshot, type WrittenSnapshot } from './snapshot-writer.ts';
 
 /** When an append counts as durable: after a sync, at the latest 100 ms before one, or without. */
 export type FsyncMode = 'always' | 'interval' | 'never';

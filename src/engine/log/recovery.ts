@@ -9,7 +9,7 @@
  * StartupError that names file and offset,
  * and then nothing on disk has been changed.
  */
-import { systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
+import { type StorageBackend, type StorageFile, systemErrorCode } from './backend.ts';
 import type { FolderKey, Opener } from './cipher.ts';
 import {
   decodeSegmentHeader,
@@ -19,7 +19,7 @@ import {
   type ReadFrameHeader,
   type SegmentHeader,
 } from './codec.ts';
-import { damaged, newerVersion, unknownFeature } from './damage.ts';
+import { damaged, newerVersion, StartupError, unknownFeature } from './startup-error.ts';
 import { headerBytesWith, openerFor, readHeaderBytes } from './file-header.ts';
 import { checkFlags, SegmentReader } from './segment-reader.ts';
 import {
@@ -32,7 +32,6 @@ import {
   unreceivedNames,
   verifySnapshot,
 } from './snapshot-reader.ts';
-import { StartupError } from './startup-error.ts';
 
 /** A segment of the log. `end` and `lastSequence` move while it is written to. */
 export interface Segment {

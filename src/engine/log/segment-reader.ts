@@ -9,13 +9,13 @@ import { type Opener, SEALED_FLAG } from './cipher.ts';
 import {
   continueChecksum,
   decodeFrameHeader,
-  frameBytes,
   FRAME_HEADER_BYTES,
   FRAME_TRAILER_BYTES,
+  frameBytes,
   frameMarker,
   type ReadFrameHeader,
 } from './codec.ts';
-import { damaged, unknownFeature } from './damage.ts';
+import { damaged, unknownFeature } from './startup-error.ts';
 
 const WINDOW_BYTES = 1024 * 1024;
 

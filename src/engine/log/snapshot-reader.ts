@@ -4,13 +4,12 @@
  * Everything is verified before anything of it is believed, and once more while it is read, so that memory stays
  * flat. What does not verify throws a StartupError that names file and offset.
  */
-import type { StorageBackend, StorageFile } from './backend.ts';
-import type { FolderKey, Opener } from './cipher.ts';
+import { type StorageBackend, type StorageFile, systemErrorCode } from './backend.ts';
+import { type FolderKey, type Opener, plainOpener } from './cipher.ts';
 import { decodeFrameHeader, FRAME_HEADER_BYTES, frameBytes, type ReadFrameHeader } from './codec.ts';
-import { damaged, newerVersion, unknownFeature } from './damage.ts';
+import { damaged, newerVersion, StartupError, unknownFeature } from './startup-error.ts';
 import { openerFor, readHeaderBytes } from './file-header.ts';
 import { checkFlags, SegmentReader } from './segment-reader.ts';
-import { StartupError } from './startup-error.ts';
 import {
   decodeSnapshotHeader,
   SNAPSHOT_PAYLOAD_BYTES,
@@ -251,4 +250,56 @@ class FrameOrder {
     this.isStateWhole ||= frame.count !== state;
     this.hasEnded = frame.count === end;
   }
+}
+
+/**
+ * A snapshot's file as it lies in the folder, handed out in pieces: what a backup is.
+ *
+ * The file is held open, so that it can be read to its end though a later snapshot has taken its place meanwhile; nothing
+ * of the state is. Each frame's checksums are verified once more before it is handed out.
+ */
+
+/** To be closed, however far it was read. */
+export interface SnapshotCopy {
+  /** Of the last record that it covers. */
+  readonly sequence: number;
+  readonly bytes: number;
+  /** All of it, once, in pieces of less than 1 MiB. Throws a StartupError where the file is damaged. */
+  pieces(): AsyncGenerator<Uint8Array, void, undefined>;
+  close(): Promise<void>;
+}
+
+/** Opens the newest snapshot; `newest` says which that is, and is asked again where it was removed meanwhile. */
+export async function openCopy(backend: StorageBackend, newest: () => StoredSnapshot): Promise<SnapshotCopy> {
+  for (;;) {
+    const snapshot = newest();
+    try {
+      return copyOf(backend, snapshot, await backend.open(snapshot.name, 'read'));
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ENOENT' || newest() === snapshot) throw error;
+    }
+  }
+}
+
+function copyOf(
+  backend: StorageBackend,
+  { name, header, start, bytes }: StoredSnapshot,
+  file: StorageFile,
+): SnapshotCopy {
+  return {
+    sequence: header.sequence,
+    bytes,
+    pieces: async function* () {
+      // As it is in the file: it is opened by whoever restores it.
+      const reader = new SegmentReader(file, bytes, plainOpener);
+      yield (await reader.bytes(0, start)).slice();
+      for (let offset = start; offset < bytes; ) {
+        const reading = await reader.verifyFrame(header.salt, offset);
+        if (reading.kind !== 'frame') throw damaged(backend, name, offset, reading.reason);
+        yield (await reader.bytes(offset, reading.next - offset)).slice();
+        offset = reading.next;
+      }
+    },
+    close: () => file.close(),
+  };
 }

@@ -1,3 +1,4 @@
+import type { StorageBackend } from './backend.ts';
 /** A process that has the folder; `address` is that of its service, null where it did not say. */
 export interface FolderHolder {
   readonly address: string | null;
@@ -35,4 +36,72 @@ export class StartupError extends Error {
     this.holder = place.holder ?? null;
     this.key = place.key ?? null;
   }
+}
+
+const help =
+  'Nothing was changed. Move the folder aside and restore a backup with --restore, or keep what still verifies of it ' +
+  'with --repair.';
+
+/** The refusal to go on with a damaged file: `what` is wrong with it, at this byte. */
+export function damaged(backend: StorageBackend, name: string, offset: number, what: string): StartupError {
+  const isBackup = !/\.(?:log|snapshot(?:\.\w+)?)$/.test(name);
+  const kind = isBackup ? 'backup' : name.endsWith('.log') ? 'log' : 'snapshot';
+  const place = `${backend.location(name)}, offset ${offset}`;
+  const mend = isBackup ? 'Nothing was changed. Take another backup.' : help;
+  return new StartupError(`The ${kind} is damaged: ${what} (${place}). ${mend}`, { file: name, offset });
+}
+
+/** The refusal of a file that has something in it which this program does not know, at this byte. */
+export function unknownFeature(backend: StorageBackend, name: string, offset: number): StartupError {
+  return new StartupError(
+    `${backend.location(name)} uses, at offset ${offset}, a feature of the format that this program does not ` +
+      'know. Nothing was changed. Start it with the newer program that wrote it.',
+    { file: name, offset },
+  );
+}
+
+/** The refusal of a file of a newer version than this program reads. */
+export function newerVersion(
+  backend: StorageBackend,
+  name: string,
+  version: number,
+  known: number,
+): StartupError {
+  return new StartupError(
+    `${backend.location(name)} has format version ${version}; this program reads versions up to ${known}. ` +
+      'Nothing was changed. Start it with the newer program that wrote it.',
+    { file: name, offset: 0 },
+  );
+}
+
+/** The refusal of an encrypted file where no key was given. */
+export function keyMissing(backend: StorageBackend, name: string): StartupError {
+  return new StartupError(
+    `${backend.location(name)} is encrypted, and no key was given. Nothing was changed. Set ENCRYPTION_KEY to the ` +
+      'key that the folder was encrypted with.',
+    { file: name, key: 'missing' },
+  );
+}
+
+/** The refusal of a file that is not encrypted where a key was given. */
+export function keyNotWanted(backend: StorageBackend, name: string): StartupError {
+  return new StartupError(
+    `ENCRYPTION_KEY is set, and ${backend.location(name)} is not encrypted. Nothing was changed. Unset it, or encrypt ` +
+      'the folder with this key first: corollary --encrypt.',
+    { file: name, key: 'not wanted' },
+  );
+}
+
+/** The refusal of a file that was encrypted with another key. */
+export function wrongKey(backend: StorageBackend, name: string): StartupError {
+  return new StartupError(
+    `${backend.location(name)} was encrypted with another key than ENCRYPTION_KEY is. Nothing was changed. Set it to ` +
+      'the key that the folder was encrypted with.',
+    { file: name, key: 'wrong' },
+  );
+}
+
+/** The refusal of a file whose header is not the one that was written with this key. */
+export function alteredHeader(backend: StorageBackend, name: string): StartupError {
+  return damaged(backend, name, 0, 'the key is right, and the header does not verify with it');
 }

@@ -1,4 +1,4 @@
-import { inExclusiveCommit, unlimited } from '../session/barrier.ts';
+import { inExclusiveCommit, unlimited, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
@@ -11,13 +11,12 @@ import {
 } from '../contract/memory.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
 import type { FactIdentity } from '../store/fact-store.ts';
-import { type PlannedSummary, planConsolidation, type Skipped } from './consolidation.ts';
+import { planConsolidation, type PlannedSummary, type Skipped } from './consolidation.ts';
 import { predicatesRead } from './episode.ts';
 import { numberOfTerm } from './patterns.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Consolidate, SummaryToStore } from '../state/operation.ts';
 import { outcomeAs } from '../state/outcome.ts';
-import type { Writer } from '../session/barrier.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';

@@ -6,11 +6,10 @@
  * scopes, or changed after the reader was pinned, it is gathered and found by one walk over the larger relation. No
  * index is made that would stay.
  */
-import type { ReadContext } from '../session/read-context.ts';
+import { type IsVisible, type ReadContext, scopeNumberOf, visibleIn } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { Tuples } from '../store/tuples.ts';
-import { type IsVisible, scopeNumberOf, visibleIn } from '../session/visible-rows.ts';
 
 /** An atom that is true and false: the facts that say so, one of each scope, at least one on either side. */
 export interface OpposedFacts {

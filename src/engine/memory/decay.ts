@@ -1,4 +1,4 @@
-import { inExclusiveCommit, unlimited } from '../session/barrier.ts';
+import { inExclusiveCommit, unlimited, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
@@ -11,7 +11,6 @@ import { numberOfTerm } from './patterns.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Decay } from '../state/operation.ts';
 import { outcomeAs } from '../state/outcome.ts';
-import type { Writer } from '../session/barrier.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { TenantState } from '../state/state.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';

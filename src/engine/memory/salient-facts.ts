@@ -9,11 +9,10 @@
 import type { RelationBounds } from '../store/salience-bounds.ts';
 import { compareRelationTexts, type RenderedOrder } from '../store/rendered-order.ts';
 import { Saliences } from './saliences.ts';
-import type { ReadContext } from '../session/read-context.ts';
+import { type IsVisible, type ReadContext, visibleIn } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { blockBits, type StoredRelation } from '../store/stored-relation.ts';
 import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
-import { type IsVisible, visibleIn } from '../session/visible-rows.ts';
 
 /** A stored fact with its salience at the reader's time. */
 export interface SalientFact {

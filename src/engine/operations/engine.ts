@@ -89,7 +89,7 @@ import type { Leader } from '../replication/leader.ts';
 import type { Journal, JournalName } from '../log/journal.ts';
 import type { Change } from '../session/change-feed.ts';
 import type { EngineCounters, EngineFigures } from '../session/live-state.ts';
-import type { Backup } from '../commit/backups.ts';
+import type { Backup } from '../commit/snapshots.ts';
 import type { Keys } from '../write/keys.ts';
 import type { TransactionWrites } from '../write/transactions.ts';
 

@@ -6,10 +6,9 @@
  * made when the one before was taken.
  */
 import { compareText } from '../base/text-order.ts';
-import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice, scopeNumberOf } from '../session/read-context.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
-import { scopeNumberOf } from '../session/visible-rows.ts';
 import type { Metadata } from '../contract/facts.ts';
 
 const itemsInPiece = 256;

@@ -1,9 +1,8 @@
-import type { ReadContext } from '../session/read-context.ts';
+import { type ReadContext, visibleIn } from '../session/read-context.ts';
 import { compareText } from '../base/text-order.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
-import { visibleIn } from '../session/visible-rows.ts';
 
 type Entry = { -readonly [Key in keyof VocabularyEntry]: VocabularyEntry[Key] };
 

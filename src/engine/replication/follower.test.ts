@@ -10,8 +10,7 @@ import {
 } from '../testing/replicating-fixtures.ts';
 import { loggedTold } from '../testing/told-state.ts';
 import type { LeaderConnection } from './follower.ts';
-import { ReplicationError } from './replication-error.ts';
-import { type Head, type WirePart, PartWriter, readParts } from './wire.ts';
+import { type Head, PartWriter, readParts, ReplicationError, type WirePart } from './wire.ts';
 
 /** What a follower makes of what its leader answers, or does not: docs/replication.md. */
 

@@ -10,8 +10,7 @@
 import { EngineError } from '../base/errors.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { LogPosition } from '../log/log.ts';
-import { ReplicationError } from './replication-error.ts';
-import { type Head, type WirePart, readParts, recordsOf } from './wire.ts';
+import { type Head, readParts, recordsOf, ReplicationError, type WirePart } from './wire.ts';
 
 /** What a follower keeps: a log of its own, and the state that it amounts to. */
 export interface Replica {

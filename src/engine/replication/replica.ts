@@ -3,7 +3,7 @@ import { EngineError } from '../base/errors.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { operationVersion } from '../state/operation.ts';
 import type { Replica } from './follower.ts';
-import { ReplicationError } from './replication-error.ts';
+import { ReplicationError } from './wire.ts';
 import type { Snapshots } from '../commit/snapshots.ts';
 import type { State } from '../state/state.ts';
 import { readState } from '../state/state-snapshot.ts';

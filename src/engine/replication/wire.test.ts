@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { continueChecksum } from '../log/codec.ts';
-import { ReplicationError } from './replication-error.ts';
-import { type Head, type WirePart, PartWriter, readParts, recordsOf } from './wire.ts';
+import { type Head, PartWriter, readParts, recordsOf, ReplicationError, type WirePart } from './wire.ts';
 
 /** What leader and follower send each other: docs/replication.md. */
 

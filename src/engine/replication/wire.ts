@@ -7,7 +7,6 @@
  */
 import { continueChecksum, decodeRecords, type HistoryParent, type LogRecord } from '../log/codec.ts';
 import type { LogPosition } from '../log/log.ts';
-import { ReplicationError } from './replication-error.ts';
 
 /** The version of what is sent. A follower refuses another one. */
 export const wireVersion = 1;
@@ -174,5 +173,19 @@ class Pieces {
       this.#rest.set(piece, at);
       at += piece.length;
     }
+  }
+}
+
+/**
+ * Why a follower got no further: the leader `refused` it, which somebody has to mend; it was `away`; or what came was
+ * `broken`, and is asked for again. The message is for whoever runs the follower, and never holds a key.
+ */
+export class ReplicationError extends Error {
+  readonly kind: 'refused' | 'away' | 'broken';
+
+  constructor(kind: ReplicationError['kind'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ReplicationError';
+    this.kind = kind;
   }
 }

@@ -1,21 +1,5 @@
-import { boundsPassed } from './validity-changes.ts';
-import { BackgroundCounts } from './background-counts.ts';
-import { BackgroundMaintenance } from './background-maintenance.ts';
-import { present } from '../base/assert.ts';
-import { type Caller, signalOf } from '../base/caller.ts';
-import type { Clock } from '../base/clock.ts';
-import { EngineError } from '../base/errors.ts';
-import type { ReadContext, LookupContext } from './read-context.ts';
-import type { Answer } from '../contract/inference.ts';
-import { ChangeFeed } from './change-feed.ts';
-import type { Change } from './change-feed.ts';
-import type { FactRow, FactStore } from '../store/fact-store.ts';
-import type { Dependents, KnownBefore } from './forget.ts';
-import { AnswerCache } from './answer-cache.ts';
-import { ListingCache } from './listing-cache.ts';
-import { relationOf } from '../language/terms.ts';
-import { countsAlike } from '../commit/prepare-rules.ts';
 import {
+  boundsPassed,
   changesOf,
   factChanges,
   type Origin,
@@ -24,6 +8,21 @@ import {
   toolCallOf,
   withdrawalsOf,
 } from './publish-changes.ts';
+import { BackgroundCounts } from './background-counts.ts';
+import { BackgroundMaintenance } from './background-maintenance.ts';
+import { present } from '../base/assert.ts';
+import { type Caller, signalOf } from '../base/caller.ts';
+import type { Clock } from '../base/clock.ts';
+import { EngineError } from '../base/errors.ts';
+import type { LookupContext, ReadContext } from './read-context.ts';
+import type { Answer } from '../contract/inference.ts';
+import { type Change, ChangeFeed } from './change-feed.ts';
+import type { FactRow, FactStore } from '../store/fact-store.ts';
+import type { Dependents, KnownBefore } from './forget.ts';
+import { AnswerCache } from './answer-cache.ts';
+import { ListingCache } from './listing-cache.ts';
+import { relationOf } from '../language/terms.ts';
+import { countsAlike } from '../commit/prepare-rules.ts';
 import { type EvaluationLimits, type Pause, refuseGone } from '../datalog/tables/evaluation.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';

@@ -1,8 +1,7 @@
 import { changeRules } from './apply-rules.ts';
-import { type Prepared, rowsInSlice } from './apply-slices.ts';
+import { type Draft, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { Commit, RuleOperation } from './operation.ts';
-import type { Draft, RuleChange } from './report.ts';
 import { type DatabaseState, newTenant, type TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 

@@ -1,8 +1,7 @@
 import type { FactRow, FactStore, StoreOutcome } from '../store/fact-store.ts';
-import { type Prepared, rowsInSlice } from './apply-slices.ts';
+import { type Draft, type Prepared, rowsInSlice } from './report.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Operation } from './operation.ts';
-import type { Draft } from './report.ts';
 import { type DatabaseState, newTenant } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 

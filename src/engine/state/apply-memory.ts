@@ -1,9 +1,8 @@
-import { rowsInSlice, type Prepared } from './apply-slices.ts';
-import type { Consolidation, ConsolidatedValue } from '../contract/memory.ts';
+import { type Draft, type Prepared, rowsInSlice } from './report.ts';
+import type { ConsolidatedValue, Consolidation } from '../contract/memory.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { Consolidate, Decay, Restore, SummaryToStore } from './operation.ts';
 import type { FactChange } from './fact-changes.ts';
-import type { Draft } from './report.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 

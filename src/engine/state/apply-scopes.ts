@@ -1,9 +1,8 @@
 import type { FactRow, FactStore, FactVersion } from '../store/fact-store.ts';
 import type { RuleRecord, RuleStore } from '../store/rule-store.ts';
-import { type Prepared, rowsInSlice } from './apply-slices.ts';
+import { type Draft, type Prepared, rowsInSlice } from './report.ts';
 import { baseOfMerge, emptyPlan, type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
-import type { Draft } from './report.ts';
 import { factsOfScope } from './scope-join.ts';
 import { type DatabaseState, newTenant, type TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';

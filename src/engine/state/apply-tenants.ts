@@ -1,8 +1,7 @@
 import { present } from '../base/assert.ts';
-import { type Prepared, rowsInSlice, type Slice } from './apply-slices.ts';
+import { type Draft, type Prepared, rowsInSlice, type Slice } from './report.ts';
 import type { FactStore } from '../store/fact-store.ts';
 import { RuleStore } from '../store/rule-store.ts';
-import type { Draft } from './report.ts';
 import { type DatabaseState, newTenant, type State, type TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 

@@ -5,13 +5,12 @@ import { Slices } from '../base/slices.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import type { PinnedFacts } from '../store/fact-store.ts';
 import type { Imports, KnownImport } from '../store/imports.ts';
-import type { RuleRecord } from '../store/rule-store.ts';
+import { type RuleRecord, RuleStore } from '../store/rule-store.ts';
 import type { StoredOutcome, StoredOutcomes } from './idempotency.ts';
 import type { KeyRecord } from './key-store.ts';
 import { ColumnReader, ColumnWriter } from './columns/columns.ts';
 import { readFacts, writeFacts } from './columns/facts-in-columns.ts';
 import { NeededGenerations, readGenerations } from './columns/generations-in-columns.ts';
-import { readRules, writeRules } from './columns/rules-in-columns.ts';
 import { readUses, writeUses } from './columns/uses-in-columns.ts';
 import type { Tallies } from '../datalog/model/rule-tallies.ts';
 import { DatabaseState, State, type TenantState } from './state.ts';
@@ -19,6 +18,9 @@ import type { Log } from '../log/log.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
 import type { ReadableLog } from '../log/stored-log.ts';
+import type { Rule } from '../contract/language.ts';
+import { ruleIdentity } from '../language/identity.ts';
+import { renderRule } from '../language/print.ts';
 
 /**
  * The whole state as a snapshot, and back: what the records up to one sequence amount to.
@@ -283,4 +285,28 @@ export async function stateOf(log: ReadableLog, pause: () => Promise<void>): Pro
   const { state } = restored;
   for await (const record of log.read(state.sequence)) apply(state, record);
   return restored;
+}
+
+/** What is written of a rule; its text and identity follow from it. */
+type WrittenRule = Omit<RuleRecord, 'text' | 'identity'>;
+
+/** The rules of one database in their order, in a column and back. */
+function writeRules(rules: readonly RuleRecord[], columns: ColumnWriter): AsyncGenerator<Uint8Array> {
+  return columns.texts(rulesUtf8(rules));
+}
+
+/** Reads what `writeRules` wrote. */
+async function readRules(columns: ColumnReader): Promise<RuleStore> {
+  const rules = new RuleStore();
+  await columns.texts((text) => {
+    const written = JSON.parse(decoder.decode(text)) as WrittenRule;
+    const rule: Rule = written.rule;
+    rules.put({ ...written, text: renderRule(rule), identity: ruleIdentity(rule) });
+  });
+  return rules;
+}
+
+function* rulesUtf8(rules: readonly RuleRecord[]): Generator<Uint8Array> {
+  for (const { text: _text, identity: _identity, ...written } of rules)
+    yield encoder.encode(JSON.stringify(written satisfies WrittenRule));
 }

@@ -9,7 +9,7 @@ import type { Caller, Idempotency } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import { withoutCancellation, unlimited } from '../session/barrier.ts';
+import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import type { ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
@@ -25,7 +25,6 @@ import {
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
 import { checkRuleOperation, ruleToKeep } from '../commit/prepare-rules.ts';
-import type { Writer } from '../session/barrier.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
 
 type Batch = { -readonly [Key in keyof ImportedBatch]: ImportedBatch[Key] } & {

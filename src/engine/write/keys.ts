@@ -6,7 +6,7 @@ import { type KeyRecord, outcomeKey } from '../state/key-store.ts';
 import type { KeyChange, KeyToKeep, Operation } from '../state/operation.ts';
 import { outcomeAs, type OutcomeKey } from '../state/outcome.ts';
 import type { Report } from '../state/report.ts';
-import type { Writer } from '../session/barrier.ts';
+import type { Writer } from '../session/writer.ts';
 import type { State } from '../state/state.ts';
 
 /**

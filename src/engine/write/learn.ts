@@ -17,7 +17,7 @@ import type { FactStore, FactToStore } from '../store/fact-store.ts';
 import type { Commit, RuleOperation } from '../state/operation.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
 import { checkRuleOperation, ruleToKeep } from '../commit/prepare-rules.ts';
-import type { Writer } from '../session/barrier.ts';
+import type { Writer } from '../session/writer.ts';
 import type { Pause } from '../datalog/tables/evaluation.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Write } from '../commit/commit-pipeline.ts';

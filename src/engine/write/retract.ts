@@ -19,7 +19,7 @@ import { FactOverlay } from '../datalog/model/fact-overlay.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import type { Operation } from '../state/operation.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
-import type { Writer } from '../session/barrier.ts';
+import type { Writer } from '../session/writer.ts';
 
 /** A retraction that was made: its answer, and the atom where the fact was named by its id. */
 export interface Retracted {

@@ -4,10 +4,8 @@
  */
 import type { Slices } from '../../base/slices.ts';
 import type { Metadata } from '../../contract/facts.ts';
-import type { PinnedArchive } from '../../store/version-archive.ts';
-import { ArchivedVersions } from '../../store/version-archive.ts';
-import type { ColumnReader, ColumnWriter } from './columns.ts';
-import { marked } from './markers.ts';
+import { ArchivedVersions, type PinnedArchive } from '../../store/version-archive.ts';
+import { type ColumnReader, type ColumnWriter, marked } from './columns.ts';
 
 const versionsInSlice = 4096;
 

@@ -206,3 +206,24 @@ function inOrder<Of extends Column>(column: Of): Of {
   for (let at = 0; at < bytes.length; at += width) bytes.subarray(at, at + width).reverse();
   return column;
 }
+
+/** Told of each generation whose time and request are still told. */
+export type GenerationNeeded = (generation: number) => void;
+
+const marksInSlice = 4096;
+
+/** The places that are marked with 1, ascending. */
+export async function marked(marks: Uint8Array, slices: Slices): Promise<Int32Array> {
+  let count = 0;
+  for (let from = 0; from < marks.length; from += marksInSlice) {
+    for (const mark of marks.subarray(from, from + marksInSlice)) count += mark;
+    await slices.breathe();
+  }
+  const places = new Int32Array(count);
+  let at = 0;
+  for (let place = 0; place < marks.length; place++) {
+    if (place % marksInSlice === marksInSlice - 1) await slices.breathe();
+    if (marks[place] === 1) places[at++] = place;
+  }
+  return places;
+}

@@ -17,9 +17,8 @@ import { StoredRelation } from '../../store/stored-relation.ts';
 import type { ArchivedVersions } from '../../store/version-archive.ts';
 import { relationKey } from '../../language/terms.ts';
 import { markConstants, readArchived, writeArchived } from './archive-in-columns.ts';
-import type { ColumnReader, ColumnWriter } from './columns.ts';
+import { type ColumnReader, type ColumnWriter, type GenerationNeeded, marked } from './columns.ts';
 import { deathAt, keptRows } from './snapshot-rows.ts';
-import { type GenerationNeeded, marked } from './markers.ts';
 
 interface FactsHead {
   readonly createdAt: number;

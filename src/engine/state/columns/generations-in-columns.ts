@@ -1,8 +1,7 @@
 import type { Slices } from '../../base/slices.ts';
 import { Generations } from '../../store/generations.ts';
 import { TextColumn } from '../../store/text-column.ts';
-import type { ColumnReader, ColumnWriter } from './columns.ts';
-import { type GenerationNeeded, marked } from './markers.ts';
+import { type ColumnReader, type ColumnWriter, type GenerationNeeded, marked } from './columns.ts';
 
 /**
  * The generations of one database in columns and back, as they were at a pinned moment: the number of the newest, and
