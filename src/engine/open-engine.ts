@@ -7,7 +7,7 @@ import { type Operation, operationVersion } from './state/operation.ts';
 import type { State } from './state/state.ts';
 import { stateOf, type RestoredState } from './state/state-snapshot.ts';
 import { type StorageBackend, systemErrorCode } from './log/backend.ts';
-import { keyOf } from './log/cipher.ts';
+import { folderKeyOf } from './log/cipher.ts';
 import type { LogRecord } from './log/codec.ts';
 import { openFileBackend } from './log/file-backend.ts';
 import { type Following, markBegun, markFollowing, readFollowing, unmarkFollowing } from './log/following.ts';
@@ -103,7 +103,8 @@ export async function openEngineOn(
     tallies,
     log,
     lock,
-    openJournal: (name) => new Journal({ backend, name, key: keyOf(options.encryptionKey), random, onWarn }),
+    openJournal: (name) =>
+      new Journal({ backend, name, key: folderKeyOf(options.encryptionKey), random, onWarn }),
     clock,
     memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
@@ -141,7 +142,7 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
   const { log } = await openLog(backend, {
     ...(following !== null && leads ? { branch: following } : {}),
     fsync: options.fsync ?? 'always',
-    key: keyOf(options.encryptionKey),
+    key: folderKeyOf(options.encryptionKey),
     ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
     now: () => clock.now(),
     random,

@@ -34,7 +34,7 @@ export class Slices {
 const sliceMs = 5;
 
 /** Does work that comes in small steps, with a breath between any two. */
-export async function workedOff<Result>(
+export async function runInSlices<Result>(
   steps: Generator<'more', Result, undefined>,
   breathe: () => Promise<void>,
 ): Promise<Result> {
@@ -46,7 +46,7 @@ export async function workedOff<Result>(
 }
 
 /** Does the same without a breath, where nobody waits. */
-export function doneAtOnce<Result>(steps: Generator<'more', Result, undefined>): Result {
+export function runAtOnce<Result>(steps: Generator<'more', Result, undefined>): Result {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

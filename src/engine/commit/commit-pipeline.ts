@@ -45,7 +45,7 @@ export interface DecidedWrite {
 }
 
 /** More durable writes do not wait to be applied: later ones wait before they are sealed, since all are held in memory. */
-const mostBehind = 64;
+const maxBehind = 64;
 
 /** What a write wants when the state shows it. */
 type Showing = Pick<Write, 'before'>;
@@ -64,7 +64,7 @@ export class CommitPipeline {
   readonly #state: State;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #watcher: CommitObserver;
+  readonly #observer: CommitObserver;
   readonly #slices: Slices;
   /** Durable writes that wait for one before them to be applied. */
   #behind = 0;
@@ -73,7 +73,7 @@ export class CommitPipeline {
   /** Resolves when the write before has been sealed: they go one after the other. */
   #turn: Promise<void> = Promise.resolve();
   #underWay = 0;
-  #isBarred = false;
+  #isExclusive = false;
   #waiting: (() => void)[] = [];
   #stamp: number;
   isClosed = false;
@@ -83,7 +83,7 @@ export class CommitPipeline {
     this.#slices = new Slices(pause);
     this.#log = log;
     this.#clock = clock;
-    this.#watcher = watcher;
+    this.#observer = watcher;
     this.#stamp = state.time;
   }
 
@@ -99,7 +99,7 @@ export class CommitPipeline {
     try {
       await before;
       await this.#log.room();
-      while (this.#isBarred || (isBarrier && this.#underWay > 0) || this.#behind >= mostBehind)
+      while (this.#isExclusive || (isBarrier && this.#underWay > 0) || this.#behind >= maxBehind)
         await this.#change();
       committed = this.#seal(write, isBarrier);
     } finally {
@@ -113,7 +113,7 @@ export class CommitPipeline {
     this.#stamp = Math.max(this.#clock.now(), this.#stamp, this.#state.time);
     const time = this.#stamp;
     this.#state.database(write.database);
-    this.#isBarred = isBarrier;
+    this.#isExclusive = isBarrier;
     this.#underWay++;
     try {
       const checked = write.check?.(time);
@@ -126,7 +126,7 @@ export class CommitPipeline {
       return await this.#commit(write, time, decided);
     } finally {
       this.#underWay--;
-      if (isBarrier) this.#isBarred = false;
+      if (isBarrier) this.#isExclusive = false;
       this.#wake();
     }
   }
@@ -233,13 +233,13 @@ export class CommitPipeline {
     let report: Report;
     // Whatever happens beside it, what is durable is applied.
     try {
-      this.#watcher.applying(record);
+      this.#observer.applying(record);
       write.before?.(record.time);
     } finally {
       const shown = steps.next();
       assert(shown.done === true, 'showing is the last step');
       report = shown.value;
-      this.#watcher.applied(record, report);
+      this.#observer.applied(record, report);
     }
     return report;
   }

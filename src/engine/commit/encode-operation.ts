@@ -46,7 +46,7 @@ async function writeList<Item>(
     write(items.slice(start, start + itemsInSlice));
     // The first ones tell about how long all are; where they mislead, no more than a little is lost.
     if (start === 0)
-      json.expect(Math.min(mostExpected, ((json.bytes.length - before) * items.length) / itemsInSlice));
+      json.expect(Math.min(maxExpectedBytes, ((json.bytes.length - before) * items.length) / itemsInSlice));
     await slices.breathe();
   }
   json.write(']');
@@ -153,7 +153,7 @@ interface FactFrame {
   readonly after: Uint8Array;
 }
 
-const mostExpected = 0x100_0000;
+const maxExpectedBytes = 0x100_0000;
 const quotationMark = 0x22;
 const comma = 0x2c;
 const backslash = 0x5c;

@@ -9,15 +9,15 @@ import { ruleIdentity } from '../language/identity.ts';
 import { parseRule } from '../language/parse.ts';
 import { checkStratified, dependenciesOf } from '../language/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from '../language/terms.ts';
-import type { RuleOperation, RuleToKeep } from '../state/operation.ts';
+import type { RuleOperation, RuleToStore } from '../state/operation.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
 import type { Tallies } from '../datalog/model/rule-tallies.ts';
 
 /**
- * The rule that is to be kept, parsed and checked by itself. `path` is where it stands in the request, with a full
+ * The rule that is to be stored, parsed and checked by itself. `path` is where it stands in the request, with a full
  * stop at the end unless that is everywhere.
  */
-export function ruleToKeep(input: RuleInput, path = ''): RuleToKeep {
+export function ruleToStore(input: RuleInput, path = ''): RuleToStore {
   const { scope, name, description, enabled } = input;
   return { rule: ruleOf(input, path), scope, name, description, enabled };
 }
@@ -42,7 +42,7 @@ export function checkFits(rules: RuleStore, rule: Rule, scope: string | null, re
   // The others fit together already: a cycle that must not be goes through this rule.
   const others = rules.around(relationOf(rule.head), read).filter(({ id }) => id !== replaced);
   // Without default negation and aggregates there is nothing to be ordered.
-  if (![rule, ...others.map((kept) => kept.rule)].some(({ body }) => body.some(mustWait))) return;
+  if (![rule, ...others.map((stored) => stored.rule)].some(({ body }) => body.some(mustWait))) return;
   checkStratified([...others, { rule, scope, id: 'this rule' }], scope);
 }
 
@@ -55,10 +55,10 @@ export function requireRule(
   database: { readonly name: string; readonly rules: RuleStore },
   id: string,
 ): RuleRecord {
-  const kept = database.rules.get(id);
-  if (kept === null)
+  const stored = database.rules.get(id);
+  if (stored === null)
     throw new EngineError('RuleNotFound', `there is no rule ${id} in the database ${database.name}`);
-  return kept;
+  return stored;
 }
 
 /** Refuses to put a rule in the place of the one with this id where another is the same, or where it does not fit. */
@@ -98,17 +98,17 @@ export function etagOf({ id, changedIn }: Pick<RuleRecord, 'id' | 'changedIn'>):
 }
 
 /** Refuses with PreconditionFailed where the caller wants the rule as it no longer is. */
-export function requireMatch({ ifMatch }: Caller, kept: RuleRecord): void {
-  if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(etagOf(kept))) return;
+export function requireMatch({ ifMatch }: Caller, stored: RuleRecord): void {
+  if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(etagOf(stored))) return;
   throw new EngineError(
     'PreconditionFailed',
-    `rule ${kept.id} was changed in generation ${kept.changedIn} and is ${etagOf(kept)} now: read it again and repeat the write`,
+    `rule ${stored.id} was changed in generation ${stored.changedIn} and is ${etagOf(stored)} now: read it again and repeat the write`,
   );
 }
 
 /** The rule as it is listed. `tallies` tell how often rules concluded something new. */
-export function storedRule(kept: RuleRecord, tallies: Tallies): StoredRule {
-  const { id, text, rule, scope, name, description, enabled, createdAt } = kept;
+export function storedRule(stored: RuleRecord, tallies: Tallies): StoredRule {
+  const { id, text, rule, scope, name, description, enabled, createdAt } = stored;
   const { head, body } = rule;
   const fired = tallies.get(id)?.fired ?? 0;
   return {
@@ -121,7 +121,7 @@ export function storedRule(kept: RuleRecord, tallies: Tallies): StoredRule {
     description,
     enabled,
     createdAt,
-    etag: etagOf(kept),
+    etag: etagOf(stored),
     fired,
   };
 }

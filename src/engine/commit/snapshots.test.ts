@@ -23,7 +23,7 @@ async function started(changes: Partial<SnapshotsHost> = {}): Promise<Under> {
   const snapshots = new Snapshots({
     state,
     log,
-    lane: { between: async (look) => look() },
+    pipeline: { between: async (look) => look() },
     talliesOf: () => new Map(),
     pause: () => new Promise((resolve) => setImmediate(resolve)),
     neededAfter: () => Number.POSITIVE_INFINITY,

@@ -16,7 +16,7 @@ import type { CommitPipeline } from './commit-pipeline.ts';
 export interface SnapshotsHost {
   readonly state: State;
   readonly log: Log;
-  readonly lane: Pick<CommitPipeline, 'between'>;
+  readonly pipeline: Pick<CommitPipeline, 'between'>;
   readonly talliesOf: (database: DatabaseState) => Tallies;
   readonly pause: () => Promise<void>;
   /** Records after this one are kept though a snapshot covers them: somebody is fetching them. */
@@ -28,13 +28,13 @@ export interface SnapshotsHost {
 }
 
 /** How often it is looked whether one is due, in milliseconds. */
-const lookMs = 1000;
+const checkIntervalMs = 1000;
 /** After one that failed, the next is tried after so long. */
 const retryMs = 30_000;
 /** The log may grow to twice the last snapshot, and to so much in any case. */
-const leastLogBytes = 64 * 1024 * 1024;
+const minLogBytes = 64 * 1024 * 1024;
 /** After one, another is written soon only when so many times as long has passed as it took. */
-const restAfter = 10;
+const restFactor = 10;
 
 export class Snapshots {
   readonly #host: SnapshotsHost;
@@ -42,7 +42,7 @@ export class Snapshots {
   /** The one under way. */
   #running: Promise<SnapshotTaken> | null = null;
   /** What none may be written beside. */
-  #other: Promise<void> | null = null;
+  #exclusive: Promise<void> | null = null;
   /** The one that begins after it. */
   #next: Promise<SnapshotTaken> | null = null;
   #lastAt = performance.now();
@@ -59,7 +59,7 @@ export class Snapshots {
   constructor(host: SnapshotsHost) {
     this.#host = host;
     this.#uses = this.#usesVersion();
-    this.#timer = setInterval(() => this.#look(), Math.min(lookMs, host.intervalMs));
+    this.#timer = setInterval(() => this.#takeIfDue(), Math.min(checkIntervalMs, host.intervalMs));
     this.#timer.unref();
   }
 
@@ -77,7 +77,7 @@ export class Snapshots {
   take(): Promise<SnapshotTaken> {
     if (this.#isClosing)
       return Promise.reject(new EngineError('NotReady', 'the service is shutting down: nothing is lost'));
-    return this.#taken();
+    return this.#takeNext();
   }
 
   /** Much may have been let go of: a snapshot is written soon, so that the disk shrinks too. */
@@ -89,16 +89,16 @@ export class Snapshots {
   async without(run: () => Promise<void>): Promise<void> {
     while (this.#running !== null) await this.#settled(this.#running);
     const other = run().finally(() => {
-      this.#other = null;
+      this.#exclusive = null;
     });
     // Whoever asked for it is told of what it ends with.
-    this.#other = other.catch(() => {});
+    this.#exclusive = other.catch(() => {});
     await other;
   }
 
   /**
    * Writes a last one where something has changed and there is so much time, in milliseconds; else gives it up. What
-   * it would have held the log has, but for uses by questions. The lane takes no more writes.
+   * it would have held the log has, but for uses by questions. The pipeline takes no more writes.
    */
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
@@ -111,19 +111,19 @@ export class Snapshots {
       // The one that is to begin becomes the one under way when that has ended.
       for (let taken = this.#running ?? this.#next; taken !== null; taken = this.#running ?? this.#next)
         await this.#settled(taken);
-      if (this.#isWanted && this.#hasChanged()) await this.#settled(this.#taken());
+      if (this.#isWanted && this.#hasChanged()) await this.#settled(this.#takeNext());
     } finally {
       clearTimeout(timer);
     }
   }
 
-  #look(): void {
+  #takeIfDue(): void {
     if (this.#running !== null || performance.now() - this.#failedAt < retryMs) return;
     const { uncoveredBytes, snapshotBytes } = this.#host.log.statistics();
-    const isLong = uncoveredBytes > Math.max(leastLogBytes, 2 * snapshotBytes);
+    const isLong = uncoveredBytes > Math.max(minLogBytes, 2 * snapshotBytes);
     const since = performance.now() - this.#lastAt;
-    const isTime = since >= this.#host.intervalMs || (this.#isSoon && since >= restAfter * this.#lastTook);
-    if ((isLong || isTime) && this.#hasChanged()) void this.#settled(this.#taken());
+    const isTime = since >= this.#host.intervalMs || (this.#isSoon && since >= restFactor * this.#lastTook);
+    if ((isLong || isTime) && this.#hasChanged()) void this.#settled(this.#takeNext());
   }
 
   /** Resolves when it has ended, however: who asked for it is told, and the operator. */
@@ -139,7 +139,7 @@ export class Snapshots {
   }
 
   /** One that begins after the call. */
-  #taken(): Promise<SnapshotTaken> {
+  #takeNext(): Promise<SnapshotTaken> {
     if (this.#running === null) return this.#next ?? this.#begin();
     this.#next ??= this.#running.then(
       () => this.#begin(),
@@ -159,12 +159,12 @@ export class Snapshots {
   }
 
   async #write(): Promise<SnapshotTaken> {
-    const { state, log, lane, talliesOf, pause, neededAfter } = this.#host;
+    const { state, log, pipeline, talliesOf, pause, neededAfter } = this.#host;
     const startedAt = performance.now();
     try {
-      await this.#other;
+      await this.#exclusive;
       await log.beginSegment();
-      const { pin, uses } = await lane.between(() => ({
+      const { pin, uses } = await pipeline.between(() => ({
         pin: pinState(state, talliesOf),
         uses: this.#usesVersion(),
       }));

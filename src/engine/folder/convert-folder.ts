@@ -1,6 +1,6 @@
 import { contentsOf, type Contents, type FolderTask, noPause, talliesOf } from './locked-folder.ts';
 import { stateOf } from '../state/state-snapshot.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import { pinState } from '../state/state-snapshot.ts';
 import { putAlone } from '../log/standalone-snapshot.ts';
 import { asideName, journalNames, readJournal, writeJournal } from '../log/journal.ts';
@@ -22,7 +22,7 @@ export interface FolderKeyChange {
 export async function convertFolder(task: FolderTask, { from, to }: FolderKeyChange): Promise<Contents> {
   const { backend, clock, random, onWarn } = task;
   const now = (): number => clock.now();
-  const { log } = await openLog(backend, { fsync: 'always', key: keyOf(from), now, random, onWarn });
+  const { log } = await openLog(backend, { fsync: 'always', key: folderKeyOf(from), now, random, onWarn });
   if (log.lastSequence === 0)
     throw new StartupError(
       'The storage folder holds nothing yet. Start the service with the key that it is to have.',
@@ -35,7 +35,7 @@ export async function convertFolder(task: FolderTask, { from, to }: FolderKeyCha
   await log.close();
   const parts = pin.parts(noPause, () => true);
   await putAlone(backend, { sequence, time, checksum, historyId, parent, epoch }, parts, {
-    key: keyOf(to),
+    key: folderKeyOf(to),
     now,
     random,
     onWarn,
@@ -57,8 +57,8 @@ async function convertJournals(
     // One that was set aside is of no use, and may be readable by anybody.
     if (names.includes(asideName(name))) await backend.remove(asideName(name));
     if (!names.includes(name)) continue;
-    const { records } = await readJournal({ backend, name, key: keyOf(change.from), random, onWarn });
-    await writeJournal({ backend, name, key: keyOf(change.to), random }, records);
+    const { records } = await readJournal({ backend, name, key: folderKeyOf(change.from), random, onWarn });
+    await writeJournal({ backend, name, key: folderKeyOf(change.to), random }, records);
   }
   await backend.syncDirectory();
 }

@@ -8,7 +8,7 @@ import { convertFolder } from './convert-folder.ts';
 import { type FolderTask, noPause, talliesOf } from './locked-folder.ts';
 import { openEngine, openStored } from '../open-engine.ts';
 import { stateOf } from '../state/state-snapshot.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import { repairFolder } from './repair-folder.ts';
 import { openBackup } from './restore-backup.ts';
 import { pinState, type RestoredState } from '../state/state-snapshot.ts';
@@ -81,7 +81,7 @@ async function loggedOf(restored: RestoredState): Promise<string> {
 }
 
 async function opened(files: StorageBackend, key: string | null): Promise<RestoredState> {
-  return stateOf((await readStoredLog(files, keyOf(key))).log, noPause);
+  return stateOf((await readStoredLog(files, folderKeyOf(key))).log, noPause);
 }
 
 /** What the service answers of the folder with these files: the facts of p, by what they are about, and their ids. */
@@ -156,9 +156,9 @@ describe('--restore', () => {
     expect(backup).toMatchObject({ position: 13, contents: { facts: 11, rules: 1 } });
     const disk = crashBackend();
     await backup.install(taskOn(disk));
-    const original = await readStoredLog(memoryBackend(await written(oldKey)), keyOf(oldKey));
+    const original = await readStoredLog(memoryBackend(await written(oldKey)), folderKeyOf(oldKey));
     expect(original.contents.parent).toBeNull();
-    const { historyId, parent } = (await readStoredLog(disk, keyOf(oldKey))).contents;
+    const { historyId, parent } = (await readStoredLog(disk, folderKeyOf(oldKey))).contents;
     expect(parent?.sequence).toBe(13);
     expect(historyId).not.toBe(parent?.historyId);
     const after = await served(disk.now(), oldKey);
@@ -339,7 +339,7 @@ describe("a follower's folder and what it was receiving", () => {
     const disk = memoryBackend(await written(key));
     const { log } = await openLog(disk, {
       fsync: 'always',
-      key: keyOf(key),
+      key: folderKeyOf(key),
       now: () => startTime,
       random,
       onWarn,

@@ -1,6 +1,6 @@
 import { apply } from '../state/apply.ts';
 import { contentsOf, type Contents, type FolderTask, noPause, talliesOf } from './locked-folder.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import type { Operation } from '../state/operation.ts';
 import { DatabaseState, State } from '../state/state.ts';
 import { pinState, readState, type RestoredState } from '../state/state-snapshot.ts';
@@ -39,7 +39,7 @@ export interface LeftOut {
 }
 
 /** After so many records that could not be applied, those that follow are left out too. */
-const MOST_TRIES = 100;
+const MAX_TRIES = 100;
 const PIECE_BYTES = 1024 * 1024;
 
 /**
@@ -50,13 +50,13 @@ export async function repairFolder(
   { backend, clock, random, onWarn }: FolderTask,
   encryptionKey: string | null,
 ): Promise<Repaired | null> {
-  const key = keyOf(encryptionKey);
+  const key = folderKeyOf(encryptionKey);
   const examined = await examine(backend, key);
   if (examined.damages.length === 0) return null;
   const { restored, leftOut } = await fold(backend, examined);
   const { state } = restored;
-  const { historyId, epoch, unbrokenTo, mostSequence } = examined;
-  passOver(state, mostSequence, lostRecords(examined) + leftOut.length);
+  const { historyId, epoch, unbrokenTo, maxSequence } = examined;
+  passOver(state, maxSequence, lostRecords(examined) + leftOut.length);
   const setAside = await setDamagedAside(backend, examined.damages);
   const pin = pinState(state, talliesOf(restored));
   const parent = historyId === null ? null : { historyId, sequence: unbrokenTo };
@@ -84,7 +84,7 @@ interface Folded {
 /** The state of all that is left. A record that fails leaves the state half changed: it is folded again without it. */
 async function fold(backend: StorageBackend, examined: Examined): Promise<Folded> {
   const failed = new Map<number, LeftOut>();
-  for (let left = MOST_TRIES; ; left--) {
+  for (let left = MAX_TRIES; ; left--) {
     const isLast = left <= 0;
     const folding = new Folding(await initialState(backend, examined), failed, isLast);
     const failure = await foldAll(backend, examined, folding);
@@ -222,9 +222,9 @@ function passOver(state: State, mostSequence: number, missing: number): void {
 }
 
 /** How many records there may have been beside those that verify: each began one generation at most. */
-function lostRecords({ snapshot, frames, mostSequence }: Examined): number {
+function lostRecords({ snapshot, frames, maxSequence }: Examined): number {
   const kept = frames.reduce((sum, { header }) => sum + header.count, 0);
-  return Math.max(0, mostSequence - (snapshot?.header.sequence ?? 0) - kept);
+  return Math.max(0, maxSequence - (snapshot?.header.sequence ?? 0) - kept);
 }
 
 /** Copies what is damaged, durably, each range to a file that is named by it; what was copied before is copied again. */

@@ -1,5 +1,5 @@
 import { contentsOf, type Contents, type FolderTask, noPause } from './locked-folder.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import { readState } from '../state/state-snapshot.ts';
 import { freshHistory, putAlone } from '../log/standalone-snapshot.ts';
 import type { StorageBackend } from '../log/backend.ts';
@@ -26,7 +26,7 @@ export async function openBackup(
   name: string,
   encryptionKey: string | null,
 ): Promise<VerifiedBackup> {
-  const key = keyOf(encryptionKey);
+  const key = folderKeyOf(encryptionKey);
   const backup = await verifySnapshot(from, name, key);
   const { sequence, time, checksum, epoch, historyId } = backup.header;
   const readSnapshot = (section: SnapshotPart['section']) => readSection(from, backup, section);

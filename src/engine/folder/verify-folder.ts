@@ -1,6 +1,6 @@
 import { apply } from '../state/apply.ts';
 import { contentsOf, type Contents, noPause } from './locked-folder.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import { State } from '../state/state.ts';
 import { readState } from '../state/state-snapshot.ts';
 import type { StorageBackend } from '../log/backend.ts';
@@ -28,7 +28,7 @@ export interface Verified {
  * StartupError where the key is not the folder's, or a file is of a newer version.
  */
 export async function verifyFolder(backend: StorageBackend, encryptionKey: string | null): Promise<Verified> {
-  const key = keyOf(encryptionKey);
+  const key = folderKeyOf(encryptionKey);
   try {
     return await sound(backend, encryptionKey);
   } catch (error) {
@@ -50,7 +50,7 @@ export async function verifyFolder(backend: StorageBackend, encryptionKey: strin
 }
 
 async function sound(backend: StorageBackend, encryptionKey: string | null): Promise<Verified> {
-  const { contents, tail, log } = await readStoredLog(backend, keyOf(encryptionKey));
+  const { contents, tail, log } = await readStoredLog(backend, folderKeyOf(encryptionKey));
   const { snapshot, segments, lastSequence } = contents;
   const state = snapshot === null ? new State() : (await readState(log, noPause)).state;
   let records = 0;

@@ -25,7 +25,7 @@ const CHECK_BYTES = 16;
 const NONCE_BYTES = 12;
 
 /** A frame's nonce has 4 bytes in its header. */
-const MAXIMUM_NONCE = 0xffff_ffff;
+const MAX_NONCE = 0xffff_ffff;
 
 /** Makes payloads what they are in the file. One for each file, by whoever makes the file. */
 export interface Sealer {
@@ -133,7 +133,7 @@ function aesSealer(dataKey: Uint8Array): Sealer {
     flags: SEALED_FLAG,
     overhead: TAG_BYTES,
     nextNonce: () => {
-      assert(frames < MAXIMUM_NONCE, 'a file has fewer frames than nonces');
+      assert(frames < MAX_NONCE, 'a file has fewer frames than nonces');
       return ++frames;
     },
     seal: (nonce, head, parts) => {
@@ -178,6 +178,6 @@ function nonceBytes(counter: number): Uint8Array {
 }
 
 /** The key that is written so; null where there is none. */
-export function keyOf(hexadecimal: string | null | undefined): FolderKey | null {
+export function folderKeyOf(hexadecimal: string | null | undefined): FolderKey | null {
   return hexadecimal === null || hexadecimal === undefined ? null : FolderKey.fromHexadecimal(hexadecimal);
 }

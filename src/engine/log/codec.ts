@@ -23,7 +23,7 @@ export const SALT_BYTES = 16;
  */
 export const FOLLOWS_UNSYNCED = 4;
 /** No payload is longer; the log refuses to write one that is. */
-export const MAXIMUM_PAYLOAD_BYTES = 512 * 1024 * 1024;
+export const MAX_PAYLOAD_BYTES = 512 * 1024 * 1024;
 
 const kind: FileKind = {
   magic: new Uint8Array([0x43, 0x4f, 0x52, 0x4c, 0x4f, 0x47, 0x0d, 0x0a]), // "CORLOG\r\n"
@@ -257,7 +257,7 @@ export function encodeFrame(
   sealer: Sealer = plainSealer,
 ): Uint8Array {
   const payloadBytes = parts.reduce((sum, part) => sum + part.length, sealer.overhead);
-  assert(payloadBytes > 0 && payloadBytes <= MAXIMUM_PAYLOAD_BYTES, 'a payload has a legal length');
+  assert(payloadBytes > 0 && payloadBytes <= MAX_PAYLOAD_BYTES, 'a payload has a legal length');
   const nonce = sealer.nextNonce();
   const bytes = new Uint8Array(frameBytes(payloadBytes));
   const view = new DataView(bytes.buffer);

@@ -61,11 +61,11 @@ export interface Examined {
   readonly historyId: string | null;
   readonly epoch: number;
   /** The highest number that a record may have had, in what is there and what is not. */
-  readonly mostSequence: number;
+  readonly maxSequence: number;
 }
 
 /** No record takes fewer bytes in a frame. */
-const LEAST_RECORD_BYTES = 64;
+const MIN_RECORD_BYTES = 64;
 
 /** Rejects with a StartupError where the key is not the folder's, or a file is of a newer version. */
 export async function examine(backend: StorageBackend, key: FolderKey | null): Promise<Examined> {
@@ -98,7 +98,7 @@ class Examination {
   #segments = 0;
   #historyId: string | null = null;
   #epoch = 0;
-  #mostSequence = 0;
+  #maxSequence = 0;
   /** Sequence that the next frame begins with, if nothing is missing. */
   #next = 1;
   #unbrokenTo: number | null = null;
@@ -124,7 +124,7 @@ class Examination {
       unbrokenTo: this.#unbrokenTo ?? this.#next - 1,
       historyId: this.#historyId,
       epoch: this.#epoch,
-      mostSequence: Math.max(this.#mostSequence, this.#next - 1),
+      maxSequence: Math.max(this.#maxSequence, this.#next - 1),
     };
   }
 
@@ -134,7 +134,7 @@ class Examination {
       const examined = await examineSnapshot(this.#backend, name, this.#key);
       this.#damages.push(...examined.damages);
       const sequence = Number.parseInt(name, 10);
-      this.#mostSequence = Math.max(this.#mostSequence, sequence);
+      this.#maxSequence = Math.max(this.#maxSequence, sequence);
       if (examined.stored === null) {
         this.#unbrokenTo = 0;
         continue;
@@ -248,9 +248,9 @@ class Examination {
   #lose(file: string, from: number, to: number, what: string): void {
     this.#damages.push({ file, from, to, what });
     this.#unbrokenTo ??= this.#next - 1;
-    this.#mostSequence = Math.max(
-      this.#mostSequence,
-      this.#next - 1 + Math.ceil((to - from) / LEAST_RECORD_BYTES),
+    this.#maxSequence = Math.max(
+      this.#maxSequence,
+      this.#next - 1 + Math.ceil((to - from) / MIN_RECORD_BYTES),
     );
   }
 

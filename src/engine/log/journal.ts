@@ -112,7 +112,7 @@ export class Journal {
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#waiting.length > 0 || this.#open !== null) await this.flush(true);
     await this.#turn;
-    await this.#letGo();
+    await this.#closeFile();
   }
 
   #schedule(): void {
@@ -131,7 +131,7 @@ export class Journal {
     try {
       const open = this.#open;
       if (open === null || this.#isStale || open.appended > Math.max(MIN_APPENDED_BYTES, open.written))
-        await this.#writeAnew();
+        await this.#rewriteFile();
       else if (records.length > 0) await appendTo(open, records);
       if (isDurable) await this.#open?.file.sync();
       this.#isFailing = false;
@@ -142,12 +142,12 @@ export class Journal {
     }
   }
 
-  async #writeAnew(): Promise<void> {
+  async #rewriteFile(): Promise<void> {
     const { backend, name, key, random } = this.#parts;
     // Those that are appended from here on are not among them.
     this.#isStale = false;
     const records = this.#all();
-    await this.#letGo();
+    await this.#closeFile();
     const sealer = await writeJournal({ backend, name, key, random }, records);
     const file = await backend.open(name, 'write');
     const size = await file.size();
@@ -166,7 +166,7 @@ export class Journal {
     );
   }
 
-  async #letGo(): Promise<void> {
+  async #closeFile(): Promise<void> {
     const file = this.#open?.file;
     this.#open = null;
     await file?.close().catch(() => {

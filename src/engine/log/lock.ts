@@ -32,8 +32,8 @@ interface SocketFolder {
 }
 
 /** Less than any system allows for the path of a socket (104 bytes on macOS, 108 on Linux). */
-const LONGEST_SOCKET_PATH = 100;
-const LONGEST_SOCKET_NAME = 32;
+const MAX_SOCKET_PATH_BYTES = 100;
+const MAX_SOCKET_NAME_BYTES = 32;
 /** What a file system answers that has no sockets, or no links to them. */
 const NO_SOCKETS_HERE = new Set(['EOPNOTSUPP', 'ENOTSUP', 'EPERM', 'ENOSYS', 'EINVAL', 'EMLINK']);
 
@@ -172,7 +172,7 @@ function inUse(root: string, owner: LockOwner | null): StartupError {
 /** A path to the folder that leaves room for the name of a socket: itself, or a link in the temporary folder. */
 async function shortPathTo(folder: string): Promise<SocketFolder> {
   const fits = (path: string): boolean =>
-    Buffer.byteLength(path) + LONGEST_SOCKET_NAME <= LONGEST_SOCKET_PATH;
+    Buffer.byteLength(path) + MAX_SOCKET_NAME_BYTES <= MAX_SOCKET_PATH_BYTES;
   if (fits(folder)) return { folder, shortPath: folder, done: async () => undefined };
   const base = fits(join(tmpdir(), 'corollary-123456/folder')) ? tmpdir() : '/tmp';
   // A folder of our own, since anybody could have put a link of that name into the shared one.

@@ -18,7 +18,7 @@ import {
   hexadecimal,
   type HistoryParent,
   type LogRecord,
-  MAXIMUM_PAYLOAD_BYTES,
+  MAX_PAYLOAD_BYTES,
   SALT_BYTES,
 } from './codec.ts';
 import { checksumAt, readSegment, readStored, type StoredRecords } from './log-reader.ts';
@@ -216,7 +216,7 @@ interface Task {
 
 const MEBIBYTE = 1024 * 1024;
 /** With what was grouped before it, an append fits a frame. */
-const MAXIMUM_APPEND_BYTES = MAXIMUM_PAYLOAD_BYTES / 2;
+const MAX_APPEND_BYTES = MAX_PAYLOAD_BYTES / 2;
 /** Less than the 100 ms promised, to leave time for the sync itself. */
 const SYNC_INTERVAL_MS = 50;
 /** Readiness is due back within 5 s of space returning. */
@@ -703,7 +703,7 @@ function settle(pending: Pending): void {
 function encodeAll(records: readonly LogRecord[], operation: Uint8Array | undefined): EncodedRecords {
   const parts = records.map((record) => encodeRecord(record, operation));
   const bytes = parts.reduce((sum, part) => sum + part.length, 0);
-  if (bytes > MAXIMUM_APPEND_BYTES) {
+  if (bytes > MAX_APPEND_BYTES) {
     throw new EngineError('PayloadTooLarge', 'The write is larger than the log takes at once.');
   }
   return { parts, bytes };

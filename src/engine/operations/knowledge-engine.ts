@@ -5,7 +5,7 @@ import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { EngineError, notLeader } from '../base/errors.ts';
 import type { FactPattern } from '../store/fact-store.ts';
-import { Slices, workedOff } from '../base/slices.ts';
+import { Slices, runInSlices } from '../base/slices.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type {
   Cleared,
@@ -115,7 +115,7 @@ import {
   requireMatch,
   requireRule,
   ruleOutcome,
-  ruleToKeep,
+  ruleToStore,
   storedRule,
 } from '../commit/prepare-rules.ts';
 import { mentionedConstants, mentionedFacts } from '../memory/mentioned-facts.ts';
@@ -219,11 +219,11 @@ export class KnowledgeEngine implements Engine {
     this.keys = new Keys(state, this.#writer, clock);
     const talliesOf = (database: DatabaseState): Tallies => this.#live.talliesOf(database);
     const neededAfter = (): number => this.leader.neededAfter();
-    const lane = this.#lane;
+    const pipeline = this.#lane;
     this.#snapshots = new Snapshots({
       state,
       log,
-      lane,
+      pipeline,
       talliesOf,
       pause,
       neededAfter,
@@ -234,7 +234,7 @@ export class KnowledgeEngine implements Engine {
     this.leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => this.#snapshots.take() });
     const [live, snapshots] = [this.#live, this.#snapshots];
     const follows = parts.leaderUrl !== null;
-    this.replica = follows ? new EngineReplica({ state, log, lane, live, snapshots, pause }) : null;
+    this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;
     const { decayIntervalMs, onBug } = parts;
     const run = (signal: AbortSignal): Promise<void> =>
       decayEverywhere({ writer: this.#writer, onWarn, onBug }, signal);
@@ -347,7 +347,7 @@ export class KnowledgeEngine implements Engine {
   }
 
   async teach(caller: Caller, input: rules.RuleInput): Promise<rules.RuleOutcome> {
-    const operation: RuleOperation = { kind: 'teach', rule: ruleToKeep(input) };
+    const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input) };
     let hints: string[] = [];
     const check = (): void => {
       checkRuleOperation(this.#live.database(caller), operation);
@@ -358,7 +358,7 @@ export class KnowledgeEngine implements Engine {
   }
 
   async updateRule(caller: Caller, id: string, input: rules.RuleUpdate): Promise<rules.RuleOutcome> {
-    const operation: RuleOperation = { kind: 'updateRule', id, rule: ruleToKeep(input) };
+    const operation: RuleOperation = { kind: 'updateRule', id, rule: ruleToStore(input) };
     let hints: string[] = [];
     const check = (): void => {
       const database = this.#live.database(caller);
@@ -393,10 +393,10 @@ export class KnowledgeEngine implements Engine {
       const after = this.#live.after(context, generation, this.#live.programOf(context.database));
       const { atoms } = await dependentsAmong(after, context, known, []);
       this.#live.publishWithdrawn(caller, report, atoms);
-      watch.told({ atoms, isComplete: false });
+      watch.claim({ atoms, isComplete: false });
       const [rule] = report.rules;
       const { head, scope } = present(
-        rule && { head: rule.kept.rule.head, scope: rule.kept.scope },
+        rule && { head: rule.after.rule.head, scope: rule.after.scope },
         'it went',
       );
       const found = await consequencesOf(
@@ -429,7 +429,7 @@ export class KnowledgeEngine implements Engine {
     const { predicates } = await this.predicates(caller);
     const kept = this.#live.database(caller).rules.all();
     const slices = new Slices(this.#parts.pause);
-    const result = await workedOff(diagnosis(text, { predicates, rules: kept }), () => slices.breathe());
+    const result = await runInSlices(diagnosis(text, { predicates, rules: kept }), () => slices.breathe());
     return { valid: result.diagnostics.every(({ severity }) => severity !== 'error'), ...result };
   }
 
@@ -609,7 +609,7 @@ export class KnowledgeEngine implements Engine {
 
   keptImport(caller: Caller, key: string): StoredImport | null {
     const { idempotency } = this.#parts.state;
-    const kept = idempotency.under(caller.credential, spaceOf(caller), key, this.#live.showTime());
+    const kept = idempotency.get(caller.credential, spaceOf(caller), key, this.#live.showTime());
     if (kept === null) return null;
     const { note } = JSON.parse(kept.outcome) as { readonly note?: string };
     return { fingerprint: kept.mark.fingerprint, answer: note ?? null };

@@ -10,7 +10,7 @@ import {
 } from '../testing/replicating-fixtures.ts';
 import { loggedTold } from '../testing/told-state.ts';
 import type { LeaderConnection } from './follower.ts';
-import { type Head, PartWriter, readParts, ReplicationError, type WirePart } from './wire.ts';
+import { type AnswerHead, PartWriter, readParts, ReplicationError, type WirePart } from './wire.ts';
 
 /** What a follower makes of what its leader answers, or does not: docs/replication.md. */
 
@@ -58,7 +58,7 @@ function changed(
   };
 }
 
-function withHead(parts: readonly WirePart[], change: (head: Head) => Partial<Head>): WirePart[] {
+function withHead(parts: readonly WirePart[], change: (head: AnswerHead) => Partial<AnswerHead>): WirePart[] {
   return parts.map((part) =>
     part.kind === 'head' ? { kind: 'head', head: { ...part.head, ...change(part.head) } } : part,
   );

@@ -10,7 +10,7 @@
 import { EngineError } from '../base/errors.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { LogPosition } from '../log/log.ts';
-import { type Head, readParts, recordsOf, ReplicationError, type WirePart } from './wire.ts';
+import { type AnswerHead, readParts, decodeLines, ReplicationError, type WirePart } from './wire.ts';
 
 /** What a follower keeps: a log of its own, and the state that it amounts to. */
 export interface Replica {
@@ -67,7 +67,7 @@ export interface FollowerStatus {
 /** The first pause after a failure, and the longest after a refusal, in milliseconds; each doubles the one before. */
 const firstPauseMs = 250;
 const firstRefusedPauseMs = 1000;
-const longestRefusedPauseMs = 60_000;
+const maxRefusedPauseMs = 60_000;
 
 export class Follower {
   readonly #host: FollowerHost;
@@ -148,7 +148,7 @@ export class Follower {
     return 'records';
   }
 
-  async #headOf(parts: AsyncIterator<WirePart>, asked: number | null): Promise<Head> {
+  async #headOf(parts: AsyncIterator<WirePart>, asked: number | null): Promise<AnswerHead> {
     const first = await parts.next();
     if (first.done === true || first.value.kind !== 'head')
       throw new ReplicationError('broken', 'the answer of the leader does not begin as one');
@@ -160,7 +160,7 @@ export class Follower {
     return head;
   }
 
-  #refuseOlder({ historyId, epoch }: Head): void {
+  #refuseOlder({ historyId, epoch }: AnswerHead): void {
     const { replica } = this.#host;
     const isOwn = historyId === replica.historyId || historyId === replica.parentId;
     if (replica.position > 0 && isOwn && epoch < replica.epoch)
@@ -172,7 +172,7 @@ export class Follower {
   }
 
   /** Why the records cannot be continued, in words for who should know; '' where nobody needs to; null: they can be. */
-  async #whySnapshot(head: Head): Promise<string | null> {
+  async #whySnapshot(head: AnswerHead): Promise<string | null> {
     const { replica } = this.#host;
     const { position } = replica;
     if (position === 0) return '';
@@ -187,7 +187,7 @@ export class Follower {
     return null;
   }
 
-  async #exchange(seen: Head, why: string): Promise<void> {
+  async #exchange(seen: AnswerHead, why: string): Promise<void> {
     const { replica, leader, onWarn } = this.#host;
     if (why !== '' && this.#warnedOf !== seen.historyId) {
       this.#warnedOf = seen.historyId;
@@ -210,7 +210,7 @@ export class Follower {
   async #append(lines: Uint8Array): Promise<void> {
     const { replica } = this.#host;
     const { position } = replica;
-    const records = recordsOf(lines).filter(({ sequence }) => sequence > position);
+    const records = decodeLines(lines).filter(({ sequence }) => sequence > position);
     if (records.some(({ sequence }, index) => sequence !== position + 1 + index))
       throw new ReplicationError('broken', `the leader sent other records than those after ${position}`);
     if (records.length > 0) await replica.append(records);
@@ -243,7 +243,7 @@ export class Follower {
       (isRefused ? onWarn : onInfo)(`not following: ${message}`);
     const growth = 2 ** Math.min(this.#failures++, 16);
     return isRefused
-      ? Math.min(longestRefusedPauseMs, firstRefusedPauseMs * growth)
+      ? Math.min(maxRefusedPauseMs, firstRefusedPauseMs * growth)
       : Math.min(pollIntervalMs, firstPauseMs * growth);
   }
 }

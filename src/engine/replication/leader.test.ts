@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { asker, type Leading, openFollowing, openLeading, wayTo } from '../testing/replicating-fixtures.ts';
 import { loggedTold } from '../testing/told-state.ts';
-import { type Head, readParts, recordsOf } from './wire.ts';
+import { type AnswerHead, readParts, decodeLines } from './wire.ts';
 
 interface Answer {
-  readonly head: Head;
+  readonly head: AnswerHead;
   readonly sequences: readonly number[];
   readonly isEnded: boolean;
 }
 
 async function answerOf(chunks: AsyncIterable<Uint8Array>): Promise<Answer> {
-  let head: Head | null = null;
+  let head: AnswerHead | null = null;
   const sequences: number[] = [];
   let isEnded = false;
   for await (const part of readParts(chunks))
     if (part.kind === 'head') ({ head } = part);
     else if (part.kind === 'records')
-      sequences.push(...recordsOf(part.bytes).map(({ sequence }) => sequence));
+      sequences.push(...decodeLines(part.bytes).map(({ sequence }) => sequence));
     else isEnded = part.kind === 'end';
-  return { head: head as unknown as Head, sequences, isEnded };
+  return { head: head as unknown as AnswerHead, sequences, isEnded };
 }
 
 function records({ leader }: Leading, after: number, who = asker): Promise<Answer> {
@@ -26,7 +26,7 @@ function records({ leader }: Leading, after: number, who = asker): Promise<Answe
 }
 
 /** Begins to fetch the snapshot, and answers what takes the rest of it: nobody reads meanwhile. */
-async function beginFetch({ leader }: Leading, who = asker): Promise<() => Promise<Head>> {
+async function beginFetch({ leader }: Leading, who = asker): Promise<() => Promise<AnswerHead>> {
   const chunks = leader.snapshot(who);
   const first = await chunks.next();
   return async () => {

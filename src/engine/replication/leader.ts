@@ -9,7 +9,7 @@
  */
 import { present } from '../base/assert.ts';
 import type { Log } from '../log/log.ts';
-import { type Head, type WirePart, PartWriter, wireVersion } from './wire.ts';
+import { type AnswerHead, type WirePart, PartWriter, wireVersion } from './wire.ts';
 
 export interface LeaderHost {
   readonly log: Log;
@@ -45,7 +45,7 @@ interface KnownFollower extends Asker {
 }
 
 /** The log that is kept for who was given a snapshot: what comes after a record. Times are epoch milliseconds. */
-interface HeldLog {
+interface Retention {
   readonly after: number;
   readonly begun: number;
   readonly lastContactAt: number;
@@ -54,16 +54,16 @@ interface HeldLog {
 /** Records that one answer holds, in bytes: it ends after the frame that reaches them. */
 const batchBytes = 4 * 1024 * 1024;
 /** Followers that are remembered, and for how long after they last asked, in milliseconds. */
-const mostFollowers = 100;
-const rememberedFor = 600_000;
+const maxFollowers = 100;
+const contactTimeoutMs = 600_000;
 /** For so many the log is kept that have not caught up, and for how long since they were given a snapshot. */
-const mostHeld = 8;
-const longestHeld = 6 * 3_600_000;
+const maxRetentions = 8;
+const maxRetentionMs = 6 * 3_600_000;
 
 export class Leader {
   readonly #host: LeaderHost;
   readonly #followers = new Map<string, KnownFollower>();
-  readonly #held = new Map<string, HeldLog>();
+  readonly #retentions = new Map<string, Retention>();
 
   constructor(host: LeaderHost) {
     this.#host = host;
@@ -110,7 +110,7 @@ export class Leader {
       };
       yield writer.write({ kind: 'head', head });
       for (let piece = first; piece.done !== true; piece = await pieces.next()) {
-        this.#hold(asker, { after: sequence, begun });
+        this.#retain(asker, { after: sequence, begun });
         yield writer.write({ kind: 'state', bytes: piece.value });
       }
       yield writer.write({ kind: 'end' });
@@ -126,9 +126,10 @@ export class Leader {
    */
   neededAfter(): number {
     const now = this.#host.now();
-    for (const [key, { begun, lastContactAt }] of this.#held)
-      if (now - lastContactAt > rememberedFor || now - begun > longestHeld) this.#held.delete(key);
-    return Math.min(...Array.from(this.#held.values(), ({ after }) => after));
+    for (const [key, { begun, lastContactAt }] of this.#retentions)
+      if (now - lastContactAt > contactTimeoutMs || now - begun > maxRetentionMs)
+        this.#retentions.delete(key);
+    return Math.min(...Array.from(this.#retentions.values(), ({ after }) => after));
   }
 
   /** Those who asked lately, the last one first. */
@@ -142,7 +143,7 @@ export class Leader {
     }).toReversed();
   }
 
-  #head(): Pick<Head, 'version' | 'historyId' | 'epoch' | 'parent'> {
+  #head(): Pick<AnswerHead, 'version' | 'historyId' | 'epoch' | 'parent'> {
     const { historyId, epoch, parent } = this.#host.log;
     return { version: wireVersion, historyId, epoch, parent };
   }
@@ -165,7 +166,7 @@ export class Leader {
     for (;;) {
       const snapshot = present(log.snapshot(), 'a snapshot that was taken is there');
       const pieces = log.readSnapshot('state');
-      this.#hold(asker, { after: snapshot.sequence, begun });
+      this.#retain(asker, { after: snapshot.sequence, begun });
       try {
         return { snapshot, pieces, first: await pieces.next() };
       } catch (error) {
@@ -175,21 +176,21 @@ export class Leader {
     }
   }
 
-  #hold(asker: Asker, { after, begun }: Pick<HeldLog, 'after' | 'begun'>): void {
+  #retain(asker: Asker, { after, begun }: Pick<Retention, 'after' | 'begun'>): void {
     const key = keyOf(asker);
-    this.#held.delete(key);
-    this.#held.set(key, { after, begun, lastContactAt: this.#host.now() });
-    const [first] = this.#held.keys();
-    if (this.#held.size > mostHeld && first !== undefined) this.#held.delete(first);
+    this.#retentions.delete(key);
+    this.#retentions.set(key, { after, begun, lastContactAt: this.#host.now() });
+    const [first] = this.#retentions.keys();
+    if (this.#retentions.size > maxRetentions && first !== undefined) this.#retentions.delete(first);
   }
 
   /** Who goes on from there needs nothing before it, and nothing at all any more once it has caught up. */
   #release(asker: Asker, after: number): void {
     const key = keyOf(asker);
-    const held = this.#held.get(key);
+    const held = this.#retentions.get(key);
     if (held === undefined) return;
-    if (after >= this.#host.log.lastSequence) this.#held.delete(key);
-    else this.#hold(asker, { after: Math.max(held.after, after), begun: held.begun });
+    if (after >= this.#host.log.lastSequence) this.#retentions.delete(key);
+    else this.#retain(asker, { after: Math.max(held.after, after), begun: held.begun });
   }
 
   #note(position: number, asker: Asker): void {
@@ -204,9 +205,9 @@ export class Leader {
 
   /** The one that asked first is forgotten first. */
   #forget(): void {
-    const since = this.#host.now() - rememberedFor;
+    const since = this.#host.now() - contactTimeoutMs;
     for (const [key, { lastContactAt }] of this.#followers)
-      if (lastContactAt < since || this.#followers.size > mostFollowers) this.#followers.delete(key);
+      if (lastContactAt < since || this.#followers.size > maxFollowers) this.#followers.delete(key);
   }
 }
 

@@ -22,7 +22,7 @@ import type { CommitPipeline } from '../commit/commit-pipeline.ts';
 export interface ReplicaParts {
   readonly state: State;
   readonly log: Log;
-  readonly lane: CommitPipeline;
+  readonly pipeline: CommitPipeline;
   readonly live: LiveState;
   readonly snapshots: Snapshots;
   readonly pause: () => Promise<void>;
@@ -64,7 +64,7 @@ export class EngineReplica implements Replica {
         `the leader writes operations of version ${newer.version}, and this program knows version ${operationVersion}: ` +
           'run the same version of Corollary on both',
       );
-    await this.#parts.lane.follow(records);
+    await this.#parts.pipeline.follow(records);
   }
 
   async install(of: LogPosition, state: AsyncIterable<Uint8Array>): Promise<void> {
@@ -80,9 +80,9 @@ export class EngineReplica implements Replica {
   }
 
   async #become(received: ReceivedSnapshot, next: State): Promise<void> {
-    const { state, lane, live } = this.#parts;
+    const { state, pipeline, live } = this.#parts;
     await received.install();
-    await lane.between(() => {
+    await pipeline.between(() => {
       const before = [...state.databases.values()];
       state.become(next);
       live.replaced(before);

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { continueChecksum } from '../log/codec.ts';
-import { type Head, PartWriter, readParts, recordsOf, ReplicationError, type WirePart } from './wire.ts';
+import {
+  type AnswerHead,
+  PartWriter,
+  readParts,
+  decodeLines,
+  ReplicationError,
+  type WirePart,
+} from './wire.ts';
 
 /** What leader and follower send each other: docs/replication.md. */
 
-const head: Head = {
+const head: AnswerHead = {
   version: 1,
   historyId: 'ab'.repeat(16),
   epoch: 2,
@@ -107,7 +114,7 @@ describe('an answer', () => {
     expect(error).toBeInstanceOf(ReplicationError);
     expect(error).toMatchObject({ kind: 'refused', message: expect.stringContaining('version 2') });
     for (const wrong of [null, 'text', [], { ...head, position: '9' }, { ...head, epoch: 1.5 }]) {
-      const part = { kind: 'head', head: wrong as unknown as Head } as const;
+      const part = { kind: 'head', head: wrong as unknown as AnswerHead } as const;
       expect(await failure(Buffer.concat(written([part]))), JSON.stringify(wrong)).toEqual(broken);
     }
     expect(await failure(headOf('no JSON'))).toEqual(broken);
@@ -128,7 +135,7 @@ function headOf(text: string): Uint8Array {
 
 it('lines that are no records are broken, and what they hold is not told', () => {
   for (const text of ['no record\n', '{"sequence":1}\n', '{"sequence":1'])
-    expect(() => recordsOf(new TextEncoder().encode(text))).toThrow(
+    expect(() => decodeLines(new TextEncoder().encode(text))).toThrow(
       expect.objectContaining({ kind: 'broken', message: 'the leader sent records that cannot be read' }),
     );
 });

@@ -12,7 +12,7 @@ import type { LogPosition } from '../log/log.ts';
 export const wireVersion = 1;
 
 /** Every answer begins with it. */
-export interface Head {
+export interface AnswerHead {
   readonly version: number;
   /** The leader's log, and the epoch it writes under. */
   readonly historyId: string;
@@ -32,7 +32,7 @@ export interface Head {
 
 /** `records` are lines of the log, whole ones; `state` a piece of the section of that name of a snapshot. */
 export type WirePart =
-  | { readonly kind: 'head'; readonly head: Head }
+  | { readonly kind: 'head'; readonly head: AnswerHead }
   | { readonly kind: 'records' | 'state'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' };
 
@@ -45,7 +45,7 @@ const kinds = new Map<number, WirePart['kind']>(
 const headerBytes = 5;
 const checksumBytes = 4;
 /** No part is longer: a frame of the log fits. */
-const mostBytes = 512 * 1024 * 1024;
+const maxPartBytes = 512 * 1024 * 1024;
 const noBytes = new Uint8Array(0);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -88,7 +88,7 @@ export async function* readParts(
     const view = new DataView(header.buffer);
     const kind = kinds.get(view.getUint8(0));
     const length = view.getUint32(1, true);
-    if (kind === undefined || length > mostBytes) throw damaged();
+    if (kind === undefined || length > maxPartBytes) throw damaged();
     const bytes = (await source.take(length)).slice();
     checksum = continueChecksum(continueChecksum(checksum, header), bytes);
     const trailer = await source.take(checksumBytes);
@@ -100,7 +100,7 @@ export async function* readParts(
 }
 
 /** The records of these lines. Throws a ReplicationError where they are none. */
-export function recordsOf(lines: Uint8Array): LogRecord[] {
+export function decodeLines(lines: Uint8Array): LogRecord[] {
   try {
     return [...decodeRecords(lines)];
   } catch (error) {
@@ -122,7 +122,7 @@ function partOf(kind: WirePart['kind'], bytes: Uint8Array): WirePart {
 }
 
 /** The head in these bytes; where it is of another version, its version alone is to be looked at. */
-function headIn(bytes: Uint8Array): Head {
+function headIn(bytes: Uint8Array): AnswerHead {
   let head: unknown;
   try {
     head = JSON.parse(decoder.decode(bytes));
@@ -130,11 +130,11 @@ function headIn(bytes: Uint8Array): Head {
     throw new ReplicationError('broken', 'the answer of the leader does not begin as one', { cause: error });
   }
   if (typeof head !== 'object' || head === null) throw damaged();
-  const { version, historyId, epoch, first, position } = head as Partial<Record<keyof Head, unknown>>;
+  const { version, historyId, epoch, first, position } = head as Partial<Record<keyof AnswerHead, unknown>>;
   const isHead =
     typeof historyId === 'string' && [epoch, first, position].every((value) => Number.isSafeInteger(value));
   if (typeof version !== 'number' || (version === wireVersion && !isHead)) throw damaged();
-  return head as Head;
+  return head as AnswerHead;
 }
 
 function damaged(): ReplicationError {

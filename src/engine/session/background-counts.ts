@@ -25,10 +25,10 @@ const quietMs = 300;
 /** What one relation may take. */
 const limits = { timeoutMs: 10_000, maxDerivations: 20_000_000 };
 /** Of the memory for what is derived, the part that counting may take of what is free. */
-const partOfMemory = 4;
+const memoryDivisor = 4;
 /** A run rests so many times as long as it worked, and no longer than this, before the next begins. */
 const restFactor = 4;
-const longestRestMs = 60_000;
+const maxRestMs = 60_000;
 /** Who has not looked for this long does not look any more. */
 const interestMs = 300_000;
 
@@ -37,7 +37,7 @@ interface Wanted {
   readonly lookedAt: number;
 }
 
-export interface CountsHost {
+export interface BackgroundCountsHost {
   /** Says for how long nobody asked. */
   readonly clock: Clock;
   readonly pause: Pause;
@@ -48,7 +48,7 @@ export interface CountsHost {
 }
 
 export class BackgroundCounts {
-  readonly #host: CountsHost;
+  readonly #host: BackgroundCountsHost;
   readonly #wanted = new Map<Reasoner, Wanted>();
   #timer: ReturnType<typeof setTimeout> | null = null;
   #running: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
@@ -56,9 +56,9 @@ export class BackgroundCounts {
   /** When somebody last asked or wrote, by the clock. */
   #disturbedAt = Number.NEGATIVE_INFINITY;
   /** When the next run may begin, by `performance.now()`. */
-  #restsUntil = 0;
+  #nextRunAt = 0;
 
-  constructor(host: CountsHost) {
+  constructor(host: BackgroundCountsHost) {
     this.#host = host;
   }
 
@@ -85,8 +85,8 @@ export class BackgroundCounts {
 
   #wake(): void {
     if (this.#isClosed || this.#timer !== null || this.#running !== null || this.#next() === null) return;
-    const rest = this.#restsUntil - performance.now();
-    const wait = Math.min(longestRestMs, Math.max(quietMs, Math.ceil(rest)));
+    const rest = this.#nextRunAt - performance.now();
+    const wait = Math.min(maxRestMs, Math.max(quietMs, Math.ceil(rest)));
     this.#timer = setTimeout(() => {
       this.#timer = null;
       if (this.#isQuiet) this.#begin();
@@ -115,7 +115,7 @@ export class BackgroundCounts {
       .finally(() => {
         this.#running = null;
         const now = performance.now();
-        this.#restsUntil = now + Math.min((now - startedAt) * restFactor, longestRestMs);
+        this.#nextRunAt = now + Math.min((now - startedAt) * restFactor, maxRestMs);
         this.#wake();
       });
     this.#running = { ending, done };
@@ -137,7 +137,7 @@ export class BackgroundCounts {
   ): Promise<void> {
     const reader = apart(wanted.pin());
     const { limit, heldBytes } = this.#host.memory;
-    const memory = new MemoryBudget(Math.max(0, limit - heldBytes) / partOfMemory);
+    const memory = new MemoryBudget(Math.max(0, limit - heldBytes) / memoryDivisor);
     reasoner.readers++;
     try {
       const tooMuch = new Set<string>();

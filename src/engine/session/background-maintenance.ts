@@ -4,7 +4,7 @@ import { EngineError } from '../base/errors.ts';
 import { Tuples } from '../store/tuples.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
-import { mostChangesTold, type Origin } from './publish-changes.ts';
+import { maxChangesPublished, type Origin } from './publish-changes.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { type Candidates, tupleAt } from '../datalog/model/known-conclusions.ts';
 import { sees } from '../datalog/model/reader.ts';
@@ -20,11 +20,11 @@ import type { Batch, Claim } from '../datalog/maintain/withdrawals.ts';
  * the tables earlier has them made true at once. Everything lost is told once, by the newest change that was taken in;
  * what a retraction reports itself is left to it.
  */
-export interface BackgroundHost {
+export interface BackgroundMaintenanceHost {
   /** A reader of the tenant's present state. */
   readonly pin: () => PinnedReader;
   /** Tells of conclusions withdrawn, sorted; null: more than can be told. */
-  readonly tell: (atoms: readonly string[] | null, origin: Origin) => void;
+  readonly publish: (atoms: readonly string[] | null, origin: Origin) => void;
   /** All that had changed was taken in, and told as far as there was something to tell. */
   readonly settled: () => void;
   /** Told of an error that no caller hears of: a bug. */
@@ -34,21 +34,21 @@ export interface BackgroundHost {
 /** Looking at rows in doubt is bounded as a question is that names no limits. */
 const limits = { timeoutMs: 10_000, maxDerivations: 10_000_000 };
 /** How long a run rests, in milliseconds. */
-const leastRestMs = 1;
-const longestRestMs = 1000;
+const minRestMs = 1;
+const maxRestMs = 1000;
 
 export class BackgroundMaintenance {
   readonly #reasoner: Reasoner;
-  readonly #host: BackgroundHost;
+  readonly #host: BackgroundMaintenanceHost;
   readonly #ending = new AbortController();
   /** What made the changes that are still to be told of, by the version that each made; ascending. */
   #origins: { readonly version: number; readonly origin: Origin }[] = [];
   #running: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   /** When the next run may begin, by `performance.now()`. */
-  #restsUntil = 0;
+  #nextRunAt = 0;
 
-  constructor(reasoner: Reasoner, host: BackgroundHost) {
+  constructor(reasoner: Reasoner, host: BackgroundMaintenanceHost) {
     this.#reasoner = reasoner;
     this.#host = host;
     reasoner.onLeft = () => this.wake();
@@ -64,7 +64,7 @@ export class BackgroundMaintenance {
   /** Has a run begin soon. */
   wake(): void {
     if (this.#timer !== null || this.#running !== null || this.#ending.signal.aborted || this.#isIdle) return;
-    const rest = Math.max(0, this.#restsUntil - performance.now());
+    const rest = Math.max(0, this.#nextRunAt - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#begin();
@@ -97,7 +97,7 @@ export class BackgroundMaintenance {
       .finally(() => {
         this.#running = null;
         const now = performance.now();
-        this.#restsUntil = now + Math.min(Math.max(now - startedAt, leastRestMs), longestRestMs);
+        this.#nextRunAt = now + Math.min(Math.max(now - startedAt, minRestMs), maxRestMs);
         this.wake();
       });
   }
@@ -114,7 +114,7 @@ export class BackgroundMaintenance {
     this.#ending.signal.throwIfAborted();
     const lost = await this.#lookAtDoubtful();
     this.#ending.signal.throwIfAborted();
-    await this.#tell(lost, pacer);
+    await this.#publish(lost, pacer);
     this.#ending.signal.throwIfAborted();
     this.#host.settled();
   }
@@ -135,7 +135,7 @@ export class BackgroundMaintenance {
     }
   }
 
-  async #tell(doubtful: Candidates[] | null, pacer: Pacer): Promise<void> {
+  async #publish(doubtful: Candidates[] | null, pacer: Pacer): Promise<void> {
     const { withdrawals, trueTo } = this.#reasoner;
     const { batches, claims } = withdrawals.take(trueTo);
     const isTooMuch = doubtful === null || batches.some(({ losses }) => losses === null);
@@ -152,7 +152,7 @@ export class BackgroundMaintenance {
     const told = isTooMuch ? null : await this.#atomsOf(looked, claims, pacer);
     this.#ending.signal.throwIfAborted();
     const origin = this.#originAt(trueTo);
-    if (origin !== null && (told === null || told.length > 0)) this.#host.tell(told, origin);
+    if (origin !== null && (told === null || told.length > 0)) this.#host.publish(told, origin);
     withdrawals.forgetThrough(trueTo);
     this.#forgetOrigins();
   }
@@ -177,7 +177,7 @@ export class BackgroundMaintenance {
           const atom = renderAtom({ predicate: each.predicate, args, negated: each.negated });
           if (claims.some((claim) => claim.version > batch.from && claim.atoms.has(atom))) continue;
           atoms.add(atom);
-          if (atoms.size > mostChangesTold) return null;
+          if (atoms.size > maxChangesPublished) return null;
         }
       }
     return [...atoms].sort(compareText);

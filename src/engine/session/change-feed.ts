@@ -7,21 +7,21 @@ import type { ChangeKind, ChangeData } from '../contract/administration.ts';
  * gets all that concerns them since, in the order of telling, or a `reset`: never a part. A subscriber who falls behind is
  * told to start again rather than held in memory without end.
  */
-const remembered = 10_000;
-const mostWaiting = 10_000;
+const historySize = 10_000;
+const maxQueued = 10_000;
 
 /** Spaces of which it is known what was forgotten. */
-const mostSpaces = 1000;
+const maxTenants = 1000;
 
 export class ChangeFeed {
-  readonly #changes = new Memory();
-  readonly #calls = new Memory();
-  #told = 0;
+  readonly #changes = new History();
+  readonly #calls = new History();
+  #published = 0;
   readonly #listeners = new Set<(change: Change) => void>();
 
   publish(change: Change): void {
     const memory = change.kind === 'mcp.call' ? this.#calls : this.#changes;
-    memory.add({ at: this.#told++, change });
+    memory.add({ at: this.#published++, change });
     for (const listener of this.#listeners) listener(change);
   }
 
@@ -53,57 +53,57 @@ export class ChangeFeed {
   #after(lastId: string, concerns: (change: Change) => boolean): Change[] | null {
     const memories = [this.#changes, this.#calls];
     const mine = memories
-      .flatMap((memory) => memory.kept.filter(({ change }) => concerns(change)))
+      .flatMap((memory) => memory.entries.filter(({ change }) => concerns(change)))
       .toSorted((left, right) => left.at - right.at);
     const index = mine.findLastIndex(({ change }) => change.id === lastId);
     const last = mine[index];
-    if (last === undefined || memories.some((memory) => memory.hasForgotten(last.at, concerns))) return null;
+    if (last === undefined || memories.some((memory) => memory.hasEvicted(last.at, concerns))) return null;
     return mine.slice(index + 1).map(({ change }) => change);
   }
 }
 
 /** A change, and the how manieth it was. */
-interface Told {
+interface Published {
   readonly at: number;
   readonly change: Change;
 }
 
 /** The last of what was told, and of each space the last that was forgotten. */
-class Memory {
-  kept: Told[] = [];
+class History {
+  entries: Published[] = [];
   /** By space, the one that forgot last at the end. */
-  readonly #forgotten = new Map<string, Told>();
+  readonly #evicted = new Map<string, Published>();
   /** The last that was forgotten of spaces that are not among them. */
-  #forgottenElsewhere = -1;
+  #evictedElsewhere = -1;
 
-  add(told: Told): void {
-    this.kept.push(told);
-    if (this.kept.length <= 2 * remembered) return;
-    const gone = this.kept.slice(0, -remembered);
-    this.kept = this.kept.slice(-remembered);
+  add(told: Published): void {
+    this.entries.push(told);
+    if (this.entries.length <= 2 * historySize) return;
+    const gone = this.entries.slice(0, -historySize);
+    this.entries = this.entries.slice(-historySize);
     for (const each of gone) {
       const space = `${each.change.database} ${each.change.tenant ?? ''}`;
-      this.#forgotten.delete(space);
-      this.#forgotten.set(space, each);
+      this.#evicted.delete(space);
+      this.#evicted.set(space, each);
     }
-    for (const [space, { at }] of this.#forgotten) {
-      if (this.#forgotten.size <= mostSpaces) break;
-      this.#forgotten.delete(space);
-      this.#forgottenElsewhere = Math.max(this.#forgottenElsewhere, at);
+    for (const [space, { at }] of this.#evicted) {
+      if (this.#evicted.size <= maxTenants) break;
+      this.#evicted.delete(space);
+      this.#evictedElsewhere = Math.max(this.#evictedElsewhere, at);
     }
   }
 
   /** True where one after `at` that concerns the reader is, or may be, forgotten. */
-  hasForgotten(at: number, concerns: (change: Change) => boolean): boolean {
-    if (this.#forgottenElsewhere > at) return true;
-    return [...this.#forgotten.values()].some((each) => each.at > at && concerns(each.change));
+  hasEvicted(at: number, concerns: (change: Change) => boolean): boolean {
+    if (this.#evictedElsewhere > at) return true;
+    return [...this.#evicted.values()].some((each) => each.at > at && concerns(each.change));
   }
 }
 
 /** One subscriber's changes, from the feed to whoever reads them. */
 class Subscription implements AsyncIterableIterator<Change> {
   onEnd: () => void = () => {};
-  #waiting: Change[];
+  #queue: Change[];
   #wake: (() => void) | null = null;
   #isOver = false;
   readonly #reset: () => Change;
@@ -111,7 +111,7 @@ class Subscription implements AsyncIterableIterator<Change> {
   readonly #onAbort = (): void => this.#end();
 
   constructor(waiting: Change[], reset: () => Change, signal: AbortSignal) {
-    this.#waiting = waiting;
+    this.#queue = waiting;
     this.#reset = reset;
     this.#signal = signal;
     if (signal.aborted) this.#end();
@@ -119,14 +119,14 @@ class Subscription implements AsyncIterableIterator<Change> {
   }
 
   add(change: Change): void {
-    if (this.#waiting.length >= mostWaiting) this.#waiting = [this.#reset()];
-    else this.#waiting.push(change);
+    if (this.#queue.length >= maxQueued) this.#queue = [this.#reset()];
+    else this.#queue.push(change);
     this.#wake?.();
   }
 
   async next(): Promise<IteratorResult<Change>> {
     while (!this.#isOver) {
-      const change = this.#waiting.shift();
+      const change = this.#queue.shift();
       if (change !== undefined) return { done: false, value: change };
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -147,7 +147,7 @@ class Subscription implements AsyncIterableIterator<Change> {
 
   #end(): void {
     this.#isOver = true;
-    this.#waiting = [];
+    this.#queue = [];
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.onEnd();
     this.#wake?.();

@@ -21,7 +21,7 @@ import type { Relation, Table } from '../datalog/model/table.ts';
  */
 
 /** So many candidates are asked about one by one; more by the argument that has the fewest values among them. */
-const fewCandidates = 100;
+const maxSingleCandidates = 100;
 
 export interface Retraction {
   readonly reasoner: Reasoner;
@@ -154,7 +154,7 @@ export function demandFor(
 ): NonNullable<Candidates['table']> {
   const { arity, rows, count } = candidate;
   let best = { boundPositions: allPositions(arity), demand: { rows } };
-  if (count <= fewCandidates) return best;
+  if (count <= maxSingleCandidates) return best;
   for (let position = 0; position < arity; position++) {
     const values = new Tuples(1);
     const key = new Int32Array(1);

@@ -40,7 +40,7 @@ export function relationsAbout(operation: Operation, store: FactStore): Set<stri
   return relationsOf(both.flatMap((relation) => (relation === null ? [] : [{ relation, row: 0 }])));
 }
 
-const mostRendered = 100;
+const maxRendered = 100;
 
 /** Conclusions that a change withdrew, rendered, by code point; not complete where a limit ended the search. */
 export interface Dependents {
@@ -59,7 +59,7 @@ export function dependentsPart({
   notWorkedOut = [],
 }: Dependents): Omit<RetractPatternOutcome, 'status' | 'retracted' | 'generation' | 'dryRun'> {
   return {
-    dependents: atoms.slice(0, mostRendered),
+    dependents: atoms.slice(0, maxRendered),
     dependentsCount: atoms.length,
     dependentsComplete: isComplete,
     ...completenessPart({ notWorkedOut }),
@@ -80,7 +80,7 @@ export function knownBefore(reasoner: Reasoner, relations: ReadonlySet<string>):
 }
 
 /** How long the tables are waited for that a question is at, in milliseconds. */
-const mostMsOfWaiting = 1000;
+const maxWaitMs = 1000;
 
 /**
  * The dependents part of an answer, among what was known. `after` reads the state after the change, `before` the one
@@ -96,7 +96,7 @@ export async function dependentsAmong(
 ): Promise<Dependents> {
   const { reasoner, reader, pacer, tenant } = after;
   return withinLimits(async () => {
-    const isComplete = losses === null || (await keptUp(reasoner, reader.version, now, pacer));
+    const isComplete = losses === null || (await maintainedThrough(reasoner, reader.version, now, pacer));
     const dropped = losses?.dropped ?? [];
     const lost = losses?.candidates() ?? [];
     const isOurs = losses === null || losses.through <= reader.version;
@@ -115,7 +115,7 @@ export async function dependentsAmong(
 }
 
 /** Has the shared tables take in what changed up to this version. False where questions are at them for too long. */
-async function keptUp(
+async function maintainedThrough(
   reasoner: Reasoner,
   version: number,
   now: () => PinnedReader,
@@ -128,7 +128,7 @@ async function keptUp(
     const start = pacer.elapsedMs;
     await pacer.rest();
     waited += pacer.elapsedMs - start;
-    if (waited > mostMsOfWaiting) return false;
+    if (waited > maxWaitMs) return false;
   }
   return true;
 }

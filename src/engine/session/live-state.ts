@@ -4,7 +4,7 @@ import {
   factChanges,
   type Origin,
   resetChange,
-  ToldGeneration,
+  EventIds,
   toolCallOf,
   withdrawalsOf,
 } from './publish-changes.ts';
@@ -68,7 +68,7 @@ export interface Watch {
   readonly before: () => void;
   readonly seen: () => { readonly context: ReadContext; readonly known: KnownBefore; readonly hold: Hold };
   /** What was found has been told: it is told by nobody else. */
-  readonly told: (found: Dependents) => void;
+  readonly claim: (found: Dependents) => void;
   readonly end: () => void;
 }
 
@@ -79,8 +79,8 @@ type LiveCounters = Exclude<
 >;
 
 /** Of the memory for what is derived, the parts that listings and answers may take. */
-const partOfListings = 8;
-const partOfAnswers = 64;
+const listingsDivisor = 8;
+const answersDivisor = 64;
 
 export class LiveState implements CommitObserver {
   readonly #parts: LiveParts;
@@ -89,14 +89,14 @@ export class LiveState implements CommitObserver {
   readonly #listings: ListingCache;
   readonly #answers: AnswerCache;
   readonly #reasoners = new Map<TenantState, Reasoner>();
-  readonly #upkeep = new Map<TenantState, BackgroundMaintenance>();
+  readonly #maintenance = new Map<TenantState, BackgroundMaintenance>();
   /** Upkeep of tenants that have gone, until it has ended. */
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: ValidityTimer;
   readonly #counts: BackgroundCounts;
   /** Relations that changed and could not be compacted then, since someone may still have read what was. */
   readonly #uncompacted = new Map<TenantState, Set<string>>();
-  readonly #told = new Map<DatabaseState, ToldGeneration>();
+  readonly #eventIds = new Map<DatabaseState, EventIds>();
   readonly #origins = new WeakMap<Report, Origin>();
   /** Of databases that have gone too, as long as somebody still reads them. */
   readonly #programs = new WeakMap<DatabaseState, { version: number; program: Program }>();
@@ -108,15 +108,15 @@ export class LiveState implements CommitObserver {
   /** Of a tenant the generation after which rows that died are still asked about; Infinity: none are. */
   rememberedSince: (database: string, tenant: string) => number = () => Number.POSITIVE_INFINITY;
   /** The latest time that anybody was shown. */
-  #shown = 0;
+  #latestTimeRead = 0;
   #isClosed = false;
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.#tallies = new Map(parts.tallies);
     this.#memory = new MemoryBudget(parts.memoryBytes);
-    this.#listings = new ListingCache(parts.memoryBytes / partOfListings);
-    this.#answers = new AnswerCache(parts.memoryBytes / partOfAnswers);
+    this.#listings = new ListingCache(parts.memoryBytes / listingsDivisor);
+    this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
     const { clock, pause, onBug } = parts;
     this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
     // What ended or began before the start is told to nobody.
@@ -124,11 +124,11 @@ export class LiveState implements CommitObserver {
     for (const { tenant } of this.everyTenant()) tenant.facts.boundaries.takeUntil(start);
     // Other numbers than an earlier process can have given.
     for (const database of parts.state.databases.values())
-      this.#told.set(database, new ToldGeneration(database.name, database.generation, start));
+      this.#eventIds.set(database, new EventIds(database.name, database.generation, start));
     this.#timer = new ValidityTimer({
       clock: parts.clock,
       next: () => this.#nextBoundary(),
-      reached: () => this.#passAll(),
+      reached: () => this.#passAllBoundaries(),
     });
   }
 
@@ -136,8 +136,8 @@ export class LiveState implements CommitObserver {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer.close();
-    const upkeep = Array.from(this.#upkeep.values(), (each) => each.close());
-    await Promise.all([this.#counts.close(), ...upkeep, ...this.#ending]);
+    const maintenance = Array.from(this.#maintenance.values(), (each) => each.close());
+    await Promise.all([this.#counts.close(), ...maintenance, ...this.#ending]);
   }
 
   get isClosed(): boolean {
@@ -154,7 +154,7 @@ export class LiveState implements CommitObserver {
     read: (context: ReadContext) => Promise<Result>,
     about: readonly string[] | null = [],
   ): Promise<Result> {
-    const context = await this.#whenTrue(caller, limits, about);
+    const context = await this.#pinMaintained(caller, limits, about);
     context.reasoner.readers++;
     try {
       return await read(context);
@@ -190,11 +190,11 @@ export class LiveState implements CommitObserver {
     this.refuseClosed();
     const context = this.pin(caller, defaultLimits);
     const { reasoner, reader, pacer, tenant } = context;
-    const kept = this.#answers.find(reasoner, reader, key);
-    if (kept === null) return null;
+    const cached = this.#answers.find(reasoner, reader, key);
+    if (cached === null) return null;
     // They were noted when it was given; what has lost its uses since has changed, and the answer with it.
-    tenant.uses.noteAgain(kept.used, reader.time);
-    const { proof, hints, ...answer } = kept.answer;
+    tenant.uses.noteAgain(cached.used, reader.time);
+    const { proof, hints, ...answer } = cached.answer;
     const { generation } = reader;
     return {
       ...answer,
@@ -226,7 +226,7 @@ export class LiveState implements CommitObserver {
         seen = { context, known: look(context), hold: reasoner.withdrawals.hold(reasoner.version + 1) };
       },
       seen: () => present(seen, 'the write was applied'),
-      told: ({ atoms, isComplete }) => {
+      claim: ({ atoms, isComplete }) => {
         claim = { atoms: new Set(atoms), isComplete };
       },
       end: () => {
@@ -321,8 +321,8 @@ export class LiveState implements CommitObserver {
 
   /** Visible time: never before what anybody was shown, nor before logical time. */
   showTime(): number {
-    this.#shown = Math.max(this.#shown, this.#now());
-    return this.#shown;
+    this.#latestTimeRead = Math.max(this.#latestTimeRead, this.#now());
+    return this.#latestTimeRead;
   }
 
   refuseClosed(): void {
@@ -342,8 +342,8 @@ export class LiveState implements CommitObserver {
     const database = this.#parts.state.databases.get(name);
     // It may have been deleted while the call ran.
     if (database === undefined) return;
-    const told = present(this.#told.get(database), 'a database is told of from when it is made');
-    this.#feed.publish(toolCallOf(tenant, id, { told, time: this.showTime(), requestId }));
+    const ids = present(this.#eventIds.get(database), 'a database is told of from when it is made');
+    this.#feed.publish(toolCallOf(tenant, id, { ids, time: this.showTime(), requestId }));
   }
 
   changes(caller: Caller, lastEventId: string | null): AsyncIterable<Change> {
@@ -394,7 +394,7 @@ export class LiveState implements CommitObserver {
     if (!('tenant' in about)) return;
     const database = this.#parts.state.database(name);
     const tenant = database.tenants.get(about.tenant);
-    if (tenant !== undefined) this.#pass(database, tenant, about.tenant, time);
+    if (tenant !== undefined) this.#passBoundaries(database, tenant, about.tenant, time);
   }
 
   /** What every change sets going, in the turn it is made. */
@@ -410,11 +410,11 @@ export class LiveState implements CommitObserver {
     if (changes.length > 0) reasoner?.touched(changes.numbers(), report.generation);
     for (const change of changesOf(report, origin)) this.#feed.publish(change);
     if (state !== undefined && changes.length > 0) {
-      this.#upkeep.get(state)?.changed(origin);
+      this.#maintenance.get(state)?.changed(origin);
       this.#timer.expect(state.facts.boundaries.next);
     }
     this.#rulesChanged(report, origin);
-    if (report.cleared !== null) this.#letGo(database, report.cleared);
+    if (report.cleared !== null) this.#drop(database, report.cleared);
     if (state !== undefined && tenant !== null) this.#compact(database, tenant, state, changes.relations);
   }
 
@@ -425,7 +425,7 @@ export class LiveState implements CommitObserver {
   replaced(before: readonly DatabaseState[]): void {
     for (const database of before) {
       const { tenants, rules } = database;
-      this.#letGo(database, { tenants, facts: 0, rules: rules.size, isDatabaseGone: true });
+      this.#drop(database, { tenants, facts: 0, rules: rules.size, isDatabaseGone: true });
     }
     const time = this.showTime();
     const { databases, goneDatabases } = this.#parts.state;
@@ -434,7 +434,7 @@ export class LiveState implements CommitObserver {
       this.#timer.expect(tenant.facts.boundaries.next);
     }
     for (const database of databases.values())
-      this.#told.set(database, new ToldGeneration(database.name, database.generation, time));
+      this.#eventIds.set(database, new EventIds(database.name, database.generation, time));
     const names = new Set([...before.map(({ name }) => name), ...databases.keys()]);
     for (const name of names) {
       const generation = databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
@@ -443,17 +443,17 @@ export class LiveState implements CommitObserver {
   }
 
   /** Keeps nothing more for what was cleared: who still reads it goes on with what they hold. */
-  #letGo(database: DatabaseState, { tenants, facts, rules, isDatabaseGone }: ClearedTenants): void {
+  #drop(database: DatabaseState, { tenants, facts, rules, isDatabaseGone }: ClearedTenants): void {
     this.#counters.factsRetracted += facts;
     for (const tenant of tenants.values()) {
       this.#reasoners.get(tenant)?.retire();
-      const upkeep = this.#upkeep.get(tenant);
-      if (upkeep !== undefined) {
-        const ended = upkeep.close().finally(() => this.#ending.delete(ended));
+      const maintenance = this.#maintenance.get(tenant);
+      if (maintenance !== undefined) {
+        const ended = maintenance.close().finally(() => this.#ending.delete(ended));
         this.#ending.add(ended);
       }
       this.#reasoners.delete(tenant);
-      this.#upkeep.delete(tenant);
+      this.#maintenance.delete(tenant);
       this.#uncompacted.delete(tenant);
       this.#listings.forget(tenant.facts);
     }
@@ -462,7 +462,7 @@ export class LiveState implements CommitObserver {
       this.#tallies.delete(database);
       this.#programs.delete(database);
     }
-    if (isDatabaseGone) this.#told.delete(database);
+    if (isDatabaseGone) this.#eventIds.delete(database);
   }
 
   /** Lets go of what is dead of these relations and of those left from before, unless someone may still read it. */
@@ -481,13 +481,13 @@ export class LiveState implements CommitObserver {
   /** The generation that the write made, with its time and request. */
   #originOf({ time, requestId }: LogRecord, report: Report): Origin {
     const { database, generation } = report;
-    let told = this.#told.get(database);
-    if (told?.generation !== generation) {
+    let ids = this.#eventIds.get(database);
+    if (ids?.generation !== generation) {
       // A database that is made anew begins with the generation in which the one before it was deleted.
-      told = new ToldGeneration(database.name, generation, told === undefined ? time : 0);
-      this.#told.set(database, told);
+      ids = new EventIds(database.name, generation, ids === undefined ? time : 0);
+      this.#eventIds.set(database, ids);
     }
-    const origin = { told, time, requestId };
+    const origin = { ids, time, requestId };
     this.#origins.set(report, origin);
     return origin;
   }
@@ -495,34 +495,38 @@ export class LiveState implements CommitObserver {
   /** Has the tenants' conclusions looked at that changes of rules can have withdrawn. */
   #rulesChanged({ database, rules }: Report, origin: Origin): void {
     const heads = new Set<string>();
-    for (const { kept, before, isChange } of rules) {
-      if (!isChange || (before !== null && countsAlike(before, database.rules.get(kept.id)))) continue;
-      for (const each of before === null ? [kept] : [kept, before]) heads.add(relationOf(each.rule.head));
+    for (const { after, before, isChange } of rules) {
+      if (!isChange || (before !== null && countsAlike(before, database.rules.get(after.id)))) continue;
+      for (const each of before === null ? [after] : [after, before]) heads.add(relationOf(each.rule.head));
     }
     if (heads.size === 0) return;
     for (const tenant of database.tenants.values()) {
       const reasoner = this.#reasoners.get(tenant);
       if (reasoner?.doubtConcluded([...heads]) !== true) continue;
       reasoner.use(this.programOf(database));
-      this.#upkeep.get(tenant)?.changed(origin);
+      this.#maintenance.get(tenant)?.changed(origin);
     }
   }
 
-  /** Pins a reader for the caller when no upkeep is under way that conclusions of these relations wait for. */
-  async #whenTrue(caller: Caller, limits: ReadLimits, about: readonly string[] | null): Promise<ReadContext> {
+  /** Pins a reader for the caller when no maintenance is under way that conclusions of these relations wait for. */
+  async #pinMaintained(
+    caller: Caller,
+    limits: ReadLimits,
+    about: readonly string[] | null,
+  ): Promise<ReadContext> {
     this.refuseClosed();
     const first = this.pin(caller, limits);
     const { pacer, reader } = first;
     let context = first;
     for (;;) {
       const { reasoner } = context;
-      const upkeep = reasoner.upkeepOf(about);
-      if (upkeep === null) return context;
-      if (!(await waitFor(upkeep.done, pacer))) return { ...this.pin(caller, limits), pacer };
+      const maintenance = reasoner.upkeepOf(about);
+      if (maintenance === null) return context;
+      if (!(await waitFor(maintenance.done, pacer))) return { ...this.pin(caller, limits), pacer };
       this.refuseClosed();
       // The state that the tables hold now will do where it is not from before the call.
-      if (upkeep.reader.version >= reader.version && reasoner.isShared(upkeep.reader))
-        return { ...context, reader: upkeep.reader };
+      if (maintenance.reader.version >= reader.version && reasoner.isShared(maintenance.reader))
+        return { ...context, reader: maintenance.reader };
       await pacer.rest();
       this.refuseClosed();
       context = { ...this.pin(caller, limits), pacer };
@@ -537,18 +541,18 @@ export class LiveState implements CommitObserver {
     reasoner = this.#reasonerOf(database, tenant, name),
   ): PinnedReader {
     const time = this.showTime();
-    this.#pass(database, tenant, name, time);
+    this.#passBoundaries(database, tenant, name, time);
     return reasoner.reader(database.generation, time);
   }
 
   /** Notices the validities of a tenant that began or ended up to this time, and tells of them. */
-  #pass(database: DatabaseState, tenant: TenantState, name: string, time: number): void {
+  #passBoundaries(database: DatabaseState, tenant: TenantState, name: string, time: number): void {
     const { boundaries } = tenant.facts;
     const since = boundaries.next;
     if (since > time) return;
     const passed = [...boundaries.takeUntil(time)];
-    const told = present(this.#told.get(database), 'a database with facts has a generation');
-    const origin = { told, time, requestId: null };
+    const ids = present(this.#eventIds.get(database), 'a database with facts has a generation');
+    const origin = { ids, time, requestId: null };
     const changes = factChanges(
       tenant.facts,
       name,
@@ -557,12 +561,13 @@ export class LiveState implements CommitObserver {
     );
     for (const change of changes) this.#feed.publish(change);
     this.#reasoners.get(tenant)?.passed(passed, time);
-    this.#upkeep.get(tenant)?.changed(origin);
+    this.#maintenance.get(tenant)?.changed(origin);
   }
 
-  #passAll(): void {
+  #passAllBoundaries(): void {
     const time = this.showTime();
-    for (const { database, tenant, name } of this.everyTenant()) this.#pass(database, tenant, name, time);
+    for (const { database, tenant, name } of this.everyTenant())
+      this.#passBoundaries(database, tenant, name, time);
   }
 
   #nextBoundary(): number {
@@ -589,15 +594,15 @@ export class LiveState implements CommitObserver {
     reasoner.onBug = onBug;
     if (database.tenants.get(name) !== tenant) return reasoner;
     this.#reasoners.set(tenant, reasoner);
-    const upkeep = new BackgroundMaintenance(reasoner, {
+    const maintenance = new BackgroundMaintenance(reasoner, {
       pin: () => this.#readerOf(database, tenant, name),
-      tell: (atoms, origin) => {
+      publish: (atoms, origin) => {
         for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);
       },
       settled: () => this.#compact(database, name, tenant, []),
       onBug,
     });
-    this.#upkeep.set(tenant, upkeep);
+    this.#maintenance.set(tenant, maintenance);
     return reasoner;
   }
 

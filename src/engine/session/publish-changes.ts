@@ -9,13 +9,13 @@ import type { Report } from '../state/report.ts';
  * What subscribers are told of a change, and by which ids. A write of very many facts is told as one `reset`: whoever follows reads
  * again, which is less than the changes themselves would be.
  */
-export const mostChangesTold = 1000;
+export const maxChangesPublished = 1000;
 
 /**
  * A generation of a database, and the only place that gives numbers to what is told of it: they ascend in the order of
  * telling, and none is given twice.
  */
-export class ToldGeneration {
+export class EventIds {
   readonly database: string;
   readonly generation: number;
   #next: number;
@@ -34,7 +34,7 @@ export class ToldGeneration {
 
 /** What made a change: the generation it belongs to, when it was, and the request, null where it was the time. */
 export interface Origin {
-  readonly told: ToldGeneration;
+  readonly ids: EventIds;
   readonly time: number;
   readonly requestId: string | null;
 }
@@ -48,9 +48,9 @@ export function changesOf(report: Report, origin: Origin): Change[] {
   }
   const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
   const changes = facts === undefined ? [] : factChanges(facts, tenant, report.changes, origin);
-  for (const { kept, isChange } of rules) {
+  for (const { after, isChange } of rules) {
     if (!isChange) continue;
-    const { id, text, scope } = kept;
+    const { id, text, scope } = after;
     // Rules serve all tenants.
     changes.push(change('rule.changed', null, origin, { id, rule: text, scope }));
   }
@@ -66,7 +66,7 @@ export function factChanges(
   changes: readonly FactChange[] | FactChanges,
   origin: Origin,
 ): Change[] {
-  if (changes.length > mostChangesTold) return [change('reset', tenant, origin, {})];
+  if (changes.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
   return Array.from(changes, ({ kind, fact }) => {
     const { predicate, negated } = fact.relation;
     const atom = renderAtom({ predicate, args: facts.argsOf(fact), negated });
@@ -76,7 +76,7 @@ export function factChanges(
 
 /** The conclusions that a change withdrew; null: more than can be told. They come after the change itself. */
 export function withdrawalsOf(tenant: string, atoms: readonly string[] | null, origin: Origin): Change[] {
-  if (atoms === null || atoms.length > mostChangesTold) return [change('reset', tenant, origin, {})];
+  if (atoms === null || atoms.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
   return atoms.map((atom) => change('conclusion.withdrawn', tenant, origin, { atom }));
 }
 
@@ -88,11 +88,11 @@ export function toolCallOf(tenant: string, id: string, origin: Origin): Change {
 function change(
   kind: ChangeKind,
   tenant: string | null,
-  { told, time, requestId }: Origin,
+  { ids, time, requestId }: Origin,
   about: Partial<ChangeData>,
 ): Change {
-  const data = { generation: told.generation, time, requestId, ...about };
-  return { id: told.nextId(), kind, database: told.database, tenant, data };
+  const data = { generation: ids.generation, time, requestId, ...about };
+  return { id: ids.nextId(), kind, database: ids.database, tenant, data };
 }
 
 /** The change that tells a subscriber to read everything again. */

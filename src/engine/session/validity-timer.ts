@@ -16,7 +16,7 @@ export interface ValidityTimerHost {
 }
 
 /** Clocks are set and machines sleep: so long at most until the clock is looked at again, in milliseconds. */
-const longestMs = 30_000;
+const maxWaitMs = 30_000;
 
 export class ValidityTimer {
   readonly #host: ValidityTimerHost;
@@ -35,7 +35,7 @@ export class ValidityTimer {
     if (this.#isClosed || instant >= this.#instant) return;
     this.#instant = instant;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    const wait = Math.min(longestMs, Math.max(1, Math.ceil(instant - this.#host.clock.now())));
+    const wait = Math.min(maxWaitMs, Math.max(1, Math.ceil(instant - this.#host.clock.now())));
     this.#timer = setTimeout(() => this.#look(), wait);
     this.#timer.unref();
   }

@@ -81,8 +81,8 @@ function applyRules(
     const id = taught === 0 ? `r${generation}` : `r${generation}-${taught}`;
     const change = changeRules(database.rules, operation, { id, time, generation });
     if (change.status === 'asserted') taught++;
-    const earlier = changes.get(change.kept.id);
-    changes.set(change.kept.id, earlier === undefined ? change : merged(earlier, change));
+    const earlier = changes.get(change.after.id);
+    changes.set(change.after.id, earlier === undefined ? change : merged(earlier, change));
   }
   return [...changes.values()];
 }
@@ -90,5 +90,5 @@ function applyRules(
 /** One change in the place of two of the same rule. */
 function merged(first: RuleChange, last: RuleChange): RuleChange {
   const status = first.status === 'asserted' ? 'asserted' : last.status;
-  return { kept: last.kept, before: first.before, status, isChange: first.isChange || last.isChange };
+  return { after: last.after, before: first.before, status, isChange: first.isChange || last.isChange };
 }

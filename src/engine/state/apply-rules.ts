@@ -2,7 +2,7 @@ import { present } from '../base/assert.ts';
 import { type RuleRecord, type RuleStore } from '../store/rule-store.ts';
 import { ruleIdentity } from '../language/identity.ts';
 import { renderRule } from '../language/print.ts';
-import type { RuleOperation, RuleToKeep } from './operation.ts';
+import type { RuleOperation, RuleToStore } from './operation.ts';
 import type { RuleChange } from './report.ts';
 import type { DatabaseState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
@@ -39,25 +39,25 @@ export function changeRules(rules: RuleStore, operation: RuleOperation, origin: 
     case 'updateRule':
       return update(rules, operation, origin);
     case 'forgetRule': {
-      const kept = present(rules.get(operation.id), 'the rule was there when it was checked');
-      rules.remove(kept);
-      return { kept, before: kept, status: 'retracted', isChange: true };
+      const stored = present(rules.get(operation.id), 'the rule was there when it was checked');
+      rules.remove(stored);
+      return { after: stored, before: stored, status: 'retracted', isChange: true };
     }
   }
 }
 
 /** Teaches one rule more, which gets the id; or finds that it is there, and takes over what is given. */
-function teach(rules: RuleStore, wanted: RuleToKeep, { id, time, generation }: RuleOrigin): RuleChange {
+function teach(rules: RuleStore, wanted: RuleToStore, { id, time, generation }: RuleOrigin): RuleChange {
   const rule = present(wanted.rule, 'a rule that is taught is given');
   const identity = ruleIdentity(rule);
   const same = rules.same(identity, wanted.scope);
   if (same !== null) {
-    const kept = changedRule(same, { ...wanted, rule: null }, generation);
-    if (kept === null) return { kept: same, before: same, status: 'unchanged', isChange: false };
-    rules.put(kept);
-    return { kept, before: same, status: 'updated', isChange: true };
+    const stored = changedRule(same, { ...wanted, rule: null }, generation);
+    if (stored === null) return { after: same, before: same, status: 'unchanged', isChange: false };
+    rules.put(stored);
+    return { after: stored, before: same, status: 'updated', isChange: true };
   }
-  const kept: RuleRecord = {
+  const stored: RuleRecord = {
     id,
     rule,
     text: renderRule(rule),
@@ -69,8 +69,8 @@ function teach(rules: RuleStore, wanted: RuleToKeep, { id, time, generation }: R
     createdAt: time,
     changedIn: generation,
   };
-  rules.put(kept);
-  return { kept, before: null, status: 'asserted', isChange: true };
+  rules.put(stored);
+  return { after: stored, before: null, status: 'asserted', isChange: true };
 }
 
 function update(
@@ -78,20 +78,20 @@ function update(
   { id, rule: wanted }: Extract<RuleOperation, { kind: 'updateRule' }>,
   { generation }: RuleOrigin,
 ): RuleChange {
-  const kept = present(rules.get(id), 'the rule was there when it was checked');
-  const next = changedRule(kept, wanted, generation);
-  if (next === null) return { kept, before: kept, status: 'unchanged', isChange: false };
+  const stored = present(rules.get(id), 'the rule was there when it was checked');
+  const next = changedRule(stored, wanted, generation);
+  if (next === null) return { after: stored, before: stored, status: 'unchanged', isChange: false };
   rules.put(next);
-  return { kept: next, before: kept, status: 'updated', isChange: true };
+  return { after: next, before: stored, status: 'updated', isChange: true };
 }
 
 /** The rule with what is given in place of what was, or null where that is no change. */
-export function changedRule(kept: RuleRecord, wanted: RuleToKeep, generation: number): RuleRecord | null {
+export function changedRule(stored: RuleRecord, wanted: RuleToStore, generation: number): RuleRecord | null {
   const next: RuleRecord = {
-    ...kept,
-    name: wanted.name ?? kept.name,
-    description: wanted.description ?? kept.description,
-    enabled: wanted.enabled ?? kept.enabled,
+    ...stored,
+    name: wanted.name ?? stored.name,
+    description: wanted.description ?? stored.description,
+    enabled: wanted.enabled ?? stored.enabled,
     changedIn: generation,
   };
   if (wanted.rule !== null) {
@@ -100,10 +100,10 @@ export function changedRule(kept: RuleRecord, wanted: RuleToKeep, generation: nu
     Object.assign(next, { name: wanted.name, description: wanted.description });
   }
   const isSame =
-    next.text === kept.text &&
-    next.scope === kept.scope &&
-    next.name === kept.name &&
-    next.description === kept.description &&
-    next.enabled === kept.enabled;
+    next.text === stored.text &&
+    next.scope === stored.scope &&
+    next.name === stored.name &&
+    next.description === stored.description &&
+    next.enabled === stored.enabled;
   return isSame ? null : next;
 }

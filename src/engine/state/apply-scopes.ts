@@ -40,9 +40,9 @@ export function* applyFork(
   const showBases = yield* facts.changeBases(bases, writer.storeAll(versionsOf(facts, rows)));
   const copies = operation.withRules ? copiedRules(database, source, target, record.time) : [];
   return () => {
-    for (const kept of copies) {
-      database.rules.put(kept);
-      draft.rules.push({ kept, before: null, status: 'asserted', isChange: true });
+    for (const stored of copies) {
+      database.rules.put(stored);
+      draft.rules.push({ after: stored, before: null, status: 'asserted', isChange: true });
     }
     const known = facts.scopes.get(number);
     const isNewFork = target !== null && (known?.isForked !== true || known.forkedFrom !== source);
@@ -111,9 +111,9 @@ export function* applyScopeDeletion(
   const isShared = operation.withRules && (yield* isHeldByOthers(database, tenant, scope, record.time));
   const rules = operation.withRules && !isShared ? rulesOfScope(database.rules, scope) : [];
   return () => {
-    for (const kept of rules) {
-      database.rules.remove(kept);
-      draft.rules.push({ kept, before: kept, status: 'retracted', isChange: true });
+    for (const stored of rules) {
+      database.rules.remove(stored);
+      draft.rules.push({ after: stored, before: stored, status: 'retracted', isChange: true });
     }
     const isChange = rows.length + rules.length > 0 || facts.scopes.get(number)?.isForked === true;
     facts.scopes.delete(number);
@@ -125,7 +125,7 @@ export function* applyScopeDeletion(
 
 /** The rules of exactly this scope, the first created first. */
 export function rulesOfScope(rules: RuleStore, scope: string | null): RuleRecord[] {
-  return rules.all().filter((kept) => kept.scope === scope);
+  return rules.all().filter((stored) => stored.scope === scope);
 }
 
 /** The rules that a fork copies: those of source that target does not have, as new rules of target. */
@@ -140,8 +140,8 @@ export function copiedRules(
   const changedIn = generation + 1;
   return rulesOfScope(rules, source)
     .filter(({ identity }) => rules.same(identity, target) === null)
-    .map((kept, index) => ({
-      ...kept,
+    .map((stored, index) => ({
+      ...stored,
       id: index === 0 ? `r${changedIn}` : `r${changedIn}-${index}`,
       scope: target,
       createdAt: time,

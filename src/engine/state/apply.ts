@@ -51,7 +51,7 @@ export function* applying(state: State, record: LogRecord): Generator<Slice, Rep
   const report = show();
   const { actor, time, idempotency: mark } = record;
   if (mark !== undefined)
-    state.idempotency.keep({ actor, mark, time, outcome: JSON.stringify(report.outcome) });
+    state.idempotency.put({ actor, mark, time, outcome: JSON.stringify(report.outcome) });
   return report;
 }
 
@@ -163,12 +163,12 @@ function applyToKeys(keys: KeyStore, operation: KeyOperation, time: number): Key
       return [key];
     }
     case 'updateKey': {
-      const key = { ...keyOf(keys, operation.id), ...operation.change };
+      const key = { ...keyById(keys, operation.id), ...operation.change };
       keys.put(key);
       return [key];
     }
     case 'revokeKey': {
-      const key = keyOf(keys, operation.id);
+      const key = keyById(keys, operation.id);
       keys.delete(key);
       return [key];
     }
@@ -180,7 +180,7 @@ function applyToKeys(keys: KeyStore, operation: KeyOperation, time: number): Key
   }
 }
 
-function keyOf(keys: KeyStore, id: string): KeyRecord {
+function keyById(keys: KeyStore, id: string): KeyRecord {
   return present(keys.get(id), 'the key was there when it was checked');
 }
 
@@ -206,8 +206,8 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
     case 'teach':
     case 'updateRule':
     case 'forgetRule': {
-      const { kept, status } = present(draft.rules[0], 'a write of a rule reports it');
-      const { id, text, changedIn } = kept;
+      const { after, status } = present(draft.rules[0], 'a write of a rule reports it');
+      const { id, text, changedIn } = after;
       return { kind: 'rule', id, rule: text, status, changedIn, generation };
     }
     case 'createKey':

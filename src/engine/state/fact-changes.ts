@@ -10,7 +10,7 @@ export interface FactChange {
 }
 
 /** What became of rows of one relation. */
-interface Sort {
+interface ChangeGroup {
   readonly kind: FactChange['kind'];
   readonly relation: StoredRelation;
   count: number;
@@ -21,25 +21,26 @@ interface Sort {
  * while it is looked at.
  */
 export class FactChanges implements Iterable<FactChange> {
-  readonly #sorts: Sort[] = [];
-  #sortOf: Map<StoredRelation, Map<FactChange['kind'], number>> | null = null;
+  readonly #groups: ChangeGroup[] = [];
+  #groupIndexes: Map<StoredRelation, Map<FactChange['kind'], number>> | null = null;
   /** Of the last one. */
-  #last = -1;
+  #lastGroup = -1;
   readonly #rows: number[] = [];
   /** By change the place of its sort. */
-  readonly #places: number[] = [];
+  readonly #groupOf: number[] = [];
 
   get length(): number {
     return this.#rows.length;
   }
 
   add(kind: FactChange['kind'], { relation, row }: FactRow): void {
-    const last = this.#sorts[this.#last];
+    const last = this.#groups[this.#lastGroup];
     // Those of one relation mostly come together.
-    if (last?.relation !== relation || last.kind !== kind) this.#last = this.#placeOf(kind, relation);
-    (this.#sorts[this.#last] as Sort).count++;
+    if (last?.relation !== relation || last.kind !== kind)
+      this.#lastGroup = this.#groupIndexOf(kind, relation);
+    (this.#groups[this.#lastGroup] as ChangeGroup).count++;
     this.#rows.push(row);
-    this.#places.push(this.#last);
+    this.#groupOf.push(this.#lastGroup);
   }
 
   *[Symbol.iterator](): Generator<FactChange, void, undefined> {
@@ -54,14 +55,14 @@ export class FactChanges implements Iterable<FactChange> {
   /** How many are of this kind. */
   countOf(kind: FactChange['kind']): number {
     let count = 0;
-    for (const sort of this.#sorts) if (sort.kind === kind) count += sort.count;
+    for (const sort of this.#groups) if (sort.kind === kind) count += sort.count;
     return count;
   }
 
   /** The keys of the relations whose stored facts changed. */
   get relations(): ReadonlySet<string> {
     const keys = new Set<string>();
-    for (const { relation } of this.#sorts)
+    for (const { relation } of this.#groups)
       keys.add(relationKey(relation.predicate, relation.arity, relation.negated));
     return keys;
   }
@@ -70,24 +71,24 @@ export class FactChanges implements Iterable<FactChange> {
   numbers(): number[] {
     const numbers: number[] = [];
     for (let at = 0; at < this.#rows.length; at++) {
-      const { relation } = this.#sorts[this.#places[at] as number] as Sort;
+      const { relation } = this.#groups[this.#groupOf[at] as number] as ChangeGroup;
       numbers.push(relation.number[this.#rows[at] as number] as number);
     }
     return numbers;
   }
 
   #at(at: number): FactChange {
-    const { kind, relation } = this.#sorts[this.#places[at] as number] as Sort;
+    const { kind, relation } = this.#groups[this.#groupOf[at] as number] as ChangeGroup;
     return { kind, fact: { relation, row: this.#rows[at] as number } };
   }
 
-  #placeOf(kind: FactChange['kind'], relation: StoredRelation): number {
-    this.#sortOf ??= new Map();
-    let places = this.#sortOf.get(relation);
-    if (places === undefined) this.#sortOf.set(relation, (places = new Map()));
+  #groupIndexOf(kind: FactChange['kind'], relation: StoredRelation): number {
+    this.#groupIndexes ??= new Map();
+    let places = this.#groupIndexes.get(relation);
+    if (places === undefined) this.#groupIndexes.set(relation, (places = new Map()));
     let place = places.get(kind);
     if (place === undefined) {
-      place = this.#sorts.push({ kind, relation, count: 0 }) - 1;
+      place = this.#groups.push({ kind, relation, count: 0 }) - 1;
       places.set(kind, place);
     }
     return place;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Caller } from '../base/caller.ts';
-import { StoredOutcomes, keyRememberedFor, markOf } from './idempotency.ts';
+import { StoredOutcomes, idempotencyWindowMs, markOf } from './idempotency.ts';
 import {
   day,
   factInput,
@@ -90,7 +90,7 @@ test('a write of many facts is told by its counts', async () => {
 describe('outcomes that are kept', () => {
   const mark = (key: string) => ({ key, fingerprint: 'f', space: '' });
   const keep = (kept: StoredOutcomes, key: string, time: number): void =>
-    kept.keep({
+    kept.put({
       actor: null,
       mark: mark(key),
       time,
@@ -101,11 +101,11 @@ describe('outcomes that are kept', () => {
     const kept = new StoredOutcomes();
     for (let at = 0; at < 100; at++) keep(kept, `old ${at}`, at);
     expect(kept.size).toBe(100);
-    keep(kept, 'new', keyRememberedFor + 100);
+    keep(kept, 'new', idempotencyWindowMs + 100);
     expect(kept.size).toBeLessThan(100);
-    for (let at = 0; at < 10; at++) keep(kept, `new ${at}`, keyRememberedFor + 100);
+    for (let at = 0; at < 10; at++) keep(kept, `new ${at}`, idempotencyWindowMs + 100);
     expect(kept.size).toBe(11);
-    expect(kept.find(null, mark('old 99'), keyRememberedFor + 100)).toBeNull();
+    expect(kept.find(null, mark('old 99'), idempotencyWindowMs + 100)).toBeNull();
   });
 
   test('are the same state again when they are put in again in their order', () => {
@@ -117,7 +117,7 @@ describe('outcomes that are kept', () => {
     ] as const)
       keep(kept, key, time);
     const again = new StoredOutcomes();
-    for (const each of kept.all()) again.keep(each);
+    for (const each of kept.all()) again.put(each);
     expect([...again.all()]).toEqual([...kept.all()]);
     expect([...kept.all()].map(({ mark: { key } }) => key)).toEqual(['b', 'a']);
     expect(kept.find(null, mark('a'), 4)).toEqual({ kind: 'created', createdAt: 3 });

@@ -19,10 +19,10 @@ export interface IdempotencyMark {
 }
 
 /** How long a key is remembered, in milliseconds. */
-export const keyRememberedFor = 86_400_000;
+export const idempotencyWindowMs = 86_400_000;
 
 /** Expired keys that are forgotten with each that comes. */
-const forgottenAtOnce = 16;
+const maxEvictedPerPut = 16;
 
 /** The mark that the record of a write gets; null: the caller wants none. */
 export function markOf(caller: Caller): IdempotencyMark | null {
@@ -47,27 +47,27 @@ export interface StoredOutcome {
 
 export class StoredOutcomes {
   /** The oldest first. */
-  readonly #kept = new Map<string, StoredOutcome>();
+  readonly #outcomes = new Map<string, StoredOutcome>();
 
   /** All that are kept, the oldest first: put in again in this order they make the same state. */
   all(): IterableIterator<StoredOutcome> {
-    return this.#kept.values();
+    return this.#outcomes.values();
   }
 
   get size(): number {
-    return this.#kept.size;
+    return this.#outcomes.size;
   }
 
   /** Keeps the outcome, in the place of an older one with its key. Times never go back. */
-  keep(kept: StoredOutcome): void {
-    let left = forgottenAtOnce;
-    for (const [place, { time }] of this.#kept) {
-      if (left-- === 0 || time > kept.time - keyRememberedFor) break;
-      this.#kept.delete(place);
+  put(kept: StoredOutcome): void {
+    let left = maxEvictedPerPut;
+    for (const [place, { time }] of this.#outcomes) {
+      if (left-- === 0 || time > kept.time - idempotencyWindowMs) break;
+      this.#outcomes.delete(place);
     }
     const place = placeOf(kept.actor, kept.mark);
-    this.#kept.delete(place);
-    this.#kept.set(place, kept);
+    this.#outcomes.delete(place);
+    this.#outcomes.set(place, kept);
   }
 
   /**
@@ -75,16 +75,16 @@ export class StoredOutcomes {
    * IdempotencyMismatch where that was another request.
    */
   find(actor: string | null, mark: IdempotencyMark, time: number): Outcome | null {
-    const kept = this.under(actor, mark.space, mark.key, time);
+    const kept = this.get(actor, mark.space, mark.key, time);
     if (kept === null) return null;
     if (kept.mark.fingerprint !== mark.fingerprint) throw keyReused();
     return JSON.parse(kept.outcome) as Outcome;
   }
 
   /** What is kept of the first write with this key, whatever its request; null where there was none in that day. */
-  under(actor: string | null, space: string, key: string, time: number): StoredOutcome | null {
-    const kept = this.#kept.get(placeOf(actor, { space, key }));
-    return kept === undefined || kept.time <= time - keyRememberedFor ? null : kept;
+  get(actor: string | null, space: string, key: string, time: number): StoredOutcome | null {
+    const kept = this.#outcomes.get(placeOf(actor, { space, key }));
+    return kept === undefined || kept.time <= time - idempotencyWindowMs ? null : kept;
   }
 }
 

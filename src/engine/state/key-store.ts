@@ -1,5 +1,5 @@
 import type { OutcomeKey } from './outcome.ts';
-import type { KeyToKeep } from './operation.ts';
+import type { KeyToStore } from './operation.ts';
 
 /**
  * The keys of the service: logged state, of which nothing lets anybody in, since it has hashes alone.
@@ -7,13 +7,13 @@ import type { KeyToKeep } from './operation.ts';
  * A key that was revoked is gone; its id is never given again. When a key was last used is observed: it is noted here,
  * to the minute, and no operation reads it.
  */
-export interface KeyRecord extends KeyToKeep {
+export interface KeyRecord extends KeyToStore {
   /** Epoch milliseconds. */
   readonly createdAt: number;
 }
 
 /** Uses that follow one another within so many milliseconds count as one. */
-const useEvery = 60_000;
+const useIntervalMs = 60_000;
 
 export class KeyStore {
   /** By id, the first made first. */
@@ -73,7 +73,7 @@ export class KeyStore {
 
   noteUse(id: string, time: number): void {
     const last = this.#lastUsed.get(id);
-    if (!this.#keys.has(id) || (last !== undefined && time < last + useEvery)) return;
+    if (!this.#keys.has(id) || (last !== undefined && time < last + useIntervalMs)) return;
     this.#lastUsed.set(id, time);
     this.usesVersion++;
   }

@@ -9,7 +9,7 @@ import {
   type Difference,
   type JoinedAtoms,
   joinScopes,
-  type Moment,
+  type ReadMoment,
   sourceSide,
   targetSide,
 } from './scope-join.ts';
@@ -42,8 +42,8 @@ export interface MergePlan {
   /** A fact whose merged metadata would be larger than metadata can be. */
   tooLarge: FactRow | null;
   /** Resolutions, by their place in the request, that say something about nothing, or about the same twice. */
-  readonly aboutNothing: number[];
-  readonly aboutTheSame: number[];
+  readonly unmatchedResolutions: number[];
+  readonly duplicateResolutions: number[];
 }
 
 type Take = Resolution['take'];
@@ -55,8 +55,8 @@ type Take = Resolution['take'];
 export function baseOfMerge(
   facts: FactStore,
   { source, target, base }: Pick<MergeScopes, 'source' | 'target' | 'base'>,
-  { generation }: Moment,
-): FoundBase | null {
+  { generation }: ReadMoment,
+): MergeBase | null {
   if (base === null) return null;
   const { archive } = facts;
   if (typeof base === 'string')
@@ -69,7 +69,7 @@ export function baseOfMerge(
   return { ...found, archive, ancestor: { scope, generation: found.generation, time: found.time } };
 }
 
-export interface FoundBase extends BaseOfMerge {
+export interface MergeBase extends BaseOfMerge {
   readonly ancestor: MergePlan['ancestor'];
 }
 
@@ -88,8 +88,8 @@ export function basePart(
 export function* planMerge(
   facts: FactStore,
   operation: MergeScopes,
-  base: FoundBase | null,
-  moment: Moment,
+  base: MergeBase | null,
+  moment: ReadMoment,
 ): Generator<'more', MergePlan, undefined> {
   const { source, target } = operation;
   const sides = [facts.scopeNumber(source), facts.scopeNumber(target)];
@@ -107,7 +107,7 @@ export function* planMerge(
     const take = chosen ?? evident ?? byStrategy[operation.strategy];
     if (take === null) plan.unsettled.push(conflict);
     else if (opposite !== null && take === 'target') plan.kept++;
-    else settle(facts, difference, take, evident === null, plan);
+    else addToPlan(facts, difference, take, evident === null, plan);
   });
   return plan;
 }
@@ -125,8 +125,8 @@ export function emptyPlan(ancestor: MergePlan['ancestor'] = null): MergePlan {
     conflicts: [],
     unsettled: [],
     tooLarge: null,
-    aboutNothing: [],
-    aboutTheSame: [],
+    unmatchedResolutions: [],
+    duplicateResolutions: [],
   };
 }
 
@@ -192,7 +192,7 @@ function settledByBase(
 }
 
 /** Notes what the difference comes to when this is taken of it. */
-function settle(
+function addToPlan(
   facts: FactStore,
   { source, target }: Difference,
   take: Take,
@@ -209,10 +209,10 @@ function settle(
       plan.retracted.push(target);
     } else if (target !== null && isConflict) plan.kept++;
   } else if (take === 'target') plan.kept++;
-  else settlePair(facts, source, target, take, plan);
+  else addPairToPlan(facts, source, target, take, plan);
 }
 
-function settlePair(
+function addPairToPlan(
   facts: FactStore,
   source: FactRow,
   target: FactRow,
@@ -254,12 +254,12 @@ function* takesByAtom(
     const atoms = byShape.get(shapeOf(predicate, args.length));
     const atom = atoms === undefined ? -1 : atomOf(facts, atoms, args);
     if (atoms === undefined || atom < 0) {
-      plan.aboutNothing.push(index);
+      plan.unmatchedResolutions.push(index);
       continue;
     }
     const known = takes.get(atoms) ?? new Map<number, Take>();
     takes.set(atoms, known);
-    if (known.has(atom)) plan.aboutTheSame.push(index);
+    if (known.has(atom)) plan.duplicateResolutions.push(index);
     known.set(atom, take);
   }
   return takes;

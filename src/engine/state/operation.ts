@@ -31,8 +31,8 @@ export type Operation =
       readonly ifGeneration?: number;
     }
   | { readonly kind: 'retractById'; readonly tenant: string; readonly id: string }
-  | { readonly kind: 'teach'; readonly rule: RuleToKeep }
-  | { readonly kind: 'updateRule'; readonly id: string; readonly rule: RuleToKeep }
+  | { readonly kind: 'teach'; readonly rule: RuleToStore }
+  | { readonly kind: 'updateRule'; readonly id: string; readonly rule: RuleToStore }
   | { readonly kind: 'forgetRule'; readonly id: string }
   | Commit
   | ForkScope
@@ -55,14 +55,14 @@ export type Operation =
 
 /** What is done to keys. They belong to no database: the one that the record names is `default`. */
 export type KeyOperation =
-  | { readonly kind: 'createKey'; readonly key: KeyToKeep }
+  | { readonly kind: 'createKey'; readonly key: KeyToStore }
   | { readonly kind: 'updateKey'; readonly id: string; readonly change: KeyChange }
   | { readonly kind: 'revokeKey'; readonly id: string }
   /** All that have the role admin. */
   | { readonly kind: 'revokeAdminKeys' };
 
 /** A key as it is kept: never the key itself. */
-export interface KeyToKeep {
+export interface KeyToStore {
   readonly id: string;
   /** How it begins. */
   readonly prefix: string;
@@ -78,7 +78,7 @@ export interface KeyToKeep {
 }
 
 /** What is absent stays as it was. */
-export type KeyChange = Partial<Pick<KeyToKeep, 'databases' | 'tenants' | 'description' | 'expiresAt'>>;
+export type KeyChange = Partial<Pick<KeyToStore, 'databases' | 'tenants' | 'description' | 'expiresAt'>>;
 
 export type RuleOperation = Extract<Operation, { kind: 'teach' | 'updateRule' | 'forgetRule' }>;
 
@@ -174,7 +174,7 @@ export interface MergeScopes {
   readonly revision?: 2;
 }
 
-export interface RuleToKeep {
+export interface RuleToStore {
   /** null: as it was. */
   readonly rule: Rule | null;
   readonly scope: string | null;

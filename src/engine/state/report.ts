@@ -8,7 +8,7 @@ import { DatabaseState, type TenantState } from './state.ts';
 
 /** What the write of one rule became. */
 export interface RuleChange {
-  readonly kept: RuleRecord;
+  readonly after: RuleRecord;
   /** The rule as it was, null where there was none. */
   readonly before: RuleRecord | null;
   readonly status: 'asserted' | 'updated' | 'unchanged' | 'retracted';

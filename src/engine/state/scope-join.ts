@@ -50,7 +50,7 @@ export class JoinedAtoms {
       args[position] = (relation.columns[position] as Int32Array)[row] as number;
     const inserted = this.atoms.insert(args);
     const atom = inserted < 0 ? this.atoms.find(args) : inserted;
-    this.#put(this.#place(atom, side, relation.negated), row + 1);
+    this.#put(this.#indexOf(atom, side, relation.negated), row + 1);
   }
 
   /** Takes in an archived version where one of the other sides has its atom. */
@@ -58,18 +58,18 @@ export class JoinedAtoms {
     const atom = this.atoms.find(versions.argsAt(at));
     if (atom < 0) return;
     this.#archived[negated ? 1 : 0] = versions;
-    this.#put(this.#place(atom, side, negated), -1 - at);
+    this.#put(this.#indexOf(atom, side, negated), -1 - at);
   }
 
   fact(atom: number, side: number, negated: boolean): FactRow | null {
     const relation = this.relations[negated ? 1 : 0];
-    const row = (this.#rows[this.#place(atom, side, negated)] ?? 0) - 1;
+    const row = (this.#rows[this.#indexOf(atom, side, negated)] ?? 0) - 1;
     return relation === null || row < 0 ? null : { relation, row };
   }
 
   /** The version on this side, which may be an archived one; null: there is none. */
   version(facts: FactStore, atom: number, side: number, negated: boolean): FactVersion | null {
-    const at = this.#rows[this.#place(atom, side, negated)] ?? 0;
+    const at = this.#rows[this.#indexOf(atom, side, negated)] ?? 0;
     const archived = this.#archived[negated ? 1 : 0];
     if (at < 0) return archived?.versionAt(-1 - at) ?? null;
     const fact = this.fact(atom, side, negated);
@@ -85,7 +85,7 @@ export class JoinedAtoms {
     this.#rows[at] = row;
   }
 
-  #place(atom: number, side: number, negated: boolean): number {
+  #indexOf(atom: number, side: number, negated: boolean): number {
     return (atom * this.#sides + side) * 2 + (negated ? 1 : 0);
   }
 }
@@ -96,14 +96,14 @@ const rowsTaken = 512;
 const relationsBegun = 1024;
 
 /** Where the rows of some scopes are found in a relation, part by part. */
-interface Part {
+interface RowRange {
   readonly relation: StoredRelation;
   readonly start: number;
   readonly end: number;
 }
 
 /** The relation's rows up to this generation in parts, each for one slice. */
-function* partsOf(relation: StoredRelation, generation: number): Generator<Part> {
+function* rangesOf(relation: StoredRelation, generation: number): Generator<RowRange> {
   const count = relation.rowsAt(generation);
   for (let start = 0; start < count; start += rowsLookedAt)
     yield { relation, start, end: Math.min(count, start + rowsLookedAt) };
@@ -119,7 +119,7 @@ function* relationsOf(
   let begun = 0;
   for (const relation of facts.relations.values()) {
     if (++begun % relationsBegun === 0) yield 'more';
-    for (const part of partsOf(relation, generation)) {
+    for (const part of rangesOf(relation, generation)) {
       if (part.start > 0) yield 'more';
       if (!hasRowOf(part, scopes)) continue;
       found.push(relation);
@@ -134,7 +134,7 @@ function* relationsOf(
   );
 }
 
-function hasRowOf({ relation, start, end }: Part, scopes: readonly number[]): boolean {
+function hasRowOf({ relation, start, end }: RowRange, scopes: readonly number[]): boolean {
   const column = relation.columns[relation.arity] as Int32Array;
   for (let row = start; row < end; row++) if (scopes.includes(column[row] as number)) return true;
   return false;
@@ -148,7 +148,7 @@ export function* factsOfScope(
   time: number,
 ): Generator<'more' | FactRow, void, undefined> {
   for (const relation of yield* relationsOf(facts, [scope], generation))
-    for (const { start, end } of partsOf(relation, generation)) {
+    for (const { start, end } of rangesOf(relation, generation)) {
       if (start > 0) yield 'more';
       // Read anew in every part: columns are replaced where they grow.
       const column = relation.columns[relation.arity] as Int32Array;
@@ -158,7 +158,7 @@ export function* factsOfScope(
 }
 
 /** When facts are held or not. */
-export interface Moment {
+export interface ReadMoment {
   readonly generation: number;
   readonly time: number;
 }
@@ -177,7 +177,7 @@ export interface BaseOfMerge {
 export function* joinScopes(
   facts: FactStore,
   sides: readonly number[],
-  { generation, time }: Moment,
+  { generation, time }: ReadMoment,
   base: BaseOfMerge | null = null,
 ): Generator<'more', JoinedAtoms[], undefined> {
   const joined: JoinedAtoms[] = [];
@@ -192,7 +192,7 @@ export function* joinScopes(
     }
     atoms.relations[negated ? 1 : 0] = relation;
     const args = new Int32Array(arity);
-    for (const { start, end } of partsOf(relation, generation)) {
+    for (const { start, end } of rangesOf(relation, generation)) {
       if (start > 0) yield 'more';
       for (let row = start; row < end; row++) {
         const scope = (relation.columns[arity] as Int32Array)[row] as number;

@@ -213,7 +213,7 @@ function* utf8Of(all: readonly (StoredOutcome | KeyRecord | KnownImport)[]): Gen
 }
 
 function readOutcomes(columns: ColumnReader, outcomes: StoredOutcomes): Promise<void> {
-  return columns.texts((text) => outcomes.keep(JSON.parse(decoder.decode(text)) as StoredOutcome));
+  return columns.texts((text) => outcomes.put(JSON.parse(decoder.decode(text)) as StoredOutcome));
 }
 
 function readImports(columns: ColumnReader, imports: Imports): Promise<void> {

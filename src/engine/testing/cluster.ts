@@ -172,7 +172,8 @@ export class Cluster {
 
   async #write(count: number): Promise<void> {
     const { records, parts } = this.leading;
-    for (let left = count; left > 0; left--) if (records !== null) await parts.lane.follow([records.next()]);
+    for (let left = count; left > 0; left--)
+      if (records !== null) await parts.pipeline.follow([records.next()]);
   }
 
   async #follow(node: Node): Promise<void> {

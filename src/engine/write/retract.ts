@@ -60,7 +60,7 @@ export async function retract(
     const after = live.after(context, report.generation, context.reader.program, hold.version);
     const found = await dependentsOf(live, context, after, known, gone, ways, caller);
     live.publishWithdrawn(caller, report, found.atoms);
-    if (gone.length > 0) watch.told(ways.dependents === 'known' ? found : { ...found, isComplete: false });
+    if (gone.length > 0) watch.claim(ways.dependents === 'known' ? found : { ...found, isComplete: false });
     return retracted(report.outcome, found);
   } finally {
     watch.end();

@@ -14,7 +14,7 @@ import {
 } from '../state/scope-join.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
-import { workedOff } from '../base/slices.ts';
+import { runInSlices } from '../base/slices.ts';
 
 /**
  * What differs between two scopes, written out: by predicate and arguments by code point, what is stored as true before
@@ -34,7 +34,7 @@ export async function diffOf(
     else if (difference.target === null) lists.added.push(difference);
     else lists.modified.push(difference);
   });
-  const unchanged = await workedOff(steps, () => pacer.breathe());
+  const unchanged = await runInSlices(steps, () => pacer.breathe());
   const first = async <Item>(list: readonly Difference[], written: (of: Difference) => Item) =>
     mapped(await inOrder(facts, list, limit, pacer), written, pacer);
   return {

@@ -1,5 +1,5 @@
 import { EngineError, invalid } from '../base/errors.ts';
-import { workedOff } from '../base/slices.ts';
+import { runInSlices } from '../base/slices.ts';
 import { compareText } from '../base/text-order.ts';
 import { copiedRules, rulesOfScope } from '../state/apply-scopes.ts';
 import { inExclusiveCommit, unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
@@ -29,7 +29,7 @@ import {
   baseOfMerge,
   basePart,
   evidentOf,
-  type FoundBase,
+  type MergeBase,
   type MergePlan,
   planMerge,
 } from '../state/merge-plan.ts';
@@ -141,7 +141,7 @@ export async function diffScopes({ live }: Writer, caller: Caller, input: DiffIn
     );
     const sides = [source, target].map((scope) => facts.scopeNumber(scope));
     const join = joinScopes(facts, sides, reader, found);
-    const joined = await workedOff(join, () => pacer.breathe());
+    const joined = await runInSlices(join, () => pacer.breathe());
     if (!asMerge) return { source, target, ...(await diffOf(facts, joined, limit, pacer)) };
     const diff = await diffOf(facts, joined, limit, pacer, (difference) => {
       const { evident, opposite } = evidentOf(facts, difference, found !== null);
@@ -310,7 +310,7 @@ function checkRulesFit({ database }: ReadContext, { source, target }: ForkScope,
 /** A merge with the base that it has in the state as it is. */
 interface AskedMerge {
   readonly operation: MergeScopes;
-  readonly base: FoundBase | null;
+  readonly base: MergeBase | null;
 }
 
 /** The merge that is asked for. Refused where a scope or the base is not there. */
@@ -335,7 +335,7 @@ async function askedBase(
   context: ReadContext,
   { source, target, base: asked }: Pick<MergeInput, 'source' | 'target' | 'base'>,
   time: number,
-): Promise<Pick<MergeScopes, 'base'> & { readonly found: FoundBase | null }> {
+): Promise<Pick<MergeScopes, 'base'> & { readonly found: MergeBase | null }> {
   const { facts } = context.tenant;
   const hasFork = facts.mergeBases.baseOf(facts.scopeNumber(source), facts.scopeNumber(target)) !== null;
   const isByFork = asked === 'fork' || (asked === undefined && hasFork);
@@ -362,7 +362,7 @@ async function checkedPlan(
   const { tenant, reader, pacer } = context;
   const { facts } = tenant;
   const steps = planMerge(facts, operation, base, { generation: reader.generation, time });
-  const plan = await workedOff(steps, () => pacer.breathe());
+  const plan = await runInSlices(steps, () => pacer.breathe());
   refuseResolutions(plan, operation);
   if (plan.unsettled.length > 0)
     throw new EngineError(
@@ -394,11 +394,11 @@ function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void 
     return renderAtom({ predicate, args: [...args], negated: false });
   };
   const errors = [
-    ...plan.aboutNothing.map((index) => ({
+    ...plan.unmatchedResolutions.map((index) => ({
       path: path(index),
       message: `neither scope has a fact of ${atomOf(index)}`,
     })),
-    ...plan.aboutTheSame.map((index) => ({
+    ...plan.duplicateResolutions.map((index) => ({
       path: path(index),
       message: `${atomOf(index)} was resolved before: say once what to take`,
     })),

@@ -5,7 +5,7 @@
 import type { Slices } from '../../base/slices.ts';
 import type { Metadata } from '../../contract/facts.ts';
 import { ArchivedVersions, type PinnedArchive } from '../../store/version-archive.ts';
-import { type ColumnReader, type ColumnWriter, marked } from './columns.ts';
+import { type ColumnReader, type ColumnWriter, markedIndexes } from './columns.ts';
 
 const versionsInSlice = 4096;
 
@@ -41,7 +41,7 @@ export async function* writeArchived(
     yield* columns.float64(count, (piece, from) => piece.set(column.subarray(from, from + piece.length)));
   const isThere = new Uint8Array(count);
   for (const at of metadata.keys()) if (at < count) isThere[at] = 1;
-  const places = await marked(isThere, slices);
+  const places = await markedIndexes(isThere, slices);
   yield* columns.int32(places.length, (piece, from) => piece.set(places.subarray(from, from + piece.length)));
   yield* columns.texts(metadataOf(versions, places));
 }

@@ -213,7 +213,7 @@ export type GenerationNeeded = (generation: number) => void;
 const marksInSlice = 4096;
 
 /** The places that are marked with 1, ascending. */
-export async function marked(marks: Uint8Array, slices: Slices): Promise<Int32Array> {
+export async function markedIndexes(marks: Uint8Array, slices: Slices): Promise<Int32Array> {
   let count = 0;
   for (let from = 0; from < marks.length; from += marksInSlice) {
     for (const mark of marks.subarray(from, from + marksInSlice)) count += mark;

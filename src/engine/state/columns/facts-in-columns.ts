@@ -17,8 +17,8 @@ import { StoredRelation } from '../../store/stored-relation.ts';
 import type { ArchivedVersions } from '../../store/version-archive.ts';
 import { relationKey } from '../../language/terms.ts';
 import { markConstants, readArchived, writeArchived } from './archive-in-columns.ts';
-import { type ColumnReader, type ColumnWriter, type GenerationNeeded, marked } from './columns.ts';
-import { deathAt, keptRows } from './snapshot-rows.ts';
+import { type ColumnReader, type ColumnWriter, type GenerationNeeded, markedIndexes } from './columns.ts';
+import { deathAt, rowsToWrite } from './snapshot-rows.ts';
 
 interface FactsHead {
   readonly createdAt: number;
@@ -48,7 +48,7 @@ interface RelationHead {
 }
 
 /** Rows of a relation that are kept, in their order. */
-interface Kept {
+interface SelectedRows {
   readonly relation: StoredRelation;
   readonly count: number;
   readonly rowOf: (place: number) => number;
@@ -56,7 +56,7 @@ interface Kept {
 
 /** What of a tenant's facts is kept. */
 interface Selection {
-  readonly relations: readonly Kept[];
+  readonly relations: readonly SelectedRows[];
   /** By the number of a fact: 1 where a version is kept. */
   readonly facts: Uint8Array;
   /** The new id of each constant; meaningless where it is not used. */
@@ -77,7 +77,7 @@ export async function* writeFacts(
   slices: Slices,
   need: GenerationNeeded,
 ): AsyncGenerator<Uint8Array> {
-  const selection = await selected(pinned, generation, slices, need);
+  const selection = await select(pinned, generation, slices, need);
   const { createdAt, dictionary, count, numbers, ended } = pinned;
   const restored = await restoredFacts(pinned, selection, slices);
   const head: FactsHead = {
@@ -153,7 +153,7 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
   return FactStore.restored(kept, time, slices);
 }
 
-async function selected(
+async function select(
   pinned: PinnedFacts,
   generation: number,
   slices: Slices,
@@ -161,11 +161,11 @@ async function selected(
 ): Promise<Selection> {
   const facts = new Uint8Array(pinned.count);
   const isUsed = new Uint8Array(pinned.constants);
-  const relations: Kept[] = [];
+  const relations: SelectedRows[] = [];
   for (const { relation, rows } of pinned.relations) {
-    const list = await keptRows(relation, rows, generation, slices);
+    const list = await rowsToWrite(relation, rows, generation, slices);
     const rowOf = list === null ? (place: number) => place : (place: number) => list[place] as number;
-    const kept: Kept = { relation, count: list?.length ?? rows, rowOf };
+    const kept: SelectedRows = { relation, count: list?.length ?? rows, rowOf };
     relations.push(kept);
     for (let place = 0; place < kept.count; place++) {
       if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
@@ -178,7 +178,7 @@ async function selected(
   }
   for (const { fact } of pinned.ended.entries) for (const id of fact.identity.subarray(0, -1)) isUsed[id] = 1;
   for (const archived of pinned.archive) await markConstants(archived, isUsed, slices);
-  const used = await marked(isUsed, slices);
+  const used = await markedIndexes(isUsed, slices);
   const ids = new Int32Array(pinned.constants);
   for (let place = 0; place < used.length; place++) ids[used[place] as number] = place;
   const writes = await writesOf(pinned, facts, slices, need);
@@ -204,11 +204,11 @@ async function writesOf(
     isNeeded[place] = 1;
     need(generation);
   }
-  return marked(isNeeded, slices);
+  return markedIndexes(isNeeded, slices);
 }
 
 async function* writeRelation(
-  { relation, count, rowOf }: Kept,
+  { relation, count, rowOf }: SelectedRows,
   generation: number,
   ids: Int32Array,
   columns: ColumnWriter,
@@ -250,7 +250,7 @@ async function* writeRelation(
 
 /** Places of rows that have metadata, and that metadata as JSON. */
 async function* writeMetadata(
-  { relation, count, rowOf }: Kept,
+  { relation, count, rowOf }: SelectedRows,
   columns: ColumnWriter,
   slices: Slices,
 ): AsyncGenerator<Uint8Array> {
@@ -259,7 +259,7 @@ async function* writeMetadata(
     if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
     if (relation.metadata.has(rowOf(place))) isThere[place] = 1;
   }
-  const places = await marked(isThere, slices);
+  const places = await markedIndexes(isThere, slices);
   yield* columns.int32(places.length, (piece, from) => piece.set(places.subarray(from, from + piece.length)));
   yield* columns.texts(
     mapped(places, (place) => encoder.encode(JSON.stringify(relation.metadata.get(rowOf(place))))),

@@ -1,7 +1,7 @@
 import type { Slices } from '../../base/slices.ts';
 import { Generations } from '../../store/generations.ts';
 import { TextColumn } from '../../store/text-column.ts';
-import { type ColumnReader, type ColumnWriter, type GenerationNeeded, marked } from './columns.ts';
+import { type ColumnReader, type ColumnWriter, type GenerationNeeded, markedIndexes } from './columns.ts';
 
 /**
  * The generations of one database in columns and back, as they were at a pinned moment: the number of the newest, and
@@ -28,7 +28,7 @@ export class NeededGenerations {
 
   async *write(columns: ColumnWriter, slices: Slices): AsyncGenerator<Uint8Array> {
     const generations = this.#generations;
-    const places = await marked(this.#isNeeded, slices);
+    const places = await markedIndexes(this.#isNeeded, slices);
     yield* columns.json(this.#last);
     yield* columns.float64(places.length, (piece, from) => {
       for (let at = 0; at < piece.length; at++)

@@ -17,7 +17,7 @@ export function deathAt(relation: StoredRelation, row: number, generation: numbe
 }
 
 /** The rows to keep of the first `count`, ascending; null: all of them. */
-export async function keptRows(
+export async function rowsToWrite(
   relation: StoredRelation,
   count: number,
   generation: number,
@@ -53,10 +53,10 @@ export async function keptRows(
       size++;
     }
   if (size === count) return null;
-  return listed(kept, size, slices);
+  return indexesOf(kept, size, slices);
 }
 
-async function listed(kept: Uint8Array, size: number, slices: Slices): Promise<Int32Array> {
+async function indexesOf(kept: Uint8Array, size: number, slices: Slices): Promise<Int32Array> {
   const rows = new Int32Array(size);
   let at = 0;
   for (let row = 0; row < kept.length; row++) {
