@@ -1,4 +1,4 @@
-/** The engine's front door: what the service and the command line may use of it, beside the contract. */
+/** The engine's public interface: what the service and the command line may import, beside the contract. */
 export {
   type Caller,
   type Cancellation,

@@ -36,38 +36,32 @@ import type { LogRecord } from '../log/codec.ts';
 import { ValidityTimer } from './validity-timer.ts';
 import type { CommitObserver } from '../commit/commit-pipeline.ts';
 
-/**
- * The state as it is worked with: a program for the rules of each database, a reasoner for each tenant that was asked,
- * and the feed of changes.
- *
- * All of it hangs on the state and can be thrown away. Whoever reads gets a pinned reader, which sees one generation at
- * one time until it has ended; every change is taken in in the turn in which it is made (`applying`, `applied`), and so
- * is every instant at which a validity begins or ends (`pass`), before anybody reads after it.
- */
+/** What the live state is made of. */
 export interface LiveParts {
   readonly state: State;
   readonly clock: Clock;
   readonly memoryBytes: number;
   readonly pause: Pause;
-  /** How often rules concluded something before the start, where that is known. */
+  /** How often rules fired before the start, if known. */
   readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
-  /** Told of an error inside that no caller hears of: a bug. */
+  /** Receives internal errors that no caller sees: bugs. */
   readonly onBug: (error: unknown) => void;
 }
 
+/** The limits of a read. */
 export type ReadLimits = Pick<EvaluationLimits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'> & {
-  /** True for a look at what is worked out in the background, which goes on meanwhile. */
+  /** True for reads about background work, which do not interrupt it. */
   readonly isAside?: boolean;
 };
 
 export const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIVE_INFINITY };
 
-/** A look at the state right before a write, kept until what holds after it has been compared. */
+/** A view of the state right before a write, kept until it has been compared with the state after. */
 export interface Watch {
-  /** To be called in the turn of the write, before it. */
+  /** Call it in the turn of the write, before it. */
   readonly before: () => void;
   readonly seen: () => { readonly context: ReadContext; readonly known: KnownBefore; readonly hold: Hold };
-  /** What was found has been told: it is told by nobody else. */
+  /** Claims these withdrawn conclusions: the caller reports them, so nothing else publishes them. */
   readonly claim: (found: Dependents) => void;
   readonly end: () => void;
 }
@@ -78,10 +72,18 @@ type LiveCounters = Exclude<
   'records' | 'commits' | 'logBytes' | 'snapshots' | 'backups'
 >;
 
-/** Of the memory for what is derived, the parts that listings and answers may take. */
+/** Listings and answers may use these fractions of the memory for derived data: one eighth and one sixty-fourth. */
 const listingsDivisor = 8;
 const answersDivisor = 64;
 
+/**
+ * Everything derived from the state: a program per database, a reasoner with its tables per tenant in use, caches, and
+ * the change feed.
+ *
+ * All of it can be discarded and rebuilt. Reads use snapshot isolation: a pinned reader sees one generation at one time
+ * (MVCC) until it ends. Every change is taken in in the turn in which it happens (`applying`, `applied`), and so is
+ * every validity boundary (`#passBoundaries`), before any later read.
+ */
 export class LiveState implements CommitObserver {
   readonly #parts: LiveParts;
   readonly #feed = new ChangeFeed();
@@ -90,24 +92,24 @@ export class LiveState implements CommitObserver {
   readonly #answers: AnswerCache;
   readonly #reasoners = new Map<TenantState, Reasoner>();
   readonly #maintenance = new Map<TenantState, BackgroundMaintenance>();
-  /** Upkeep of tenants that have gone, until it has ended. */
+  /** Maintenance of removed tenants that is still ending. */
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: ValidityTimer;
   readonly #counts: BackgroundCounts;
-  /** Relations that changed and could not be compacted then, since someone may still have read what was. */
+  /** Changed relations that could not be compacted because a reader might still need dead rows. */
   readonly #uncompacted = new Map<TenantState, Set<string>>();
   readonly #eventIds = new Map<DatabaseState, EventIds>();
   readonly #origins = new WeakMap<Report, Origin>();
-  /** Of databases that have gone too, as long as somebody still reads them. */
+  /** Includes removed databases that still have readers. */
   readonly #programs = new WeakMap<DatabaseState, { version: number; program: Program }>();
-  /** How often each rule concluded something new, by database. */
+  /** How often each rule derived something new, by database. */
   readonly #tallies: Map<DatabaseState, Tallies>;
   readonly #counters = { factsAsserted: 0, factsRetracted: 0, factsEvicted: 0 };
-  /** How often rules concluded something that have gone with all others of their database. */
+  /** Firings of rules that were removed with their whole database. */
   #firedBefore = 0;
-  /** Of a tenant the generation after which rows that died are still asked about; Infinity: none are. */
+  /** The generation after which a tenant's dead rows are still needed; Infinity: none are. */
   rememberedSince: (database: string, tenant: string) => number = () => Number.POSITIVE_INFINITY;
-  /** The latest time that anybody was shown. */
+  /** The latest time that any reader saw. */
   #latestTimeRead = 0;
   #isClosed = false;
 
@@ -119,10 +121,10 @@ export class LiveState implements CommitObserver {
     this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
     const { clock, pause, onBug } = parts;
     this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
-    // What ended or began before the start is told to nobody.
+    // Boundaries before the start are not published.
     const start = this.showTime();
     for (const { tenant } of this.everyTenant()) tenant.facts.boundaries.takeUntil(start);
-    // Other numbers than an earlier process can have given.
+    // Start with ids that an earlier process cannot have assigned.
     for (const database of parts.state.databases.values())
       this.#eventIds.set(database, new EventIds(database.name, database.generation, start));
     this.#timer = new ValidityTimer({
@@ -132,7 +134,7 @@ export class LiveState implements CommitObserver {
     });
   }
 
-  /** Refuses from now on; resolves when nothing is worked out in the background any more. */
+  /** Refuses new work; resolves when no background work runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer.close();
@@ -145,8 +147,8 @@ export class LiveState implements CommitObserver {
   }
 
   /**
-   * Reads in a state that stays as it is until `read` has ended. `about` are relations whose conclusions it is about,
-   * null for any.
+   * Reads under snapshot isolation: the state stays as it is until `read` has ended. `about` are the relations whose
+   * conclusions the read needs; null: any.
    */
   async reading<Result>(
     caller: Caller,
@@ -165,10 +167,7 @@ export class LiveState implements CommitObserver {
     }
   }
 
-  /**
-   * Reads stored facts in this turn: nothing has to be kept from changing, and notes those that were used. null where
-   * `read` gives it up.
-   */
+  /** Reads stored facts synchronously, without pinning the state, and records the uses. Returns null if `read` does. */
   look<Result>(
     caller: Caller,
     read: (context: LookupContext) => { readonly result: Result; readonly facts: readonly FactRow[] } | null,
@@ -185,14 +184,15 @@ export class LiveState implements CommitObserver {
     return found.result;
   }
 
-  /** In this turn: the answer to a question with this key that was given before and still holds; null: there is none. */
+  /** A cached answer to the question with this key that is still valid, found synchronously; null: none. */
   answerAgain(caller: Caller, key: string): Answer | null {
     this.refuseClosed();
     const context = this.pin(caller, defaultLimits);
     const { reasoner, reader, pacer, tenant } = context;
     const cached = this.#answers.find(reasoner, reader, key);
     if (cached === null) return null;
-    // They were noted when it was given; what has lost its uses since has changed, and the answer with it.
+    // Its facts existed when it was cached; facts that have lost their uses since have changed and invalidated the
+    // answer.
     tenant.uses.noteAgain(cached.used, reader.time);
     const { proof, hints, ...answer } = cached.answer;
     const { generation } = reader;
@@ -205,15 +205,15 @@ export class LiveState implements CommitObserver {
     };
   }
 
-  /** Keeps what was answered, and which stored facts it used, for `answerAgain`. */
+  /** Caches an answer and the stored facts that it used, for `answerAgain`. */
   keepAnswer({ reasoner, reader }: ReadContext, key: string, answer: Answer, used: Set<FactRow>): void {
     const { generation: _now, elapsedMs: _then, ...written } = answer;
     this.#answers.keep(reasoner, reader, key, written, used);
   }
 
   /**
-   * Looks at the state in the turn of a write, right before it: what was known then is compared with what holds
-   * after. The state is kept until `end`.
+   * Records what is known right before a write, in its turn, for comparison with the state after. The state stays
+   * pinned until `end`.
    */
   watch(caller: Caller, limits: ReadLimits, look: (context: ReadContext) => KnownBefore): Watch {
     let seen: { context: ReadContext; known: KnownBefore; hold: Hold } | null = null;
@@ -241,8 +241,8 @@ export class LiveState implements CommitObserver {
   }
 
   /**
-   * The context after a write: its generation and these rules, at the time of the one before. `version` is the one
-   * that a change of facts made.
+   * The context after a write: its generation and these rules, at the time of `before`. `version` is the version that a
+   * change of facts created.
    */
   after(before: ReadContext, generation: number, program: Program, version?: number): ReadContext {
     const { reasoner, reader } = before;
@@ -250,7 +250,7 @@ export class LiveState implements CommitObserver {
     return { ...before, reader: version === undefined ? after : { ...after, version } };
   }
 
-  /** Has the conclusions of the context's tenant counted that are not, when nobody asks. */
+  /** Requests counts of the tenant's uncounted conclusions, to be computed while the engine is idle. */
   countWhenQuiet({ database, tenant, reasoner }: ReadContext, { tenant: name }: Caller): void {
     if (this.#isClosed || database.tenants.get(name) !== tenant) return;
     this.#counts.wanted(reasoner, () => this.#readerOf(database, tenant, name));
@@ -272,7 +272,7 @@ export class LiveState implements CommitObserver {
     };
   }
 
-  /** A reader of the present state; of the last one that it had where the tenant has gone since the context was made. */
+  /** A reader of the current state, or of the tenant's last state if the tenant was removed since. */
   latest(caller: Caller, { reasoner, reader }: ReadContext): PinnedReader {
     return reasoner.isRetired ? reasoner.lastReader(reader) : this.pin(caller, defaultLimits).reader;
   }
@@ -306,7 +306,7 @@ export class LiveState implements CommitObserver {
     return tallies;
   }
 
-  /** A question counts once for every fact it used. Uses by questions are no writes. */
+  /** Records one use for every fact that a question used. Uses by questions are not writes. */
   async noteUses(context: ReadContext, used: Iterable<FactRow>): Promise<void> {
     let noted = 0;
     for (const fact of used) {
@@ -319,7 +319,7 @@ export class LiveState implements CommitObserver {
     tenant.uses.note(fact, database.createdAtOf(tenant.facts, fact), reader.time);
   }
 
-  /** Visible time: never before what anybody was shown, nor before logical time. */
+  /** The current visible time: never earlier than any time already shown, nor than logical time. */
   showTime(): number {
     this.#latestTimeRead = Math.max(this.#latestTimeRead, this.#now());
     return this.#latestTimeRead;
@@ -330,17 +330,17 @@ export class LiveState implements CommitObserver {
       throw new EngineError('NotReady', 'the service is shutting down: try again when it is back');
   }
 
-  /** Told after the change itself, when the conclusions that it withdrew are known. */
+  /** Publishes the conclusions that a change withdrew, after the change itself, once they are known. */
   publishWithdrawn(caller: Caller, report: Report, atoms: readonly string[]): void {
     const origin = this.#origins.get(report);
     if (origin === undefined) return;
     for (const change of withdrawalsOf(caller.tenant, atoms, origin)) this.#feed.publish(change);
   }
 
-  /** Told beside the changes, and no change: nothing is written, and a tenant that does not exist still does not. */
+  /** Publishes a tool call beside the changes. It writes nothing and does not create the tenant. */
   publishToolCall({ database: name, tenant, requestId }: Caller, id: string): void {
     const database = this.#parts.state.databases.get(name);
-    // It may have been deleted while the call ran.
+    // The database may have been deleted while the call ran.
     if (database === undefined) return;
     const ids = present(this.#eventIds.get(database), 'a database is told of from when it is made');
     this.#feed.publish(toolCallOf(tenant, id, { ids, time: this.showTime(), requestId }));
@@ -387,7 +387,7 @@ export class LiveState implements CommitObserver {
     return { ...this.#counters, rulesFired, facts: stored };
   }
 
-  /** Validities that ended before a write are told before it. */
+  /** Publishes validity boundaries that passed before a write, before the write. */
   applying({ database: name, time, operation }: LogRecord): void {
     this.#counts.disturbed();
     const about = operation as Operation;
@@ -397,7 +397,7 @@ export class LiveState implements CommitObserver {
     if (tenant !== undefined) this.#passBoundaries(database, tenant, about.tenant, time);
   }
 
-  /** What every change sets going, in the turn it is made. */
+  /** Updates everything that depends on a change, in the turn of the change. */
   applied(record: LogRecord, report: Report): void {
     const { database, tenant, changes } = report;
     const origin = this.#originOf(record, report);
@@ -419,8 +419,8 @@ export class LiveState implements CommitObserver {
   }
 
   /**
-   * To be called in the turn in which the state became another, with the databases that it had: everybody who follows
-   * changes is to read again. Who reads what was there reads it to the end.
+   * Call it in the turn in which another state replaced this one, with the databases that it had: all subscribers must
+   * read again. Running reads finish on the old state.
    */
   replaced(before: readonly DatabaseState[]): void {
     for (const database of before) {
@@ -442,7 +442,7 @@ export class LiveState implements CommitObserver {
     }
   }
 
-  /** Keeps nothing more for what was cleared: who still reads it goes on with what they hold. */
+  /** Drops everything derived from cleared tenants; running reads continue with what they hold. */
   #drop(database: DatabaseState, { tenants, facts, rules, isDatabaseGone }: ClearedTenants): void {
     this.#counters.factsRetracted += facts;
     for (const tenant of tenants.values()) {
@@ -465,12 +465,14 @@ export class LiveState implements CommitObserver {
     if (isDatabaseGone) this.#eventIds.delete(database);
   }
 
-  /** Lets go of what is dead of these relations and of those left from before, unless someone may still read it. */
+  /**
+   * Removes dead rows of these relations, and of relations left over from earlier, unless a reader may still need them.
+   */
   #compact(database: DatabaseState, name: string, tenant: TenantState, touched: Iterable<string>): void {
     const relations = this.#uncompacted.get(tenant) ?? new Set();
     for (const relation of touched) relations.add(relation);
     this.#uncompacted.set(tenant, relations);
-    // Rows that a write under way has found, and what it has ended unseen, must stay where they are.
+    // A write in progress may refer to these rows, and has ended versions that still look alive.
     if (this.#parts.state.isChanging) return;
     const reasoner = this.#reasoners.get(tenant);
     if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
@@ -478,12 +480,12 @@ export class LiveState implements CommitObserver {
     this.#uncompacted.set(tenant, new Set(tenant.facts.compact(relations, through)));
   }
 
-  /** The generation that the write made, with its time and request. */
+  /** The origin of the write's events: its generation, time and request. */
   #originOf({ time, requestId }: LogRecord, report: Report): Origin {
     const { database, generation } = report;
     let ids = this.#eventIds.get(database);
     if (ids?.generation !== generation) {
-      // A database that is made anew begins with the generation in which the one before it was deleted.
+      // A recreated database begins with the generation in which its predecessor was deleted.
       ids = new EventIds(database.name, generation, ids === undefined ? time : 0);
       this.#eventIds.set(database, ids);
     }
@@ -492,7 +494,7 @@ export class LiveState implements CommitObserver {
     return origin;
   }
 
-  /** Has the tenants' conclusions looked at that changes of rules can have withdrawn. */
+  /** Schedules a check of the conclusions that a rule change may have withdrawn. */
   #rulesChanged({ database, rules }: Report, origin: Origin): void {
     const heads = new Set<string>();
     for (const { after, before, isChange } of rules) {
@@ -508,7 +510,7 @@ export class LiveState implements CommitObserver {
     }
   }
 
-  /** Pins a reader for the caller when no maintenance is under way that conclusions of these relations wait for. */
+  /** Pins a reader for the caller once the tables of these relations are maintained. */
   async #pinMaintained(
     caller: Caller,
     limits: ReadLimits,
@@ -524,7 +526,7 @@ export class LiveState implements CommitObserver {
       if (maintenance === null) return context;
       if (!(await waitFor(maintenance.done, pacer))) return { ...this.pin(caller, limits), pacer };
       this.refuseClosed();
-      // The state that the tables hold now will do where it is not from before the call.
+      // The state of the tables will do if it is not older than the call.
       if (maintenance.reader.version >= reader.version && reasoner.isShared(maintenance.reader))
         return { ...context, reader: maintenance.reader };
       await pacer.rest();
@@ -533,7 +535,7 @@ export class LiveState implements CommitObserver {
     }
   }
 
-  /** A reader of the tenant's state as it is now. */
+  /** A reader of the tenant's current state. */
   #readerOf(
     database: DatabaseState,
     tenant: TenantState,
@@ -545,7 +547,7 @@ export class LiveState implements CommitObserver {
     return reasoner.reader(database.generation, time);
   }
 
-  /** Notices the validities of a tenant that began or ended up to this time, and tells of them. */
+  /** Publishes the validity boundaries of a tenant that passed up to this time, and updates what depends on them. */
   #passBoundaries(database: DatabaseState, tenant: TenantState, name: string, time: number): void {
     const { boundaries } = tenant.facts;
     const since = boundaries.next;
@@ -581,7 +583,9 @@ export class LiveState implements CommitObserver {
       for (const [name, tenant] of database.tenants) yield { database, tenant, name };
   }
 
-  /** Reasoners are kept for tenants that exist; another is answered from nothing, and leaves nothing behind. */
+  /**
+   * Creates reasoners lazily, one per existing tenant. For any other tenant it returns an empty one that is not stored.
+   */
   #reasonerOf(database: DatabaseState, tenant: TenantState, name: string): Reasoner {
     const program = this.programOf(database);
     let reasoner = this.#reasoners.get(tenant);
@@ -611,49 +615,49 @@ export class LiveState implements CommitObserver {
   }
 }
 
-/** What the engine counts, for metrics. All are totals since the start, but for `facts`. */
+/** The engine's counters for metrics. All are totals since the start, except `facts`. */
 export interface EngineCounters {
   factsAsserted: number;
   factsRetracted: number;
-  /** Retracted since they had expired or faded; among `factsRetracted`. */
+  /** Facts retracted because they had expired or faded; included in `factsRetracted`. */
   factsEvicted: number;
   rulesFired: number;
-  /** Stored facts now, over all databases and tenants. */
+  /** Facts stored now, over all databases and tenants. */
   facts: number;
   records: number;
   commits: number;
-  /** Bytes of the frames that were written. */
+  /** Bytes of written frames. */
   logBytes: number;
-  /** Snapshots that were written. */
+  /** Number of snapshots written. */
   snapshots: number;
-  /** Backups that were sent whole. */
+  /** Number of backups sent completely. */
   backups: number;
 }
 
-/** What there is at present, for gauges. Bytes of tables are as they were last measured. */
+/** The engine's current figures, for gauges. Table sizes are as last measured. */
 export interface EngineFigures {
   readonly databases: number;
   readonly tenants: number;
   readonly rules: number;
-  /** Conclusions in the tables that later questions share: one that several tables hold counts for each. */
+  /** Conclusions in shared tables; one in several tables counts once for each. */
   readonly conclusions: number;
   readonly derivedBytes: number;
   readonly derivedBudgetBytes: number;
   readonly openTransactions: number;
-  /** Sessions whose last context window is remembered. */
+  /** Sessions with a remembered context window. */
   readonly windowSessions: number;
-  /** Of all segments of the log on disk. */
+  /** Bytes of all log segments on disk. */
   readonly logBytes: number;
   readonly logSegments: number;
-  /** Records that are not yet durable. */
+  /** Bytes of records that are not yet durable. */
   readonly logWaitingBytes: number;
-  /** The last snapshot; null: there is none. `at` in epoch milliseconds. */
+  /** The last snapshot; null: none. `at` is in epoch milliseconds. */
   readonly snapshot: { readonly bytes: number; readonly at: number } | null;
-  /** What the last snapshot of this process took; null: it has written none. */
+  /** Duration of the last snapshot of this process; null: none was written. */
   readonly snapshotTookMs: number | null;
   /** Sequence of the last record. */
   readonly position: number;
   readonly isEncrypted: boolean;
-  /** When the last backup was taken that was sent whole, epoch milliseconds; null: none was since the start. */
+  /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
   readonly backupAt: number | null;
 }

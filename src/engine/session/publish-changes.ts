@@ -6,21 +6,21 @@ import type { FactChange, FactChanges } from '../state/fact-changes.ts';
 import type { Report } from '../state/report.ts';
 
 /**
- * What subscribers are told of a change, and by which ids. A write of very many facts is told as one `reset`: whoever follows reads
- * again, which is less than the changes themselves would be.
+ * A write with more changes is published as one `reset`: subscribers read again, which costs less than the changes
+ * would.
  */
 export const maxChangesPublished = 1000;
 
 /**
- * A generation of a database, and the only place that gives numbers to what is told of it: they ascend in the order of
- * telling, and none is given twice.
+ * Assigns the event ids of one generation of a database. It is their only source; ids ascend in order of publication
+ * and are never reused.
  */
 export class EventIds {
   readonly database: string;
   readonly generation: number;
   #next: number;
 
-  /** Numbers begin with `first`. */
+  /** The first id ends in `first`. */
   constructor(database: string, generation: number, first = 0) {
     this.database = database;
     this.generation = generation;
@@ -32,14 +32,16 @@ export class EventIds {
   }
 }
 
-/** What made a change: the generation it belongs to, when it was, and the request, null where it was the time. */
+/**
+ * The origin of a change: its generation's event ids, its time, and its request; `requestId` is null if time caused it.
+ */
 export interface Origin {
   readonly ids: EventIds;
   readonly time: number;
   readonly requestId: string | null;
 }
 
-/** The changes that a write made itself. */
+/** The events for the changes that a write itself made. */
 export function changesOf(report: Report, origin: Origin): Change[] {
   const { database, tenant, rules, cleared } = report;
   if (cleared !== null) {
@@ -51,7 +53,7 @@ export function changesOf(report: Report, origin: Origin): Change[] {
   for (const { after, isChange } of rules) {
     if (!isChange) continue;
     const { id, text, scope } = after;
-    // Rules serve all tenants.
+    // Rules apply to all tenants.
     changes.push(change('rule.changed', null, origin, { id, rule: text, scope }));
   }
   if (report.scope?.isChange === true)
@@ -59,7 +61,7 @@ export function changesOf(report: Report, origin: Origin): Change[] {
   return changes;
 }
 
-/** What a tenant is told of its stored facts. */
+/** The events for changes of a tenant's stored facts. */
 export function factChanges(
   facts: FactStore,
   tenant: string | null,
@@ -74,13 +76,13 @@ export function factChanges(
   });
 }
 
-/** The conclusions that a change withdrew; null: more than can be told. They come after the change itself. */
+/** The events for conclusions that a change withdrew, published after the change itself; null: too many to list. */
 export function withdrawalsOf(tenant: string, atoms: readonly string[] | null, origin: Origin): Change[] {
   if (atoms === null || atoms.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
   return atoms.map((atom) => change('conclusion.withdrawn', tenant, origin, { atom }));
 }
 
-/** An agent called a tool in this tenant; `id` is the call's. */
+/** The event for an agent's tool call in this tenant; `id` is the call's. */
 export function toolCallOf(tenant: string, id: string, origin: Origin): Change {
   return change('mcp.call', tenant, origin, { id });
 }
@@ -95,7 +97,7 @@ function change(
   return { id: ids.nextId(), kind, database: ids.database, tenant, data };
 }
 
-/** The change that tells a subscriber to read everything again. */
+/** The event that tells a subscriber to read everything again. */
 export function resetChange(
   database: string,
   tenant: string | null,
@@ -112,9 +114,9 @@ export function resetChange(
 }
 
 /**
- * What the passing of time changed for who reads, told in the words of writes: a stored fact whose validity ended, or
- * began, from the instant `since` up to `time`. `passed` are the facts of which a bound lies there or lay there once;
- * one that was put off, taken back or replaced up to this generation is no change. In their order.
+ * The changes caused by the passing of time, in the form of writes: stored facts whose validity began or ended between
+ * the instants `since` and `time`, inclusive. `passed` are the facts that have, or once had, a bound there, in order; a
+ * bound that was moved, removed or replaced up to this generation is no change.
  */
 export function boundsPassed(
   facts: FactStore,
@@ -125,7 +127,7 @@ export function boundsPassed(
   const changes: FactChange[] = [];
   for (const number of passed) {
     const { relation, row: newest } = facts.versionOf(number);
-    // A write that nobody sees yet may be under way.
+    // A write that is not yet visible may be in progress.
     const row = relation.versionAt(newest, generation);
     if (row < 0 || !relation.wasAlive(row, generation)) continue;
     const fact = { relation, row };

@@ -7,7 +7,7 @@ import type { DatabaseState, TenantState } from '../state/state.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { sees } from '../datalog/model/reader.ts';
 
-/** What every read works with: one tenant of one database as a pinned reader sees it. */
+/** The context of a read: one tenant of one database, as a pinned reader sees it. */
 export interface ReadContext {
   readonly database: DatabaseState;
   readonly tenant: TenantState;
@@ -17,10 +17,10 @@ export interface ReadContext {
   readonly listings: ListingCache;
 }
 
-/** What a read needs that ends in the turn that it begins in. */
+/** The context of a synchronous read, which begins and ends in one turn. */
 export type LookupContext = Pick<ReadContext, 'database' | 'tenant' | 'reader'>;
 
-/** The stored fact as it is shown, its salience as of `time`. */
+/** The stored fact as answers show it, with its salience as of `time`. */
 export function storedFact(
   context: ReadContext,
   fact: FactRow,
@@ -49,21 +49,25 @@ export function storedFact(
   };
 }
 
+/** The scope that a request selects. */
 export function scopeChoice(choice: { scope: string | null; unscoped: boolean }): ScopeChoice {
   if (choice.unscoped) return { kind: 'unscoped' };
   return choice.scope === null ? { kind: 'all' } : { kind: 'scope', scope: choice.scope };
 }
 
-/** Which facts a question or a window is about, as in every request. */
+/** The fields of a request that select the scope of a question or window. */
 export interface ViewFields {
   readonly scope: string | null;
   readonly unscoped: boolean;
 }
 
-/** True for a row that the reader sees in the view. */
+/** True if the reader sees the row in the view. */
 export type IsVisible = (relation: StoredRelation, row: number) => boolean;
 
-/** Tells which rows the context's reader sees in the view: stored, valid at its time, of a scope of the view. */
+/**
+ * Returns a test for rows that the context's reader sees in the view: stored, valid at its time, and of the view's
+ * scope.
+ */
 export function visibleIn({ tenant, reader }: ReadContext, view: ScopeChoice): IsVisible {
   const scope = scopeNumberOf(tenant.facts, view);
   if (scope === null) return (relation, row) => sees(reader, relation, row);
@@ -71,7 +75,7 @@ export function visibleIn({ tenant, reader }: ReadContext, view: ScopeChoice): I
     (relation.columns[relation.arity] as Int32Array)[row] === scope && sees(reader, relation, row);
 }
 
-/** The number of the one scope that the view is of, -1 where no fact was ever in it; null: the view is of all. */
+/** The number of the view's scope, -1 if no fact was ever in it; null: the view includes all scopes. */
 export function scopeNumberOf(facts: ReadContext['tenant']['facts'], view: ScopeChoice): number | null {
   if (view.kind === 'all') return null;
   return view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
@@ -79,7 +83,7 @@ export function scopeNumberOf(facts: ReadContext['tenant']['facts'], view: Scope
 
 const rowsBetweenBreaths = 0xfff;
 
-/** How many stored facts the context's reader sees in the view. */
+/** The number of stored facts that the context's reader sees in the view. */
 export async function countVisible(context: ReadContext, view: ScopeChoice): Promise<number> {
   const { tenant, reader, pacer } = context;
   const isVisible = visibleIn(context, view);

@@ -8,19 +8,19 @@ import type { DatabaseState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 
 /**
- * What operations on rules do: to the state, and to a copy of the rules where they are only supposed.
+ * Applies operations on rules, to the state or to a hypothetical copy of the rules.
  *
- * What can be refused was refused before: the rules fit together, and those that are named are there.
+ * The checks ran before: the rules are stratified, and rules named by id exist.
  */
 
-/** Where a change of rules comes from: `id` is for a rule that is new. */
+/** The origin of a rule change; a new rule gets `id`. */
 export interface RuleOrigin {
   readonly id: string;
   readonly time: number;
   readonly generation: number;
 }
 
-/** Changes the rules, and makes the next generation where that is a change. */
+/** Changes the rules and advances the generation if that is a change. */
 export function applyRule(database: DatabaseState, operation: RuleOperation, record: LogRecord): RuleChange {
   const generation = database.generation + 1;
   const change = changeRules(database.rules, operation, {
@@ -32,6 +32,7 @@ export function applyRule(database: DatabaseState, operation: RuleOperation, rec
   return change;
 }
 
+/** Applies one operation to the rules, without advancing a generation. */
 export function changeRules(rules: RuleStore, operation: RuleOperation, origin: RuleOrigin): RuleChange {
   switch (operation.kind) {
     case 'teach':
@@ -46,7 +47,7 @@ export function changeRules(rules: RuleStore, operation: RuleOperation, origin: 
   }
 }
 
-/** Teaches one rule more, which gets the id; or finds that it is there, and takes over what is given. */
+/** Adds a rule under the given id; if an equal rule exists, updates its name, description and enabled flag instead. */
 function teach(rules: RuleStore, wanted: RuleToStore, { id, time, generation }: RuleOrigin): RuleChange {
   const rule = present(wanted.rule, 'a rule that is taught is given');
   const identity = ruleIdentity(rule);
@@ -85,7 +86,7 @@ function update(
   return { after: next, before: stored, status: 'updated', isChange: true };
 }
 
-/** The rule with what is given in place of what was, or null where that is no change. */
+/** The rule with the given fields replaced; null if that changes nothing. */
 export function changedRule(stored: RuleRecord, wanted: RuleToStore, generation: number): RuleRecord | null {
   const next: RuleRecord = {
     ...stored,

@@ -17,19 +17,19 @@ import type { MergedCounts, Outcome } from './outcome.ts';
 import { conflictsNow } from './scope-join.ts';
 
 /**
- * The one function that changes the state.
+ * Applies log records: the only code that changes the state.
  *
- * State is a fold of the log: `apply(state, record)` is deterministic, and is called by a live write, by recovery
- * and by a follower alike. It decides the outcome, gives out ids, and reports what changed; whatever feeds on changes
- * works from that report. What an operation can be refused for is checked before it is logged (`check`), so `apply`
- * refuses nothing. Time is the record's stamp and nothing else.
+ * The state is a fold of the log: `apply(state, record)` is deterministic, and live writes, recovery and followers all
+ * call it. It decides the outcome, assigns ids and reports the changes; everything derived from changes works from that
+ * report. Checks run before a record is logged (`check`), so `apply` never refuses an operation. Its only time is the
+ * record's stamp.
  *
- * A write of many facts is applied in slices (`applying`): rows are put in, and end, in the generation after the one
- * that is there, which no reader has; then one last step makes that generation the one that is there. So what is half
- * done is seen by nobody. Records are applied one after the other: none begins before the one before it has ended.
+ * A large write is applied in slices (`applying`). Its versions are created and ended in the next generation, which no
+ * reader sees (MVCC); one last step publishes that generation, so readers see all of a write or nothing. Records are
+ * applied strictly one after the other.
  */
 
-/** Applies the next record. Never refuses; whatever it throws is a bug. */
+/** Applies the next record. Never refuses; anything it throws is a bug. */
 export function apply(state: State, record: LogRecord): Report {
   const steps = applying(state, record);
   for (;;) {
@@ -38,7 +38,7 @@ export function apply(state: State, record: LogRecord): Report {
   }
 }
 
-/** As `apply`, in slices. Until the step after `ready` nobody can see anything of it. */
+/** Like `apply`, in slices. Nothing is visible before the step after `ready`. */
 export function* applying(state: State, record: LogRecord): Generator<Slice, Report, undefined> {
   assert(record.sequence === state.sequence + 1, 'records are applied one after the other');
   assert(record.version === operationVersion, `operations of version ${record.version} are known`);
@@ -55,7 +55,7 @@ export function* applying(state: State, record: LogRecord): Generator<Slice, Rep
   return report;
 }
 
-/** Does what can be done unseen; what is returned does the rest, and reports. */
+/** Does the work that readers cannot see; the returned function publishes it and reports. */
 function* prepared(state: State, record: LogRecord): Prepared<Report> {
   const operation = record.operation as Operation;
   if (operation.kind === 'createDatabase')
@@ -140,7 +140,7 @@ function createDatabase(state: State, name: string, time: number): DatabaseState
   return database;
 }
 
-/** What operations on keys do. They move no generation: what a database knows is the same. */
+/** The operations on keys. They do not advance a generation: no database changes. */
 
 const keyKinds: ReadonlySet<Operation['kind']> = new Set([
   'createKey',
@@ -153,7 +153,7 @@ function isKeyOperation(operation: Operation): operation is KeyOperation {
   return keyKinds.has(operation.kind);
 }
 
-/** The keys that were made or changed, as they are then; those that were revoked, as they were. */
+/** Applies a key operation. Returns created or changed keys in their new form, revoked keys in their last form. */
 function applyToKeys(keys: KeyStore, operation: KeyOperation, time: number): KeyRecord[] {
   switch (operation.kind) {
     case 'createKey': {
@@ -184,7 +184,7 @@ function keyById(keys: KeyStore, id: string): KeyRecord {
   return present(keys.get(id), 'the key was there when it was checked');
 }
 
-/** What the operation came to, by what is reported of it. */
+/** Builds the outcome of an operation from its report. */
 function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outcome {
   const { generation } = draft;
   switch (operation.kind) {
@@ -261,7 +261,7 @@ function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRec
   return conflictsNow(facts, scope?.merge?.conflicts ?? []);
 }
 
-/** The atom of the one fact that was retracted, null where there was none. */
+/** The atom of the one retracted fact; null: none was retracted. */
 function atomOf({ database, tenant, changes }: Draft): string | null {
   const fact = changes.first?.fact;
   const facts = database.tenants.get(tenant ?? '')?.facts;

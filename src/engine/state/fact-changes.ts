@@ -3,13 +3,13 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import { relationKey } from '../language/terms.ts';
 import type { ChangeKind } from '../contract/administration.ts';
 
-/** What one row of a write became. */
+/** The effect of a write on one row. */
 export interface FactChange {
   readonly kind: Extract<ChangeKind, 'fact.asserted' | 'fact.retracted' | 'memory.evicted'>;
   readonly fact: FactRow;
 }
 
-/** What became of rows of one relation. */
+/** Changes of one kind in one relation. */
 interface ChangeGroup {
   readonly kind: FactChange['kind'];
   readonly relation: StoredRelation;
@@ -17,16 +17,16 @@ interface ChangeGroup {
 }
 
 /**
- * What a write did to facts, in its order. There may be millions, so they lie in columns, and an object is made for one only
- * while it is looked at.
+ * The changes that a write made to facts, in order. There may be millions, so they are stored in columns; objects are
+ * created only during iteration.
  */
 export class FactChanges implements Iterable<FactChange> {
   readonly #groups: ChangeGroup[] = [];
   #groupIndexes: Map<StoredRelation, Map<FactChange['kind'], number>> | null = null;
-  /** Of the last one. */
+  /** Group of the last change. */
   #lastGroup = -1;
   readonly #rows: number[] = [];
-  /** By change the place of its sort. */
+  /** Index of each change's group. */
   readonly #groupOf: number[] = [];
 
   get length(): number {
@@ -35,7 +35,7 @@ export class FactChanges implements Iterable<FactChange> {
 
   add(kind: FactChange['kind'], { relation, row }: FactRow): void {
     const last = this.#groups[this.#lastGroup];
-    // Those of one relation mostly come together.
+    // Changes of one relation usually follow one another.
     if (last?.relation !== relation || last.kind !== kind)
       this.#lastGroup = this.#groupIndexOf(kind, relation);
     (this.#groups[this.#lastGroup] as ChangeGroup).count++;
@@ -47,12 +47,12 @@ export class FactChanges implements Iterable<FactChange> {
     for (let at = 0; at < this.#rows.length; at++) yield this.#at(at);
   }
 
-  /** null: there is none. */
+  /** null: no changes. */
   get first(): FactChange | null {
     return this.#rows.length === 0 ? null : this.#at(0);
   }
 
-  /** How many are of this kind. */
+  /** The number of changes of this kind. */
   countOf(kind: FactChange['kind']): number {
     let count = 0;
     for (const sort of this.#groups) if (sort.kind === kind) count += sort.count;

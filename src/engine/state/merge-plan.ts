@@ -16,20 +16,21 @@ import {
 import { maxMetadataBytes, type Metadata } from '../contract/facts.ts';
 
 /**
- * What a merge does to the facts of its target: a pure function of the stored facts, used alike by the check before
- * the write, by a dry run and by `apply`.
+ * The changes that a merge makes to its target: a pure function of the stored facts. The check before the write, a dry
+ * run and `apply` all use it.
  *
- * Each difference between the two sides is settled once: by a resolution of its atom; else, with a base, by which side
- * has changed since; else by the strategy where it is a conflict. What stays unsettled is for the caller to refuse.
+ * Each difference between the two sides is settled once: by a resolution for its atom; otherwise, with a base
+ * (three-way merge), by which side changed since; otherwise, for a conflict, by the strategy. The caller refuses what
+ * remains unsettled.
  */
 export interface MergePlan {
-  /** What the fork remembers, where that is the base. */
+  /** The recorded base of the fork, if that is the base. */
   readonly ancestor: Merged['ancestor'];
-  /** Facts of the target that go. */
+  /** Facts of the target to retract. */
   readonly retracted: FactRow[];
-  /** Facts of the source that come into the target, with the version that they get there. */
+  /** Facts of the source to store in the target, with their new version. */
   readonly stored: { readonly fact: FactRow; readonly version: FactVersion }[];
-  /** Counts as the answer has them. */
+  /** Counts, as in the answer. */
   added: number;
   updated: number;
   deleted: number;
@@ -37,21 +38,18 @@ export interface MergePlan {
   resolved: number;
   /** Pairs, or facts of one side, that both sides changed. */
   readonly conflicts: Difference[];
-  /** Those of the conflicts that nothing settles. */
+  /** Conflicts that nothing settles. */
   readonly unsettled: Difference[];
-  /** A fact whose merged metadata would be larger than metadata can be. */
+  /** A fact whose merged metadata would exceed the limit. */
   tooLarge: FactRow | null;
-  /** Resolutions, by their place in the request, that say something about nothing, or about the same twice. */
+  /** Indexes in the request: resolutions of atoms that neither scope has, and repeated resolutions of one atom. */
   readonly unmatchedResolutions: number[];
   readonly duplicateResolutions: number[];
 }
 
 type Take = Resolution['take'];
 
-/**
- * The base of a merge as it is now; null: the merge has none. A merge by what the fork remembers has been checked to
- * have one.
- */
+/** The current base of a merge; null: none. The caller has checked that a merge by the fork's base has one. */
 export function baseOfMerge(
   facts: FactStore,
   { source, target, base }: Pick<MergeScopes, 'source' | 'target' | 'base'>,
@@ -69,13 +67,14 @@ export function baseOfMerge(
   return { ...found, archive, ancestor: { scope, generation: found.generation, time: found.time } };
 }
 
+/** The base of a merge, with its description for the answer. */
 export interface MergeBase extends BaseOfMerge {
   readonly ancestor: MergePlan['ancestor'];
 }
 
 export type MergeBasePart = Pick<Merged, 'base' | 'ancestor'>;
 
-/** What the answer says of the base: as it is asked for, and of a fork's what that was. */
+/** The answer's fields about the base: as requested, and what the recorded base of a fork was. */
 export function basePart(
   { base }: Pick<MergeScopes, 'base'>,
   { ancestor }: Pick<MergePlan, 'ancestor'>,
@@ -84,7 +83,7 @@ export function basePart(
   return { base: base === 'fork' ? { scope: base } : base, ancestor };
 }
 
-/** The plan at this generation and time, made in slices. */
+/** Plans the merge at this generation and time, in slices. */
 export function* planMerge(
   facts: FactStore,
   operation: MergeScopes,
@@ -99,7 +98,7 @@ export function* planMerge(
   const isOfToday = operation.revision === 2;
   yield* compareSides(facts, joined, (difference) => {
     const { evident, opposite } = evidentOf(facts, difference, base !== null, isOfToday);
-    // It is told with what stands against it.
+    // A conflict is reported with the opposing fact.
     const conflict = opposite === null ? difference : { ...difference, target: opposite };
     if (evident === null) plan.conflicts.push(conflict);
     const chosen = takes.get(difference.atoms)?.get(difference.atom);
@@ -112,6 +111,7 @@ export function* planMerge(
   return plan;
 }
 
+/** A plan that changes nothing. */
 export function emptyPlan(ancestor: MergePlan['ancestor'] = null): MergePlan {
   return {
     ancestor,
@@ -133,8 +133,8 @@ export function emptyPlan(ancestor: MergePlan['ancestor'] = null): MergePlan {
 const byStrategy = { SOURCE_WINS: 'source', TARGET_WINS: 'target', KEEP_BOTH: 'both', REJECT: null } as const;
 
 /**
- * What a difference comes to without resolutions and strategy. `evident`: the side that is taken, null where it is a
- * conflict; `opposite`: the target's fact with which one to be added is a conflict, else null.
+ * How a difference settles without resolutions and strategy. `evident`: the side to take, null for a conflict;
+ * `opposite`: the target's fact that conflicts with the fact to add, else null.
  */
 export function evidentOf(
   facts: FactStore,
@@ -147,22 +147,22 @@ export function evidentOf(
   return { evident: opposite === null ? agreed : null, opposite };
 }
 
-/** What two sides come to by themselves; null: a conflict. */
+/** Settles a two-way difference; null: a conflict. */
 function settledWithoutBase({ source, target }: Difference): 'source' | 'target' | null {
   if (source === null) return 'target';
   return target === null ? 'source' : null;
 }
 
 /**
- * The target's fact that says the opposite of one which only the source has; null: there is none. The source has both
- * then: of an atom that each side has in one truth value, the two are a pair.
+ * The target's opposite of a fact that only the source has; null: none. The source then has both truth values: if each
+ * side has the atom in one truth value, the two form a pair.
  */
 function oppositeInTarget({ atoms, atom, source, target }: Difference): FactRow | null {
   if (source === null || target !== null) return null;
   return atoms.fact(atom, targetSide, !source.relation.negated);
 }
 
-/** Of what was changed on one side since the base, that side; null: it was changed on both. */
+/** The only side that changed since the base; null: both changed. */
 function settledByBase(
   facts: FactStore,
   { atoms, atom, source, target }: Difference,
@@ -191,7 +191,7 @@ function settledByBase(
   return isAsInBase(target) ? 'source' : null;
 }
 
-/** Notes what the difference comes to when this is taken of it. */
+/** Adds the effect of taking this side to the plan. */
 function addToPlan(
   facts: FactStore,
   { source, target }: Difference,
@@ -237,10 +237,10 @@ function addPairToPlan(
   plan.stored.push({ fact: source, version: merged });
 }
 
-/** Resolutions that are looked up between two slices. */
+/** Resolutions looked up between two slices. */
 const resolutionsInSlice = 512;
 
-/** What resolutions say, by the place of their atom in the join. */
+/** The requested resolutions, by the atom's row in the join. */
 function* takesByAtom(
   facts: FactStore,
   joined: readonly JoinedAtoms[],
@@ -265,7 +265,7 @@ function* takesByAtom(
   return takes;
 }
 
-/** The place of the atom, -1 where neither of the two scopes has it. */
+/** The atom's row in the join; -1 if neither scope has it. */
 function atomOf(facts: FactStore, atoms: JoinedAtoms, args: readonly string[]): number {
   const ids = Int32Array.from(args, (text) => facts.dictionary.find(text));
   const atom = ids.includes(-1) ? -1 : atoms.atoms.find(ids);
@@ -280,11 +280,11 @@ function shapeOf(predicate: string, arity: number): string {
 }
 
 /**
- * Two versions of a fact made one, for merges that keep both.
+ * Merges two versions of a fact, for merges that keep both.
  *
- * Validity is the widest. Of the metadata, what target has stays; what only source has is added; what source has
- * otherwise goes under `_source`. Making one of the result and source again changes nothing: therefore a `_source` that
- * source has itself is put under `_source` like anything else, unless it can simply be taken over.
+ * The merged validity spans both. The target's metadata wins; keys only in the source are added; differing source
+ * values go under `_source`. Merging the result with the source again changes nothing, so a `_source` of the source's
+ * own also goes under `_source`, unless it can be taken over as it is.
  */
 function mergedVersion(source: FactVersion, target: FactVersion): FactVersion {
   return {
@@ -294,9 +294,9 @@ function mergedVersion(source: FactVersion, target: FactVersion): FactVersion {
   };
 }
 
-/** What source says otherwise. */
+/** Metadata key of the source's differing values. */
 const sourceKey = '_source';
-/** What target had itself under that key, where it is no object that more can be put into. */
+/** Metadata key of the target's own value under `_source`, if that is not an object. */
 const targetKey = '_target';
 
 function mergedMetadata(source: Metadata | null, target: Metadata | null): Metadata | null {
@@ -324,6 +324,7 @@ function asObject(known: Metadata[string] | undefined): Metadata {
 
 const utf8 = new TextEncoder();
 
+/** True if the metadata exceeds the limit in UTF-8. */
 function isTooLarge({ metadata }: FactVersion): boolean {
   if (metadata === null) return false;
   const text = JSON.stringify(metadata);

@@ -1,6 +1,6 @@
 /**
- * The archived versions of merge bases in columns, and back: of each relation those that were there at the pinned moment.
- * Only ever added to, they are written while writes go on.
+ * Reads and writes the archived versions of merge bases: for each relation, those present when pinned. The archive is
+ * append-only, so they can be written while writes go on.
  */
 import type { Slices } from '../../base/slices.ts';
 import type { Metadata } from '../../contract/facts.ts';
@@ -9,7 +9,7 @@ import { type ColumnReader, type ColumnWriter, markedIndexes } from './columns.t
 
 const versionsInSlice = 4096;
 
-/** Marks the constants that the versions name. */
+/** Marks the constants that the versions use. */
 export async function markConstants(
   { versions, count }: PinnedArchive,
   isUsed: Uint8Array,
@@ -21,7 +21,7 @@ export async function markConstants(
   }
 }
 
-/** `ids` gives the constants their numbers in the snapshot. */
+/** Writes the versions; `ids` maps constants to their ids in the snapshot. */
 export async function* writeArchived(
   { versions, count }: PinnedArchive,
   ids: Int32Array,
@@ -46,6 +46,7 @@ export async function* writeArchived(
   yield* columns.texts(metadataOf(versions, places));
 }
 
+/** Reads what `writeArchived` wrote. */
 export async function readArchived(arity: number, columns: ColumnReader): Promise<ArchivedVersions> {
   const versions = new ArchivedVersions(arity);
   versions.identities = await columns.int32();

@@ -1,9 +1,9 @@
 /**
- * The facts of one tenant, as they were at a pinned generation, in columns and back.
+ * Reads and writes the facts of one tenant as of a pinned generation.
  *
- * What comes back answers as what was pinned: ids, validity, metadata, history, ended facts and what had been
- * retracted. Superseded versions, writes of which no fact is left and constants that nothing uses stay behind, so
- * numbers of constants and rows differ; nobody outside the store sees those. Indexes are made anew when wanted.
+ * A restored store gives the same answers as the pinned one: ids, validity, metadata, history, ended facts and
+ * retracted facts. Superseded versions, writes with no facts left and unused constants are dropped, so constant ids and
+ * rows differ, which is invisible outside the store. Indexes are rebuilt on demand.
  */
 import type { Slices } from '../../base/slices.ts';
 import type { Metadata } from '../../contract/facts.ts';
@@ -22,17 +22,17 @@ import { deathAt, rowsToWrite } from './snapshot-rows.ts';
 
 interface FactsHead {
   readonly createdAt: number;
-  /** Numbers given. */
+  /** Fact numbers assigned so far. */
   readonly facts: number;
   readonly relations: number;
   readonly sweepAt: number;
   readonly scopes: SavedScopes;
   readonly forgottenThrough: number;
-  /** How many facts were restored; absent: none, and nothing of them follows. */
+  /** Number of restored facts; absent: none, and no data of them follows. */
   readonly restored?: number;
-  /** What forks and merges remember; absent: nothing, and no archived versions follow. */
+  /** Recorded bases of forks and merges; absent: none, and no archived versions follow. */
   readonly mergeBases?: SavedBases;
-  /** The relations of archived versions, by their keys. */
+  /** The keys of the relations with archived versions. */
   readonly archived?: readonly { readonly relation: string; readonly arity: number }[];
 }
 
@@ -47,29 +47,29 @@ interface RelationHead {
   readonly hasMetadata: boolean;
 }
 
-/** Rows of a relation that are kept, in their order. */
+/** The rows of a relation to write, in order. */
 interface SelectedRows {
   readonly relation: StoredRelation;
   readonly count: number;
   readonly rowOf: (place: number) => number;
 }
 
-/** What of a tenant's facts is kept. */
+/** The parts of a tenant's facts to write. */
 interface Selection {
   readonly relations: readonly SelectedRows[];
-  /** By the number of a fact: 1 where a version is kept. */
+  /** By fact number: 1 if a version is written. */
   readonly facts: Uint8Array;
-  /** The new id of each constant; meaningless where it is not used. */
+  /** New id of each constant; undefined for unused ones. */
   readonly ids: Int32Array;
-  /** Constants that are used, ascending. */
+  /** Used constants, ascending. */
   readonly used: Int32Array;
-  /** Places of the writes that asserted kept facts, ascending. */
+  /** Indexes of the writes that asserted selected facts, ascending. */
   readonly writes: Int32Array;
 }
 
 const rowsInSlice = 4096;
 
-/** Writes the facts in columns, in slices, while writes go on. */
+/** Writes the facts in slices, while writes go on. */
 export async function* writeFacts(
   pinned: PinnedFacts,
   generation: number,
@@ -110,7 +110,7 @@ export async function* writeFacts(
   for (const each of pinned.archive) yield* writeArchived(each, selection.ids, columns, slices);
 }
 
-/** Reads what `writeFacts` wrote. `time` is the logical time of the snapshot. */
+/** Reads what `writeFacts` wrote. `time` is the snapshot's logical time. */
 export async function readFacts(columns: ColumnReader, time: number, slices: Slices): Promise<FactStore> {
   const head = (await columns.json()) as FactsHead;
   const dictionary = new Dictionary();
@@ -185,7 +185,7 @@ async function select(
   return { relations, facts, ids, used, writes };
 }
 
-/** The places of the writes that asserted these facts. */
+/** The indexes of the writes that asserted these facts. */
 async function writesOf(
   { numbers, count, writes }: PinnedFacts,
   facts: Uint8Array,
@@ -248,7 +248,7 @@ async function* writeRelation(
   if (head.hasMetadata) yield* writeMetadata({ relation, count, rowOf }, columns, slices);
 }
 
-/** Places of rows that have metadata, and that metadata as JSON. */
+/** The indexes of rows with metadata, then the metadata as JSON. */
 async function* writeMetadata(
   { relation, count, rowOf }: SelectedRows,
   columns: ColumnWriter,
@@ -300,7 +300,9 @@ async function readRelation(columns: ColumnReader, slices: Slices): Promise<Stor
   return relation;
 }
 
-/** Numbers of kept facts that changed after their assertion, how often each, and the generations of all. */
+/**
+ * Numbers of selected facts that changed after assertion, how often each changed, and the generations of all changes.
+ */
 async function* writeChanges(
   { numbers }: PinnedFacts,
   { facts }: Selection,
@@ -344,7 +346,7 @@ async function readChanges(columns: ColumnReader, slices: Slices): Promise<Map<n
   return changes;
 }
 
-/** The ended facts that are remembered: places of their relations, ends, when they were replaced, identities. */
+/** Remembered ended facts: indexes of their relations, ends, generations of replacement, identities. */
 async function* writeEnds(
   { relations, ended: { entries } }: PinnedFacts,
   ids: Int32Array,
@@ -392,7 +394,7 @@ async function readEnds(
   return entries;
 }
 
-/** Facts that are kept and were restored, with when they were there first. */
+/** Selected facts that were restored, with their original creation times. */
 async function restoredFacts(
   { numbers, count }: PinnedFacts,
   { facts }: Selection,

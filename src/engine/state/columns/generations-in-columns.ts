@@ -4,20 +4,20 @@ import { TextColumn } from '../../store/text-column.ts';
 import { type ColumnReader, type ColumnWriter, type GenerationNeeded, markedIndexes } from './columns.ts';
 
 /**
- * The generations of one database in columns and back, as they were at a pinned moment: the number of the newest, and
- * times and requests of those that are needed.
+ * Reads and writes the generations of one database as of a pinned moment: the newest number, and the times and requests
+ * of the needed ones.
  */
 export class NeededGenerations {
   readonly #generations: Generations;
   readonly #last: number;
   readonly #isNeeded: Uint8Array;
 
-  /** To be made in the turn of the pin. */
+  /** Create it in the turn of the pin. */
   constructor(generations: Generations) {
     this.#generations = generations;
     this.#last = generations.last;
     this.#isNeeded = new Uint8Array(generations.count);
-    // What is only supposed has the newest one, whatever made that.
+    // Hypothetical facts carry the newest generation, whatever write made it.
     this.need(generations.last);
   }
 

@@ -1,22 +1,22 @@
 /**
- * Which rows of a pinned relation a snapshot holds: of each fact the newest version at the pinned generation. A fact
- * that had been retracted is told by its dead version, so that it is still known when it last changed.
+ * Selects the rows of a pinned relation for a snapshot: each fact's newest version at the pinned generation. A
+ * retracted fact is represented by its dead version (a tombstone), which records when it last changed.
  *
- * Rows, births and deaths up to the pinned generation never change, so this can be worked out while writes go on.
+ * Rows, births and deaths up to the pinned generation never change, so the selection can run while writes go on.
  */
 import type { Slices } from '../../base/slices.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 
-/** Rows looked at between two looks at the clock. */
+/** Rows scanned between two clock checks. */
 const rowsInSlice = 4096;
 
-/** The generation in which the row had died at the pinned one; Infinity where it was alive. */
+/** The generation in which the row died, as of the pinned one; Infinity: it was alive. */
 export function deathAt(relation: StoredRelation, row: number, generation: number): number {
   const death = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
   return death > generation ? Number.POSITIVE_INFINITY : death;
 }
 
-/** The rows to keep of the first `count`, ascending; null: all of them. */
+/** The rows to write among the first `count`, ascending; null: all of them. */
 export async function rowsToWrite(
   relation: StoredRelation,
   count: number,
@@ -26,7 +26,9 @@ export async function rowsToWrite(
   if (relation.death === null) return null;
   const kept = new Uint8Array(count);
   let size = 0;
-  /** Where the newest version of all came after the pinned moment, by that version: the newest dead one before. */
+  /**
+   * For facts whose newest version came after the pinned moment: the newest dead version before it, by the newest one.
+   */
   const doubtful = new Map<number, number>();
   const isAliveBefore = new Set<number>();
   const identity = new Int32Array(relation.arity + 1);
