@@ -7,17 +7,17 @@ import { asideName, journalNames, readJournal, writeJournal } from '../log/journ
 import { openLog } from '../log/log.ts';
 import { StartupError } from '../log/startup-error.ts';
 
-/** Keys of a folder, before and after: 64 hexadecimal digits each; null: it is not encrypted. */
+/** The folder's key before and after: 64 hexadecimal digits each; null: not encrypted. */
 export interface FolderKeyChange {
   readonly from: string | null;
   readonly to: string | null;
 }
 
 /**
- * Writes everything in the folder anew, under another key or under none.
+ * Re-encrypts everything in a folder under another key, or decrypts it.
  *
- * What a power cut leaves is the folder under the one key or under the other: all turns with the name of one snapshot.
- * What it covers goes afterwards. Refuses with a StartupError, as a start with the key `from` does.
+ * A power cut leaves the folder under one key or the other: the rename of one snapshot switches it atomically, and what
+ * that covers is removed afterwards. Refuses with a StartupError, as a start with the key `from` does.
  */
 export async function convertFolder(task: FolderTask, { from, to }: FolderKeyChange): Promise<Contents> {
   const { backend, clock, random, onWarn } = task;
@@ -45,8 +45,8 @@ export async function convertFolder(task: FolderTask, { from, to }: FolderKeyCha
 }
 
 /**
- * The same for what lies beside the log. Where the power goes meanwhile, the next start reads what is not encrypted, and
- * sets aside what it cannot read.
+ * Re-encrypts the journals. After a power cut meanwhile, the next start reads unencrypted ones and sets aside what it
+ * cannot read.
  */
 async function convertJournals(
   { backend, random, onWarn }: FolderTask,
@@ -54,7 +54,7 @@ async function convertJournals(
 ): Promise<void> {
   const names = await backend.list();
   for (const name of journalNames) {
-    // One that was set aside is of no use, and may be readable by anybody.
+    // A journal that was set aside is useless, and may be unencrypted.
     if (names.includes(asideName(name))) await backend.remove(asideName(name));
     if (!names.includes(name)) continue;
     const { records } = await readJournal({ backend, name, key: folderKeyOf(change.from), random, onWarn });

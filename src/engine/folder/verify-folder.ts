@@ -8,24 +8,24 @@ import { type Damage, examine } from '../log/examine.ts';
 import { StartupError } from '../log/startup-error.ts';
 import { readStoredLog } from '../log/stored-log.ts';
 
-/** What was found. A folder is sound where a start would take it; `damages` are the reasons why it would not. */
+/** The result of a verification. A folder is sound if a start accepts it; otherwise `damages` gives the reasons. */
 export interface Verified {
   readonly damages: readonly Damage[];
-  /** null where it is not sound. */
+  /** null: the folder is not sound. */
   readonly contents: Contents | null;
   /** Sequence of the last record. */
   readonly position: number;
   readonly records: number;
   readonly segments: number;
-  /** Bytes of the newest snapshot; null: there is none. */
+  /** Bytes of the newest snapshot; null: none. */
   readonly snapshotBytes: number | null;
-  /** What the next start cuts off, in words; null: nothing. */
+  /** The torn tail that the next start cuts off, in words; null: none. */
   readonly tail: string | null;
 }
 
 /**
- * Reads and verifies all of a folder, and makes the state of it as a start does; changes nothing. Refuses with a
- * StartupError where the key is not the folder's, or a file is of a newer version.
+ * Reads and verifies a whole folder and rebuilds its state as a start does, without changing anything. Refuses with a
+ * StartupError if the key is not the folder's or a file is of a newer version.
  */
 export async function verifyFolder(backend: StorageBackend, encryptionKey: string | null): Promise<Verified> {
   const key = folderKeyOf(encryptionKey);

@@ -13,12 +13,7 @@ import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
 import type { CommitPipeline } from '../commit/commit-pipeline.ts';
 
-/**
- * What a follower keeps: the engine's own log and state, fed by a leader in place of callers.
- *
- * Records go the way of every write, log and then `apply`; nothing is written beside them. A snapshot is stored whole and
- * read before it counts; then log and state become another in the order of durability, the state in one turn.
- */
+/** What a replica is made of. */
 export interface ReplicaParts {
   readonly state: State;
   readonly log: Log;
@@ -28,6 +23,12 @@ export interface ReplicaParts {
   readonly pause: () => Promise<void>;
 }
 
+/**
+ * A follower's replica: the engine's own log and state, fed by a leader instead of callers.
+ *
+ * Records are appended to the log and applied like every write, and nothing else writes. A snapshot is stored and read
+ * completely before it counts; then it replaces the log durably, and the state in one turn.
+ */
 export class EngineReplica implements Replica {
   readonly #parts: ReplicaParts;
 
@@ -94,7 +95,9 @@ async function* partsOf(state: AsyncIterable<Uint8Array>): AsyncGenerator<Snapsh
   for await (const bytes of state) yield { section: 'state', bytes };
 }
 
-/** A snapshot that this program cannot read is refused as such, not as a folder that cannot be opened. */
+/**
+ * Turns a StartupError about the snapshot into a refusal: the snapshot cannot be read, but the folder can be opened.
+ */
 async function readable<Result>(reading: Promise<Result>): Promise<Result> {
   try {
     return await reading;

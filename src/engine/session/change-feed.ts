@@ -1,18 +1,19 @@
 import type { ChangeKind, ChangeData } from '../contract/administration.ts';
 
-/**
- * The changes of all databases as they happen, and the last of them for who comes back.
- *
- * What changed is remembered apart from which tools were called, so that many calls cost nobody the changes. Who comes back
- * gets all that concerns them since, in the order of telling, or a `reset`: never a part. A subscriber who falls behind is
- * told to start again rather than held in memory without end.
- */
+/** Events remembered for subscribers that reconnect, and events queued for one subscriber. */
 const historySize = 10_000;
 const maxQueued = 10_000;
 
-/** Spaces of which it is known what was forgotten. */
+/** Spaces (database and tenant) whose last evicted event is remembered. */
 const maxTenants = 1000;
 
+/**
+ * The events of all databases as they happen, and the latest of them for subscribers that reconnect.
+ *
+ * Changes and tool calls are remembered separately, so that many calls do not evict changes. A subscriber that
+ * reconnects receives all events since that concern it, in order, or a `reset`, never only some. A subscriber that
+ * falls too far behind receives a `reset`, so queues stay bounded.
+ */
 export class ChangeFeed {
   readonly #changes = new History();
   readonly #calls = new History();
@@ -31,8 +32,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Changes that `concerns` takes, from this call on or after `lastId`. Where that one, or one after it, is no longer
-   * remembered the first is `reset`. Ends when the signal aborts or the reader leaves.
+   * Events that `concerns` accepts, from this call on or after `lastId`. If that event or a later one is no longer
+   * remembered, the first event is `reset`. Ends when the signal aborts or the reader leaves.
    */
   stream(
     concerns: (change: Change) => boolean,
@@ -49,7 +50,7 @@ export class ChangeFeed {
     return subscription;
   }
 
-  /** null: they are not all remembered. */
+  /** null: some are no longer remembered. */
   #after(lastId: string, concerns: (change: Change) => boolean): Change[] | null {
     const memories = [this.#changes, this.#calls];
     const mine = memories
@@ -62,18 +63,18 @@ export class ChangeFeed {
   }
 }
 
-/** A change, and the how manieth it was. */
+/** An event with its position in order of publication. */
 interface Published {
   readonly at: number;
   readonly change: Change;
 }
 
-/** The last of what was told, and of each space the last that was forgotten. */
+/** The latest published events, and the last evicted one of each space. */
 class History {
   entries: Published[] = [];
-  /** By space, the one that forgot last at the end. */
+  /** By space, most recently evicted last. */
   readonly #evicted = new Map<string, Published>();
-  /** The last that was forgotten of spaces that are not among them. */
+  /** Position of the last evicted event of all other spaces. */
   #evictedElsewhere = -1;
 
   add(told: Published): void {
@@ -93,14 +94,14 @@ class History {
     }
   }
 
-  /** True where one after `at` that concerns the reader is, or may be, forgotten. */
+  /** True if an event after `at` that concerns the reader was, or may have been, evicted. */
   hasEvicted(at: number, concerns: (change: Change) => boolean): boolean {
     if (this.#evictedElsewhere > at) return true;
     return [...this.#evicted.values()].some((each) => each.at > at && concerns(each.change));
   }
 }
 
-/** One subscriber's changes, from the feed to whoever reads them. */
+/** One subscriber's queue of events. */
 class Subscription implements AsyncIterableIterator<Change> {
   onEnd: () => void = () => {};
   #queue: Change[];
@@ -155,8 +156,8 @@ class Subscription implements AsyncIterableIterator<Change> {
 }
 
 /**
- * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
- * after it. What a change withdrew is told when it is known, so changes of a later write can come before.
+ * One event, as subscribers and GET /events receive it. `id` is `generation.index`; a subscriber resumes after the id
+ * it names. Withdrawn conclusions are published when known, so events of later writes can precede them.
  */
 export interface Change {
   readonly id: string;
