@@ -1,26 +1,26 @@
 import type { StorageBackend } from './backend.ts';
-/** A process that has the folder; `address` is that of its service, null where it did not say. */
+/** The process that holds the folder; `address` is its service's, null: unknown. */
 export interface FolderHolder {
   readonly address: string | null;
 }
 
-/** A key that the folder needs was not given, one was given that it was not made with, or it was made without one. */
+/** The required key is missing, the given key is wrong, or a key was given for an unencrypted folder. */
 export type KeyTrouble = 'missing' | 'wrong' | 'not wanted';
 
-/** Where the trouble is: a file, and the byte it begins at where that is known. */
+/** The location and cause of the problem: a file, and its byte offset if known. */
 export interface StartupErrorPlace {
   readonly file?: string;
   readonly offset?: number;
-  /** The live process that has the folder, where that is the trouble. */
+  /** The live process that holds the folder, if that is the problem. */
   readonly holder?: FolderHolder;
-  /** What is wrong with the key that was given, where that is the trouble. */
+  /** What is wrong with the given key, if that is the problem. */
   readonly key?: KeyTrouble;
 }
 
 /**
- * A refusal to start: the storage folder is not as it must be, and going on could lose or alter knowledge.
- * Nothing on disk has been changed. The message is for the person who starts the service: what is wrong, which
- * file, at which offset, and what to do. It never reaches a client of the service.
+ * A refusal to start: the storage folder is not as it must be, and continuing could lose or alter knowledge. Nothing on
+ * disk has changed. The message is for the operator: what is wrong, in which file, at which offset, and what to do.
+ * Clients of the service never see it.
  */
 export class StartupError extends Error {
   readonly file: string | null;
@@ -42,7 +42,7 @@ const help =
   'Nothing was changed. Move the folder aside and restore a backup with --restore, or keep what still verifies of it ' +
   'with --repair.';
 
-/** The refusal to go on with a damaged file: `what` is wrong with it, at this byte. */
+/** The refusal of a damaged file: `what` is wrong at this offset. */
 export function damaged(backend: StorageBackend, name: string, offset: number, what: string): StartupError {
   const isBackup = !/\.(?:log|snapshot(?:\.\w+)?)$/.test(name);
   const kind = isBackup ? 'backup' : name.endsWith('.log') ? 'log' : 'snapshot';
@@ -51,7 +51,7 @@ export function damaged(backend: StorageBackend, name: string, offset: number, w
   return new StartupError(`The ${kind} is damaged: ${what} (${place}). ${mend}`, { file: name, offset });
 }
 
-/** The refusal of a file that has something in it which this program does not know, at this byte. */
+/** The refusal of a file that uses an unknown feature of the format at this offset. */
 export function unknownFeature(backend: StorageBackend, name: string, offset: number): StartupError {
   return new StartupError(
     `${backend.location(name)} uses, at offset ${offset}, a feature of the format that this program does not ` +
@@ -60,7 +60,7 @@ export function unknownFeature(backend: StorageBackend, name: string, offset: nu
   );
 }
 
-/** The refusal of a file of a newer version than this program reads. */
+/** The refusal of a file with a newer version than this program reads. */
 export function newerVersion(
   backend: StorageBackend,
   name: string,
@@ -74,7 +74,7 @@ export function newerVersion(
   );
 }
 
-/** The refusal of an encrypted file where no key was given. */
+/** The refusal of an encrypted file when no key was given. */
 export function keyMissing(backend: StorageBackend, name: string): StartupError {
   return new StartupError(
     `${backend.location(name)} is encrypted, and no key was given. Nothing was changed. Set ENCRYPTION_KEY to the ` +
@@ -83,7 +83,7 @@ export function keyMissing(backend: StorageBackend, name: string): StartupError 
   );
 }
 
-/** The refusal of a file that is not encrypted where a key was given. */
+/** The refusal of an unencrypted file when a key was given. */
 export function keyNotWanted(backend: StorageBackend, name: string): StartupError {
   return new StartupError(
     `ENCRYPTION_KEY is set, and ${backend.location(name)} is not encrypted. Nothing was changed. Unset it, or encrypt ` +
@@ -92,7 +92,7 @@ export function keyNotWanted(backend: StorageBackend, name: string): StartupErro
   );
 }
 
-/** The refusal of a file that was encrypted with another key. */
+/** The refusal of a file encrypted with another key. */
 export function wrongKey(backend: StorageBackend, name: string): StartupError {
   return new StartupError(
     `${backend.location(name)} was encrypted with another key than ENCRYPTION_KEY is. Nothing was changed. Set it to ` +
@@ -101,7 +101,7 @@ export function wrongKey(backend: StorageBackend, name: string): StartupError {
   );
 }
 
-/** The refusal of a file whose header is not the one that was written with this key. */
+/** The refusal of a file whose header was altered after it was written with this key. */
 export function alteredHeader(backend: StorageBackend, name: string): StartupError {
   return damaged(backend, name, 0, 'the key is right, and the header does not verify with it');
 }

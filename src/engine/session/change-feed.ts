@@ -5,7 +5,7 @@ const historySize = 10_000;
 const maxQueued = 10_000;
 
 /** Spaces (database and tenant) whose last evicted event is remembered. */
-const maxTenants = 1000;
+const maxSpaces = 1000;
 
 /**
  * The events of all databases as they happen, and the latest of them for subscribers that reconnect.
@@ -88,7 +88,7 @@ class History {
       this.#evicted.set(space, each);
     }
     for (const [space, { at }] of this.#evicted) {
-      if (this.#evicted.size <= maxTenants) break;
+      if (this.#evicted.size <= maxSpaces) break;
       this.#evicted.delete(space);
       this.#evictedElsewhere = Math.max(this.#evictedElsewhere, at);
     }
