@@ -179,8 +179,8 @@ async function promote(
       await log.beginSegment();
     }
     onWarn(
-      `This folder was a follower's, and leads from now on: history ${log.historyId} goes on from record ` +
-        `${log.lastSequence} of ${log.parent?.historyId ?? 'another one'}. Other followers begin anew from a snapshot.`,
+      `This folder was a follower's and leads from now on: history ${log.historyId} continues from record ` +
+        `${log.lastSequence} of ${log.parent?.historyId ?? 'another one'}. Other followers start over from a snapshot.`,
     );
   }
   await unmarkFollowing(backend);
@@ -213,6 +213,6 @@ async function begin(state: State, log: Log, clock: Clock): Promise<void> {
 
 function notBegun(error: EngineError): StartupError {
   const code = systemErrorCode(error.cause) || error.code;
-  const message = `The log cannot be begun: ${code}. Make room on the disk of the storage folder, or check the disk and the rights of the folder, and start again.`;
+  const message = `The log cannot be created: ${code}. Make room on the storage folder's disk, or check the disk and the folder's permissions, and start again.`;
   return new StartupError(message, {}, { cause: error });
 }

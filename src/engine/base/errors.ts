@@ -34,7 +34,7 @@ export function invalid(path: string, message: string): EngineError {
 export function notLeader(leader: string): EngineError {
   return new EngineError(
     'NotLeader',
-    `this is a follower, which takes no writes: send them to the leader at ${leader}`,
+    `this is a follower and accepts no writes: send them to the leader at ${leader}`,
     { leader },
   );
 }

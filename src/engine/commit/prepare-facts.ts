@@ -83,7 +83,7 @@ function refuseReversed(bounds: Bounds, path: string): void {
   if (bounds.until <= bounds.from)
     throw invalid(
       `${path}validUntil`,
-      'validity ends after it begins: give a validUntil later than validFrom',
+      'validity must end after it begins: give a validUntil later than validFrom',
     );
 }
 

@@ -25,7 +25,7 @@ export async function convertFolder(task: FolderTask, { from, to }: FolderKeyCha
   const { log } = await openLog(backend, { fsync: 'always', key: folderKeyOf(from), now, random, onWarn });
   if (log.lastSequence === 0)
     throw new StartupError(
-      'The storage folder holds nothing yet. Start the service with the key that it is to have.',
+      'The storage folder is still empty. Start the service with the key that you want to use.',
     );
   const restored = await stateOf(log, noPause);
   const pin = pinState(restored.state, talliesOf(restored));

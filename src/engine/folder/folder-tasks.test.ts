@@ -257,7 +257,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
     const { damages } = await verifyFolder(disk, key);
     expect(damages[0]).toMatchObject({
       file: snapshot,
-      what: expect.stringContaining('its state is not whole'),
+      what: expect.stringContaining('its state section is incomplete'),
     });
     expect(damages[1]?.what).toContain('records 1 to 8 are missing');
     const repaired = await repairFolder(taskOn(disk), key);

@@ -153,7 +153,7 @@ class Folding {
       return null;
     } catch {
       // Any error means that the record needs lost data; its text may contain stored data, so it is not shown.
-      return { sequence, kind: operation.kind, why: 'it needs something that was lost' };
+      return { sequence, kind: operation.kind, why: 'it depends on lost records' };
     }
   }
 
@@ -163,7 +163,7 @@ class Folding {
     return {
       sequence,
       kind: (record.operation as Operation).kind,
-      why: 'too many before it need what was lost',
+      why: 'too many records before it depend on lost ones',
     };
   }
 
@@ -188,7 +188,7 @@ class Folding {
     const known = this.#beforeGap.get(database) ?? 0;
     const isOlder = (id: string): boolean => Number.parseInt(id.slice(1), 10) <= known;
     if (namesOnly(operation, isOlder)) return null;
-    const why = 'it names facts or rules by numbers, which may be those of others behind a gap';
+    const why = 'it names facts or rules by number, and after a gap a number may refer to another one';
     return { sequence, kind: operation.kind, why };
   }
 }

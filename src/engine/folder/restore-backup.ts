@@ -60,8 +60,8 @@ async function requireEmpty(backend: StorageBackend): Promise<void> {
   const found = names.find((name) => !/^lock\b|\.snapshot\.tmp$/.test(name));
   if (found === undefined) return;
   throw new StartupError(
-    `The storage folder is not empty: there is ${backend.location(found)}. Nothing was changed. Give an empty ` +
-      'STORAGE_DIR to restore into.',
+    `The storage folder is not empty: it contains ${backend.location(found)}. Nothing was changed. Restore ` +
+      'into an empty STORAGE_DIR.',
   );
 }
 

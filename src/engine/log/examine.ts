@@ -160,7 +160,7 @@ class Examination {
     const [first] = needed;
     let expected = stored?.header.segment ?? (hasLostSnapshot && first !== undefined ? segmentId(first) : 1);
     if (last === undefined && stored !== null && expected > 0 && !stored.header.isAlone)
-      this.#missing(segmentName(expected), 'the segment of the log that continues the snapshot is missing');
+      this.#missing(segmentName(expected), 'the log segment that continues the snapshot is missing');
     for (const name of needed) {
       for (expected = Math.max(expected, 1); expected < segmentId(name); expected++)
         this.#missing(segmentName(expected), 'the segment is missing');
@@ -206,7 +206,7 @@ class Examination {
     this.#damages.push({ file: name, from: 0, to: start, what: 'the header of the segment does not verify' });
     if (this.#key === null && size > HEADER_BYTES)
       return { salt: bytes.slice(32, 48), opener: plainOpener, start };
-    this.#lose(name, start, size, 'without its header nothing of the segment can be decrypted');
+    this.#lose(name, start, size, 'the segment cannot be decrypted without its header');
     return null;
   }
 
@@ -263,7 +263,7 @@ class Examination {
     // The first segment may begin with records that the snapshot covers.
     if (lastSequence < this.#next) return;
     if (firstSequence < this.#next && this.#frames.length > 0) {
-      this.#lose(frame.name, frame.offset, next, `a frame begins again with record ${firstSequence}`);
+      this.#lose(frame.name, frame.offset, next, `a frame repeats record ${firstSequence}`);
       return;
     }
     if (firstSequence > this.#next) this.#gap(frame, firstSequence);
@@ -275,7 +275,7 @@ class Examination {
   #gap({ name, offset }: GoodFrame, firstSequence: number): void {
     const last = firstSequence - 1;
     const lost = this.#next === last ? `record ${last} is` : `records ${this.#next} to ${last} are`;
-    this.#damages.push({ file: name, from: offset, to: offset, what: `${lost} missing before this place` });
+    this.#damages.push({ file: name, from: offset, to: offset, what: `${lost} missing before this offset` });
     this.#unbrokenTo ??= this.#next - 1;
   }
 }

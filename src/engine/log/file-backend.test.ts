@@ -126,7 +126,7 @@ describe('the log in a folder', () => {
     for (const path of [join(folder, 'file'), join(folder, 'file', 'data')]) {
       const refusal = openFileBackend(path);
       await expect(refusal).rejects.toThrow(StartupError);
-      await expect(refusal).rejects.toThrow(`${path} cannot be made: a file stands in its place`);
+      await expect(refusal).rejects.toThrow(`${path} cannot be created: a file is in its place`);
     }
   });
 });

@@ -39,8 +39,8 @@ async function makeFolder(root: string): Promise<void> {
     await mkdir(root, { recursive: true, mode: 0o700 });
   } catch (error) {
     const code = systemErrorCode(error);
-    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file stands in its place' : code;
-    const message = `The storage folder ${root} cannot be made: ${why}. Give another STORAGE_DIR, or rights to this one.`;
+    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file is in its place' : code;
+    const message = `The storage folder ${root} cannot be created: ${why}. Choose another STORAGE_DIR, or grant access to this one.`;
     throw new StartupError(message, {}, { cause: error });
   }
 }

@@ -68,7 +68,7 @@ async function orRefused<Result>(backend: StorageBackend, step: () => Promise<Re
     if (code === '') throw error;
     throw new StartupError(
       `The mark of a follower's folder cannot be read or changed: ${code} at ${backend.location(name)}. Make room on ` +
-        'the disk, or check the disk and the rights of the folder, and start again.',
+        "the disk, or check the disk and the folder's permissions, and start again.",
       { file: name },
       { cause: error },
     );

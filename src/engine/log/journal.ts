@@ -162,8 +162,8 @@ export class Journal {
     this.#isFailing = true;
     const { backend, name, onWarn } = this.#parts;
     onWarn(
-      `${backend.location(name)} could not be written: ${systemErrorCode(error) || String(error)}. Calls go on; what is ` +
-        'kept there is written as soon as that works again.',
+      `${backend.location(name)} could not be written: ${systemErrorCode(error) || String(error)}. Calls continue; the ` +
+        'records are written as soon as that succeeds.',
     );
   }
 
@@ -286,12 +286,12 @@ export async function readJournal(parts: JournalParts): Promise<ReadJournal> {
     const aside = asideName(name);
     await backend.rename(name, aside);
     const kept =
-      records.length === 0 ? 'It begins anew' : `The ${records.length} records before that are kept`;
+      records.length === 0 ? 'It starts empty' : `The ${records.length} records before that are kept`;
     onWarn(`${backend.location(name)} ${problem}: it was set aside as ${backend.location(aside)}. ${kept}.`);
     return { records, isAsWritten: false };
   } catch (error) {
     const why = systemErrorCode(error) || String(error);
-    onWarn(`${backend.location(name)} could not be read: ${why}. It begins anew.`);
+    onWarn(`${backend.location(name)} could not be read: ${why}. It starts empty.`);
     return { records: [], isAsWritten: false };
   }
 }

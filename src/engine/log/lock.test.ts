@@ -53,7 +53,7 @@ describe('a folder', () => {
     expect(refusal).toBeInstanceOf(StartupError);
     expect((refusal as StartupError).message).toBe(
       `The storage folder ${folder} is in use by process ${holder.process.pid} at http://127.0.0.1:9300. ` +
-        'Stop that one, or give this one another STORAGE_DIR.',
+        'Stop that process, or choose another STORAGE_DIR.',
     );
     expect(JSON.parse(await readFile(join(folder, 'lock.json'), 'utf8'))).toMatchObject({
       pid: holder.process.pid,

@@ -49,7 +49,7 @@ export async function lockFolder(folder: string, options: LockOptions): Promise<
     const code = systemErrorCode(error);
     if (code === '' || error instanceof StartupError) throw error;
     throw new StartupError(
-      `The storage folder ${folder} cannot be locked: ${code}. Check that it can be written to.`,
+      `The storage folder ${folder} cannot be locked: ${code}. Check that it is writable.`,
       {},
       { cause: error },
     );
@@ -164,7 +164,7 @@ function inUse(root: string, owner: LockOwner | null): StartupError {
   const who = owner === null ? 'another process' : `process ${owner.pid}`;
   const where = owner === null || owner.address === null ? '' : ` at ${owner.address}`;
   return new StartupError(
-    `The storage folder ${root} is in use by ${who}${where}. Stop that one, or give this one another STORAGE_DIR.`,
+    `The storage folder ${root} is in use by ${who}${where}. Stop that process, or choose another STORAGE_DIR.`,
     { holder: { address: owner?.address ?? null } },
   );
 }
@@ -189,9 +189,7 @@ async function fallbackFolder(root: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const found = await lstat(folder);
   if (!found.isDirectory() || found.uid !== user) {
-    throw new StartupError(
-      `The storage folder ${root} cannot be locked: ${folder} belongs to somebody else.`,
-    );
+    throw new StartupError(`The storage folder ${root} cannot be locked: ${folder} belongs to another user.`);
   }
   return folder;
 }

@@ -514,7 +514,7 @@ class SegmentedLog implements Log {
     try {
       await removeLeftOver(this.#backend, snapshot, this.#segments[0]?.header.id);
     } catch (error) {
-      this.#onWarn(`What the snapshot covers could not be removed: ${reason(error)}`);
+      this.#onWarn(`Files that the snapshot covers could not be removed: ${reason(error)}`);
     }
   }
 
@@ -706,7 +706,7 @@ function encodeAll(records: readonly LogRecord[], operation: Uint8Array | undefi
   const parts = records.map((record) => encodeRecord(record, operation));
   const bytes = parts.reduce((sum, part) => sum + part.length, 0);
   if (bytes > MAX_APPEND_BYTES) {
-    throw new EngineError('PayloadTooLarge', 'The write is larger than the log takes at once.');
+    throw new EngineError('PayloadTooLarge', 'The write is too large for the log.');
   }
   return { parts, bytes };
 }

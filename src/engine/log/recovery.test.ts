@@ -357,7 +357,7 @@ describe('a refusal', () => {
 
     const gap = memoryBackend(await files(whole));
     gap.put(SECOND, encodeSegmentHeader({ ...other, firstSequence: 5 }));
-    expect((await reopened(gap)).refusal?.message).toContain('begins with record 5 where 2 must follow');
+    expect((await reopened(gap)).refusal?.message).toContain('begins with record 5, but 2 must follow');
   });
 
   it('meets a frame that verifies and does not belong where it is', async () => {
@@ -368,8 +368,8 @@ describe('a refusal', () => {
     for (const [change, message] of [
       [{ flags: 2 }, 'a feature of the format'],
       [{ flags: 1 }, 'of another kind than its file'],
-      [{ firstSequence: 3 }, 'begins with record 3 where 2 must follow'],
-      [{ firstSequence: 1 }, 'begins with record 1 where 2 must follow'],
+      [{ firstSequence: 3 }, 'begins with record 3, but 2 must follow'],
+      [{ firstSequence: 1 }, 'begins with record 1, but 2 must follow'],
       [{ historyId: '00'.repeat(16) }, 'another log'],
       [{ epoch: 0 }, 'another log'],
     ] as const) {

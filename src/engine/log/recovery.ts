@@ -181,7 +181,7 @@ export async function inspect(
   const snapshot =
     newest === undefined ? null : await readable(backend, newest, () => verifySnapshot(backend, newest, key));
   if (snapshot !== null && snapshotName(snapshot.header.sequence) !== nameOfReceived(snapshot.name))
-    throw damaged(backend, snapshot.name, 0, `the snapshot is one of record ${snapshot.header.sequence}`);
+    throw damaged(backend, snapshot.name, 0, `the snapshot covers record ${snapshot.header.sequence}`);
   const isNeeded = (name: string): boolean => segmentId(name) >= (snapshot?.header.segment ?? 0);
   // A received snapshot needs no segments: those present belong to another history, or are older.
   const needed = received === undefined ? segmentNames(names).filter(isNeeded) : [];
@@ -241,11 +241,11 @@ class Walk {
     if (first === undefined) {
       if (header.segment === 0 || header.isAlone) return;
       const missing = this.#backend.location(segmentName(header.segment));
-      throw this.#damage(name, 0, `the segment of the log that continues it, ${missing}, is missing`);
+      throw this.#damage(name, 0, `the log segment that continues it, ${missing}, is missing`);
     }
     if (this.#lastSequence < header.sequence) {
       const ends = `the log ends with record ${this.#lastSequence}`;
-      throw this.#damage(first.name, 0, `${ends}, and the snapshot ${name} holds record ${header.sequence}`);
+      throw this.#damage(first.name, 0, `${ends}, but the snapshot ${name} covers record ${header.sequence}`);
     }
     const isOf = ({ historyId, parent }: SegmentHeader): boolean =>
       historyId === header.historyId || parent?.historyId === header.historyId;
@@ -294,7 +294,7 @@ class Walk {
         if (name !== this.#lastName || size > headerBytesWith(this.#key)) {
           throw this.#damage(name, 0, 'the header of the segment does not verify');
         }
-        this.tail = { name, offset: 0, bytes: size, reason: 'a segment was not finished being made' };
+        this.tail = { name, offset: 0, bytes: size, reason: 'a segment was not completely created' };
         return null;
       case 'header': {
         const { header, bytes } = reading;
@@ -321,7 +321,7 @@ class Walk {
     if (isEarlier && header.firstSequence > 0) this.#lastSequence = header.firstSequence - 1;
     if (header.firstSequence !== this.#lastSequence + 1) {
       const found = `the segment begins with record ${header.firstSequence}`;
-      throw this.#damage(name, 0, `${found} where ${this.#lastSequence + 1} must follow`);
+      throw this.#damage(name, 0, `${found}, but ${this.#lastSequence + 1} must follow`);
     }
     if (previous === undefined || previous.header.historyId === header.historyId) return;
     if (header.parent?.historyId !== previous.header.historyId) {
@@ -363,7 +363,7 @@ class Walk {
     checkFlags(this.#backend, name, offset, frame, segment.opener, FOLLOWS_UNSYNCED);
     if (frame.firstSequence !== segment.lastSequence + 1 || frame.count < 1) {
       const found = `a frame begins with record ${frame.firstSequence}`;
-      throw this.#damage(name, offset, `${found} where ${segment.lastSequence + 1} must follow`);
+      throw this.#damage(name, offset, `${found}, but ${segment.lastSequence + 1} must follow`);
     }
     if (frame.historyId !== segment.header.historyId || frame.epoch < this.#epoch) {
       throw this.#damage(name, offset, 'a frame belongs to another log');
@@ -412,7 +412,7 @@ async function readable<T>(backend: StorageBackend, name: string, step: () => Pr
     if (code === '' || error instanceof StartupError) throw error;
     const place = name === '' ? 'the storage folder' : backend.location(name);
     throw new StartupError(
-      `The log cannot be opened: ${code} at ${place}. Check the disk and the rights of the folder.`,
+      `The log cannot be opened: ${code} at ${place}. Check the disk and the folder's permissions.`,
       name === '' ? {} : { file: name },
       { cause: error },
     );

@@ -290,8 +290,8 @@ export class SegmentWriter {
     const code = systemErrorCode(cause) || 'an error';
     this.#latched = new EngineError(
       'StorageUnavailable',
-      `The log failed (${code}): whether the last writes are stored is known after a restart of the service, and ` +
-        'nothing more is written before it. Reads go on.',
+      `The log failed (${code}). After a restart, the service knows whether the last writes were stored; until then ` +
+        'it writes nothing more. Reads continue.',
       {},
       { cause },
     );
@@ -305,6 +305,6 @@ export function unavailable(cause: unknown, what: 'write' | 'snapshot' = 'write'
   const code = systemErrorCode(cause) || 'an error';
   const why = code === 'ENOSPC' || code === 'EDQUOT' ? 'the disk is full' : `the disk answered ${code}`;
   const file = what === 'write' ? 'log' : 'snapshot';
-  const detail = `The ${file} could not be written: ${why}. Nothing of this ${what} was stored; try again later. Reads go on.`;
+  const detail = `The ${file} could not be written: ${why}. Nothing of this ${what} was stored; try again later. Reads continue.`;
   return new EngineError('StorageUnavailable', detail, {}, { cause });
 }

@@ -161,7 +161,7 @@ export async function examineSnapshot(
     } catch (error) {
       if (!(error instanceof StartupError)) throw error;
       const stored = order.isStateWhole ? { ...found, bytes: offset } : null;
-      const what = stored === null ? 'its state is not whole' : 'what is observed of uses is not whole';
+      const what = stored === null ? 'its state section is incomplete' : 'its observed section is incomplete';
       return { stored, lacksObserved: true, damages: damage(offset, `the snapshot is damaged: ${what}`) };
     }
   } finally {

@@ -56,7 +56,9 @@ export async function putAlone(
   try {
     await removeLeftOver(backend, { name, header, bytes, start, opener });
   } catch (error) {
-    onWarn(`What the snapshot covers could not be removed; the next start tries again: ${String(error)}`);
+    onWarn(
+      `Files that the snapshot covers could not be removed; the next start tries again: ${String(error)}`,
+    );
   }
   return bytes;
 }

@@ -39,7 +39,7 @@ export class StartupError extends Error {
 }
 
 const help =
-  'Nothing was changed. Move the folder aside and restore a backup with --restore, or keep what still verifies of it ' +
+  'Nothing was changed. Move the folder aside and restore a backup with --restore, or keep what still verifies ' +
   'with --repair.';
 
 /** The refusal of a damaged file: `what` is wrong at this offset. */
@@ -55,7 +55,7 @@ export function damaged(backend: StorageBackend, name: string, offset: number, w
 export function unknownFeature(backend: StorageBackend, name: string, offset: number): StartupError {
   return new StartupError(
     `${backend.location(name)} uses, at offset ${offset}, a feature of the format that this program does not ` +
-      'know. Nothing was changed. Start it with the newer program that wrote it.',
+      'know. Nothing was changed. Use the newer program that wrote it.',
     { file: name, offset },
   );
 }
@@ -69,7 +69,7 @@ export function newerVersion(
 ): StartupError {
   return new StartupError(
     `${backend.location(name)} has format version ${version}; this program reads versions up to ${known}. ` +
-      'Nothing was changed. Start it with the newer program that wrote it.',
+      'Nothing was changed. Use the newer program that wrote it.',
     { file: name, offset: 0 },
   );
 }
@@ -95,7 +95,7 @@ export function keyNotWanted(backend: StorageBackend, name: string): StartupErro
 /** The refusal of a file encrypted with another key. */
 export function wrongKey(backend: StorageBackend, name: string): StartupError {
   return new StartupError(
-    `${backend.location(name)} was encrypted with another key than ENCRYPTION_KEY is. Nothing was changed. Set it to ` +
+    `${backend.location(name)} was encrypted with a key other than ENCRYPTION_KEY. Nothing was changed. Set it to ` +
       'the key that the folder was encrypted with.',
     { file: name, key: 'wrong' },
   );
@@ -103,5 +103,5 @@ export function wrongKey(backend: StorageBackend, name: string): StartupError {
 
 /** The refusal of a file whose header was altered after it was written with this key. */
 export function alteredHeader(backend: StorageBackend, name: string): StartupError {
-  return damaged(backend, name, 0, 'the key is right, and the header does not verify with it');
+  return damaged(backend, name, 0, 'the key is right, but the header does not verify');
 }

@@ -154,10 +154,13 @@ export class Follower {
   async #headOf(parts: AsyncIterator<WirePart>, asked: number | null): Promise<AnswerHead> {
     const first = await parts.next();
     if (first.done === true || first.value.kind !== 'head')
-      throw new ReplicationError('broken', 'the answer of the leader does not begin as one');
+      throw new ReplicationError('broken', "the leader's answer has no valid beginning");
     const { head } = first.value;
     if (head.after !== asked)
-      throw new ReplicationError('broken', 'the leader answered another question: is there a cache between?');
+      throw new ReplicationError(
+        'broken',
+        'the leader answered a different request: is there a cache in between?',
+      );
     this.#leaderPosition = head.position;
     this.#lastContactAt = this.#host.now();
     return head;
@@ -169,8 +172,8 @@ export class Follower {
     if (replica.position > 0 && isOwn && epoch < replica.epoch)
       throw new ReplicationError(
         'refused',
-        `the leader is of epoch ${epoch}, and this folder of epoch ${replica.epoch}: another leader has followed ` +
-          'that one since. Name the present leader in LEADER_URL; to follow this one all the same, give the follower an empty STORAGE_DIR',
+        `the leader has epoch ${epoch} and this folder epoch ${replica.epoch}: another leader has succeeded ` +
+          'it since. Set LEADER_URL to the current leader; to follow this one anyway, give the follower an empty STORAGE_DIR',
       );
   }
 
@@ -195,7 +198,7 @@ export class Follower {
     if (why !== '' && this.#warnedOf !== seen.historyId) {
       this.#warnedOf = seen.historyId;
       onWarn(
-        `${why}. Everything is fetched anew from a snapshot of the leader, in the place of the ${replica.position} records here.`,
+        `${why}. Everything is fetched again from a snapshot of the leader and replaces the ${replica.position} records here.`,
       );
     }
     this.#state = 'snapshot';
@@ -234,7 +237,7 @@ export class Follower {
     const { replica, pollIntervalMs, onWarn, onInfo, onBug } = this.#host;
     const isKnown = error instanceof ReplicationError || error instanceof EngineError;
     if (!isKnown) onBug(error);
-    const message = isKnown ? error.message : 'an error inside, which the log of this service has';
+    const message = isKnown ? error.message : "an internal error; see this service's log";
     const isRefused = error instanceof ReplicationError && error.kind === 'refused';
     const before = this.#state;
     this.#lastError = message;

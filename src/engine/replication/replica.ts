@@ -105,7 +105,7 @@ async function readable<Result>(reading: Promise<Result>): Promise<Result> {
     if (error instanceof EngineError || !(error instanceof StartupError)) throw error;
     throw new ReplicationError(
       'refused',
-      'the leader is of a newer version: run the same version of Corollary on both',
+      'the leader runs a newer version: run the same version of Corollary on both',
       {
         cause: error,
       },

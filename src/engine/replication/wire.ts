@@ -128,7 +128,7 @@ function headIn(bytes: Uint8Array): AnswerHead {
   try {
     head = JSON.parse(decoder.decode(bytes));
   } catch (error) {
-    throw new ReplicationError('broken', 'the answer of the leader does not begin as one', { cause: error });
+    throw new ReplicationError('broken', "the leader's answer has no valid beginning", { cause: error });
   }
   if (typeof head !== 'object' || head === null) throw damaged();
   const { version, historyId, epoch, first, position } = head as Partial<Record<keyof AnswerHead, unknown>>;
@@ -139,7 +139,7 @@ function headIn(bytes: Uint8Array): AnswerHead {
 }
 
 function damaged(): ReplicationError {
-  return new ReplicationError('broken', 'what the leader sent was changed on its way');
+  return new ReplicationError('broken', 'the data from the leader was altered in transit');
 }
 
 /** Reads a given number of bytes from pieces of any size. */
@@ -164,7 +164,7 @@ class Pieces {
     let gathered = this.#rest.length;
     while (gathered < length) {
       const next = await this.#iterator.next();
-      if (next.done === true) throw new ReplicationError('broken', 'the answer of the leader broke off');
+      if (next.done === true) throw new ReplicationError('broken', "the leader's answer broke off");
       pieces.push(next.value);
       gathered += next.value.length;
     }

@@ -54,7 +54,7 @@ export function baseOfMerge(
   facts: FactStore,
   { source, target, base }: Pick<MergeScopes, 'source' | 'target' | 'base'>,
   { generation }: ReadMoment,
-): MergeBase | null {
+): ResolvedBase | null {
   if (base === null) return null;
   const { archive } = facts;
   if (typeof base === 'string')
@@ -68,7 +68,7 @@ export function baseOfMerge(
 }
 
 /** The base of a merge, with its description for the answer. */
-export interface MergeBase extends BaseOfMerge {
+export interface ResolvedBase extends BaseOfMerge {
   readonly ancestor: MergePlan['ancestor'];
 }
 
@@ -87,7 +87,7 @@ export function basePart(
 export function* planMerge(
   facts: FactStore,
   operation: MergeScopes,
-  base: MergeBase | null,
+  base: ResolvedBase | null,
   moment: ReadMoment,
 ): Generator<'more', MergePlan, undefined> {
   const { source, target } = operation;

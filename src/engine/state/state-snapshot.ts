@@ -106,7 +106,7 @@ export function pinState(state: State, talliesOf: (database: DatabaseState) => T
     parts: async function* (pause, isWanted) {
       const slices = new Slices(async () => {
         await pause();
-        if (!isWanted()) throw new EngineError('NotReady', 'the snapshot is not wanted any more');
+        if (!isWanted()) throw new EngineError('NotReady', 'the snapshot is no longer needed');
       });
       for await (const bytes of writeState(head, { databases, outcomes, keys }, slices))
         yield { section: 'state', bytes };
@@ -137,8 +137,8 @@ export async function readState(
   const head = (await columns.json()) as StateHead;
   if (head.version > contentVersion)
     throw new StartupError(
-      `The snapshot holds a state of version ${head.version}; this program reads versions up to ${contentVersion}. ` +
-        'Nothing was changed. Start it with the newer program that wrote it.',
+      `The snapshot has state version ${head.version}; this program reads versions up to ${contentVersion}. ` +
+        'Nothing was changed. Use the newer program that wrote it.',
     );
   const state = new State();
   for (const [name, generation] of head.gone) state.goneDatabases.set(name, generation);

@@ -29,7 +29,7 @@ import {
   baseOfMerge,
   basePart,
   evidentOf,
-  type MergeBase,
+  type ResolvedBase,
   type MergePlan,
   planMerge,
 } from '../state/merge-plan.ts';
@@ -310,7 +310,7 @@ function checkRulesFit({ database }: ReadContext, { source, target }: ForkScope,
 /** A merge with the base that it has in the state as it is. */
 interface AskedMerge {
   readonly operation: MergeScopes;
-  readonly base: MergeBase | null;
+  readonly base: ResolvedBase | null;
 }
 
 /** The merge that is asked for. Refused where a scope or the base is not there. */
@@ -335,7 +335,7 @@ async function askedBase(
   context: ReadContext,
   { source, target, base: asked }: Pick<MergeInput, 'source' | 'target' | 'base'>,
   time: number,
-): Promise<Pick<MergeScopes, 'base'> & { readonly found: MergeBase | null }> {
+): Promise<Pick<MergeScopes, 'base'> & { readonly found: ResolvedBase | null }> {
   const { facts } = context.tenant;
   const hasFork = facts.mergeBases.baseOf(facts.scopeNumber(source), facts.scopeNumber(target)) !== null;
   const isByFork = asked === 'fork' || (asked === undefined && hasFork);
