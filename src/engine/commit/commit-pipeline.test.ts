@@ -17,7 +17,7 @@ interface Bench {
   readonly log: Log;
   readonly clock: ManualClock;
   readonly backend: CrashBackend;
-  /** The names that were told, in the order in which they were applied. */
+  /** The asserted names, in the order of their application. */
   readonly applied: string[];
 }
 
@@ -48,7 +48,7 @@ function tell(name: string, changes: Partial<Write> = {}): Write {
   return { caller: testCaller(), database: 'default', operation, ...changes };
 }
 
-/** A promise that can be looked at. */
+/** A promise whose state can be inspected. */
 function watched(promise: Promise<unknown>): { readonly isSettled: () => boolean } {
   let isSettled = false;
   const settle = (): void => {
@@ -198,7 +198,7 @@ test('what is durable is applied even where looking at the state before it fails
 test('closing waits for what is under way and refuses what comes later', async () => {
   const { pipeline, applied } = await bench();
   const written = pipeline.write(tell('a'));
-  // The write is sealed a few microtasks after it was asked for.
+  // A write is stamped a few microtasks after the call.
   await new Promise((resolve) => void setImmediate(resolve));
   const closed = pipeline.close();
   const later = pipeline.write(tell('b'));

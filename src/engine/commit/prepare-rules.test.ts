@@ -50,7 +50,7 @@ test('a rule is refused exactly where it makes a cycle that the whole of the rul
       ).toBe(cycle !== undefined);
       if (isRefused) refused++;
       else store.put(kept);
-      // Now and then one goes, or changes places.
+      // Sometimes a rule is removed or moved.
       const others = store.all();
       if (prng.chance(0.2) && others.length > 0) store.remove(prng.pick(others));
     }

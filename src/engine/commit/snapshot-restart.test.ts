@@ -6,7 +6,7 @@ import { ManualClock } from '../base/clock.ts';
 import type { EngineOptions } from '../open-engine.ts';
 import { chainOf, day, openSession, refusal, type Session, startTime } from '../testing/engine-fixtures.ts';
 
-/** Snapshots as a service with a folder makes them: contract section 9. */
+/** Snapshots of a service with a folder: contract section 9. */
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'corollary-snapshot-'));
@@ -22,19 +22,19 @@ function openFolder(
   return openSession({ storageDir, clock: new ManualClock(time), ...options });
 }
 
-/** The engine of a copy of the folder, as it is after the process was killed now. */
+/** An engine over a copy of the folder, as after killing the process now. */
 async function afterKill({ clock }: Session, folder: string): Promise<Session> {
   const copy = await temporaryFolder();
   await cp(folder, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
   return openFolder(copy, {}, clock.now());
 }
 
-/** Ends it without a last snapshot. */
+/** Ends the engine without a last snapshot. */
 async function endWithout({ engine }: Session): Promise<void> {
   await engine.close(0);
 }
 
-/** Files of the log and snapshots with their sizes, lock files left out. */
+/** Log files and snapshots with their sizes, without lock files. */
 async function files(folder: string): Promise<Map<string, number>> {
   const names = (await readdir(folder)).filter((name) => /\.(log|snapshot|tmp)$/.test(name)).sort();
   return new Map(

@@ -14,7 +14,7 @@ interface Under {
   write(): Promise<void>;
 }
 
-/** Snapshots of a state that is written to without a lane, on a disk that can fail. */
+/** Snapshots of a state written to without a pipeline, on a disk that can fail. */
 async function started(changes: Partial<SnapshotsHost> = {}): Promise<Under> {
   const disk = crashBackend();
   const warnings: string[] = [];

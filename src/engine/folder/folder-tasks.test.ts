@@ -51,7 +51,7 @@ async function written(encryptionKey: string | null, withSnapshot = true): Promi
   const idempotency = { key: 'once', fingerprint: 'f', space: 's' };
   await engine.tell({ ...caller, idempotency }, { ...factInput('p(a7)'), ifGeneration: null });
   for (let n = 8; n <= 11; n++) await engine.tell(caller, { ...factInput(`p(a${n})`), ifGeneration: null });
-  // As a power cut leaves it: without a last snapshot.
+  // As after a power cut: without a last snapshot.
   const files = await filesOf(storageDir);
   await engine.close(0);
   return files;
@@ -69,7 +69,7 @@ function taskOn(backend: StorageBackend, seed = 1): FolderTask & { warnings: str
   };
 }
 
-/** All that is logged, as the bytes of a snapshot of it. */
+/** All logged state, as the bytes of a snapshot. */
 async function loggedOf(restored: RestoredState): Promise<string> {
   const pieces: Uint8Array[] = [];
   for await (const { section, bytes } of pinState(restored.state, talliesOf(restored)).parts(
@@ -84,7 +84,7 @@ async function opened(files: StorageBackend, key: string | null): Promise<Restor
   return stateOf((await readStoredLog(files, folderKeyOf(key))).log, noPause);
 }
 
-/** What the service answers of the folder with these files: the facts of p, by what they are about, and their ids. */
+/** The service's answer from a folder with these files: the facts of p with their ids. */
 async function served(files: StorageBackend & { contents(name: string): Uint8Array }, key: string | null) {
   const storageDir = await temporaryFolder();
   for (const name of await files.list()) await writeFile(join(storageDir, name), files.contents(name));
@@ -190,7 +190,7 @@ describe('--restore', () => {
   });
 });
 
-/** Where the frames of a file stand. */
+/** Offsets of a file's frames. */
 function offsetsIn(bytes: Uint8Array): number[] {
   const start = new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true);
   const found: number[] = [];
@@ -279,7 +279,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
       const isWrongKey = (error: unknown): boolean => error instanceof StartupError && error.offset === 0;
       const repaired = await repairFolder(taskOn(disk), key).catch((error: unknown) => error);
       if (repaired instanceof Error) {
-        // A version or a flag that is not known is somebody else's file, not a damaged one.
+        // An unknown version or flag means another program's file, not a damaged one.
         expect(isWrongKey(repaired), `${name}: ${String(repaired)}`).toBe(true);
         continue;
       }
@@ -307,12 +307,12 @@ it('a record behind a gap that names facts by numbers is left out and named', as
   const disk = crashBackend(turned(files, log, second + 70));
   const repaired = await repairFolder(taskOn(disk), null);
   expect(repaired?.leftOut).toEqual([
-    { sequence: 6, kind: 'retractById', why: expect.stringContaining('by numbers') },
+    { sequence: 6, kind: 'retractById', why: expect.stringContaining('by number') },
   ]);
   expect(repaired?.contents.facts).toBe(1);
 });
 
-/** Each moment at which the power may go, with a few of the disks that it may leave. */
+/** Every moment of a possible power cut, with some of the disks it can leave. */
 async function atEveryMoment(
   disk: CrashBackend,
   look: (left: ReturnType<CrashBackend['now']>) => Promise<void>,
@@ -329,7 +329,7 @@ describe("a follower's folder and what it was receiving", () => {
   const whole = '0000000001.snapshot.received';
   const name = 'kept.backup';
 
-  /** Eleven facts, and a snapshot of a leader that knows none: whole, or not yet. */
+  /** Eleven facts, and a snapshot of an empty leader, received completely or not. */
   async function receiving(isWhole: boolean): Promise<Map<string, Uint8Array>> {
     const clock = new ManualClock(startTime);
     const leader = await openStored(memoryBackend(), { clock, pause: noPause });

@@ -16,7 +16,7 @@ import {
   testCaller,
 } from '../testing/engine-fixtures.ts';
 
-/** What a start finds again: contract section 9. */
+/** What a start recovers: contract section 9. */
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'corollary-engine-'));
@@ -29,7 +29,7 @@ function openFolder(storageDir: string, time = startTime): Promise<Session> {
   return openSession({ storageDir, clock: new ManualClock(time) });
 }
 
-/** Knowledge of every kind, in several tenants and databases, with changes behind it. */
+/** Knowledge of every kind, in several tenants and databases, with a history of changes. */
 async function fill(session: Session): Promise<void> {
   const { tell, tellAll, teach, forget, changeRule, as, engine, caller, clock } = session;
   await tellAll(['edge(a, b)', 'edge(b, c)', 'edge(c, d)', '-edge(d, a)', 'p("", "a, b", "\ufeff")']);
@@ -53,7 +53,7 @@ async function fill(session: Session): Promise<void> {
   await tell('edge(a, b)');
 }
 
-/** All that a caller can see that does not depend on uses by questions, as text. */
+/** Everything visible to a caller that does not depend on uses by questions, as text. */
 async function everything(session: Session): Promise<string> {
   const { engine, caller, ask, results, list } = session;
   const other = session.as({ tenant: 'other' });

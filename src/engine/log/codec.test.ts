@@ -59,7 +59,7 @@ describe('a record', () => {
         database: text,
         generation: whole,
         version: whole,
-        // Through text once: what JSON cannot tell apart (-0) is no part of the promise.
+        // Via JSON text once: differences that JSON cannot express (-0) are not part of the promise.
         operation: fc.json().map((json): unknown => JSON.parse(JSON.stringify(JSON.parse(json)))),
       },
       {

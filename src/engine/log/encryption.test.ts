@@ -79,7 +79,7 @@ describe('an encrypted folder', () => {
     const backend = await folder();
     const wrong = await refusalOf(backend, anotherKey);
     expect(wrong).toMatchObject({ key: 'wrong', file: snapshotName(3) });
-    expect(wrong.message).toMatch(/another key than ENCRYPTION_KEY.+Set it to/s);
+    expect(wrong.message).toMatch(/a key other than ENCRYPTION_KEY.+Set it to/s);
     const missing = await refusalOf(backend, null);
     expect(missing.key).toBe('missing');
     expect(missing.message).toMatch(/is encrypted, and no key was given.+Set ENCRYPTION_KEY/s);
@@ -106,7 +106,7 @@ describe('an encrypted folder', () => {
     const disk = crashBackend();
     const { log } = await openLog(disk, logOptions({ key }));
     await log.append(nextRecords(log, 1));
-    // The frame that fails had a nonce, and stood where the next one will stand.
+    // The failed frame used a nonce, at the offset of the next frame.
     disk.faults = (step) => (step === 'write' ? { code: 'ENOSPC', written: 80 } : null);
     await expect(log.append(nextRecords(log, 1))).rejects.toMatchObject({ code: 'StorageUnavailable' });
     disk.faults = () => null;

@@ -19,7 +19,7 @@ interface Kept {
   add(text: string): void;
 }
 
-/** A journal with an owner that keeps all of it. */
+/** A journal whose owner keeps everything. */
 async function open(backend: MemoryBackend, folderKey: FolderKey | null = null): Promise<Kept> {
   const warnings: string[] = [];
   const journal = new Journal({

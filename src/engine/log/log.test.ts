@@ -16,12 +16,12 @@ async function opened(backend: StorageBackend, changes: Partial<LogOptions> = {}
   return (await openLog(backend, logOptions(changes))).log;
 }
 
-/** What a process that starts after a kill -9 finds. */
+/** What a process started after kill -9 finds. */
 async function survivors(backend: StorageBackend): Promise<number[]> {
   return sequences(await allRecords(await opened(backend)));
 }
 
-/** A memory backend whose syncs wait until they are let through. */
+/** A memory backend whose syncs wait until released. */
 function gatedBackend(): { backend: MemoryBackend; waiting: (() => void)[] } {
   const backend = memoryBackend();
   const waiting: (() => void)[] = [];
@@ -31,7 +31,7 @@ function gatedBackend(): { backend: MemoryBackend; waiting: (() => void)[] } {
       const file = await backend.create(name);
       let synced = 0;
       const sync = async (): Promise<void> => {
-        // The first is that of the segment's header.
+        // The first sync is that of the segment's header.
         if (synced++ > 0) await new Promise<void>((resolve) => waiting.push(resolve));
         await file.sync();
       };
@@ -49,7 +49,7 @@ function failOnce(backend: CrashBackend, step: FaultyStep, fault: Fault): void {
   };
 }
 
-/** A disk without room for frames; what is cut back is cut back. */
+/** A disk without space for frames; truncation works. */
 function fill(backend: CrashBackend): void {
   backend.faults = (step, bytes) => (step === 'write' ? { code: 'ENOSPC', written: bytes >> 1 } : null);
 }
@@ -400,7 +400,7 @@ describe('a sync that fails', () => {
         expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable() });
       await expectLatched(disk, log);
       expect(sequences(await allRecords(log))).toEqual([1]);
-      // Whether the two are there is open; what the restart finds is whole.
+      // It is open whether the two records exist; the restart finds an intact log.
       expect(await survivors(disk.now())).toEqual([1, 2, 3]);
       expect(await survivors(disk.afterPowerCut(disk.steps, () => 0))).toEqual([1]);
     },

@@ -37,7 +37,7 @@ async function* parts(): AsyncGenerator<SnapshotPart> {
   yield { section: 'state', bytes: new TextEncoder().encode('a state in plain words') };
 }
 
-/** A folder with two records of its own, and a snapshot of a leader that was received. */
+/** A folder with two records of its own, and a received snapshot of a leader. */
 async function folder(isInstalled: boolean): Promise<{ backend: MemoryBackend; log: Log }> {
   const backend = memoryBackend();
   const log = await open(backend);
@@ -47,7 +47,7 @@ async function folder(isInstalled: boolean): Promise<{ backend: MemoryBackend; l
   return { backend, log };
 }
 
-/** As a power cut leaves it that came when the received snapshot was whole, and nothing else was gone. */
+/** As after a power cut when the received snapshot was complete and nothing else was removed yet. */
 async function halfTaken(): Promise<MemoryBackend> {
   const { backend, log } = await folder(false);
   await log.close();

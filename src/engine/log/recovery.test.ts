@@ -18,7 +18,7 @@ afterEach(() => {
 const FIRST = segmentName(1);
 const SECOND = segmentName(2);
 
-/** A log of frames with so many records each, and where in the segment each frame ends. */
+/** A log of frames with these record counts, and each frame's end in the segment. */
 async function smallLog(frames: readonly number[], segmentBytes?: number): Promise<MemoryBackend> {
   const backend = memoryBackend();
   const { log } = await openLog(backend, logOptions(segmentBytes === undefined ? {} : { segmentBytes }));
@@ -35,7 +35,7 @@ async function fingerprints(backend: MemoryBackend): Promise<string[]> {
   return [...(await files(backend))].map(([name, bytes]) => `${name} ${bytes.length} ${crc32(bytes)}`);
 }
 
-/** Opens the log; the sequences it gives back, or the refusal, which must have changed nothing. */
+/** Opens the log; returns the sequences it reads, or the refusal, which must have changed nothing. */
 async function reopened(
   backend: MemoryBackend,
 ): Promise<{ records: number[]; warnings: string[]; refusal: StartupError | null }> {
@@ -192,7 +192,7 @@ describe('a torn tail', () => {
     const bytes = (await smallLog([2])).contents(FIRST);
     const salt = bytes.subarray(32, 48);
     const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
-    // The search looks at a mebibyte at a time: the frame's header lies across the end of the first, and beyond it.
+    // The search reads a mebibyte at a time: the frame's header crosses the end of the first one.
     for (const length of [10, 2 ** 20 - 19, 2 ** 20, 3_000_000]) {
       const noise = Uint8Array.from({ length }, (_, index) => (index * 31) % 251);
       const alone = memoryBackend(new Map([[FIRST, joined(bytes, noise)]]));
@@ -247,7 +247,7 @@ describe('a torn tail', () => {
 });
 
 describe('FSYNC=interval', () => {
-  /** Frames 1 and 2 are synced, 3 to 5 not; the places where they begin. */
+  /** Frames 1 and 2 are synced, 3 to 5 are not; the offsets at which they begin. */
   async function laterSynced(): Promise<{ disk: CrashBackend; begins: number[] }> {
     vi.useFakeTimers();
     const disk = crashBackend();
@@ -415,7 +415,7 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** One bit of every byte, each another one. */
+/** One bit of every byte, a different one each time. */
 function bitsOf(bytes: Uint8Array): number[] {
   return Array.from(bytes, (_, index) => index * 8 + (index % 8));
 }

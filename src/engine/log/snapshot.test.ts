@@ -24,13 +24,13 @@ async function opened(backend: MemoryBackend): Promise<Log> {
   return (await openLog(backend, logOptions())).log;
 }
 
-/** Covers all that the log has. */
+/** Covers everything in the log. */
 async function put(log: Log): Promise<void> {
   const sequence = await log.beginSegment();
   await log.putSnapshot({ sequence, time: 7 }, sequencesPart(sequence));
 }
 
-/** A folder with a snapshot of so many records, and so many after it. */
+/** A folder with a snapshot of this many records, and this many after it. */
 async function folder(before: number, after: number): Promise<MemoryBackend> {
   const backend = memoryBackend();
   const log = await opened(backend);
@@ -215,7 +215,7 @@ describe('a start', () => {
     const bytes = whole.contents(name);
     const others = (await contents(whole)).filter(([other]) => other !== name);
     for (let at = 0; at < bytes.length; at++) {
-      // The version is told before anything is verified.
+      // The version is checked before anything is verified.
       if (at === 8 || at === 9) continue;
       const turned = bytes.slice();
       turned[at] = (turned[at] as number) ^ (1 << (at % 8));

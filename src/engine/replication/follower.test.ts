@@ -12,9 +12,9 @@ import { loggedTold } from '../testing/told-state.ts';
 import type { LeaderConnection } from './follower.ts';
 import { type AnswerHead, PartWriter, readParts, ReplicationError, type WirePart } from './wire.ts';
 
-/** What a follower makes of what its leader answers, or does not: docs/replication.md. */
+/** How a follower handles its leader's answers, and their absence: docs/replication.md. */
 
-/** A way to a leader that a test can put another in the place of. */
+/** A connection to a leader that a test can replace. */
 class Way implements LeaderConnection {
   now: LeaderConnection;
 
@@ -40,7 +40,7 @@ function failing(kind: ReplicationError['kind']): LeaderConnection {
   return { records: fail, snapshot: fail };
 }
 
-/** The answers of this leader, changed. */
+/** This leader's answers, altered. */
 function changed(
   way: LeaderConnection,
   change: (parts: WirePart[]) => readonly WirePart[],
@@ -212,7 +212,7 @@ describe('the state of a follower', () => {
 });
 
 describe('an answer that is not as it must be', () => {
-  /** Lets the follower take this once, which must change nothing, and then what the leader really says. */
+  /** Gives the follower this answer once, which must change nothing, and then the leader's real one. */
   async function expectNotTaken(
     { leading, followed, way, real }: Pair,
     wrong: LeaderConnection,
@@ -240,7 +240,7 @@ describe('an answer that is not as it must be', () => {
   it('is not taken where it answers another question, as a cache between does', async () => {
     const two = await behind();
     const other: LeaderConnection = { ...two.real, records: () => two.real.records(2) };
-    await expectNotTaken(two, other, /another question/);
+    await expectNotTaken(two, other, /different request/);
   });
 
   it('is not taken with records out of order, or one left out', async () => {
@@ -344,8 +344,8 @@ describe('a leader of another history', () => {
 
 describe('a leader that has lost records', () => {
   /**
-   * The folder of the leader is put back to what it was before its last four records, and it writes so many others. Either
-   * side may take a snapshot before they meet again.
+   * Rolls the leader's folder back to before its last four records and writes as many others. Either side may take a
+   * snapshot before they meet again.
    */
   async function putBack(
     count: number,
@@ -383,7 +383,8 @@ describe('a leader that has lost records', () => {
     const { followed, leading } = await putBack(count, each);
     await catchUp(followed);
     expectSame(followed, leading);
-    // Where its log begins behind the follower's last record, nothing tells that it lost some: that is a snapshot all the same.
+    // If its log begins after the follower's last record, nothing shows that it lost some; the follower fetches a
+    // snapshot anyway.
     const isTold = !(each.ofLeader && count > 4);
     expect(followed.warnings).toEqual(isTold ? [expect.stringMatching(/has lost what/)] : []);
     await leading.write(2);

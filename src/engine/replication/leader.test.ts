@@ -25,7 +25,7 @@ function records({ leader }: Leading, after: number, who = asker): Promise<Answe
   return answerOf(leader.records(after, who));
 }
 
-/** Begins to fetch the snapshot, and answers what takes the rest of it: nobody reads meanwhile. */
+/** Begins to fetch the snapshot and returns a function that reads the rest; nothing is read meanwhile. */
 async function beginFetch({ leader }: Leading, who = asker): Promise<() => Promise<AnswerHead>> {
   const chunks = leader.snapshot(who);
   const first = await chunks.next();

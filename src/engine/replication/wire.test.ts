@@ -10,7 +10,7 @@ import {
   type WirePart,
 } from './wire.ts';
 
-/** What leader and follower send each other: docs/replication.md. */
+/** The replication protocol: docs/replication.md. */
 
 const head: AnswerHead = {
   version: 1,
@@ -37,7 +37,7 @@ function written(those: readonly WirePart[] = parts): Uint8Array[] {
   return those.map((part) => writer.write(part));
 }
 
-/** The same bytes in pieces of random sizes, empty ones too. */
+/** The same bytes in pieces of random sizes, including empty ones. */
 async function* inPieces(whole: Uint8Array, prng: Prng, longest = 60): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < whole.length; ) {
     const length = prng.below(longest);
@@ -52,7 +52,7 @@ async function read(whole: Uint8Array, seed = 1): Promise<WirePart[]> {
   return found;
 }
 
-/** What reading ends with. */
+/** The error that reading ends with. */
 async function failure(whole: Uint8Array): Promise<unknown> {
   return read(whole).then(
     () => null,
@@ -121,7 +121,7 @@ describe('an answer', () => {
   });
 });
 
-/** A head of this text, drawn by hand. */
+/** A head with this text, encoded by hand. */
 function headOf(text: string): Uint8Array {
   const content = new TextEncoder().encode(text);
   const part = new Uint8Array(content.length + 9);

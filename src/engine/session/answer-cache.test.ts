@@ -82,7 +82,7 @@ test('the key has all that the answer depends on', () => {
   ];
   const keys = [{}, ...changes].map((change) => askedKey({ ...plain, ...change }));
   expect(new Set(keys).size).toBe(keys.length);
-  // What only bounds the work says nothing of the answer.
+  // Fields that only limit the work do not affect the answer.
   expect(askedKey({ ...plain, timeoutMs: 1, maxDerivations: 1 })).toBe(askedKey(plain));
 });
 

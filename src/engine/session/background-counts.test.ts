@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { PredicateList } from '../contract/facts.ts';
 import { day, openSession, type Session } from '../testing/engine-fixtures.ts';
 
-/** Conclusions are counted while nobody asks. */
+/** Conclusions are counted while the engine is idle. */
 
 type Counts = Record<string, string>;
 
-/** `11` where it is known, `at least 11` where not. */
+/** `11` if known, `at least 11` if not. */
 function countsOf({ predicates }: PredicateList): Counts {
   const ofRules = predicates.filter(({ rules }) => rules > 0);
   return Object.fromEntries(
@@ -20,7 +20,7 @@ function countsOf({ predicates }: PredicateList): Counts {
 const look = async ({ engine, caller }: Session): Promise<Counts> =>
   countsOf(await engine.predicates(caller));
 
-/** The counts when `isDone`, while the clock goes on and nobody asks or writes. */
+/** The counts once `isDone`, while the clock advances and no question or write arrives. */
 async function counted(session: Session, isDone: (counts: Counts) => boolean): Promise<Counts> {
   for (;;) {
     session.clock.advance(1000);
@@ -49,7 +49,7 @@ test('what nobody asked for is counted when somebody has looked and it is quiet'
   await session.results('reach(n0, ?x)');
   expect(await look(session)).toMatchObject({ last: 'at least 0' });
   expect(await counted(session, isWhole)).toEqual({ reach: '465', last: '1' });
-  // Nothing else is known by it: it leaves no tables.
+  // Counting caches nothing else: it leaves no tables.
   expect(session.engine.figures().conclusions).toBeLessThan(100);
 });
 
@@ -66,7 +66,7 @@ test('a count holds until something changes that it rests on', { timeout }, asyn
   expect(await counted(session, isWhole)).toEqual({ reach: '21', last: '1', other: '1' });
   await session.tell('last(n6)');
   await session.tell('apart(b)', { ttl: day });
-  // What is stored is no conclusion.
+  // Stored facts are not conclusions.
   expect(await counted(session, isWhole)).toMatchObject({ last: '0', other: '2' });
   session.clock.advance(day);
   expect(await counted(session, isWhole)).toMatchObject({ other: '1' });

@@ -10,7 +10,7 @@ function change(id: string, changes: Partial<Change> = {}): Change {
 const reset = (): Change => change('99.0', { kind: 'reset' });
 const everything = (_change: Change): boolean => true;
 
-/** A reader of the feed: what it has taken so far, and the next so many. */
+/** A reader of the feed: the events read so far, and the next ones. */
 function reader(feed: ChangeFeed, lastId: string | null = null, concerns = everything) {
   const controller = new AbortController();
   const stream = feed.stream(concerns, lastId, reset, controller.signal)[Symbol.asyncIterator]();
@@ -178,7 +178,7 @@ test('where calls that it missed are forgotten, or may be, a subscriber begins w
   feed.publish(call('1.1', 't'));
   for (let index = 0; index < 20_000; index++) feed.publish(call(`2.${index}`, 'u'));
   for (const tenant of ['t', 'u']) expect(await reader(feed, '1.0', of(tenant)).take(1)).toEqual(['reset']);
-  // Of more tenants than it keeps in mind, it knows only that something was forgotten.
+  // Of more tenants than it remembers, it knows only that something was evicted.
   const wide = new ChangeFeed();
   wide.publish(change('1.0'));
   for (let index = 0; index < 20_001; index++) wide.publish(call(`1.${index}`, `tenant ${index}`));

@@ -6,7 +6,7 @@ import { chainOf, gate, openSession, refusal, type Session, testCaller } from '.
 const nodes = 300;
 const pairs = (nodes * (nodes + 1)) / 2;
 
-/** An engine whose question `reach(?x, ?y)` is long enough to pause. */
+/** An engine whose question `reach(?x, ?y)` takes long enough to pause. */
 async function longQuestion() {
   const { pause, hold, release } = gate();
   const session = await openSession({ pause });
@@ -16,7 +16,7 @@ async function longQuestion() {
   return { session, hold, release };
 }
 
-/** Asks the long question, and resolves with it when it waits between two slices. */
+/** Asks the long question; resolves with it once it pauses between two slices. */
 async function heldQuestion(
   { ask }: Session,
   hold: () => Promise<void>,
@@ -172,7 +172,7 @@ test('a question waits for tables that are being made true again, and others do 
   await ask('reach(?x, ?y)', { limit: 1 });
   const more = chainOf(nodes).map((fact) => fact.replaceAll('n', 'm'));
   const { generation } = await tellAll(more);
-  // The upkeep that follows: the write itself pauses too where the machine is busy.
+  // The maintenance that follows; the write itself pauses too if the machine is busy.
   await hold();
   const { rulesFired } = engine.counters();
   const waiting = ask('reach(?x, ?y)', { limit: 1, offset: 2 * pairs - 1 });
@@ -183,6 +183,6 @@ test('a question waits for tables that are being made true again, and others do 
   await tell('other(a)');
   release();
   expect(await waiting).toMatchObject({ count: 1, truncated: false, generation });
-  // All was derived once: by the first question and what kept its tables true.
+  // Everything was derived once: by the first question and the maintenance of its tables.
   expect(engine.counters().rulesFired - rulesFired).toBeLessThan(pairs + 100);
 });

@@ -9,9 +9,9 @@ import {
   testCaller,
 } from '../testing/engine-fixtures.ts';
 
-/** GET /events as far as it is the engine's: contract section 9. */
+/** The engine's part of GET /events: contract section 9. */
 
-/** The next so many changes of a stream. */
+/** The next events of a stream. */
 async function take(stream: AsyncIterable<Change>, count: number): Promise<Change[]> {
   const iterator = stream[Symbol.asyncIterator]();
   const found: Change[] = [];

@@ -10,7 +10,7 @@ function state(changes: Partial<ListingState> = {}): ListingState {
   return { key: 'k', facts, version: 3, usesVersion: 2, program, time: 10, until: 20, ...changes };
 }
 
-/** A listing of so many rows: eight bytes each. */
+/** A listing of this many rows, eight bytes each. */
 function listing(count: number): Listing {
   return { relations: [], places: new Int32Array(count), rows: new Int32Array(count), conclusions: [] };
 }

@@ -15,9 +15,9 @@ import {
   startTime,
 } from '../testing/engine-fixtures.ts';
 
-/** The stream of changes tells of conclusions that any change withdrew (contract sections 5 and 9). */
+/** The event stream reports conclusions withdrawn by any change (contract sections 5 and 9). */
 
-/** What the engine tells from now on. */
+/** The events that the engine publishes from now on. */
 function listen({ engine }: Session): Change[] {
   const seen: Change[] = [];
   engine.subscribe((change) => seen.push(change));
@@ -30,7 +30,7 @@ const withdrawn = (seen: readonly Change[]): string[] =>
 const shown = (seen: readonly Change[]): string[] =>
   seen.map(({ id, kind, data }) => `${id} ${kind} ${data.atom ?? data.rule ?? ''}`.trim());
 
-/** Long enough for a run in the background to have ended: what is expected not to come would have come. */
+/** Long enough for a background run to end: events that must not come would have come. */
 const quiet = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 60));
 
 test('a retraction is followed by a conclusion.withdrawn for every known dependent, told once', async () => {

@@ -32,7 +32,7 @@ test('what was answered is remembered by the log alone, as after a crash, and no
   await first.forget('p(a)');
   const refused = withKey(first, 'refused');
   expect((await refusal(refused.changeRule('r9', { enabled: true }))).code).toBe('RuleNotFound');
-  // The files as they are, while the process that wrote them still runs.
+  // The files as they are while the process that wrote them still runs.
   await cp(storageDir, copy, { recursive: true, filter: (source) => !source.includes('lock') });
   const again = await openSession({ storageDir: copy });
   const caller = withKey(again, 'k').caller;

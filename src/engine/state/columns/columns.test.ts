@@ -11,7 +11,7 @@ type Value =
   | { readonly kind: 'float64'; readonly value: Float64Array }
   | { readonly kind: 'texts'; readonly value: string[] };
 
-/** As it comes back from JSON, which has no -0. */
+/** As it returns from JSON, which has no -0. */
 const json = fc
   .jsonValue({ noUnicodeString: false })
   .map((each): unknown => JSON.parse(JSON.stringify(each)));
@@ -58,7 +58,7 @@ async function bytesOf(values: readonly Value[]): Promise<Uint8Array> {
   return new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 }
 
-/** The bytes in pieces of this size, in one buffer that is used again and again. */
+/** The bytes in pieces of this size, in one buffer that is reused. */
 async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(size);
   for (let from = 0; from < bytes.length; from += size) {
