@@ -60,7 +60,7 @@ function watched(promise: Promise<unknown>): { readonly isSettled: () => boolean
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);
 
-test('writes are applied, and stand in the log, in the order in which they were asked for', async () => {
+test('writes are applied and logged in the order of the calls', async () => {
   const { pipeline, log, applied } = await bench();
   const reports = await Promise.all(names(200).map((name) => pipeline.write(tell(name))));
   expect(applied).toEqual(names(200));
@@ -85,7 +85,7 @@ test('a write is answered after it is applied, and applied after it is durable',
   expect(applied).toEqual(['a']);
 });
 
-test('a write that can fail on the state is checked when all before it are applied, and before all after it', async () => {
+test('a write that can fail on the state is checked after all earlier writes are applied and before all later ones', async () => {
   const { pipeline, applied } = await bench();
   const seen: string[] = [];
   const check = (): void => void seen.push(applied.join(' '));
@@ -102,7 +102,7 @@ test('a write that can fail on the state is checked when all before it are appli
   expect(applied).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
 });
 
-test('of two writes that stand against each other the second is refused', async () => {
+test('of two conflicting writes the second is refused', async () => {
   const { pipeline, applied, log } = await bench();
   const check = (): void => {
     if (applied.length > 0) throw new EngineError('Conflict', 'somebody was first');
@@ -113,7 +113,7 @@ test('of two writes that stand against each other the second is refused', async 
   expect(log.lastSequence).toBe(2);
 });
 
-test('a refused write leaves nothing in the log, and those behind it go on', async () => {
+test('a refused write leaves nothing in the log, and later ones continue', async () => {
   const { pipeline, applied, log } = await bench();
   const check = (): void => {
     throw new EngineError('RuleNotFound', 'gone');
@@ -129,13 +129,13 @@ test('a refused write leaves nothing in the log, and those behind it go on', asy
   expect(log.lastSequence).toBe(3);
 });
 
-test('a write to a database that is not there is refused', async () => {
+test('a write to a database that does not exist is refused', async () => {
   const { pipeline } = await bench();
   expect((await refusal(pipeline.write(tell('a', { database: 'nowhere' })))).code).toBe('DatabaseNotFound');
   expect((await pipeline.write(tell('b'))).generation).toBe(1);
 });
 
-test('a write that the disk has no room for is not applied, and later ones are', async () => {
+test('a write that does not fit on the disk is not applied, and later ones are', async () => {
   const { pipeline, backend, applied, state } = await bench();
   backend.faults = (step) => (step === 'write' ? { code: 'ENOSPC', written: 10 } : null);
   const failed = await Promise.allSettled(names(3).map((name) => pipeline.write(tell(name))));
@@ -160,7 +160,7 @@ test('after a failed sync nothing more is written', async () => {
   expect(applied).toEqual([]);
 });
 
-test('stamps never go back, whatever the clock does', async () => {
+test('stamps never decrease, whatever the clock does', async () => {
   const { pipeline, clock, log, state } = await bench();
   for (const time of [startTime + 10, startTime + 5, startTime - 1000, startTime + 7, startTime + 11]) {
     clock.set(time);
@@ -171,7 +171,7 @@ test('stamps never go back, whatever the clock does', async () => {
   expect(state.time).toBe(startTime + 11);
 });
 
-test('what looks at the state before a write looks in the turn of the write, at the state without it', async () => {
+test('the hook before a write runs in the turn of the write and sees the state without it', async () => {
   const { pipeline, state, applied } = await bench();
   const seen: unknown[] = [];
   const before = (time: number): void => {
@@ -185,7 +185,7 @@ test('what looks at the state before a write looks in the turn of the write, at 
   expect(seen).toEqual([[startTime, 2, 'a']]);
 });
 
-test('what is durable is applied even where looking at the state before it fails', async () => {
+test('a durable record is applied even if the hook before it throws', async () => {
   const { pipeline, applied } = await bench();
   const before = (): void => {
     throw new Error('a bug beside it');
@@ -195,7 +195,7 @@ test('what is durable is applied even where looking at the state before it fails
   expect(applied).toEqual(['a', 'b']);
 });
 
-test('closing waits for what is under way and refuses what comes later', async () => {
+test('closing waits for writes in progress and refuses later ones', async () => {
   const { pipeline, applied } = await bench();
   const written = pipeline.write(tell('a'));
   // A write is stamped a few microtasks after the call.
@@ -207,7 +207,7 @@ test('closing waits for what is under way and refuses what comes later', async (
   expect(applied).toEqual(['a']);
 });
 
-test('a barrier that waits for a slow disk holds back what comes after it', async () => {
+test('an exclusive commit that waits for a slow disk holds back later writes', async () => {
   const { pipeline, applied } = await bench();
   const first = pipeline.write(tell('a'));
   const barrier = pipeline.write(tell('b', { check: () => expect(applied).toEqual(['a']) }));
@@ -220,7 +220,7 @@ test('a barrier that waits for a slow disk holds back what comes after it', asyn
   expect(applied).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('a write that is decided in the barrier sees what was written before it, and nothing is sealed meanwhile', async () => {
+test('a write decided in an exclusive commit sees all earlier writes, and nothing is stamped meanwhile', async () => {
   const { pipeline, state, applied } = await bench();
   const seen: string[][] = [];
   const before = names(20).map((name) => pipeline.write(tell(name)));
@@ -255,7 +255,7 @@ test('a write that turns out to have nothing to write logs nothing, and answers 
   expect(await pipeline.write(tell('last'))).toMatchObject({ generation: 2 });
 });
 
-test('a decision that is refused is the answer, and later writes go on', async () => {
+test('a refused decision is the answer, and later writes continue', async () => {
   const { pipeline } = await bench();
   const operation = () => Promise.reject(new EngineError('FactNotFound', 'no such fact'));
   expect((await refusal(pipeline.write({ ...tell('x'), operation }))).code).toBe('FactNotFound');

@@ -117,7 +117,7 @@ describe('another key', () => {
     expect(await disk.list()).toHaveLength(1);
   });
 
-  it('keeps the history, ids, generations and what idempotency keys were answered', async () => {
+  it('keeps the history, ids, generations and idempotency outcomes', async () => {
     const files = await written(null);
     const before = await served(memoryBackend(files), null);
     const disk = crashBackend(files);
@@ -130,7 +130,7 @@ describe('another key', () => {
     expect([...state.idempotency.all()]).toHaveLength(1);
   });
 
-  it('is refused where the present one is wrong, and nothing is changed', async () => {
+  it('is refused if the current one is wrong, and nothing is changed', async () => {
     const files = await written(oldKey);
     const disk = crashBackend(files);
     await expect(convertFolder(taskOn(disk), { from: newKey, to: null })).rejects.toMatchObject({
@@ -150,7 +150,7 @@ describe('--restore', () => {
     return disk.now().contents(snapshot);
   }
 
-  it('makes a history that names the one before', async () => {
+  it('begins a history that names its parent', async () => {
     const from = memoryBackend(new Map([[name, await backupOf(oldKey)]]));
     const backup = await openBackup(from, name, oldKey);
     expect(backup).toMatchObject({ position: 13, contents: { facts: 11, rules: 1 } });
@@ -166,7 +166,7 @@ describe('--restore', () => {
     expect(after.state.parent).toEqual({ historyId: parent?.historyId, position: 13 });
   });
 
-  it('refuses a file that was cut or changed anywhere, and a folder with anything in it; nothing is left behind', async () => {
+  it('refuses a file truncated or changed anywhere, and a folder that is not empty; nothing is left behind', async () => {
     const bytes = await backupOf(null);
     const prng = new Prng(3);
     for (let run = 0; run < 300; run++) {
@@ -217,7 +217,7 @@ function names(count: number, without: readonly number[] = []): string[] {
 describe.each([null, oldKey])('--verify and --repair of a folder with the key %s', (key) => {
   const log = '0000000002.log';
 
-  it('find nothing wrong with a sound one, and change nothing', async () => {
+  it('find no damage in a sound one, and change nothing', async () => {
     const disk = crashBackend(await written(key));
     expect(await verifyFolder(disk, key)).toMatchObject({
       damages: [],
@@ -229,7 +229,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
     expect(disk.steps).toBe(0);
   });
 
-  it('name file and offset of a frame in the middle, and keep what stands before and behind it with its ids', async () => {
+  it('name file and offset of a frame in the middle, and keep the records before and after it with their ids', async () => {
     const files = await written(key);
     const before = await served(memoryBackend(files), key);
     const [, second = 0, third = 0] = offsetsIn(files.get(log) as Uint8Array);
@@ -249,7 +249,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
     expect(after.state.parent).toEqual({ historyId: before.state.historyId, position: 9 });
   });
 
-  it('keep the records behind a snapshot that is lost, and say what was lost', async () => {
+  it('keep the records after a lost snapshot, and say what was lost', async () => {
     const files = await written(key);
     const before = await served(memoryBackend(files), key);
     const snapshot = '0000000008.snapshot';
@@ -268,7 +268,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
     expect(after.next).toBeGreaterThanOrEqual(before.next);
   });
 
-  it('never leave a folder that does not open, nor a generation that goes back, whichever bit was turned', async () => {
+  it('never leave a folder that does not open, nor a generation that decreases, whichever bit was flipped', async () => {
     const files = await written(key);
     const prng = new Prng(21);
     const runs = process.env['LONG'] === '1' ? 2000 : 120;
@@ -292,7 +292,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
   });
 });
 
-it('a record behind a gap that names facts by numbers is left out and named', async () => {
+it('a record after a gap that names facts by number is left out and reported', async () => {
   const storageDir = await temporaryFolder();
   const clock = new ManualClock(startTime);
   const engine = await openEngine({ storageDir, clock });
@@ -324,7 +324,7 @@ async function atEveryMoment(
   }
 }
 
-describe("a follower's folder and what it was receiving", () => {
+describe("a follower's folder with a snapshot being received", () => {
   const key = oldKey;
   const whole = '0000000001.snapshot.received';
   const name = 'kept.backup';
@@ -382,7 +382,7 @@ describe("a follower's folder and what it was receiving", () => {
     expect([snapshot, rest]).toEqual([expect.stringMatching(/^\d+\.snapshot$/), ['following']]);
   });
 
-  it('keeps what was there before where what was received is damaged, and sets that aside', async () => {
+  it('keeps the earlier contents if the received snapshot is damaged, and sets that aside', async () => {
     const files = await receiving(true);
     const disk = crashBackend(turned(files, whole, 300));
     expect((await verifyFolder(disk, key)).damages[0]).toMatchObject({ file: whole });
@@ -397,7 +397,7 @@ describe("a follower's folder and what it was receiving", () => {
     });
   });
 
-  it('is repaired beside one that did not come whole, which the next start removes', async () => {
+  it('is repaired beside an incomplete one, which the next start removes', async () => {
     const files = await receiving(false);
     const log = '0000000002.log';
     const [, second = 0] = offsetsIn(files.get(log) as Uint8Array);

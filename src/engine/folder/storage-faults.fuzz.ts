@@ -91,7 +91,7 @@ async function openedDamaged(files: Files, name: string, bytes: Uint8Array, tell
   }
 }
 
-test('a byte that changed costs the last write at most, else the start is refused with file and offset', {
+test('a changed byte costs at most the last write, or the start is refused with file and offset', {
   timeout,
 }, async () => {
   const { files, tellings, last } = await smallFolder();
@@ -118,7 +118,7 @@ test('a byte that changed costs the last write at most, else the start is refuse
   expect(torn).toBeGreaterThan(100);
 });
 
-test('a file that was cut off opens with a whole beginning of the last segment, else the start is refused', {
+test('a truncated file opens with a whole prefix of the last segment, or the start is refused', {
   timeout,
 }, async () => {
   const { files, tellings, last } = await smallFolder();
@@ -260,7 +260,7 @@ async function startOn(files: Files, tellings: readonly string[], planned: Plann
   return true;
 }
 
-test('a start whose disk fails is refused in words for people, and the next one finds everything', {
+test('a start with a failing disk is refused in plain language, and the next one finds everything', {
   timeout,
 }, async () => {
   const { files, tellings, last } = await smallFolder();

@@ -114,7 +114,7 @@ async function recovered(backend: MemoryBackend | CrashBackend, seed: number): P
 }
 
 describe('a power cut at any moment', () => {
-  it('loses no answered record, brings back none that was never written, and never stops the next start', async () => {
+  it('loses no acknowledged record, invents none, and never prevents the next start', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(command, { minLength: 1, maxLength: 12 }),

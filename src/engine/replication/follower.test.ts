@@ -92,7 +92,7 @@ function expectSame(followed: Followed, leading: Leading): void {
 }
 
 describe('the state of a follower', () => {
-  it('is connecting until the leader answers, with pauses that grow to the interval, and serves nothing', async () => {
+  it('is connecting, with pauses that grow to the interval, until the leader answers, and serves nothing', async () => {
     const { followed, way } = await pair();
     way.now = failing('away');
     const { follower } = followed;
@@ -110,7 +110,7 @@ describe('the state of a follower', () => {
     expect(followed.infos).toEqual(['not following: the leader is away']);
   });
 
-  it('is snapshot while one is fetched, and streaming from then on', async () => {
+  it('is snapshot while fetching one, and streaming from then on', async () => {
     const { leading, followed, way, real } = await pair();
     const seen: unknown[] = [];
     way.now = {
@@ -137,7 +137,7 @@ describe('the state of a follower', () => {
     expectSame(followed, leading);
   });
 
-  it('is ready after a snapshot only when it has what was written while it came', async () => {
+  it('is ready after a snapshot only with everything written meanwhile', async () => {
     const { leading, followed, way, real } = await pair();
     way.now = {
       records: real.records,
@@ -153,7 +153,7 @@ describe('the state of a follower', () => {
     expectSame(followed, leading);
   });
 
-  it('is stale when the leader is away later, with the time since it had everything, and streaming when it is back', async () => {
+  it('is stale when the leader is away later, with the time since it was up to date, and streaming when it is back', async () => {
     const { leading, followed, way, real } = await pair();
     await catchUp(followed);
     way.now = failing('away');
@@ -182,7 +182,7 @@ describe('the state of a follower', () => {
     expect(again.follower.canServe).toBe(true);
   });
 
-  it('is refused with pauses that grow to a minute and one warning, and streaming when it is let in', async () => {
+  it('is refused, with pauses that grow to a minute and one warning, and streaming once accepted', async () => {
     const { leading, followed, way, real } = await pair();
     way.now = failing('refused');
     const pauses: number[] = [];
@@ -199,7 +199,7 @@ describe('the state of a follower', () => {
     expectSame(followed, leading);
   });
 
-  it('tells how far it is behind while there is more than one answer holds', async () => {
+  it('reports its lag while more than one answer is needed', async () => {
     const { leading, followed, way, real } = await pair();
     await catchUp(followed);
     await leading.write(4);
@@ -211,7 +211,7 @@ describe('the state of a follower', () => {
   });
 });
 
-describe('an answer that is not as it must be', () => {
+describe('an invalid answer', () => {
   /** Gives the follower this answer once, which must change nothing, and then the leader's real one. */
   async function expectNotTaken(
     { leading, followed, way, real }: Pair,
@@ -237,13 +237,13 @@ describe('an answer that is not as it must be', () => {
     return two;
   }
 
-  it('is not taken where it answers another question, as a cache between does', async () => {
+  it('is rejected if it answers a different request, as from a cache in between', async () => {
     const two = await behind();
     const other: LeaderConnection = { ...two.real, records: () => two.real.records(2) };
     await expectNotTaken(two, other, /different request/);
   });
 
-  it('is not taken with records out of order, or one left out', async () => {
+  it('is rejected with records out of order or missing', async () => {
     for (const order of [
       [0, 2, 1],
       [2, 3],
@@ -259,7 +259,7 @@ describe('an answer that is not as it must be', () => {
     }
   });
 
-  it('is taken up to where it is whole, where records come twice or the end is missing', async () => {
+  it('is accepted up to its last whole record if records repeat or the end is missing', async () => {
     const two = await behind();
     const { followed, way, real, leading } = two;
     way.now = changed(real, ([head, first, second]) => [head, first, first, second] as WirePart[], 'records');
@@ -273,13 +273,13 @@ describe('an answer that is not as it must be', () => {
     expectSame(followed, leading);
   });
 
-  it('is not taken where records are missing that it says are there', async () => {
+  it('is rejected if announced records are missing', async () => {
     const two = await behind();
     const none = changed(two.real, (parts) => parts.filter(({ kind }) => kind !== 'records'));
     await expectNotTaken(two, none, /did not send the records/);
   });
 
-  it('is not taken with operations that this program does not know: the follower is refused and says what to do', async () => {
+  it('is rejected with unknown operations: the follower is refused and says what to do', async () => {
     const two = await behind();
     const newer = changed(two.real, (parts) =>
       parts.map((part) => {
@@ -291,7 +291,7 @@ describe('an answer that is not as it must be', () => {
     await expectNotTaken(two, newer, /version 999.*same version/, 'refused');
   });
 
-  it('with a snapshot is not taken that is cut off, holds no state, or has no head for one', async () => {
+  it('with a snapshot is rejected if truncated, without a state, or without a head for one', async () => {
     const two = await pair();
     const cut = changed(two.real, (parts) => parts.slice(0, -1), 'snapshot');
     await expectNotTaken(two, cut, /broke off/, 'connecting');
@@ -306,7 +306,7 @@ describe('an answer that is not as it must be', () => {
 });
 
 describe('a leader of another history', () => {
-  it('is taken up from a snapshot, with one warning, though the first try breaks off', async () => {
+  it('is followed from a snapshot, with one warning, although the first attempt breaks off', async () => {
     const { followed, way } = await pair();
     await catchUp(followed);
     const other = await openLeading(memoryBackend(), 99);
@@ -322,7 +322,7 @@ describe('a leader of another history', () => {
     expectSame(followed, other);
   });
 
-  it('that this one branched off, in an earlier epoch, is refused: nothing that a later leader answered for goes', async () => {
+  it('that this one branched off, in an earlier epoch, is refused: nothing a later leader acknowledged is lost', async () => {
     const { leading, followed, way, real } = await pair();
     await catchUp(followed);
     await followed.close();

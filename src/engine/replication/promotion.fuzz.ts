@@ -123,7 +123,7 @@ async function ledAfter(
 }
 
 test(
-  'a promotion that the power breaks off is finished by the next start: nothing is lost, one history begins',
+  'a promotion interrupted by a power cut is finished by the next start: nothing is lost, one history begins',
   {
     timeout: 3_600_000,
   },

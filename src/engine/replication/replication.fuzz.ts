@@ -20,6 +20,6 @@ async function play(seed: number): Promise<void> {
   }
 }
 
-test('whatever happens, a follower has at every sequence what its leader had', { timeout }, () =>
+test('whatever happens, a follower equals its leader at every sequence', { timeout }, () =>
   overSeeds({ name: 'clusters', few: 3, many: 2000 }, play),
 );

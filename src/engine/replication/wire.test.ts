@@ -63,17 +63,17 @@ async function failure(whole: Uint8Array): Promise<unknown> {
 const broken = expect.objectContaining({ name: 'ReplicationError', kind: 'broken' });
 
 describe('an answer', () => {
-  it('comes as it was sent, in whatever pieces', async () => {
+  it('arrives as sent, in any pieces', async () => {
     for (let seed = 1; seed <= 20; seed++) expect(await read(Buffer.concat(written()), seed)).toEqual(parts);
   });
 
-  it('that is cut off anywhere is broken', async () => {
+  it('that is truncated anywhere is broken', async () => {
     const whole = Buffer.concat(written());
     for (let length = 0; length < whole.length; length++)
       expect(await failure(whole.subarray(0, length)), `${length} bytes`).toEqual(broken);
   });
 
-  it('with any bit of it turned is broken', async () => {
+  it('with any bit flipped is broken', async () => {
     const whole = Buffer.concat(written());
     for (let at = 0; at < whole.length; at++) {
       const turned = Uint8Array.from(whole);
@@ -82,7 +82,7 @@ describe('an answer', () => {
     }
   });
 
-  it('with a part twice, left out or swapped with another is broken', async () => {
+  it('with a part repeated, missing or swapped is broken', async () => {
     const [first, second, third, fourth, last] = written() as [Buffer, Buffer, Buffer, Buffer, Buffer];
     for (const those of [
       [first, second, second, third, fourth, last],
@@ -93,11 +93,11 @@ describe('an answer', () => {
       expect(await failure(Buffer.concat(those))).toEqual(broken);
   });
 
-  it('ends with its end: what stands behind it is not read', async () => {
+  it('ends with its end: bytes after it are not read', async () => {
     expect(await read(Buffer.concat([...written(), bytes(100)]))).toEqual(parts);
   });
 
-  it('whose part claims to be larger than any is broken at once, and nothing is waited for', async () => {
+  it('whose part exceeds the maximum size is broken at once, without waiting', async () => {
     const claim = new Uint8Array(5);
     new DataView(claim.buffer).setUint8(0, 2);
     new DataView(claim.buffer).setUint32(1, 0xffff_ffff, true);
@@ -108,7 +108,7 @@ describe('an answer', () => {
     await expect(readParts(endless()).next()).rejects.toEqual(broken);
   });
 
-  it('of another version is refused, and one whose head is none is broken', async () => {
+  it('of another version is refused, and one with an invalid head is broken', async () => {
     const newer = { kind: 'head', head: { ...head, version: 2 } } as const;
     const error = await failure(Buffer.concat(written([newer])));
     expect(error).toBeInstanceOf(ReplicationError);
@@ -133,7 +133,7 @@ function headOf(text: string): Uint8Array {
   return part;
 }
 
-it('lines that are no records are broken, and what they hold is not told', () => {
+it('lines that are not records are broken, and their contents are not shown', () => {
   for (const text of ['no record\n', '{"sequence":1}\n', '{"sequence":1'])
     expect(() => decodeLines(new TextEncoder().encode(text))).toThrow(
       expect.objectContaining({ kind: 'broken', message: 'the leader sent records that cannot be read' }),

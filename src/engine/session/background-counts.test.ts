@@ -43,7 +43,9 @@ async function openChain(length: number): Promise<Session> {
 
 const timeout = 60_000;
 
-test('what nobody asked for is counted when somebody has looked and it is quiet', { timeout }, async () => {
+test('conclusions nobody asked for are counted once their tenant was viewed and the engine is idle', {
+  timeout,
+}, async () => {
   const session = await openChain(30);
   expect(await look(session)).toEqual({ reach: 'at least 0', last: 'at least 0' });
   await session.results('reach(n0, ?x)');
@@ -53,7 +55,7 @@ test('what nobody asked for is counted when somebody has looked and it is quiet'
   expect(session.engine.figures().conclusions).toBeLessThan(100);
 });
 
-test('a count holds until something changes that it rests on', { timeout }, async () => {
+test('a count is valid until something it depends on changes', { timeout }, async () => {
   const session = await openChain(5);
   await session.teach('other(?x) :- apart(?x)');
   await session.tell('apart(a)');
@@ -74,7 +76,7 @@ test('a count holds until something changes that it rests on', { timeout }, asyn
   expect(await look(session)).toMatchObject({ reach: '21', other: 'at least 0' });
 });
 
-test('what is too much is left as it is, and the rest is counted', { timeout }, async () => {
+test('relations over the limit stay uncounted, and the rest is counted', { timeout }, async () => {
   const session = await openSession({ memoryBudgetBytes: 4_000_000 });
   await session.tellAll(Array.from({ length: 300 }, (_, at) => `p(c${at})`));
   await session.teach('pair(?x, ?y, ?z) :- p(?x), p(?y), p(?z)');
@@ -83,7 +85,7 @@ test('what is too much is left as it is, and the rest is counted', { timeout }, 
   expect(await counted(session, ({ q }) => q === '300')).toMatchObject({ pair: 'at least 0' });
 });
 
-test('a tenant that nobody looks at is left alone', { timeout }, async () => {
+test('a tenant that nobody views is left alone', { timeout }, async () => {
   const session = await openChain(5);
   const other = session.as({ tenant: 'other' });
   await other.tell('edge(a, b)');

@@ -61,7 +61,7 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-test('what either side of a fork retracted since stays away, without a word about the base', async () => {
+test('facts retracted since on either side of a fork stay retracted, without naming the base', async () => {
   const session = await openScopes();
   await lostOnBothSides(session);
   const merged = await session.merge('draft', 'main');
@@ -82,7 +82,7 @@ test('without a base a merge is two-way, also between a fork and its source', as
   expect(await session.held('main')).toEqual(['role(ann)', 'role(bob)', 'role(cy)']);
 });
 
-test('what a fork remembers lasts through a crash, a snapshot, compaction and a backup', async () => {
+test('the base of a fork survives a crash, a snapshot, compaction and a backup', async () => {
   const folder = await temporaryFolder();
   const clock = new ManualClock(startTime);
   const session = await openScopes({ storageDir: folder, clock });
@@ -118,7 +118,7 @@ test('what a fork remembers lasts through a crash, a snapshot, compaction and a 
   expect(await again.held('main')).toEqual(['kept(a)', 'role(bob)']);
 });
 
-test('a merge makes what its source holds then the base of the pair, both ways', async () => {
+test("a merge makes its source's current facts the base of the pair, both ways", async () => {
   const session = await openScopes();
   const { tell, forget, fork, merge, held, clock } = session;
   await tell('p(a)', { scope: 'main' });
@@ -134,7 +134,7 @@ test('a merge makes what its source holds then the base of the pair, both ways',
   expect(await held('draft')).toEqual(['p(a)']);
 });
 
-test('a merge that changes nothing moves the base all the same', async () => {
+test('a merge that changes nothing moves the base too', async () => {
   const { tell, forget, fork, merge, held } = await openScopes();
   await tell('p(a)', { scope: 'main' });
   await fork('main', 'draft');
@@ -166,7 +166,7 @@ test('two forks of one scope have its facts at the earlier fork, also when it is
   expect(await held('one')).toEqual(['p(c)']);
 });
 
-test('without a common fork the base is none: asked for it is 400', async () => {
+test('without a common fork there is no base: asking for it is 400', async () => {
   const { tell, fork, merge } = await openScopes();
   await tell('p(a)', { scope: 'grandparent' });
   await fork('grandparent', 'parent');
@@ -232,7 +232,7 @@ test('a source without any facts left is still what the fork was made of', async
   expect(await held('main')).toEqual(['p(c)']);
 });
 
-test('what has ended since the fork is not in the base any more', async () => {
+test('facts that have ended since the fork are no longer in the base', async () => {
   const { tell, fork, merge, held, clock } = await openScopes();
   const validUntil = startTime + hour;
   await tell('p(a)', { scope: 'main', validUntil });
@@ -255,7 +255,7 @@ test('of what was changed before it ended in the base nothing is left in it eith
   expect(await held('main')).toEqual(['p(a)']);
 });
 
-test('what one side changed since the fork is taken over, whichever way it is merged', async () => {
+test('changes on one side since the fork are taken over, in either direction of the merge', async () => {
   const { tell, fork, merge, list } = await openScopes();
   const metadataIn = async (scope: string) => {
     const { facts } = await list({ scope });
@@ -277,7 +277,7 @@ test('what one side changed since the fork is taken over, whichever way it is me
   expect(await metadataIn('draft')).toEqual({ p: 'main', q: 'draft', r: 'other' });
 });
 
-test('a diff that is asked says of each difference what a merge takes', async () => {
+test('a diff says on request which side a merge takes of each difference', async () => {
   const session = await openScopes();
   const { tell, merge, engine, caller } = session;
   await lostOnBothSides(session);
@@ -315,7 +315,7 @@ test('a diff that is asked says of each difference what a merge takes', async ()
   });
 });
 
-test('merges that were logged before opposites were a conflict are applied as they were', () => {
+test('merges logged before opposites were a conflict are applied as before', () => {
   const state = new State();
   const log: readonly Operation[] = [
     { kind: 'createDatabase', name: 'default' },

@@ -24,7 +24,7 @@ function withKey(session: Session, key: string, fingerprint = key, changes: Part
   return session.as({ idempotency: { key, fingerprint }, ...changes });
 }
 
-test('what was answered is remembered by the log alone, as after a crash, and nothing else is', async () => {
+test('the log alone remembers outcomes, as after a crash, and nothing else', async () => {
   const storageDir = await temporaryFolder();
   const copy = await temporaryFolder();
   const first = await openSession({ storageDir });
@@ -58,7 +58,7 @@ test('a key is remembered for 24 hours of the service, however much is written m
   expect(await withKey(session, 'k').tell('p(a)')).toMatchObject({ generation: 53 });
 });
 
-test('a key is that of one credential, in whatever tenant, and of nobody else', async () => {
+test('a key belongs to one credential, in any tenant, and to no other', async () => {
   const session = await openSession();
   const one = withKey(session, 'k', 'f', { credential: 'one' });
   await one.tell('p(a)');
@@ -69,7 +69,7 @@ test('a key is that of one credential, in whatever tenant, and of nobody else', 
   expect((await refusal(elsewhere.tell('p(a)'))).code).toBe('IdempotencyMismatch');
 });
 
-test('an anonymous caller is told apart by database and tenant, however these are spelt', () => {
+test('anonymous callers are distinguished by database and tenant, whatever their names', () => {
   const mark = (database: string, tenant: string): string | undefined =>
     markOf(testCaller({ database, tenant, idempotency: { key: 'k', fingerprint: 'f' } }))?.space;
   const spaces = [mark('a', 'b'), mark('ab', ''), mark('a","b', 'c'), mark('a', 'b","c'), mark('b', 'a')];
@@ -77,7 +77,7 @@ test('an anonymous caller is told apart by database and tenant, however these ar
   expect(markOf(testCaller())).toBeNull();
 });
 
-test('a write of many facts is told by its counts', async () => {
+test('a write of many facts is answered with its counts', async () => {
   const session = await openSession();
   const { engine } = session;
   const caller = withKey(session, 'k').caller;
@@ -87,7 +87,7 @@ test('a write of many facts is told by its counts', async () => {
   expect(await engine.tellAll(caller, inputs)).toEqual(first);
 });
 
-describe('outcomes that are kept', () => {
+describe('stored outcomes', () => {
   const mark = (key: string) => ({ key, fingerprint: 'f', space: '' });
   const keep = (kept: StoredOutcomes, key: string, time: number): void =>
     kept.put({
@@ -97,7 +97,7 @@ describe('outcomes that are kept', () => {
       outcome: JSON.stringify({ kind: 'created', createdAt: time }),
     });
 
-  test('are let go of some at a time when they are a day old', () => {
+  test('are evicted a few at a time when they are a day old', () => {
     const kept = new StoredOutcomes();
     for (let at = 0; at < 100; at++) keep(kept, `old ${at}`, at);
     expect(kept.size).toBe(100);
@@ -108,7 +108,7 @@ describe('outcomes that are kept', () => {
     expect(kept.find(null, mark('old 99'), idempotencyWindowMs + 100)).toBeNull();
   });
 
-  test('are the same state again when they are put in again in their order', () => {
+  test('restore the same state when stored again in order', () => {
     const kept = new StoredOutcomes();
     for (const [key, time] of [
       ['a', 1],
