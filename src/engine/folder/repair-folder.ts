@@ -212,8 +212,8 @@ function namesOnly(operation: Operation, isOlder: (id: string) => boolean): bool
 }
 
 /** Continues after everything that may have existed: no sequence or generation is reused. */
-function passOver(state: State, mostSequence: number, missing: number): void {
-  state.sequence = Math.max(state.sequence, mostSequence);
+function passOver(state: State, maxSequence: number, missing: number): void {
+  state.sequence = Math.max(state.sequence, maxSequence);
   if (!state.databases.has('default'))
     state.databases.set('default', new DatabaseState('default', state.time));
   for (const { generations } of state.databases.values()) generations.skipTo(generations.last + missing);
@@ -221,8 +221,8 @@ function passOver(state: State, mostSequence: number, missing: number): void {
 
 /** The number of records that may be lost; each began at most one generation. */
 function lostRecords({ snapshot, frames, maxSequence }: Examined): number {
-  const kept = frames.reduce((sum, { header }) => sum + header.count, 0);
-  return Math.max(0, maxSequence - (snapshot?.header.sequence ?? 0) - kept);
+  const remaining = frames.reduce((sum, { header }) => sum + header.count, 0);
+  return Math.max(0, maxSequence - (snapshot?.header.sequence ?? 0) - remaining);
 }
 
 /** Copies each damaged range, durably, to a file named after it; overwrites an earlier copy. */

@@ -154,11 +154,11 @@ export class Leader {
   /** Frames with records above `after`. */
   async #batch(after: number): Promise<WirePart[]> {
     const parts: WirePart[] = [];
-    let held = 0;
+    let bytes = 0;
     for await (const { lines } of this.#host.log.readStored(after)) {
       parts.push({ kind: 'records', bytes: lines.slice() });
-      held += lines.length;
-      if (held >= batchBytes) break;
+      bytes += lines.length;
+      if (bytes >= batchBytes) break;
     }
     return parts;
   }
@@ -190,10 +190,10 @@ export class Leader {
   /** A follower that continues from `after` needs nothing before it, and nothing at all once it has caught up. */
   #release(asker: Asker, after: number): void {
     const key = keyOf(asker);
-    const held = this.#retentions.get(key);
-    if (held === undefined) return;
+    const retention = this.#retentions.get(key);
+    if (retention === undefined) return;
     if (after >= this.#host.log.lastSequence) this.#retentions.delete(key);
-    else this.#retain(asker, { after: Math.max(held.after, after), begun: held.begun });
+    else this.#retain(asker, { after: Math.max(retention.after, after), begun: retention.begun });
   }
 
   #note(position: number, asker: Asker): void {

@@ -149,10 +149,10 @@ export class BackgroundMaintenance {
       lost,
       stored: this.#storedThatWent(batch, lost),
     }));
-    const told = isTooMuch ? null : await this.#atomsOf(looked, claims, pacer);
+    const atoms = isTooMuch ? null : await this.#atomsOf(looked, claims, pacer);
     this.#ending.signal.throwIfAborted();
     const origin = this.#originAt(trueTo);
-    if (origin !== null && (told === null || told.length > 0)) this.#host.publish(told, origin);
+    if (origin !== null && (atoms === null || atoms.length > 0)) this.#host.publish(atoms, origin);
     withdrawals.forgetThrough(trueTo);
     this.#forgetOrigins();
   }

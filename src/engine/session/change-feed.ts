@@ -21,8 +21,8 @@ export class ChangeFeed {
   readonly #listeners = new Set<(change: Change) => void>();
 
   publish(change: Change): void {
-    const memory = change.kind === 'mcp.call' ? this.#calls : this.#changes;
-    memory.add({ at: this.#published++, change });
+    const history = change.kind === 'mcp.call' ? this.#calls : this.#changes;
+    history.add({ at: this.#published++, change });
     for (const listener of this.#listeners) listener(change);
   }
 
@@ -52,13 +52,13 @@ export class ChangeFeed {
 
   /** null: some are no longer remembered. */
   #after(lastId: string, concerns: (change: Change) => boolean): Change[] | null {
-    const memories = [this.#changes, this.#calls];
-    const mine = memories
-      .flatMap((memory) => memory.entries.filter(({ change }) => concerns(change)))
+    const histories = [this.#changes, this.#calls];
+    const mine = histories
+      .flatMap((history) => history.entries.filter(({ change }) => concerns(change)))
       .toSorted((left, right) => left.at - right.at);
     const index = mine.findLastIndex(({ change }) => change.id === lastId);
     const last = mine[index];
-    if (last === undefined || memories.some((memory) => memory.hasEvicted(last.at, concerns))) return null;
+    if (last === undefined || histories.some((history) => history.hasEvicted(last.at, concerns))) return null;
     return mine.slice(index + 1).map(({ change }) => change);
   }
 }
@@ -77,8 +77,8 @@ class History {
   /** Position of the last evicted event of all other spaces. */
   #evictedElsewhere = -1;
 
-  add(told: Published): void {
-    this.entries.push(told);
+  add(published: Published): void {
+    this.entries.push(published);
     if (this.entries.length <= 2 * historySize) return;
     const gone = this.entries.slice(0, -historySize);
     this.entries = this.entries.slice(-historySize);

@@ -342,7 +342,7 @@ export class LiveState implements CommitObserver {
     const database = this.#parts.state.databases.get(name);
     // The database may have been deleted while the call ran.
     if (database === undefined) return;
-    const ids = present(this.#eventIds.get(database), 'a database is told of from when it is made');
+    const ids = present(this.#eventIds.get(database), 'every database has event ids');
     this.#feed.publish(toolCallOf(tenant, id, { ids, time: this.showTime(), requestId }));
   }
 

@@ -60,15 +60,15 @@ export class StoredOutcomes {
   }
 
   /** Stores an outcome and replaces an older one with its key. Times never decrease. */
-  put(kept: StoredOutcome): void {
+  put(stored: StoredOutcome): void {
     let left = maxEvictedPerPut;
-    for (const [place, { time }] of this.#outcomes) {
-      if (left-- === 0 || time > kept.time - idempotencyWindowMs) break;
-      this.#outcomes.delete(place);
+    for (const [mapKey, { time }] of this.#outcomes) {
+      if (left-- === 0 || time > stored.time - idempotencyWindowMs) break;
+      this.#outcomes.delete(mapKey);
     }
-    const place = placeOf(kept.actor, kept.mark);
-    this.#outcomes.delete(place);
-    this.#outcomes.set(place, kept);
+    const mapKey = mapKeyOf(stored.actor, stored.mark);
+    this.#outcomes.delete(mapKey);
+    this.#outcomes.set(mapKey, stored);
   }
 
   /**
@@ -76,16 +76,16 @@ export class StoredOutcomes {
    * if that was a different request.
    */
   find(actor: string | null, mark: IdempotencyMark, time: number): Outcome | null {
-    const kept = this.get(actor, mark.space, mark.key, time);
-    if (kept === null) return null;
-    if (kept.mark.fingerprint !== mark.fingerprint) throw keyReused();
-    return JSON.parse(kept.outcome) as Outcome;
+    const stored = this.get(actor, mark.space, mark.key, time);
+    if (stored === null) return null;
+    if (stored.mark.fingerprint !== mark.fingerprint) throw keyReused();
+    return JSON.parse(stored.outcome) as Outcome;
   }
 
   /** The stored outcome under this key in the day before `time`, whatever its request; null: none. */
   get(actor: string | null, space: string, key: string, time: number): StoredOutcome | null {
-    const kept = this.#outcomes.get(placeOf(actor, { space, key }));
-    return kept === undefined || kept.time <= time - idempotencyWindowMs ? null : kept;
+    const stored = this.#outcomes.get(mapKeyOf(actor, { space, key }));
+    return stored === undefined || stored.time <= time - idempotencyWindowMs ? null : stored;
   }
 }
 
@@ -97,6 +97,6 @@ export function keyReused(): EngineError {
   );
 }
 
-function placeOf(actor: string | null, { space, key }: Pick<IdempotencyMark, 'space' | 'key'>): string {
+function mapKeyOf(actor: string | null, { space, key }: Pick<IdempotencyMark, 'space' | 'key'>): string {
   return JSON.stringify([actor, space, key]);
 }

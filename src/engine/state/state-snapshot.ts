@@ -208,7 +208,7 @@ async function* writeState(
 
 /** Each as JSON in UTF-8. */
 function* utf8Of(all: readonly (StoredOutcome | KeyRecord | KnownImport)[]): Generator<Uint8Array> {
-  for (const kept of all) yield encoder.encode(JSON.stringify(kept));
+  for (const each of all) yield encoder.encode(JSON.stringify(each));
 }
 
 function readOutcomes(columns: ColumnReader, outcomes: StoredOutcomes): Promise<void> {

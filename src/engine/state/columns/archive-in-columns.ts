@@ -41,9 +41,11 @@ export async function* writeArchived(
     yield* columns.float64(count, (piece, from) => piece.set(column.subarray(from, from + piece.length)));
   const isThere = new Uint8Array(count);
   for (const at of metadata.keys()) if (at < count) isThere[at] = 1;
-  const places = await markedIndexes(isThere, slices);
-  yield* columns.int32(places.length, (piece, from) => piece.set(places.subarray(from, from + piece.length)));
-  yield* columns.texts(metadataOf(versions, places));
+  const indexes = await markedIndexes(isThere, slices);
+  yield* columns.int32(indexes.length, (piece, from) =>
+    piece.set(indexes.subarray(from, from + piece.length)),
+  );
+  yield* columns.texts(metadataOf(versions, indexes));
 }
 
 /** Reads what `writeArchived` wrote. */
@@ -55,15 +57,15 @@ export async function readArchived(arity: number, columns: ColumnReader): Promis
   versions.froms = await columns.float64();
   versions.untils = await columns.float64();
   versions.count = versions.births.length;
-  const places = await columns.int32();
+  const indexes = await columns.int32();
   await columns.texts((text, at) => {
-    versions.metadata.set(places[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
+    versions.metadata.set(indexes[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
   });
   return versions;
 }
 
-function* metadataOf({ metadata }: ArchivedVersions, places: Int32Array): Generator<Uint8Array> {
-  for (const at of places) yield encoder.encode(JSON.stringify(metadata.get(at)));
+function* metadataOf({ metadata }: ArchivedVersions, indexes: Int32Array): Generator<Uint8Array> {
+  for (const at of indexes) yield encoder.encode(JSON.stringify(metadata.get(at)));
 }
 
 const encoder = new TextEncoder();

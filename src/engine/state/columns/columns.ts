@@ -110,9 +110,9 @@ export class ColumnReader {
   }
 
   /** Calls `visit` with the UTF-8 bytes and index of each text, in order. The bytes are valid until `visit` returns. */
-  async texts(visit: (text: Uint8Array, place: number) => void): Promise<void> {
+  async texts(visit: (text: Uint8Array, index: number) => void): Promise<void> {
     await this.#head('texts');
-    let place = 0;
+    let index = 0;
     for (;;) {
       const [count = 0, bytes = 0] = await this.#int32(2);
       if (count === 0) return;
@@ -120,7 +120,7 @@ export class ColumnReader {
       const arena = await this.#bytes(bytes);
       let start = 0;
       for (const end of ends) {
-        visit(arena.subarray(start, end), place++);
+        visit(arena.subarray(start, end), index++);
         start = end;
       }
       await this.#slices.breathe();
@@ -188,10 +188,10 @@ function textsPiece(texts: readonly Uint8Array[], bytes: number): Uint8Array {
   numbers.set([texts.length, bytes]);
   const piece = new Uint8Array(numbers.byteLength + bytes);
   let end = 0;
-  for (const [place, text] of texts.entries()) {
+  for (const [index, text] of texts.entries()) {
     piece.set(text, numbers.byteLength + end);
     end += text.length;
-    numbers[place + 2] = end;
+    numbers[index + 2] = end;
   }
   piece.set(new Uint8Array(inOrder(numbers).buffer));
   return piece;
@@ -220,11 +220,11 @@ export async function markedIndexes(marks: Uint8Array, slices: Slices): Promise<
     for (const mark of marks.subarray(from, from + marksInSlice)) count += mark;
     await slices.breathe();
   }
-  const places = new Int32Array(count);
+  const indexes = new Int32Array(count);
   let at = 0;
-  for (let place = 0; place < marks.length; place++) {
-    if (place % marksInSlice === marksInSlice - 1) await slices.breathe();
-    if (marks[place] === 1) places[at++] = place;
+  for (let index = 0; index < marks.length; index++) {
+    if (index % marksInSlice === marksInSlice - 1) await slices.breathe();
+    if (marks[index] === 1) indexes[at++] = index;
   }
-  return places;
+  return indexes;
 }

@@ -51,7 +51,7 @@ interface RelationHead {
 interface SelectedRows {
   readonly relation: StoredRelation;
   readonly count: number;
-  readonly rowOf: (place: number) => number;
+  readonly rowOf: (index: number) => number;
 }
 
 /** The parts of a tenant's facts to write. */
@@ -102,8 +102,8 @@ export async function* writeFacts(
   yield* columns.int32(writes.length, (piece, from) => {
     for (let at = 0; at < piece.length; at++) piece[at] = numbers.write(writes[from + at] as number).first;
   });
-  for (const kept of selection.relations)
-    yield* writeRelation(kept, generation, selection.ids, columns, slices);
+  for (const selected of selection.relations)
+    yield* writeRelation(selected, generation, selection.ids, columns, slices);
   yield* writeChanges(pinned, selection, columns, slices, need);
   yield* writeEnds(pinned, selection.ids, columns);
   if (restored.length > 0) yield* writeRestored(restored, columns);
@@ -149,8 +149,8 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
   const { createdAt, forgottenThrough, scopes: scopeRecords } = head;
   const mergeBases = head.mergeBases ?? { forks: [], merged: [], lives: [] };
   const ofScopes = { scopes, scopeRecords, mergeBases, archive };
-  const kept = { createdAt, forgottenThrough, dictionary, ...ofScopes, relations, numbers, ended };
-  return FactStore.restored(kept, time, slices);
+  const contents = { createdAt, forgottenThrough, dictionary, ...ofScopes, relations, numbers, ended };
+  return FactStore.restored(contents, time, slices);
 }
 
 async function select(
@@ -164,12 +164,12 @@ async function select(
   const relations: SelectedRows[] = [];
   for (const { relation, rows } of pinned.relations) {
     const list = await rowsToWrite(relation, rows, generation, slices);
-    const rowOf = list === null ? (place: number) => place : (place: number) => list[place] as number;
-    const kept: SelectedRows = { relation, count: list?.length ?? rows, rowOf };
-    relations.push(kept);
-    for (let place = 0; place < kept.count; place++) {
-      if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
-      const row = rowOf(place);
+    const rowOf = list === null ? (index: number) => index : (index: number) => list[index] as number;
+    const selected: SelectedRows = { relation, count: list?.length ?? rows, rowOf };
+    relations.push(selected);
+    for (let index = 0; index < selected.count; index++) {
+      if (index % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+      const row = rowOf(index);
       facts[relation.number[row] as number] = 1;
       need(relation.birth[row] as number);
       for (let position = 0; position < relation.arity; position++)
@@ -180,7 +180,7 @@ async function select(
   for (const archived of pinned.archive) await markConstants(archived, isUsed, slices);
   const used = await markedIndexes(isUsed, slices);
   const ids = new Int32Array(pinned.constants);
-  for (let place = 0; place < used.length; place++) ids[used[place] as number] = place;
+  for (let index = 0; index < used.length; index++) ids[used[index] as number] = index;
   const writes = await writesOf(pinned, facts, slices, need);
   return { relations, facts, ids, used, writes };
 }
@@ -194,14 +194,14 @@ async function writesOf(
 ): Promise<Int32Array> {
   const isNeeded = new Uint8Array(writes);
   let next = -1;
-  for (let place = 0; place < writes; place++) {
-    if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
-    const { generation, first } = numbers.write(place);
-    const end = place + 1 < writes ? numbers.write(place + 1).first : count;
+  for (let index = 0; index < writes; index++) {
+    if (index % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+    const { generation, first } = numbers.write(index);
+    const end = index + 1 < writes ? numbers.write(index + 1).first : count;
     if (next < first) next = facts.indexOf(1, first);
     if (next < 0) break;
     if (next >= end) continue;
-    isNeeded[place] = 1;
+    isNeeded[index] = 1;
     need(generation);
   }
   return markedIndexes(isNeeded, slices);
@@ -255,14 +255,16 @@ async function* writeMetadata(
   slices: Slices,
 ): AsyncGenerator<Uint8Array> {
   const isThere = new Uint8Array(count);
-  for (let place = 0; place < count; place++) {
-    if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
-    if (relation.metadata.has(rowOf(place))) isThere[place] = 1;
+  for (let index = 0; index < count; index++) {
+    if (index % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+    if (relation.metadata.has(rowOf(index))) isThere[index] = 1;
   }
-  const places = await markedIndexes(isThere, slices);
-  yield* columns.int32(places.length, (piece, from) => piece.set(places.subarray(from, from + piece.length)));
+  const indexes = await markedIndexes(isThere, slices);
+  yield* columns.int32(indexes.length, (piece, from) =>
+    piece.set(indexes.subarray(from, from + piece.length)),
+  );
   yield* columns.texts(
-    mapped(places, (place) => encoder.encode(JSON.stringify(relation.metadata.get(rowOf(place))))),
+    mapped(indexes, (index) => encoder.encode(JSON.stringify(relation.metadata.get(rowOf(index))))),
   );
 }
 
@@ -293,9 +295,9 @@ async function readRelation(columns: ColumnReader, slices: Slices): Promise<Stor
     slices,
   );
   if (!head.hasMetadata) return relation;
-  const places = await columns.int32();
+  const indexes = await columns.int32();
   await columns.texts((text, at) => {
-    relation.metadata.set(places[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
+    relation.metadata.set(indexes[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
   });
   return relation;
 }
@@ -352,7 +354,7 @@ async function* writeEnds(
   ids: Int32Array,
   columns: ColumnWriter,
 ): AsyncGenerator<Uint8Array> {
-  const places = new Map(relations.map(({ relation }, place) => [keyOf(relation), place]));
+  const indexes = new Map(relations.map(({ relation }, index) => [keyOf(relation), index]));
   const identities: number[] = [];
   for (const { fact } of entries) {
     const scope = fact.identity.length - 1;
@@ -361,7 +363,7 @@ async function* writeEnds(
   }
   yield* columns.int32(entries.length, (piece, from) => {
     for (let at = 0; at < piece.length; at++)
-      piece[at] = places.get(entries[from + at]?.relation as string) as number;
+      piece[at] = indexes.get(entries[from + at]?.relation as string) as number;
   });
   yield* columns.float64(entries.length, (piece, from) => {
     for (let at = 0; at < piece.length; at++) piece[at] = entries[from + at]?.fact.until as number;
@@ -378,14 +380,14 @@ async function readEnds(
   columns: ColumnReader,
   relations: readonly StoredRelation[],
 ): Promise<PinnedEnds['entries']> {
-  const places = await columns.int32();
+  const indexes = await columns.int32();
   const untils = await columns.float64();
   const replaced = await columns.float64();
   const identities = await columns.int32();
   const entries: PinnedEnds['entries'] = [];
   let from = 0;
-  for (const [at, place] of places.entries()) {
-    const relation = relations[place] as StoredRelation;
+  for (const [at, index] of indexes.entries()) {
+    const relation = relations[index] as StoredRelation;
     const identity = identities.slice(from, from + relation.arity + 1);
     from += identity.length;
     const fact = { identity, until: untils[at] as number, replacedIn: replaced[at] as number };

@@ -22,22 +22,22 @@ export class NeededGenerations {
   }
 
   readonly need: GenerationNeeded = (generation) => {
-    const place = this.#generations.find(generation);
-    if (place >= 0) this.#isNeeded[place] = 1;
+    const index = this.#generations.find(generation);
+    if (index >= 0) this.#isNeeded[index] = 1;
   };
 
   async *write(columns: ColumnWriter, slices: Slices): AsyncGenerator<Uint8Array> {
     const generations = this.#generations;
-    const places = await markedIndexes(this.#isNeeded, slices);
+    const indexes = await markedIndexes(this.#isNeeded, slices);
     yield* columns.json(this.#last);
-    yield* columns.float64(places.length, (piece, from) => {
+    yield* columns.float64(indexes.length, (piece, from) => {
       for (let at = 0; at < piece.length; at++)
-        piece[at] = generations.at(places[from + at] as number).generation;
+        piece[at] = generations.at(indexes[from + at] as number).generation;
     });
-    yield* columns.float64(places.length, (piece, from) => {
-      for (let at = 0; at < piece.length; at++) piece[at] = generations.at(places[from + at] as number).time;
+    yield* columns.float64(indexes.length, (piece, from) => {
+      for (let at = 0; at < piece.length; at++) piece[at] = generations.at(indexes[from + at] as number).time;
     });
-    yield* columns.texts(requestsOf(generations, places));
+    yield* columns.texts(requestsOf(generations, indexes));
   }
 }
 
@@ -51,6 +51,6 @@ export async function readGenerations(columns: ColumnReader): Promise<Generation
   return new Generations(last, { numbers, times, requests });
 }
 
-function* requestsOf(generations: Generations, places: Int32Array): Generator<Uint8Array> {
-  for (const place of places) yield generations.at(place).request;
+function* requestsOf(generations: Generations, indexes: Int32Array): Generator<Uint8Array> {
+  for (const index of indexes) yield generations.at(index).request;
 }

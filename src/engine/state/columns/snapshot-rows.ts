@@ -24,7 +24,7 @@ export async function rowsToWrite(
   slices: Slices,
 ): Promise<Int32Array | null> {
   if (relation.death === null) return null;
-  const kept = new Uint8Array(count);
+  const selected = new Uint8Array(count);
   let size = 0;
   /**
    * For facts whose newest version came after the pinned moment: the newest dead version before it, by the newest one.
@@ -36,7 +36,7 @@ export async function rowsToWrite(
     if (row % rowsInSlice === rowsInSlice - 1) await slices.breathe();
     const death = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
     if (death > generation) {
-      kept[row] = 1;
+      selected[row] = 1;
       size++;
       if (death === Number.POSITIVE_INFINITY) continue;
     }
@@ -45,25 +45,25 @@ export async function rowsToWrite(
     const newest = relation.find(identity);
     if (death > generation) isAliveBefore.add(newest);
     else if (newest === row) {
-      kept[row] = 1;
+      selected[row] = 1;
       size++;
     } else if (newest >= count) doubtful.set(newest, row);
   }
   for (const [newest, row] of doubtful)
     if (!isAliveBefore.has(newest)) {
-      kept[row] = 1;
+      selected[row] = 1;
       size++;
     }
   if (size === count) return null;
-  return indexesOf(kept, size, slices);
+  return indexesOf(selected, size, slices);
 }
 
-async function indexesOf(kept: Uint8Array, size: number, slices: Slices): Promise<Int32Array> {
+async function indexesOf(selected: Uint8Array, size: number, slices: Slices): Promise<Int32Array> {
   const rows = new Int32Array(size);
   let at = 0;
-  for (let row = 0; row < kept.length; row++) {
+  for (let row = 0; row < selected.length; row++) {
     if (row % rowsInSlice === rowsInSlice - 1) await slices.breathe();
-    if (kept[row] === 1) rows[at++] = row;
+    if (selected[row] === 1) rows[at++] = row;
   }
   return rows;
 }
