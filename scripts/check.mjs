@@ -2,12 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exportedNames } from './exported-names.mjs';
 import { filesBelow, root, runCommand } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
 
 /**
  * `npm run check`: everything that is known of the code without a browser. Types, lint, format, import
- * boundaries, dead code, file length and the unit tests, each a section of the output with its verdict,
+ * boundaries, dead code, file length, exported names and the unit tests, each a section of the output with its verdict,
  * and at the end the names of those that failed. Two run at a time; a section is printed when it is
  * done, so that no two mix.
  */
@@ -36,6 +37,7 @@ const steps = {
   'dead code': () =>
     tool('node_modules/knip/bin/knip.js', ['--no-progress', '--config', 'scripts/knip.json']),
   'file length': fileLength,
+  'exported names': exportedNames,
   'install scripts': installScripts,
 };
 

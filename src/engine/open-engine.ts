@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import type { Engine } from './operations/engine.ts';
-import { KnowledgeEngine } from './operations/knowledge-engine.ts';
+import { createEngine } from './operations/engine.ts';
 import { apply } from './state/apply.ts';
 import { type Operation, operationVersion } from './state/operation.ts';
 import type { State } from './state/state.ts';
@@ -99,7 +99,7 @@ export async function openEngineOn(
   const pause = options.pause ?? (() => new Promise((resolve) => setImmediate(resolve)));
   const random = options.random ?? systemRandom;
   const { log, state, tallies } = await openStored(backend, { ...options, pause });
-  const engine = new KnowledgeEngine({
+  const engine = createEngine({
     state,
     tallies,
     log,

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { apply } from '../state/apply.ts';
 import { ManualClock } from '../base/clock.ts';
 import type { Change } from '../session/change-feed.ts';
-import { KnowledgeEngine } from '../operations/knowledge-engine.ts';
+import { createEngine } from '../operations/engine.ts';
 import { State } from '../state/state.ts';
 import { openLog } from '../log/log.ts';
 import { crashBackend } from '../testing/crash-backend.ts';
@@ -60,7 +60,7 @@ test('a run that meets a full disk is told, and a later one evicts once there is
   await log.append([first], () => void apply(state, first));
   const warnings: string[] = [];
   const clock = new ManualClock(startTime);
-  const engine = new KnowledgeEngine({
+  const engine = createEngine({
     state,
     log,
     openJournal: () => expect.unreachable('nothing is kept beside the log here'),

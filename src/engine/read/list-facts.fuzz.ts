@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { factSortKeys, type FactList, listFactsQuerySchema } from '../contract/facts.ts';
 import { askInputSchema } from '../contract/inference.ts';
-import { mostListings } from '../session/listing-cache.ts';
+import { maxListings } from '../session/listing-cache.ts';
 import {
   type Flavour,
   plainFlavour,
@@ -46,7 +46,7 @@ async function page(twin: Twin, query: Query): Promise<FactList> {
 
 /** The page as an engine gives it that has let go of all listings it kept. */
 async function coldPage(twin: Twin, query: Query): Promise<FactList> {
-  for (let index = 0; index < mostListings; index++) await page(twin, { q: `nowhere ${index}` });
+  for (let index = 0; index < maxListings; index++) await page(twin, { q: `nowhere ${index}` });
   return page(twin, query);
 }
 

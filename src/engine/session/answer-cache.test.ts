@@ -45,7 +45,7 @@ test('nothing is cached of a past state, nor any long answer', () => {
   expect(kept.bytes).toBe(0);
 });
 
-test('answers stay within their budget: least recently used ones are evicted, and all of an outdated version', () => {
+test('answers stay within their budget: the least recently used are evicted', () => {
   const kept = new AnswerCache(20_000);
   const [one, other] = [reasonerOfNothing(), reasonerOfNothing()];
   const keep = (reasoner: Reasoner, key: string): void =>
@@ -59,10 +59,6 @@ test('answers stay within their budget: least recently used ones are evicted, an
     expect(kept.bytes).toBeLessThanOrEqual(20_000);
   }
   expect([has(other, '0'), has(other, '99')]).toEqual([false, true]);
-  const before = kept.bytes;
-  other.touched([], 2);
-  kept.keep(other, other.reader(2, 2), 'k', answerOf(1), unused);
-  expect(kept.bytes).toBeLessThan(before / 4);
 });
 
 test('the key covers everything that the answer depends on', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FactStore } from '../store/fact-store.ts';
-import { ListingCache, type Listing, type ListingState, mostListings } from './listing-cache.ts';
+import { ListingCache, type Listing, type ListingState, maxListings } from './listing-cache.ts';
 import { Program } from '../datalog/model/program.ts';
 
 const facts = new FactStore(0);
@@ -49,14 +49,14 @@ test.each<[string, Partial<ListingState>]>([
 
 test('the least recently used are evicted first, by number and by bytes', () => {
   const kept = new ListingCache(1_000_000);
-  for (let index = 0; index < mostListings; index++) kept.keep(state({ key: `${index}` }), listing(1));
+  for (let index = 0; index < maxListings; index++) kept.keep(state({ key: `${index}` }), listing(1));
   expect(kept.find(state({ key: '0' }))).not.toBeNull();
   kept.keep(state({ key: 'one more' }), listing(1));
-  expect(kept.count).toBe(mostListings);
+  expect(kept.count).toBe(maxListings);
   expect([kept.find(state({ key: '0' })), kept.find(state({ key: '1' }))]).toEqual([expect.anything(), null]);
   kept.keep(state({ key: 'large' }), listing(124_990));
   expect(kept.find(state({ key: 'large' }))).not.toBeNull();
-  expect(kept.count).toBeLessThan(mostListings);
+  expect(kept.count).toBeLessThan(maxListings);
   expect(kept.bytes).toBeLessThanOrEqual(1_000_000);
 });
 

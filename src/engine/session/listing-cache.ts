@@ -1,14 +1,9 @@
+import { LruCache } from '../base/lru-cache.ts';
 import type { FactStore } from '../store/fact-store.ts';
 import type { Program } from '../datalog/model/program.ts';
 import type { Matches } from '../datalog/tables/question.ts';
 
-/**
- * Listings that were made, kept so that the next page need not make them again.
- *
- * A listing is kept as numbers of relations and rows, and used only where it would come out the same: the tenant's
- * facts did not change since, no validity began or ended, and neither rules nor uses changed where it depends on
- * them. So nobody can tell whether a page came from a kept one. Those used longest ago go first.
- */
+/** One query's listing, to cut pages from. */
 export interface Listing {
   /** The relations that the query can list, in the order of `sort=predicate`. */
   readonly relations: readonly RelationName[];
@@ -52,77 +47,55 @@ export interface ListingState {
   readonly until: number;
 }
 
-interface Kept {
+interface CachedListing {
   readonly state: Omit<ListingState, 'facts'>;
-  /** What is kept here shall not keep a tenant that has gone. */
-  readonly facts: WeakRef<FactStore>;
   readonly listing: Listing;
-  readonly bytes: number;
 }
 
-export const mostListings = 64;
+export const maxListings = 64;
 
+/**
+ * Listings for their next pages, as numbers of relations and rows.
+ *
+ * A listing is used only where it would come out the same: the tenant's facts did not change since, no validity began or
+ * ended, and neither rules nor uses changed where it depends on them. So callers cannot tell whether a page is cached.
+ */
 export class ListingCache {
-  readonly #mostBytes: number;
-  /** The one used last comes last. */
-  readonly #kept: Kept[] = [];
-  #bytes = 0;
+  readonly #listings: LruCache<FactStore, CachedListing>;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.#listings = new LruCache(maxListings, maxBytes);
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#listings.bytes;
   }
 
   get count(): number {
-    return this.#kept.length;
+    return this.#listings.size;
   }
 
-  /** The listing where one is kept that holds in this state. One of an earlier state is let go. */
+  /** The listing that holds in this state; null: there is none. Evicts one of an earlier state. */
   find(wanted: ListingState): Listing | null {
-    const at = this.#kept.findIndex(
-      ({ state, facts }) => state.key === wanted.key && facts.deref() === wanted.facts,
-    );
-    if (at < 0) return null;
-    const found = this.#take(at);
-    if (!holds(found.state, wanted)) return null;
-    this.#add(found);
-    return found.listing;
+    const found = this.#listings.get(wanted.facts, wanted.key);
+    if (found === undefined) return null;
+    if (isSameState(found.state, wanted)) return found.listing;
+    this.#listings.delete(wanted.facts, wanted.key);
+    return null;
   }
 
-  /** Keeps a listing, unless it is larger than all that may be kept. */
+  /** Caches a listing, unless it is larger than the cache may be. */
   keep({ facts, ...state }: ListingState, listing: Listing): void {
-    const bytes = bytesOf(state.key, listing);
-    if (bytes > this.#mostBytes) return;
-    const same = this.#kept.findIndex((each) => each.state.key === state.key && each.facts.deref() === facts);
-    if (same >= 0) this.#take(same);
-    this.#add({ state, facts: new WeakRef(facts), listing, bytes });
-    while (this.#kept.length > mostListings || this.#bytes > this.#mostBytes) this.#take(0);
+    this.#listings.set(facts, state.key, { state, listing }, bytesOf(state.key, listing));
   }
 
-  /** Lets go of the listings of a tenant that has gone, and of those whose facts nobody has any more. */
+  /** Evicts the listings of a tenant that is gone. */
   forget(facts: FactStore): void {
-    for (let at = this.#kept.length - 1; at >= 0; at--) {
-      const kept = this.#kept[at]?.facts.deref();
-      if (kept === undefined || kept === facts) this.#take(at);
-    }
-  }
-
-  #take(at: number): Kept {
-    const [taken] = this.#kept.splice(at, 1) as [Kept];
-    this.#bytes -= taken.bytes;
-    return taken;
-  }
-
-  #add(kept: Kept): void {
-    this.#kept.push(kept);
-    this.#bytes += kept.bytes;
+    this.#listings.deleteOwner(facts);
   }
 }
 
-function holds(made: Kept['state'], wanted: ListingState): boolean {
+function isSameState(made: CachedListing['state'], wanted: ListingState): boolean {
   return (
     made.version === wanted.version &&
     made.usesVersion === wanted.usesVersion &&

@@ -15,7 +15,7 @@ import type { Operation } from '../state/operation.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
 import type { FactStore, FactToStore } from '../store/fact-store.ts';
 
-/** A write of facts, ready for the lane: the operation, and the check where it can fail on what is stored. */
+/** A write of facts, ready for the commit pipeline: the operation, and the check where it can fail on what is stored. */
 export interface FactWrite {
   readonly operation: Operation;
   readonly check?: (time: number) => void | Promise<void>;

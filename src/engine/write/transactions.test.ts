@@ -5,7 +5,7 @@ import { ruleUpdateSchema } from '../contract/rules.ts';
 import type { Engine } from '../operations/engine.ts';
 import type { TransactionWrites } from './transactions.ts';
 import { apply } from '../state/apply.ts';
-import { KnowledgeEngine } from '../operations/knowledge-engine.ts';
+import { createEngine } from '../operations/engine.ts';
 import { State } from '../state/state.ts';
 import { openLog } from '../log/log.ts';
 import { crashBackend } from '../testing/crash-backend.ts';
@@ -547,7 +547,7 @@ test('a commit that meets a full disk is refused and stays open, and can be trie
   const state = new State();
   const first = { ...logRecord(1, { kind: 'createDatabase', name: 'default' }), time: startTime };
   await log.append([first], () => void apply(state, first));
-  const engine = new KnowledgeEngine({
+  const engine = createEngine({
     state,
     log,
     openJournal: () => expect.unreachable('nothing is kept beside the log here'),

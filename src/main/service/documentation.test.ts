@@ -1,6 +1,6 @@
 /**
- * The pages for people, held together: every link leads somewhere, and every block of code is run, read as what it is, or
- * counted here as one that is not run. Pages whose calls are walked are in http/tour.test.ts, the configurations of agents in
+ * The pages for people, held together: every link leads somewhere, every block of code is run, read as what it is, or
+ * counted here as one that is not run, and the README files beside the code name files and types that exist. Pages whose calls are walked are in http/tour.test.ts, the configurations of agents in
  * mcp/docs-agents.test.ts, the reference in scripts/reference-pages.test.mjs.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -16,14 +16,18 @@ import { parseArguments } from '../command-line/arguments.ts';
 import { type Block, blocksOf } from '../http/testing/tour.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+    (name) => `${folder}/${name.replaceAll('\\', '/')}`,
+  );
+const sources = filesIn('src');
+/** What explains mechanisms beside the code. */
+const notes = sources.filter((path) => path.endsWith('.md')).sort();
 const pages = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
   'client/README.md',
-  ...['docs', 'bench/history'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
-  ),
+  ...['docs', 'bench/history'].flatMap(filesIn).filter((path) => path.endsWith('.md')),
+  ...notes,
 ].sort();
 const texts = new Map(pages.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 const blocks = [...texts].flatMap(([page, text]) => blocksOf(text).map((block) => ({ page, ...block })));
@@ -71,6 +75,60 @@ describe('links', () => {
     expect(anchorsOf('# One, `two`\n```sh\n# no\n```\n## One two\n## [Three](x.md)?')).toEqual(
       new Set(['one-two', 'one-two-1', 'three']),
     );
+  });
+});
+
+/** The types, functions and constants that the sources declare. */
+function declaredNames(): Set<string> {
+  const declaration = /\b(?:class|interface|type|function|const|enum) (\w+)/g;
+  return new Set(
+    sources
+      .filter((path) => /\.tsx?$/.test(path))
+      .flatMap((path) => [...readFileSync(join(root, path), 'utf8').matchAll(declaration)])
+      .map(([, name = '']) => name),
+  );
+}
+
+/**
+ * What a README beside the code names and nobody has: files and folders, which it names from its own folder or from one
+ * above, and types (`Name` or `Name.member`).
+ */
+function missingNames(page: string, text: string, declared: ReadonlySet<string>): string[] {
+  const folders = ['.', ...dirname(page).split('/')].map((_, at, parts) => parts.slice(0, at + 1).join('/'));
+  return [...text.matchAll(/`([^`\n]+)`/g)]
+    .map(([, name = '']) => name)
+    .filter((name) => {
+      if (/^[\w.-][\w./-]*(?:\.(?:ts|tsx|mjs|cjs|css|txt)|\/)$/.test(name))
+        return !folders.some((folder) => existsSync(join(root, folder, name)));
+      const [, type = null] = /^([A-Z][a-z]+\w*)(?:\.\w+)?$/.exec(name) ?? [];
+      return type !== null && !declared.has(type);
+    });
+}
+
+describe('notes beside the code', () => {
+  const declared = declaredNames();
+
+  it.each(notes)('%s names files, folders and types that exist', (page) => {
+    expect(missingNames(page, texts.get(page) ?? '', declared)).toEqual([]);
+  });
+
+  it('are found, and a name that nothing has would be', () => {
+    expect(notes).toContain('src/engine/datalog/README.md');
+    expect(
+      missingNames(
+        'src/engine/log/README.md',
+        '`log.ts` `state/apply.ts` `src/main/` `FactStore` `gone.ts` `state/gone.ts` `gone/` `GoneStore.all`',
+        declared,
+      ),
+    ).toEqual(['gone.ts', 'state/gone.ts', 'gone/', 'GoneStore.all']);
+  });
+
+  it('name every folder of the engine', () => {
+    const index = texts.get('src/engine/README.md') ?? '';
+    const folders = readdirSync(join(root, 'src/engine'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    expect(folders.filter((name) => !index.includes(`\`${name}/\``))).toEqual([]);
   });
 });
 

@@ -6,7 +6,6 @@ import { relationKey, relationOf } from '../../language/terms.ts';
 import { type EvaluationLimits, Pacer, type Pause, sliceMs } from '../tables/evaluation.ts';
 import { type ConclusionCount, countByRelation, provedBy } from './derived-counts.ts';
 import { type Candidates, KnownConclusions, plainRows, tupleAt } from '../model/known-conclusions.ts';
-import { PageCache, type OrderedPage } from './page-cache.ts';
 import { Losses } from '../model/delta.ts';
 import type { MemoryBudget } from '../model/memory-budget.ts';
 import { type Program, type RelationShape, relationsRead } from '../model/program.ts';
@@ -37,6 +36,17 @@ import { Withdrawals } from './withdrawals.ts';
 
 export { waitFor } from '../tables/evaluation.ts';
 export type { PinnedReader } from './table-cache.ts';
+
+/** A page of the answers to a question, in order. */
+export interface OrderedPage {
+  /** With the page's rows, and maybe others. */
+  readonly matches: Matches;
+  /** Numbers of the rows on the page, in order. */
+  readonly page: readonly number[];
+  readonly isTruncated: boolean;
+  /** How many answers there are on all pages. */
+  readonly total: number;
+}
 
 /**
  * Reasoning over one tenant's facts: tables that questions share, and what becomes of them when facts change.
@@ -88,7 +98,6 @@ export class Reasoner implements TableCacheHost {
   /** True where a table may be no known one; see `Table.isKnown`. */
   #hasUnknown = false;
   readonly #losses = new Set<Losses>();
-  readonly #pages = new PageCache();
   readonly #lastChange = { generation: 0, time: Number.NEGATIVE_INFINITY };
   #program: Program;
   readonly #answers: TableCache;
@@ -374,17 +383,13 @@ export class Reasoner implements TableCacheHost {
     return { ...ordered, proof };
   }
 
-  /** The page's rows in their order, as it was found before where nothing changed. */
+  /** The page's rows in their order. */
   async #ordered(asked: Question, reader: PinnedReader, pacer: Pacer, page: Page): Promise<OrderedPage> {
-    const kept = this.#pages.find(asked, reader, page);
-    if (kept !== null) return kept;
     const matches = await this.#matches(asked, reader, pacer);
     const end = page.limit === null ? matches.count : Math.min(matches.count, page.offset + page.limit);
     const order = await rowsByText(matches.columns, matches.count, matches.constants, pacer, end);
     const rows = Array.from(order.subarray(Math.min(page.offset, end)));
-    const ordered = { matches, page: rows, isTruncated: end < matches.count, total: matches.count };
-    this.#pages.keep(ordered, reader, page);
-    return ordered;
+    return { matches, page: rows, isTruncated: end < matches.count, total: matches.count };
   }
 
   /** All answers to a question, in no order. */

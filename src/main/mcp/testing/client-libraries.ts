@@ -136,6 +136,25 @@ export const clientLibraries: readonly ClientLibrary[] = [
       await client.connect(new StdioClientTransport({ command: process.execPath, args, env: process.env }));
       const call = (name, given) => client.callTool({ name, arguments: given });`,
   },
+  {
+    // Its daemon keeps the connection between two commands.
+    title: 'the MCP Inspector',
+    packages: { '@modelcontextprotocol/inspector': '2.12.0' },
+    ways: ['http', 'sse', 'stdio'],
+    connect: `
+      const { execFileSync } = await import('node:child_process');
+      const { mkdtempSync } = await import('node:fs');
+      const { tmpdir } = await import('node:os');
+      const { join } = await import('node:path');
+      const mcpdo = 'node_modules/@modelcontextprotocol/inspector/clients/mcpdo/build/mcp-bin.js';
+      const env = { ...process.env, MCP_INSPECTOR_DAEMON_DIR: mkdtempSync(join(tmpdir(), 'corollary-inspector-')), MCP_INSPECTOR_DAEMON_TOKEN: crypto.randomUUID() };
+      const run = (...words) => execFileSync(process.execPath, [mcpdo, '--format', 'json', '--connection', 'kb', ...words], { env, encoding: 'utf8' });
+      process.on('exit', () => run('daemon', 'stop'));
+      const variables = Object.entries(program.env).flatMap(([name, value]) => ['-e', name + '=' + value]);
+      if (way === 'stdio') run('connect', ...variables, '--transport', 'stdio', '--', program.command, ...program.args);
+      else run('connect', '--transport', way, '--server-url', String(url), '--header', 'Authorization: ' + headers.Authorization);
+      const call = async (name, given) => run('tools/call', name, JSON.stringify(given));`,
+  },
 ];
 
 /** Tells, waits until it is told that the service is back, and asks; over and over where a stream has to come back first. */

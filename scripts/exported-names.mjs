@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { filesBelow, root } from './prepare.mjs';
+
+const testOrSupport = /\.(test|fuzz|long|bench)\.tsx?$|\/testing\//;
+
+/**
+ * What src exports: no name twice, so that a search for a name finds the one thing of that name, and a comment directly
+ * above every class and function.
+ * @returns {Promise<import('./check.mjs').Outcome>}
+ */
+export function exportedNames() {
+  /** @type {Map<string, string>} */
+  const seen = new Map();
+  const lines = [];
+  for (const path of filesBelow('src').filter((file) => /\.tsx?$/.test(file) && !testOrSupport.test(file)))
+    for (const { name, isDescribed } of exportsOf(path)) {
+      const other = seen.get(name);
+      if (other !== undefined) lines.push(`${path}: ${name} is exported by ${other} too`);
+      else seen.set(name, path);
+      if (!isDescribed) lines.push(`${path}: ${name} has no comment of its own`);
+    }
+  return Promise.resolve({ ok: lines.length === 0 && seen.size > 1000, output: lines.join('\n') });
+}
+
+/**
+ * The declarations that a file exports. Types need no comment: their fields have them.
+ * @param {string} path
+ * @returns {{name: string, isDescribed: boolean}[]}
+ */
+function exportsOf(path) {
+  const text = readFileSync(join(root, path), 'utf8');
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  /** @type {Map<string, boolean>} */
+  const found = new Map();
+  for (const statement of source.statements) {
+    const isExported =
+      ts.canHaveModifiers(statement) &&
+      ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
+    if (!isExported) continue;
+    const isDescribed = ts.getJSDocCommentsAndTags(statement).some(ts.isJSDoc);
+    /** @param {ts.Node | undefined} name @param {boolean} needsComment */
+    const note = (name, needsComment) => {
+      // Overloads, and a type of the same name, share one comment.
+      if (name !== undefined && ts.isIdentifier(name))
+        found.set(name.text, (found.get(name.text) ?? false) || isDescribed || !needsComment);
+    };
+    if (ts.isVariableStatement(statement))
+      for (const { name, initializer } of statement.declarationList.declarations)
+        note(
+          name,
+          initializer !== undefined &&
+            (ts.isArrowFunction(initializer) || ts.isFunctionExpression(initializer)),
+        );
+    else if (ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement))
+      note(statement.name, true);
+    else if (ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement))
+      note(statement.name, false);
+  }
+  return [...found].map(([name, isDescribed]) => ({ name, isDescribed }));
+}
