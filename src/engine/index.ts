@@ -1,4 +1,4 @@
-/** The engine's front door: what the service and the command line may use of it, beside the contract. */
+/** The engine's public interface: what the service and the command line may import, beside the contract. */
 export {
   type Caller,
   type Cancellation,
@@ -12,7 +12,7 @@ export { assert, present } from './base/assert.ts';
 export { EngineError, invalid, notLeader } from './base/errors.ts';
 export { keyReused } from './state/idempotency.ts';
 export { Slices } from './base/slices.ts';
-export type { Backup } from './commit/backups.ts';
+export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
 export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './session/live-state.ts';
@@ -22,7 +22,7 @@ export type { ExportedFact, ExportedRule } from './read/export-knowledge.ts';
 export type { Import, StoredImport } from './write/importing.ts';
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
-export { ReplicationError } from './replication/replication-error.ts';
+export { ReplicationError } from './replication/wire.ts';
 export { asRolledBack, rollsBack } from './write/open-transactions.ts';
 export { type Contents, folderTask, inLockedFolder } from './folder/locked-folder.ts';
 export { convertFolder } from './folder/convert-folder.ts';

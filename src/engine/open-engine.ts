@@ -7,7 +7,7 @@ import { type Operation, operationVersion } from './state/operation.ts';
 import type { State } from './state/state.ts';
 import { stateOf, type RestoredState } from './state/state-snapshot.ts';
 import { type StorageBackend, systemErrorCode } from './log/backend.ts';
-import { keyOf } from './log/cipher.ts';
+import { folderKeyOf } from './log/cipher.ts';
 import type { LogRecord } from './log/codec.ts';
 import { openFileBackend } from './log/file-backend.ts';
 import { type Following, markBegun, markFollowing, readFollowing, unmarkFollowing } from './log/following.ts';
@@ -19,37 +19,38 @@ import { memoryBackend } from './log/memory-backend.ts';
 import { StartupError } from './log/startup-error.ts';
 
 export interface EngineOptions {
-  /** The folder of the log; null: all in memory, gone with the process. */
+  /** The log's folder; null: everything stays in memory and ends with the process. */
   readonly storageDir: string | null;
-  /** Encrypts the files: 64 hexadecimal digits; null, or not given: they are not encrypted. */
+  /** Encrypts the files: 64 hexadecimal digits; null or absent: no encryption. */
   readonly encryptionKey?: string | null;
-  /** When a write counts as durable; `always` unless given. */
+  /** When a write counts as durable; default `always`. */
   readonly fsync?: FsyncMode;
-  /** Bytes after which the log begins another segment; 64 MiB unless given. */
+  /** Size in bytes at which the log starts a new segment; default 64 MiB. */
   readonly segmentBytes?: number;
-  /** Bytes that the derived tables of one tenant may take; 1 GiB unless given. */
+  /** Memory budget of derived tables, in bytes; default 1 GiB. */
   readonly memoryBudgetBytes?: number;
-  /** Where the service is reached, told to whoever finds the folder locked. */
+  /** Address of the service, shown to a process that finds the folder locked. */
   readonly address?: string;
-  /** Milliseconds between two snapshots where something changed; five minutes unless given. */
+  /** Milliseconds between two snapshots if anything changed; default five minutes. */
   readonly snapshotIntervalMs?: number;
-  /** Milliseconds between two runs of decay over every database and tenant; null, or not given: none. */
+  /** Milliseconds between two decay runs over every database and tenant; null or absent: none. */
   readonly decayIntervalMs?: number | null;
   /**
-   * Address of the leader that this engine follows: it takes no writes, and has what its `replica` is given. null, or not
-   * given: it leads; where the folder was a follower's, a history of its own begins, which has all there was.
+   * Address of the leader to follow: the engine then accepts no writes, and its `replica` receives the leader's
+   * records. null or absent: the engine leads; if the folder was a follower's, a new history branches off that includes
+   * everything stored so far.
    */
   readonly leaderUrl?: string | null;
-  /** Told what an operator should know, in words for people. */
+  /** Receives warnings for the operator, in plain language. */
   readonly onWarn?: (message: string) => void;
-  /** Told of an error inside that no caller hears of: a bug. Warned of unless given. */
+  /** Receives internal errors that no caller sees: bugs. Default: a warning. */
   readonly onBug?: (error: unknown) => void;
-  /** Told how long each sync of the log took, in milliseconds. */
+  /** Receives the duration of each sync of the log, in milliseconds. */
   readonly onSync?: (elapsedMs: number) => void;
   readonly clock?: Clock;
-  /** So many random bytes that no user can foresee; the system's unless given. */
+  /** Returns that many unpredictable random bytes; default: the system's generator. */
   readonly random?: (bytes: number) => Uint8Array;
-  /** Lets everything else that waits run; between two slices of a long question. */
+  /** Yields to all waiting work between two slices of a long question. */
   readonly pause?: () => Promise<void>;
 }
 
@@ -57,8 +58,8 @@ const defaultMemoryBytes = 1024 ** 3;
 const defaultSnapshotIntervalMs = 300_000;
 
 /**
- * Opens the engine: locks the folder, reads the snapshot and the log after it. Rejects with a StartupError where the folder
- * is in use, damaged, of a newer version, or the key is not its key; nothing has been changed then.
+ * Opens the engine: locks the folder, loads the snapshot and replays the log after it. Rejects with a StartupError if
+ * the folder is in use, damaged, of a newer version, or encrypted with another key; the folder is unchanged then.
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { storageDir } = options;
@@ -76,18 +77,18 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** True where the folder is a follower's: who opens it to lead makes it a leader's. Rejects with a StartupError. */
+/** True if the folder is a follower's. Opening it to lead turns it into a leader's. Rejects with a StartupError. */
 export async function isFollowersFolder(storageDir: string): Promise<boolean> {
   return (await readFollowing(await openFileBackend(storageDir))) !== null;
 }
 
-/** An engine, with the state that it keeps: for those who compare what is logged. */
+/** An engine with its state, for tests that compare what is logged. */
 export interface OpenedEngine {
   readonly engine: Engine;
   readonly state: State;
 }
 
-/** Opens the engine of these files, which are locked where that is needed. Rejects as `openEngine`. */
+/** Opens the engine over these files; the caller has locked them if needed. Rejects like `openEngine`. */
 export async function openEngineOn(
   backend: StorageBackend,
   lock: FolderLock | null,
@@ -103,7 +104,8 @@ export async function openEngineOn(
     tallies,
     log,
     lock,
-    openJournal: (name) => new Journal({ backend, name, key: keyOf(options.encryptionKey), random, onWarn }),
+    openJournal: (name) =>
+      new Journal({ backend, name, key: folderKeyOf(options.encryptionKey), random, onWarn }),
     clock,
     memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
@@ -116,22 +118,22 @@ export async function openEngineOn(
   return { engine, state };
 }
 
-/** A log, and what it amounts to. */
+/** A log and the state recovered from it. */
 export interface Stored extends RestoredState {
   readonly log: Log;
 }
 
-/** What of the options is about what is stored. */
+/** The options that concern storage. */
 export type StoredOptions = Pick<
   EngineOptions,
   'fsync' | 'segmentBytes' | 'encryptionKey' | 'leaderUrl' | 'onWarn' | 'onSync' | 'clock'
 > & {
   readonly pause: () => Promise<void>;
-  /** So many random bytes, unpredictable to users; those of the system unless given. */
+  /** Returns that many unpredictable random bytes; default: the system's generator. */
   readonly random?: (bytes: number) => Uint8Array;
 };
 
-/** Opens what is stored, to lead or to follow: what the folder was before, it is that from now on. */
+/** Opens stored data as a leader or as a follower; the folder keeps that role until opened in the other one. */
 export async function openStored(backend: StorageBackend, options: StoredOptions): Promise<Stored> {
   const clock = options.clock ?? systemClock;
   const onWarn = options.onWarn ?? (() => {});
@@ -141,7 +143,7 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
   const { log } = await openLog(backend, {
     ...(following !== null && leads ? { branch: following } : {}),
     fsync: options.fsync ?? 'always',
-    key: keyOf(options.encryptionKey),
+    key: folderKeyOf(options.encryptionKey),
     ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
     now: () => clock.now(),
     random,
@@ -155,15 +157,15 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
     if (state.sequence === 0 && leads) await begin(state, log, clock);
     return { log, state, tallies };
   } catch (error) {
-    // It may look for room again and again: not in a folder that is let go.
+    // The log may keep probing for free space, which must not happen in a folder that is being released.
     await log.close().catch((failed: unknown) => onWarn(`The log could not be closed: ${String(failed)}`));
     throw error;
   }
 }
 
 /**
- * Makes the history that begins here durable, before anything is answered for in it, and the folder nobody's but its own.
- * Where the power goes meanwhile, the next start goes on with that history, or begins one where there is none yet.
+ * Makes the new history durable before it answers any request, then removes the follower mark. After a power cut
+ * meanwhile, the next start continues that history, or begins one if there is none yet.
  */
 async function promote(
   backend: StorageBackend,
@@ -177,8 +179,8 @@ async function promote(
       await log.beginSegment();
     }
     onWarn(
-      `This folder was a follower's, and leads from now on: history ${log.historyId} goes on from record ` +
-        `${log.lastSequence} of ${log.parent?.historyId ?? 'another one'}. Other followers begin anew from a snapshot.`,
+      `This folder was a follower's and leads from now on: history ${log.historyId} continues from record ` +
+        `${log.lastSequence} of ${log.parent?.historyId ?? 'another one'}. Other followers start over from a snapshot.`,
     );
   }
   await unmarkFollowing(backend);
@@ -188,7 +190,7 @@ function systemRandom(bytes: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(bytes));
 }
 
-/** The first record of every log: there is always a database `default`. */
+/** Appends the first record of every log: the database `default` always exists. */
 async function begin(state: State, log: Log, clock: Clock): Promise<void> {
   const name = 'default';
   const operation: Operation = { kind: 'createDatabase', name };
@@ -211,6 +213,6 @@ async function begin(state: State, log: Log, clock: Clock): Promise<void> {
 
 function notBegun(error: EngineError): StartupError {
   const code = systemErrorCode(error.cause) || error.code;
-  const message = `The log cannot be begun: ${code}. Make room on the disk of the storage folder, or check the disk and the rights of the folder, and start again.`;
+  const message = `The log cannot be created: ${code}. Make room on the storage folder's disk, or check the disk and the folder's permissions, and start again.`;
   return new StartupError(message, {}, { cause: error });
 }

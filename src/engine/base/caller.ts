@@ -1,46 +1,44 @@
-/**
- * Who calls: it goes through every handler and every write, from the first byte of a request to its log record.
- */
+/** The identity and context of one request. Every handler and every write passes it on, down to the log record. */
 export interface Caller {
-  /** Id of the credential, or null where the caller is anonymous. */
+  /** Id of the credential; null: the caller is anonymous. */
   readonly credential: string | null;
   readonly role: 'reader' | 'writer' | 'admin' | 'replica';
-  /** Databases and tenants the credential is restricted to; empty: no restriction. */
+  /** The databases and tenants that the credential is restricted to; empty: no restriction. */
   readonly databases: readonly string[];
   readonly tenants: readonly string[];
   /** The database and tenant of this call. */
   readonly database: string;
   readonly tenant: string;
-  /** Name of the client program, such as an MCP client's; null where it did not say. */
+  /** Name of the client program, such as an MCP client's; null: not given. */
   readonly client: string | null;
-  /** The transaction that the call is to be part of; null: none. */
+  /** The transaction that this call belongs to; null: none. */
   readonly transaction: string | null;
-  /** What makes a repeated write be answered as the first one was; null: nothing. */
+  /** Makes a repeated write return the first write's answer; null: no idempotency key. */
   readonly idempotency: Idempotency | null;
   /**
-   * Entity tags of which the rule that is to be changed must have one, `*` for any; absent: whatever it is. Weak tags
-   * match nothing and are left out.
+   * Entity tags, one of which the rule to be changed must have; `*` matches any; absent: no precondition. Weak tags
+   * never match and are left out.
    */
   readonly ifMatch?: readonly string[] | '*';
   readonly requestId: string;
-  /** Address of the other end of the connection; absent or undefined: none is known. */
+  /** Address of the peer; absent or undefined: unknown. */
   readonly peer?: string | undefined;
-  /** Aborts when the client has gone: its question is cancelled, its writes are not. */
+  /** Aborts when the client disconnects. That cancels its question, but not its writes. */
   readonly signal: AbortSignal | Cancellation;
 }
 
-/** Tells who looks whether a call was cancelled. A signal, which few calls need, is made when somebody asks for one. */
+/** Reports whether a call was cancelled. Creates an AbortSignal on demand, since few calls need one. */
 export interface Cancellation {
   readonly aborted: boolean;
   toSignal(): AbortSignal;
 }
 
-/** The signal of the caller, for who wants to be told. */
+/** The caller's AbortSignal, for code that must be notified of a cancellation. */
 export function signalOf({ signal }: Pick<Caller, 'signal'>): AbortSignal {
   return 'toSignal' in signal ? signal.toSignal() : signal;
 }
 
-/** Cancelled as soon as one of the two is. */
+/** A cancellation that takes effect as soon as either of the two does. */
 export function eitherOf(one: Caller['signal'], other: Caller['signal']): Cancellation {
   let signal: AbortSignal | null = null;
   return {
@@ -51,7 +49,7 @@ export function eitherOf(one: Caller['signal'], other: Caller['signal']): Cancel
   };
 }
 
-/** Of one that may be cancelled once; its signal is made where somebody asks for it. */
+/** A one-shot cancellation. It creates its AbortSignal on demand. */
 export class CancellationSource implements Cancellation {
   #controller: AbortController | null = null;
   aborted = false;
@@ -68,7 +66,7 @@ export class CancellationSource implements Cancellation {
   }
 }
 
-/** A key that the client chose for one write, and a digest of the request that tells it from another one. */
+/** The key that the client chose for one write, and a digest of the request that distinguishes it from others. */
 export interface Idempotency {
   readonly key: string;
   readonly fingerprint: string;

@@ -1,11 +1,11 @@
-/** Where time comes from: epoch milliseconds. Passed in, so that tests own the time. */
+/** The source of time, in epoch milliseconds. Injected, so that tests control it. */
 export interface Clock {
   now(): number;
 }
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** A clock that stands still until it is told to move. */
+/** A clock that moves only when a test sets or advances it. */
 export class ManualClock implements Clock {
   #now: number;
 

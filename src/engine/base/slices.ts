@@ -1,40 +1,40 @@
 /**
- * Work in slices: a long piece of work lets everything else run every few milliseconds.
+ * Cooperative scheduling: splits long work into slices and yields to the event loop between them.
  *
- * What it does between two slices is visible to others unless it takes care; how long a slice lasts is measured by
- * the clock, so nothing that must be deterministic may depend on where slices end.
+ * Other code can observe intermediate state between two slices unless the caller hides it. The clock decides how long a
+ * slice lasts, so nothing that must be deterministic may depend on where a slice ends.
  */
 export class Slices {
   readonly #pause: () => Promise<void>;
   #startedAt = performance.now();
 
-  /** `pause` lets everything else that waits run, then resolves. */
+  /** `pause` yields to all waiting work, then resolves. */
   constructor(pause: () => Promise<void>) {
     this.#pause = pause;
   }
 
-  /** True when it is time to let others run. */
+  /** True when the current slice has used up its time. */
   get isOver(): boolean {
     return performance.now() - this.#startedAt > sliceMs;
   }
 
-  /** Lets others run. */
+  /** Yields, then begins a new slice. */
   async pause(): Promise<void> {
     await this.#pause();
     this.#startedAt = performance.now();
   }
 
-  /** Lets others run where the slice is over. To be called every few hundred small steps. */
+  /** Yields if the slice is over. Call it every few hundred small steps. */
   async breathe(): Promise<void> {
     if (this.isOver) await this.pause();
   }
 }
 
-/** How long a slice holds the thread, in milliseconds. */
+/** Length of a slice, in milliseconds. */
 const sliceMs = 5;
 
-/** Does work that comes in small steps, with a breath between any two. */
-export async function workedOff<Result>(
+/** Runs a generator of small steps to its result and calls `breathe` after each step. */
+export async function runInSlices<Result>(
   steps: Generator<'more', Result, undefined>,
   breathe: () => Promise<void>,
 ): Promise<Result> {
@@ -45,8 +45,8 @@ export async function workedOff<Result>(
   }
 }
 
-/** Does the same without a breath, where nobody waits. */
-export function doneAtOnce<Result>(steps: Generator<'more', Result, undefined>): Result {
+/** Runs the same generator synchronously, without yielding. */
+export function runAtOnce<Result>(steps: Generator<'more', Result, undefined>): Result {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

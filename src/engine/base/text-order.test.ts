@@ -29,7 +29,7 @@ const awkward = [
   '\u{10ffff}',
 ];
 
-test('order by code point is that of the UTF-8 bytes, where UTF-16 units would say otherwise too', () => {
+test('order by code point is that of the UTF-8 bytes, even where UTF-16 units differ', () => {
   for (const left of awkward)
     for (const right of awkward)
       expect(Math.sign(compareText(left, right)), JSON.stringify([left, right])).toBe(
@@ -37,7 +37,7 @@ test('order by code point is that of the UTF-8 bytes, where UTF-16 units would s
       );
 });
 
-test('order by code point is decided at the first difference, however long what is equal before it', () => {
+test('order by code point is decided at the first difference, however long the common prefix', () => {
   const prng = new Prng(7);
   for (let round = 0; round < 2000; round++) {
     const text = (): string => Array.from({ length: prng.below(6) }, () => prng.pick(awkward)).join('');
@@ -49,7 +49,7 @@ test('order by code point is decided at the first difference, however long what 
   }
 });
 
-test('lists of texts are ordered element by element, the beginning of a list before the list', () => {
+test('lists of texts are ordered element by element, a prefix before the longer list', () => {
   expect(compareTexts([], [])).toBe(0);
   expect(compareTexts(['a'], ['a', 'b'])).toBeLessThan(0);
   expect(compareTexts(['a', 'b'], ['a'])).toBeGreaterThan(0);

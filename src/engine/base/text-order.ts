@@ -1,8 +1,8 @@
 /**
- * The order "by code point" of the contract: that of the UTF-8 bytes.
+ * Compares by code point, the order that the contract promises; it equals the order of the UTF-8 bytes.
  *
- * JavaScript's own string order is by UTF-16 unit, which differs only where surrogates meet units above them
- * (U+E000 to U+FFFF). Shifting those two ranges at the first difference gives code point order without decoding.
+ * JavaScript compares UTF-16 code units, which differs only between surrogates and the units above them (U+E000 to
+ * U+FFFF). Shifting those two ranges at the first difference yields code point order without decoding.
  */
 export function compareText(left: string, right: string): number {
   if (left === right) return 0;
@@ -15,7 +15,7 @@ export function compareText(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Compares lists of text element by element, the shorter first where one is the other's beginning. */
+/** Compares lists of text element by element; a prefix comes before the longer list. */
 export function compareTexts(left: readonly string[], right: readonly string[]): number {
   const length = Math.min(left.length, right.length);
   for (let index = 0; index < length; index++) {

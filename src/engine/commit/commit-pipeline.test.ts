@@ -12,16 +12,16 @@ import { allRecords, logOptions, logRecord } from '../testing/log-fixtures.ts';
 import { type Write, CommitPipeline } from './commit-pipeline.ts';
 
 interface Bench {
-  readonly lane: CommitPipeline;
+  readonly pipeline: CommitPipeline;
   readonly state: State;
   readonly log: Log;
   readonly clock: ManualClock;
   readonly backend: CrashBackend;
-  /** The names that were told, in the order in which they were applied. */
+  /** The asserted names, in the order of their application. */
   readonly applied: string[];
 }
 
-/** A lane with the database `default` over a log on a disk that can fail. */
+/** A pipeline with the database `default` over a log on a disk that can fail. */
 async function bench(): Promise<Bench> {
   const backend = crashBackend();
   const { log } = await openLog(backend, logOptions());
@@ -32,14 +32,14 @@ async function bench(): Promise<Bench> {
   const clock = new ManualClock(startTime);
   const applied: string[] = [];
   const pause = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-  const lane = new CommitPipeline(state, log, clock, pause, {
+  const pipeline = new CommitPipeline(state, log, clock, pause, {
     applying: () => {},
     applied: (record) => {
       const operation = record.operation as Operation;
       if (operation.kind === 'assert') applied.push(operation.facts.map((fact) => fact.args[0]).join(' '));
     },
   });
-  return { lane, state, log, clock, backend, applied };
+  return { pipeline, state, log, clock, backend, applied };
 }
 
 function tell(name: string, changes: Partial<Write> = {}): Write {
@@ -48,7 +48,7 @@ function tell(name: string, changes: Partial<Write> = {}): Write {
   return { caller: testCaller(), database: 'default', operation, ...changes };
 }
 
-/** A promise that can be looked at. */
+/** A promise whose state can be inspected. */
 function watched(promise: Promise<unknown>): { readonly isSettled: () => boolean } {
   let isSettled = false;
   const settle = (): void => {
@@ -60,9 +60,9 @@ function watched(promise: Promise<unknown>): { readonly isSettled: () => boolean
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);
 
-test('writes are applied, and stand in the log, in the order in which they were asked for', async () => {
-  const { lane, log, applied } = await bench();
-  const reports = await Promise.all(names(200).map((name) => lane.write(tell(name))));
+test('writes are applied and logged in the order of the calls', async () => {
+  const { pipeline, log, applied } = await bench();
+  const reports = await Promise.all(names(200).map((name) => pipeline.write(tell(name))));
   expect(applied).toEqual(names(200));
   expect(reports.map((report) => report.generation)).toEqual(names(200).map((_, index) => index + 1));
   const logged = (await allRecords(log)).slice(1).map(({ operation }) => operation as Operation);
@@ -70,58 +70,58 @@ test('writes are applied, and stand in the log, in the order in which they were 
 });
 
 test('writes that cannot fail on the state share a commit', async () => {
-  const { lane, log } = await bench();
+  const { pipeline, log } = await bench();
   const before = log.statistics().commits;
-  await Promise.all(names(200).map((name) => lane.write(tell(name))));
+  await Promise.all(names(200).map((name) => pipeline.write(tell(name))));
   expect(log.statistics().commits - before).toBeLessThan(200);
 });
 
 test('a write is answered after it is applied, and applied after it is durable', async () => {
-  const { lane, log, applied } = await bench();
+  const { pipeline, log, applied } = await bench();
   const lastAtApply: number[] = [];
   const before = (): void => void lastAtApply.push(log.lastSequence);
-  await lane.write(tell('a', { before }));
+  await pipeline.write(tell('a', { before }));
   expect(lastAtApply).toEqual([2]);
   expect(applied).toEqual(['a']);
 });
 
-test('a write that can fail on the state is checked when all before it are applied, and before all after it', async () => {
-  const { lane, applied } = await bench();
+test('a write that can fail on the state is checked after all earlier writes are applied and before all later ones', async () => {
+  const { pipeline, applied } = await bench();
   const seen: string[] = [];
   const check = (): void => void seen.push(applied.join(' '));
   await Promise.all([
-    lane.write(tell('a')),
-    lane.write(tell('b')),
-    lane.write(tell('c', { check })),
-    lane.write(tell('d')),
-    lane.write(tell('e', { check })),
-    lane.write(tell('f', { check })),
-    lane.write(tell('g')),
+    pipeline.write(tell('a')),
+    pipeline.write(tell('b')),
+    pipeline.write(tell('c', { check })),
+    pipeline.write(tell('d')),
+    pipeline.write(tell('e', { check })),
+    pipeline.write(tell('f', { check })),
+    pipeline.write(tell('g')),
   ]);
   expect(seen).toEqual(['a b', 'a b c d', 'a b c d e']);
   expect(applied).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
 });
 
-test('of two writes that stand against each other the second is refused', async () => {
-  const { lane, applied, log } = await bench();
+test('of two conflicting writes the second is refused', async () => {
+  const { pipeline, applied, log } = await bench();
   const check = (): void => {
     if (applied.length > 0) throw new EngineError('Conflict', 'somebody was first');
   };
-  const outcomes = await Promise.allSettled(names(5).map((name) => lane.write(tell(name, { check }))));
+  const outcomes = await Promise.allSettled(names(5).map((name) => pipeline.write(tell(name, { check }))));
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', ...Array(4).fill('rejected')]);
   expect(applied).toEqual(['n0']);
   expect(log.lastSequence).toBe(2);
 });
 
-test('a refused write leaves nothing in the log, and those behind it go on', async () => {
-  const { lane, applied, log } = await bench();
+test('a refused write leaves nothing in the log, and later ones continue', async () => {
+  const { pipeline, applied, log } = await bench();
   const check = (): void => {
     throw new EngineError('RuleNotFound', 'gone');
   };
   const [refused, ...others] = [
-    lane.write(tell('a', { check })),
-    lane.write(tell('b')),
-    lane.write(tell('c')),
+    pipeline.write(tell('a', { check })),
+    pipeline.write(tell('b')),
+    pipeline.write(tell('c')),
   ];
   expect((await refusal(refused as Promise<unknown>)).code).toBe('RuleNotFound');
   await Promise.all(others);
@@ -129,98 +129,102 @@ test('a refused write leaves nothing in the log, and those behind it go on', asy
   expect(log.lastSequence).toBe(3);
 });
 
-test('a write to a database that is not there is refused', async () => {
-  const { lane } = await bench();
-  expect((await refusal(lane.write(tell('a', { database: 'nowhere' })))).code).toBe('DatabaseNotFound');
-  expect((await lane.write(tell('b'))).generation).toBe(1);
+test('a write to a database that does not exist is refused', async () => {
+  const { pipeline } = await bench();
+  expect((await refusal(pipeline.write(tell('a', { database: 'nowhere' })))).code).toBe('DatabaseNotFound');
+  expect((await pipeline.write(tell('b'))).generation).toBe(1);
 });
 
-test('a write that the disk has no room for is not applied, and later ones are', async () => {
-  const { lane, backend, applied, state } = await bench();
+test('a write that does not fit on the disk is not applied, and later ones are', async () => {
+  const { pipeline, backend, applied, state } = await bench();
   backend.faults = (step) => (step === 'write' ? { code: 'ENOSPC', written: 10 } : null);
-  const failed = await Promise.allSettled(names(3).map((name) => lane.write(tell(name))));
+  const failed = await Promise.allSettled(names(3).map((name) => pipeline.write(tell(name))));
   expect(failed.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
-  expect((await refusal(lane.write(tell('x', { check: () => {} })))).code).toBe('StorageUnavailable');
+  expect((await refusal(pipeline.write(tell('x', { check: () => {} })))).code).toBe('StorageUnavailable');
   expect(applied).toEqual([]);
   expect(state.sequence).toBe(1);
   backend.faults = () => null;
-  const { generation } = await lane.write(tell('y', { check: () => {} }));
+  const { generation } = await pipeline.write(tell('y', { check: () => {} }));
   expect(generation).toBe(1);
-  expect((await lane.write(tell('z'))).generation).toBe(2);
+  expect((await pipeline.write(tell('z'))).generation).toBe(2);
   expect(applied).toEqual(['y', 'z']);
 });
 
 test('after a failed sync nothing more is written', async () => {
-  const { lane, backend, applied } = await bench();
+  const { pipeline, backend, applied } = await bench();
   backend.faults = (step) => (step === 'sync' ? { code: 'EIO' } : null);
-  expect((await refusal(lane.write(tell('a')))).code).toBe('StorageUnavailable');
+  expect((await refusal(pipeline.write(tell('a')))).code).toBe('StorageUnavailable');
   backend.faults = () => null;
-  expect((await refusal(lane.write(tell('b')))).code).toBe('StorageUnavailable');
-  expect((await refusal(lane.write(tell('c', { check: () => {} })))).code).toBe('StorageUnavailable');
+  expect((await refusal(pipeline.write(tell('b')))).code).toBe('StorageUnavailable');
+  expect((await refusal(pipeline.write(tell('c', { check: () => {} })))).code).toBe('StorageUnavailable');
   expect(applied).toEqual([]);
 });
 
-test('stamps never go back, whatever the clock does', async () => {
-  const { lane, clock, log, state } = await bench();
+test('stamps never decrease, whatever the clock does', async () => {
+  const { pipeline, clock, log, state } = await bench();
   for (const time of [startTime + 10, startTime + 5, startTime - 1000, startTime + 7, startTime + 11]) {
     clock.set(time);
-    await lane.write(tell(`n${time}`));
+    await pipeline.write(tell(`n${time}`));
   }
   const times = (await allRecords(log)).map((record) => record.time - startTime);
   expect(times).toEqual([0, 10, 10, 10, 10, 11]);
   expect(state.time).toBe(startTime + 11);
 });
 
-test('what looks at the state before a write looks in the turn of the write, at the state without it', async () => {
-  const { lane, state, applied } = await bench();
+test('the hook before a write runs in the turn of the write and sees the state without it', async () => {
+  const { pipeline, state, applied } = await bench();
   const seen: unknown[] = [];
   const before = (time: number): void => {
     seen.push([time, state.sequence, applied.join(' ')]);
   };
-  await Promise.all([lane.write(tell('a')), lane.write(tell('b', { before })), lane.write(tell('c'))]);
+  await Promise.all([
+    pipeline.write(tell('a')),
+    pipeline.write(tell('b', { before })),
+    pipeline.write(tell('c')),
+  ]);
   expect(seen).toEqual([[startTime, 2, 'a']]);
 });
 
-test('what is durable is applied even where looking at the state before it fails', async () => {
-  const { lane, applied } = await bench();
+test('a durable record is applied even if the hook before it throws', async () => {
+  const { pipeline, applied } = await bench();
   const before = (): void => {
     throw new Error('a bug beside it');
   };
-  await expect(lane.write(tell('a', { before }))).rejects.toThrow('a bug beside it');
-  await lane.write(tell('b'));
+  await expect(pipeline.write(tell('a', { before }))).rejects.toThrow('a bug beside it');
+  await pipeline.write(tell('b'));
   expect(applied).toEqual(['a', 'b']);
 });
 
-test('closing waits for what is under way and refuses what comes later', async () => {
-  const { lane, applied } = await bench();
-  const written = lane.write(tell('a'));
-  // The write is sealed a few microtasks after it was asked for.
+test('closing waits for writes in progress and refuses later ones', async () => {
+  const { pipeline, applied } = await bench();
+  const written = pipeline.write(tell('a'));
+  // A write is stamped a few microtasks after the call.
   await new Promise((resolve) => void setImmediate(resolve));
-  const closed = lane.close();
-  const later = lane.write(tell('b'));
+  const closed = pipeline.close();
+  const later = pipeline.write(tell('b'));
   expect((await refusal(later)).code).toBe('NotReady');
   await Promise.all([written, closed]);
   expect(applied).toEqual(['a']);
 });
 
-test('a barrier that waits for a slow disk holds back what comes after it', async () => {
-  const { lane, applied } = await bench();
-  const first = lane.write(tell('a'));
-  const barrier = lane.write(tell('b', { check: () => expect(applied).toEqual(['a']) }));
-  const later = watched(lane.write(tell('c')));
+test('an exclusive commit that waits for a slow disk holds back later writes', async () => {
+  const { pipeline, applied } = await bench();
+  const first = pipeline.write(tell('a'));
+  const barrier = pipeline.write(tell('b', { check: () => expect(applied).toEqual(['a']) }));
+  const later = watched(pipeline.write(tell('c')));
   await first;
   expect(later.isSettled()).toBe(false);
   await barrier;
-  await lane.write(tell('d'));
+  await pipeline.write(tell('d'));
   expect(later.isSettled()).toBe(true);
   expect(applied).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('a write that is decided in the barrier sees what was written before it, and nothing is sealed meanwhile', async () => {
-  const { lane, state, applied } = await bench();
+test('a write decided in an exclusive commit sees all earlier writes, and nothing is stamped meanwhile', async () => {
+  const { pipeline, state, applied } = await bench();
   const seen: string[][] = [];
-  const before = names(20).map((name) => lane.write(tell(name)));
-  const decided = lane.write({
+  const before = names(20).map((name) => pipeline.write(tell(name)));
+  const decided = pipeline.write({
     ...tell('x'),
     operation: async () => {
       seen.push([...applied]);
@@ -230,7 +234,7 @@ test('a write that is decided in the barrier sees what was written before it, an
       return typeof operation === 'function' ? null : { operation };
     },
   });
-  const after = lane.write(tell('after'));
+  const after = pipeline.write(tell('after'));
   await Promise.all([...before, decided, after]);
   expect(seen).toEqual([names(20), names(20)]);
   expect(applied).toEqual([...names(20), 'decided', 'after']);
@@ -238,22 +242,22 @@ test('a write that is decided in the barrier sees what was written before it, an
 });
 
 test('a write that turns out to have nothing to write logs nothing, and answers with the generation', async () => {
-  const { lane, log } = await bench();
-  await lane.write(tell('first'));
+  const { pipeline, log } = await bench();
+  await pipeline.write(tell('first'));
   const { records } = log.statistics();
-  const report = await lane.write({ ...tell('x'), operation: async () => null });
+  const report = await pipeline.write({ ...tell('x'), operation: async () => null });
   expect(report).toMatchObject({
     generation: 1,
     outcome: { kind: 'nothing', generation: 1 },
     isRepeated: false,
   });
   expect(log.statistics().records).toBe(records);
-  expect(await lane.write(tell('last'))).toMatchObject({ generation: 2 });
+  expect(await pipeline.write(tell('last'))).toMatchObject({ generation: 2 });
 });
 
-test('a decision that is refused is the answer, and later writes go on', async () => {
-  const { lane } = await bench();
+test('a refused decision is the answer, and later writes continue', async () => {
+  const { pipeline } = await bench();
   const operation = () => Promise.reject(new EngineError('FactNotFound', 'no such fact'));
-  expect((await refusal(lane.write({ ...tell('x'), operation }))).code).toBe('FactNotFound');
-  expect(await lane.write(tell('last'))).toMatchObject({ generation: 1 });
+  expect((await refusal(pipeline.write({ ...tell('x'), operation }))).code).toBe('FactNotFound');
+  expect(await pipeline.write(tell('last'))).toMatchObject({ generation: 1 });
 });

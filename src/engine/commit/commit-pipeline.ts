@@ -4,77 +4,80 @@ import type { Caller } from '../base/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { Slices } from '../base/slices.ts';
 import { applying } from '../state/apply.ts';
-import type { Slice } from '../state/apply-slices.ts';
+import { nothingWritten, type Report, type Slice } from '../state/report.ts';
 import { markOf } from '../state/idempotency.ts';
 import { type Operation, operationVersion } from '../state/operation.ts';
-import { nothingWritten, type Report } from '../state/report.ts';
 import type { State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { Log } from '../log/log.ts';
 
-/**
- * The one way to change the state: seal a record, make it durable, apply it, answer.
- *
- * Writes that cannot fail on the state are sealed one after the other and share a sync. A write that can is a
- * barrier: it is checked when nothing is under way, and nothing is sealed until it was applied; else two writes
- * that stand against each other could both become durable. What is durable is applied in the order of the log, a
- * write of many facts in slices between which everything else runs; those behind it wait for it.
- */
+/** One write to the state. */
 export interface Write {
   readonly caller: Caller;
   readonly database: string;
   /**
-   * What is written; or what decides that on the state as it is, at the logical time given, which makes the write a
-   * barrier. null: there is nothing to write.
+   * The operation; or a function that decides it from the state at the given logical time, which makes the commit
+   * exclusive. null: there is nothing to write.
    */
   readonly operation: Operation | ((time: number) => Promise<DecidedWrite | null>);
   /**
-   * Refuses what the state does not allow at the logical time given, in slices where that takes long. Its presence
-   * makes the write a barrier.
+   * Refuses what the state does not allow at the given logical time, in slices if that takes long. Makes the commit
+   * exclusive.
    */
   readonly check?: (time: number) => void | Promise<void>;
-  /** Called right before the state shows the operation, in the same turn. */
+  /** Called right before the write becomes visible, in the same turn. */
   readonly before?: (time: number) => void;
-  /** The operation as UTF-8 of its JSON, where that was written already. */
+  /** The operation's JSON in UTF-8, if already encoded. */
   readonly encoded?: Uint8Array;
 }
 
-/** An operation, and its JSON as UTF-8 where that was written already. */
+/** An operation, and its JSON in UTF-8 if already encoded. */
 export interface DecidedWrite {
   readonly operation: Operation;
   readonly encoded?: Uint8Array;
 }
 
-/** More durable writes do not wait to be applied: later ones wait before they are sealed, since all are held in memory. */
-const mostBehind = 64;
+/**
+ * Maximum of durable writes waiting to be applied. Later writes wait before they are stamped, since waiting records are
+ * held in memory.
+ */
+const maxBehind = 64;
 
-/** What a write wants when the state shows it. */
+/** The callback of a write that runs when it becomes visible. */
 type Showing = Pick<Write, 'before'>;
 
 const asItIs: Showing = {};
 
 type Steps = Generator<Slice, Report, undefined>;
 
-/** Told of every change in the turn that it is made: right before it, and right after. */
+/** Observes every change in its turn: right before and right after it becomes visible. */
 export interface CommitObserver {
   applying(record: LogRecord): void;
   applied(record: LogRecord, report: Report): void;
 }
 
+/**
+ * The commit pipeline, the only way to change the state: check, stamp, append to the write-ahead log, apply, answer.
+ *
+ * There is one writer. Writes that cannot fail on the state are stamped one after another and share a sync (group
+ * commit). A write with a check commits exclusively: it is checked when no write is in progress, and nothing else is
+ * stamped until it is applied; otherwise two conflicting writes could both become durable. Durable records are applied
+ * in log order, large ones in slices between which other work runs; later records wait.
+ */
 export class CommitPipeline {
   readonly #state: State;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #watcher: CommitObserver;
+  readonly #observer: CommitObserver;
   readonly #slices: Slices;
-  /** Durable writes that wait for one before them to be applied. */
+  /** Durable writes that wait for an earlier one to be applied. */
   #behind = 0;
-  /** Resolves when what is being applied in slices has been; null: nothing is. */
+  /** Resolves when the record being applied in slices is done; null: none is. */
   #applying: Promise<void> | null = null;
-  /** Resolves when the write before has been sealed: they go one after the other. */
+  /** Resolves when the previous write is stamped; writes are stamped in order of arrival. */
   #turn: Promise<void> = Promise.resolve();
   #underWay = 0;
-  #isBarred = false;
+  #isExclusive = false;
   #waiting: (() => void)[] = [];
   #stamp: number;
   isClosed = false;
@@ -84,11 +87,11 @@ export class CommitPipeline {
     this.#slices = new Slices(pause);
     this.#log = log;
     this.#clock = clock;
-    this.#watcher = watcher;
+    this.#observer = watcher;
     this.#stamp = state.time;
   }
 
-  /** Resolves with the report after the write is durable and applied. */
+  /** Commits a write. Resolves with its report once it is durable and applied. */
   async write(write: Write): Promise<Report> {
     const isBarrier = write.check !== undefined || typeof write.operation === 'function';
     const before = this.#turn;
@@ -100,7 +103,7 @@ export class CommitPipeline {
     try {
       await before;
       await this.#log.room();
-      while (this.#isBarred || (isBarrier && this.#underWay > 0) || this.#behind >= mostBehind)
+      while (this.#isExclusive || (isBarrier && this.#underWay > 0) || this.#behind >= maxBehind)
         await this.#change();
       committed = this.#seal(write, isBarrier);
     } finally {
@@ -114,7 +117,7 @@ export class CommitPipeline {
     this.#stamp = Math.max(this.#clock.now(), this.#stamp, this.#state.time);
     const time = this.#stamp;
     this.#state.database(write.database);
-    this.#isBarred = isBarrier;
+    this.#isExclusive = isBarrier;
     this.#underWay++;
     try {
       const checked = write.check?.(time);
@@ -127,14 +130,14 @@ export class CommitPipeline {
       return await this.#commit(write, time, decided);
     } finally {
       this.#underWay--;
-      if (isBarrier) this.#isBarred = false;
+      if (isBarrier) this.#isExclusive = false;
       this.#wake();
     }
   }
 
   /**
-   * Makes records of another log durable as they are, and applies them; resolves when all are. They follow the last one
-   * here, and nothing else is written beside them. Rejects as the log does.
+   * Appends records of another log unchanged, and applies them; resolves when all are applied. They must continue this
+   * log, and no other write may run. Rejects as the log does.
    */
   async follow(records: readonly LogRecord[]): Promise<void> {
     if (this.isClosed) throw closed();
@@ -152,15 +155,12 @@ export class CommitPipeline {
     }
   }
 
-  /**
-   * Calls `look` in a turn in which no record is half applied. All that were durable before the call have been applied
-   * then.
-   */
+  /** Calls `look` in a turn between two records. All records that were durable before the call are applied by then. */
   async between<Result>(look: () => Result): Promise<Result> {
     return this.#applying === null ? look() : this.#inTurn(this.#applying.then(look));
   }
 
-  /** Resolves when nothing is under way; later writes are refused. */
+  /** Refuses later writes; resolves when no write is in progress. */
   async close(): Promise<void> {
     this.isClosed = true;
     while (this.#underWay > 0) await this.#change();
@@ -191,7 +191,7 @@ export class CommitPipeline {
     return applied;
   }
 
-  /** Applies what is durable: in this turn where nothing is being applied and there is little to do. */
+  /** Applies a durable record: in this turn if nothing else is being applied and there is little to do. */
   #apply(write: Showing, record: LogRecord): Report | Promise<Report> {
     if (this.#applying !== null) {
       this.#behind++;
@@ -207,11 +207,11 @@ export class CommitPipeline {
     return this.#inTurn(this.#inSlices(write, record, steps));
   }
 
-  /** Makes what is applied later wait until this has been, even where it fails. */
+  /** Queues later applications behind this one, even if it fails. */
   #inTurn<Result>(applied: Promise<Result>): Promise<Result> {
     const ended = applied.then(
       () => {},
-      // Whoever asked for the write is told of it.
+      // The write's caller receives the error.
       () => {},
     );
     const isLast = ended.then(() => {
@@ -232,15 +232,15 @@ export class CommitPipeline {
 
   #show(write: Showing, record: LogRecord, steps: Steps): Report {
     let report: Report;
-    // Whatever happens beside it, what is durable is applied.
+    // Whatever the callbacks do, a durable record must be applied.
     try {
-      this.#watcher.applying(record);
+      this.#observer.applying(record);
       write.before?.(record.time);
     } finally {
       const shown = steps.next();
       assert(shown.done === true, 'showing is the last step');
       report = shown.value;
-      this.#watcher.applied(record, report);
+      this.#observer.applied(record, report);
     }
     return report;
   }

@@ -46,7 +46,7 @@ test('the bytes of other large operations are those of JSON.stringify', async ()
   expect(await encoded(decay)).toBe(JSON.stringify(decay));
 });
 
-test('a small operation is not written apart', async () => {
+test('a small operation is not encoded separately', async () => {
   const facts = Array.from({ length: 256 }, () => randomFact(new Prng(1)));
   expect(await encoded({ kind: 'assert', tenant: 't', facts })).toBeNull();
 });

@@ -2,13 +2,13 @@ import type { Slices } from '../base/slices.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import type { Operation } from '../state/operation.ts';
 
-/**
- * A large operation as the log will hold it, written in slices: JSON.stringify of a very long list would hold the
- * thread. The bytes are those of JSON.stringify in UTF-8.
- */
+/** Items encoded in one slice. */
 const itemsInSlice = 256;
 
-/** The bytes, or null where the operation is small enough to be written in one go. */
+/**
+ * Encodes a large operation for the log in slices, since JSON.stringify of a very long list would block the thread. The
+ * bytes equal the UTF-8 of JSON.stringify. null: the operation is small enough to encode at once.
+ */
 export async function encodedOperation(
   operation: Operation,
   slices: Pick<Slices, 'breathe'>,
@@ -32,7 +32,7 @@ export async function encodedOperation(
   return json.bytes;
 }
 
-/** `write` writes some items with commas between them. */
+/** Writes a list; `write` writes some items, separated by commas. */
 async function writeList<Item>(
   json: JsonBytes,
   items: readonly Item[],
@@ -44,27 +44,27 @@ async function writeList<Item>(
   for (let start = 0; start < items.length; start += itemsInSlice) {
     if (start > 0) json.write(',');
     write(items.slice(start, start + itemsInSlice));
-    // The first ones tell about how long all are; where they mislead, no more than a little is lost.
+    // Estimates the total from the first items; a bad estimate wastes little.
     if (start === 0)
-      json.expect(Math.min(mostExpected, ((json.bytes.length - before) * items.length) / itemsInSlice));
+      json.expect(Math.min(maxExpectedBytes, ((json.bytes.length - before) * items.length) / itemsInSlice));
     await slices.breathe();
   }
   json.write(']');
 }
 
-/** JSON in UTF-8, written piece by piece. */
+/** A growing buffer of JSON in UTF-8. */
 class JsonBytes {
   #bytes = new Uint8Array(0x1_0000);
   #end = 0;
   readonly #encoder = new TextEncoder();
-  /** What stands before and after the arguments of facts of one relation and scope. */
+  /** The bytes before and after the arguments of facts of one relation and scope. */
   #frame: FactFrame | null = null;
 
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#end);
   }
 
-  /** Makes room for about so many bytes more. */
+  /** Reserves room for about this many more bytes. */
   expect(count: number): void {
     this.#reserve(Math.ceil(count * 1.1));
   }
@@ -75,7 +75,7 @@ class JsonBytes {
     this.#end += this.#encoder.encodeInto(json, this.#bytes.subarray(this.#end)).written;
   }
 
-  /** Writes facts with commas between them. */
+  /** Writes facts separated by commas. */
   writeFacts(facts: readonly FactToStore[]): void {
     for (let at = 0; at < facts.length; at++) {
       if (at > 0) this.#put(comma);
@@ -115,7 +115,7 @@ class JsonBytes {
     bytes[end++] = quotationMark;
     for (let at = 0; at < length; at++) {
       const unit = text.charCodeAt(at);
-      // What JSON escapes, or is no byte in UTF-8.
+      // A character that JSON escapes or that takes several bytes in UTF-8.
       if (unit < 0x20 || unit >= 0x80 || unit === quotationMark || unit === backslash) {
         this.write(JSON.stringify(text));
         return;
@@ -153,7 +153,7 @@ interface FactFrame {
   readonly after: Uint8Array;
 }
 
-const mostExpected = 0x100_0000;
+const maxExpectedBytes = 0x100_0000;
 const quotationMark = 0x22;
 const comma = 0x2c;
 const backslash = 0x5c;

@@ -11,7 +11,7 @@ import {
 } from '../store/fact-store.ts';
 import { renderAtom } from '../language/print.ts';
 
-/** From a fact as a client gives it to one as it is logged: times resolved, only what was given. */
+/** Converts a client's fact to its logged form: resolves times and includes only the given fields. */
 export function factToStore(input: FactInput, now: number): FactToStore {
   const { predicate, args, truthVal, scope, validFrom, metadata } = input;
   const validUntil = endOf(input, now);
@@ -28,7 +28,7 @@ export function factToStore(input: FactInput, now: number): FactToStore {
   };
 }
 
-/** The end of validity that is asked for: the earlier of `validUntil` and now + `ttl`. */
+/** The requested end of validity: the earlier of `validUntil` and now + `ttl`. */
 function endOf(input: FactInput, now: number): number | 'never' | null {
   const { ttl, validUntil } = input;
   if (ttl === null) return validUntil;
@@ -36,12 +36,12 @@ function endOf(input: FactInput, now: number): number | 'never' | null {
   return typeof validUntil === 'number' ? Math.min(validUntil, end) : end;
 }
 
-/** True where the fact says something of its validity. */
+/** True if the fact sets a bound of its validity. */
 export function givesValidity(fact: FactToStore): boolean {
   return fact.validFrom !== undefined || fact.validUntil !== undefined;
 }
 
-/** True where whether the validity is well-formed depends on what is stored: one bound is given and the other kept. */
+/** True if the stored fact decides whether the validity is well-formed: only one bound is given. */
 export function dependsOnStored(fact: FactToStore): boolean {
   return (typeof fact.validFrom === 'number') !== (typeof fact.validUntil === 'number') && !clears(fact);
 }
@@ -50,24 +50,21 @@ function clears(fact: FactToStore): boolean {
   return fact.validFrom === 'always' || fact.validUntil === 'never';
 }
 
-/**
- * Refuses a validity that ends before it begins: as far as the fact itself gives both bounds, or with what is stored
- * in place of what it does not give.
- */
+/** Refuses a validity that ends before it begins; stored bounds replace bounds that the fact does not give. */
 export function checkValidity(fact: FactToStore, path: string, stored: Bounds = openBounds): void {
   refuseReversed(boundsAfter(fact, stored), path);
 }
 
 /**
- * Refuses a validity that ends before it begins, with what is stored in place of what is not given: each fact, one
- * after the other, as it would be stored after those before it.
+ * Refuses validities that end before they begin. Checks facts in order, each against the bounds left by the stored fact
+ * and the facts before it.
  */
 export class ValidityCheck {
   readonly #facts: FactStore | null;
   readonly #time: number;
   readonly #earlier = new Map<string, Bounds>();
 
-  /** `facts` is null where the tenant has none yet. */
+  /** `facts` is null if the tenant has none yet. */
   constructor(facts: FactStore | null, time: number) {
     this.#facts = facts;
     this.#time = time;
@@ -86,11 +83,11 @@ function refuseReversed(bounds: Bounds, path: string): void {
   if (bounds.until <= bounds.from)
     throw invalid(
       `${path}validUntil`,
-      'validity ends after it begins: give a validUntil later than validFrom',
+      'validity must end after it begins: give a validUntil later than validFrom',
     );
 }
 
-/** Refuses where exactly this fact was changed after the generation. */
+/** Refuses if exactly this fact changed after the generation. */
 export function checkUnchanged(facts: FactStore | null, fact: FactIdentity, generation: number): void {
   const changedAt = facts?.changedAt(fact.predicate, fact.args, fact.truthVal, fact.scope) ?? 0;
   if (changedAt <= generation) return;
@@ -98,9 +95,9 @@ export function checkUnchanged(facts: FactStore | null, fact: FactIdentity, gene
 }
 
 /**
- * Refuses where a fact that matches and is stored now, in generation and time as given, was changed after the generation.
- * A fact that is named, without variables, was changed also where it has been retracted since; where it is not stored and
- * may have been forgotten, by the latest generation that can have retracted it.
+ * Refuses if a matching fact, stored at the given generation and time, changed after `generation`. A pattern without
+ * variables also counts retractions; if the fact is not stored and may have been forgotten, the latest generation that
+ * can have retracted it counts.
  */
 export function checkNoneChanged(
   facts: FactStore | null,

@@ -17,7 +17,7 @@ function refuses(act: () => void): boolean {
   }
 }
 
-test('a rule is refused exactly where it makes a cycle that the whole of the rules shows', () => {
+test('a rule is refused exactly if it closes a forbidden cycle among all rules', () => {
   const flavour = { ...richFlavour, relations: 8 };
   let refused = 0;
   for (let seed = 1; seed <= 150; seed++) {
@@ -50,7 +50,7 @@ test('a rule is refused exactly where it makes a cycle that the whole of the rul
       ).toBe(cycle !== undefined);
       if (isRefused) refused++;
       else store.put(kept);
-      // Now and then one goes, or changes places.
+      // Sometimes a rule is removed or moved.
       const others = store.all();
       if (prng.chance(0.2) && others.length > 0) store.remove(prng.pick(others));
     }
@@ -58,7 +58,7 @@ test('a rule is refused exactly where it makes a cycle that the whole of the rul
   expect(refused).toBeGreaterThan(100);
 });
 
-test('a rule may come in the place of one that it could not stand beside', () => {
+test('a rule may replace one that it conflicts with', () => {
   const store = new RuleStore();
   const atom = (predicate: string, naf = false) => ({ predicate, args: ['?x'], negated: false, naf });
   const about = { scope: null, name: null, description: null, enabled: true, createdAt: 0, changedIn: 0 };

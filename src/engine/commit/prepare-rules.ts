@@ -9,15 +9,12 @@ import { ruleIdentity } from '../language/identity.ts';
 import { parseRule } from '../language/parse.ts';
 import { checkStratified, dependenciesOf } from '../language/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from '../language/terms.ts';
-import type { RuleOperation, RuleToKeep } from '../state/operation.ts';
+import type { RuleOperation, RuleToStore } from '../state/operation.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
 import type { Tallies } from '../datalog/model/rule-tallies.ts';
 
-/**
- * The rule that is to be kept, parsed and checked by itself. `path` is where it stands in the request, with a full
- * stop at the end unless that is everywhere.
- */
-export function ruleToKeep(input: RuleInput, path = ''): RuleToKeep {
+/** Parses and checks a rule by itself. `path` is its path in the request, with a trailing full stop unless empty. */
+export function ruleToStore(input: RuleInput, path = ''): RuleToStore {
   const { scope, name, description, enabled } = input;
   return { rule: ruleOf(input, path), scope, name, description, enabled };
 }
@@ -33,16 +30,16 @@ function ruleOf(input: RuleInput, path: string): Rule | null {
 }
 
 /**
- * Refuses a rule with which the rules of the database could not be stratified any more: 422 that names the cycle.
- * `replaced` is the rule in whose place it comes, null where it is one more.
+ * Refuses a rule that would make the database's rules unstratifiable, with a 422 that names the cycle. `replaced` is
+ * the rule it replaces; null: none.
  */
 export function checkFits(rules: RuleStore, rule: Rule, scope: string | null, replaced: string | null): void {
   if (rules.surelyFits(rule)) return;
   const read = dependenciesOf(rule.body).map(({ relation }) => relation);
-  // The others fit together already: a cycle that must not be goes through this rule.
+  // The other rules are stratified already, so a forbidden cycle goes through this rule.
   const others = rules.around(relationOf(rule.head), read).filter(({ id }) => id !== replaced);
-  // Without default negation and aggregates there is nothing to be ordered.
-  if (![rule, ...others.map((kept) => kept.rule)].some(({ body }) => body.some(mustWait))) return;
+  // Without default negation and aggregates there is nothing to stratify.
+  if (![rule, ...others.map((stored) => stored.rule)].some(({ body }) => body.some(mustWait))) return;
   checkStratified([...others, { rule, scope, id: 'this rule' }], scope);
 }
 
@@ -50,18 +47,18 @@ function mustWait(literal: Literal): boolean {
   return isAggregate(literal) || isAbsence(literal);
 }
 
-/** The rule with this id. Refused where the database has none. */
+/** The rule with this id. Refuses if the database has none. */
 export function requireRule(
   database: { readonly name: string; readonly rules: RuleStore },
   id: string,
 ): RuleRecord {
-  const kept = database.rules.get(id);
-  if (kept === null)
+  const stored = database.rules.get(id);
+  if (stored === null)
     throw new EngineError('RuleNotFound', `there is no rule ${id} in the database ${database.name}`);
-  return kept;
+  return stored;
 }
 
-/** Refuses to put a rule in the place of the one with this id where another is the same, or where it does not fit. */
+/** Refuses to replace the rule with this id if another rule is the same, or if the result is not stratified. */
 function checkReplaces(rules: RuleStore, rule: Rule, scope: string | null, id: string): void {
   const other = rules.same(ruleIdentity(rule), scope);
   if (other !== null && other.id !== id)
@@ -72,7 +69,7 @@ function checkReplaces(rules: RuleStore, rule: Rule, scope: string | null, id: s
   checkFits(rules, rule, scope, id);
 }
 
-/** Refuses what the rules of the database do not allow. */
+/** Refuses a rule operation that the database's rules do not allow. */
 export function checkRuleOperation(
   database: { readonly name: string; readonly rules: RuleStore },
   operation: RuleOperation,
@@ -85,30 +82,30 @@ export function checkRuleOperation(
   else checkReplaces(rules, rule, scope, operation.id);
 }
 
-/** True where the rule as it is now concludes what it concluded before; null: it is no more. */
+/** True if the rule still derives the same conclusions; null: the rule no longer exists. */
 export function countsAlike(before: RuleRecord, now: RuleRecord | null): boolean {
   return (
     now !== null && before.rule === now.rule && before.scope === now.scope && before.enabled === now.enabled
   );
 }
 
-/** The entity tag of a rule as it is, a strong validator: it names the rule and the generation that last changed it. */
+/** The entity tag of a rule, a strong validator: the rule's id and the generation that last changed it. */
 export function etagOf({ id, changedIn }: Pick<RuleRecord, 'id' | 'changedIn'>): string {
   return `"${id}-${changedIn}"`;
 }
 
-/** Refuses with PreconditionFailed where the caller wants the rule as it no longer is. */
-export function requireMatch({ ifMatch }: Caller, kept: RuleRecord): void {
-  if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(etagOf(kept))) return;
+/** Refuses with PreconditionFailed if the caller's entity tags do not include the current one. */
+export function requireMatch({ ifMatch }: Caller, stored: RuleRecord): void {
+  if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(etagOf(stored))) return;
   throw new EngineError(
     'PreconditionFailed',
-    `rule ${kept.id} was changed in generation ${kept.changedIn} and is ${etagOf(kept)} now: read it again and repeat the write`,
+    `rule ${stored.id} was changed in generation ${stored.changedIn} and is ${etagOf(stored)} now: read it again and repeat the write`,
   );
 }
 
-/** The rule as it is listed. `tallies` tell how often rules concluded something new. */
-export function storedRule(kept: RuleRecord, tallies: Tallies): StoredRule {
-  const { id, text, rule, scope, name, description, enabled, createdAt } = kept;
+/** The rule as listed. `tallies` count how often rules derived something new. */
+export function storedRule(stored: RuleRecord, tallies: Tallies): StoredRule {
+  const { id, text, rule, scope, name, description, enabled, createdAt } = stored;
   const { head, body } = rule;
   const fired = tallies.get(id)?.fired ?? 0;
   return {
@@ -121,7 +118,7 @@ export function storedRule(kept: RuleRecord, tallies: Tallies): StoredRule {
     description,
     enabled,
     createdAt,
-    etag: etagOf(kept),
+    etag: etagOf(stored),
     fired,
   };
 }

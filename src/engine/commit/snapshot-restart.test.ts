@@ -6,7 +6,7 @@ import { ManualClock } from '../base/clock.ts';
 import type { EngineOptions } from '../open-engine.ts';
 import { chainOf, day, openSession, refusal, type Session, startTime } from '../testing/engine-fixtures.ts';
 
-/** Snapshots as a service with a folder makes them: contract section 9. */
+/** Snapshots of a service with a folder: contract section 9. */
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'corollary-snapshot-'));
@@ -22,19 +22,19 @@ function openFolder(
   return openSession({ storageDir, clock: new ManualClock(time), ...options });
 }
 
-/** The engine of a copy of the folder, as it is after the process was killed now. */
+/** An engine over a copy of the folder, as after killing the process now. */
 async function afterKill({ clock }: Session, folder: string): Promise<Session> {
   const copy = await temporaryFolder();
   await cp(folder, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
   return openFolder(copy, {}, clock.now());
 }
 
-/** Ends it without a last snapshot. */
+/** Ends the engine without a last snapshot. */
 async function endWithout({ engine }: Session): Promise<void> {
   await engine.close(0);
 }
 
-/** Files of the log and snapshots with their sizes, lock files left out. */
+/** Log files and snapshots with their sizes, without lock files. */
 async function files(folder: string): Promise<Map<string, number>> {
   const names = (await readdir(folder)).filter((name) => /\.(log|snapshot|tmp)$/.test(name)).sort();
   return new Map(
@@ -42,7 +42,7 @@ async function files(folder: string): Promise<Map<string, number>> {
   );
 }
 
-test('a snapshot says what it covers and takes the place of the log before it', async () => {
+test('a snapshot says what it covers and replaces the log before it', async () => {
   const folder = await temporaryFolder();
   const session = await openFolder(folder);
   await session.tellAll(chainOf(50));
@@ -58,7 +58,7 @@ test('a snapshot says what it covers and takes the place of the log before it', 
   expect((await again.tell('p(a)')).generation).toBe((await session.tell('p(a)')).generation);
 });
 
-test('uses by questions, salience and what rules concluded outlive a clean end', async () => {
+test('uses by questions, salience and rule firings survive a clean end', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   await first.teach('reach(?x, ?y) :- edge(?x, ?y)');
@@ -78,7 +78,7 @@ test('uses by questions, salience and what rules concluded outlive a clean end',
   expect(await second.engine.rules(second.caller)).toEqual(rules);
 });
 
-test('a clean end writes a snapshot where something has changed, uses included, and else none', async () => {
+test('a clean end writes a snapshot only if anything changed, uses included', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   await first.tell('p(a)');
@@ -93,7 +93,7 @@ test('a clean end writes a snapshot where something has changed, uses included, 
   expect([...(await files(folder)).keys()]).toEqual(['0000000003.log', '0000000002.snapshot'].sort());
 });
 
-test('an engine that is given no time for a last snapshot loses nothing that was answered', async () => {
+test('an engine without time for a last snapshot loses nothing acknowledged', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   await first.tellAll(chainOf(30));
@@ -103,7 +103,7 @@ test('an engine that is given no time for a last snapshot loses nothing that was
   expect((await (await openFolder(folder)).list({ limit: '100' })).facts).toEqual(facts);
 });
 
-test('what was retracted before a snapshot still stands against ifGeneration after it', async () => {
+test('a retraction before a snapshot still counts for ifGeneration after it', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   const { generation } = await first.tell('p(a)');
@@ -115,7 +115,7 @@ test('what was retracted before a snapshot still stands against ifGeneration aft
   expect((await second.tell('p(a)', { ifGeneration: generation + 1 })).status).toBe('asserted');
 });
 
-test('writes go on while snapshots are written, and every one is found again', async () => {
+test('writes continue while snapshots are written, and all are recovered', async () => {
   const folder = await temporaryFolder();
   const session = await openFolder(folder);
   await session.tellAll(chainOf(5000));
@@ -149,7 +149,7 @@ test('writes go on while snapshots are written, and every one is found again', a
   expect(await stored(await openFolder(folder))).toEqual(all);
 });
 
-test('two who ask at once are both told of a snapshot that holds what they had written', async () => {
+test('two concurrent requests both get a snapshot that contains their earlier writes', async () => {
   const session = await openFolder(await temporaryFolder());
   await session.tell('p(a)');
   const first = session.engine.snapshot();
@@ -159,7 +159,7 @@ test('two who ask at once are both told of a snapshot that holds what they had w
   expect(position).toBe(3);
 });
 
-test('the disk holds what there is, not what there was', async () => {
+test('disk usage follows the current data, not its history', async () => {
   const folder = await temporaryFolder();
   const session = await openFolder(folder);
   const long = 'x'.repeat(1000);
@@ -172,7 +172,7 @@ test('the disk holds what there is, not what there was', async () => {
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(2_500_000 / 4);
 });
 
-test('a snapshot is written every so often', async () => {
+test('snapshots are written periodically', async () => {
   const folder = await temporaryFolder();
   const session = await openFolder(folder, { snapshotIntervalMs: 20 });
   await session.tell('p(a)');

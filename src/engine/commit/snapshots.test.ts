@@ -14,7 +14,7 @@ interface Under {
   write(): Promise<void>;
 }
 
-/** Snapshots of a state that is written to without a lane, on a disk that can fail. */
+/** Snapshots of a state written to without a pipeline, on a disk that can fail. */
 async function started(changes: Partial<SnapshotsHost> = {}): Promise<Under> {
   const disk = crashBackend();
   const warnings: string[] = [];
@@ -23,7 +23,7 @@ async function started(changes: Partial<SnapshotsHost> = {}): Promise<Under> {
   const snapshots = new Snapshots({
     state,
     log,
-    lane: { between: async (look) => look() },
+    pipeline: { between: async (look) => look() },
     talliesOf: () => new Map(),
     pause: () => new Promise((resolve) => setImmediate(resolve)),
     neededAfter: () => Number.POSITIVE_INFINITY,
@@ -49,7 +49,7 @@ async function started(changes: Partial<SnapshotsHost> = {}): Promise<Under> {
   return { snapshots, disk, warnings, write };
 }
 
-test('one that is asked for on a full disk is refused, and works when there is room again', async () => {
+test('a requested snapshot on a full disk is refused, and succeeds once there is space', async () => {
   const { snapshots, disk, warnings, write } = await started();
   await write();
   disk.faults = (step) => (step === 'write' ? { code: 'ENOSPC' } : null);
@@ -60,7 +60,7 @@ test('one that is asked for on a full disk is refused, and works when there is r
   expect(warnings).toEqual([]);
 });
 
-test('one that is due on a full disk is told as a warning, leaves no file, and writes go on', async () => {
+test('a scheduled snapshot on a full disk causes a warning, leaves no file, and writes continue', async () => {
   const { disk, warnings, write } = await started({ intervalMs: 5 });
   await write();
   disk.faults = (step) => (step === 'rename' ? { code: 'ENOSPC' } : null);
@@ -71,7 +71,7 @@ test('one that is due on a full disk is told as a warning, leaves no file, and w
   expect((await disk.list()).filter((name) => name.includes('snapshot'))).toEqual([]);
 });
 
-test('at the end one is written where something has changed since the last', async () => {
+test('at shutdown a snapshot is written if anything changed since the last', async () => {
   const { snapshots, disk, write } = await started();
   await write();
   await write();
@@ -79,7 +79,7 @@ test('at the end one is written where something has changed since the last', asy
   expect(await disk.list()).toContain('0000000002.snapshot');
 });
 
-test('one that takes longer than there is time at the end is given up without a warning', async () => {
+test('a snapshot that takes too long at shutdown is given up without a warning', async () => {
   let isEnding = false;
   const slow = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, isEnding ? 60 : 0));
   const { snapshots, disk, warnings, write } = await started({ pause: slow });
@@ -90,7 +90,7 @@ test('one that takes longer than there is time at the end is given up without a 
   expect(warnings).toEqual([]);
 });
 
-test('after soon one is written at the next look', async () => {
+test('after soon() a snapshot is written at the next check', async () => {
   const { snapshots, disk, write } = await started({ intervalMs: 5 });
   await write();
   await snapshots.take();
@@ -99,7 +99,7 @@ test('after soon one is written at the next look', async () => {
   await expect.poll(() => disk.list()).toContain('0000000002.snapshot');
 });
 
-test('its end waits for the one that was to begin after the one under way', async () => {
+test('closing waits for the snapshot queued after the current one', async () => {
   const { snapshots, write } = await started();
   await write();
   const ended: string[] = [];

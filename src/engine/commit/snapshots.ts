@@ -1,57 +1,58 @@
 import { EngineError } from '../base/errors.ts';
-import type { SnapshotTaken } from '../contract/administration.ts';
+import type { SnapshotTaken, StorageState } from '../contract/administration.ts';
 import type { Tallies } from '../datalog/model/rule-tallies.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 import { pinState } from '../state/state-snapshot.ts';
 import type { Log } from '../log/log.ts';
 import type { CommitPipeline } from './commit-pipeline.ts';
 
-/**
- * When snapshots are written: every so often where something has changed, where the log has outgrown the last one,
- * when somebody asks for one, and at the end.
- *
- * One is written at a time, from a state that is pinned between two records; writers and readers go on meanwhile. One
- * that fails is told to the operator and tried again later: the log has all that it would have held.
- */
+/** What snapshots need from the engine. */
 export interface SnapshotsHost {
   readonly state: State;
   readonly log: Log;
-  readonly lane: Pick<CommitPipeline, 'between'>;
+  readonly pipeline: Pick<CommitPipeline, 'between'>;
   readonly talliesOf: (database: DatabaseState) => Tallies;
   readonly pause: () => Promise<void>;
-  /** Records after this one are kept though a snapshot covers them: somebody is fetching them. */
+  /** Records after this one stay in the log although a snapshot covers them: a follower is fetching them. */
   readonly neededAfter: () => number;
   /** Milliseconds between two snapshots. */
   readonly intervalMs: number;
-  /** Told, in words for people, what an operator should know. */
+  /** Receives warnings for the operator, in plain language. */
   readonly onWarn: (message: string) => void;
 }
 
-/** How often it is looked whether one is due, in milliseconds. */
-const lookMs = 1000;
-/** After one that failed, the next is tried after so long. */
+/** Interval of the checks whether a snapshot is due, in milliseconds. */
+const checkIntervalMs = 1000;
+/** Wait after a failed snapshot, in milliseconds. */
 const retryMs = 30_000;
-/** The log may grow to twice the last snapshot, and to so much in any case. */
-const leastLogBytes = 64 * 1024 * 1024;
-/** After one, another is written soon only when so many times as long has passed as it took. */
-const restAfter = 10;
+/** The log may grow to twice the last snapshot, and to at least this many bytes. */
+const minLogBytes = 64 * 1024 * 1024;
+/** A snapshot requested by `soon` waits until this many times the duration of the last one has passed. */
+const restFactor = 10;
 
+/**
+ * Schedules snapshots, the engine's checkpoints: periodically if anything changed, when the log has outgrown the last
+ * one, on demand, and at shutdown.
+ *
+ * One is written at a time, from a state pinned between two records, while reads and writes go on. If one fails, the
+ * operator is warned and it is retried later; the log has everything that it would contain.
+ */
 export class Snapshots {
   readonly #host: SnapshotsHost;
   readonly #timer: ReturnType<typeof setInterval>;
-  /** The one under way. */
+  /** The snapshot in progress. */
   #running: Promise<SnapshotTaken> | null = null;
-  /** What none may be written beside. */
-  #other: Promise<void> | null = null;
-  /** The one that begins after it. */
+  /** Work during which no snapshot may be written. */
+  #exclusive: Promise<void> | null = null;
+  /** The snapshot that begins after the current one. */
   #next: Promise<SnapshotTaken> | null = null;
   #lastAt = performance.now();
   #failedAt = Number.NEGATIVE_INFINITY;
   #isSoon = false;
-  /** What the last one took, in milliseconds. */
+  /** Duration of the last snapshot, in milliseconds. */
   #lastTook = 0;
   #written = 0;
-  /** The uses that the last one holds, as `#usesVersion` counts them. */
+  /** Value of `#usesVersion` in the last snapshot. */
   #uses: number;
   #isClosing = false;
   #isWanted = true;
@@ -59,46 +60,46 @@ export class Snapshots {
   constructor(host: SnapshotsHost) {
     this.#host = host;
     this.#uses = this.#usesVersion();
-    this.#timer = setInterval(() => this.#look(), Math.min(lookMs, host.intervalMs));
+    this.#timer = setInterval(() => this.#takeIfDue(), Math.min(checkIntervalMs, host.intervalMs));
     this.#timer.unref();
   }
 
-  /** Those that were written. */
+  /** Number of snapshots written. */
   get written(): number {
     return this.#written;
   }
 
-  /** Milliseconds that the last one took; null where none was written. */
+  /** Duration of the last snapshot in milliseconds; null: none was written. */
   get tookMs(): number | null {
     return this.#written === 0 ? null : this.#lastTook;
   }
 
-  /** Writes a snapshot of what is there now. Rejects with StorageUnavailable, or NotReady at the end. */
+  /** Writes a snapshot of the current state. Rejects with StorageUnavailable, or with NotReady at shutdown. */
   take(): Promise<SnapshotTaken> {
     if (this.#isClosing)
       return Promise.reject(new EngineError('NotReady', 'the service is shutting down: nothing is lost'));
-    return this.#taken();
+    return this.#takeNext();
   }
 
-  /** Much may have been let go of: a snapshot is written soon, so that the disk shrinks too. */
+  /** Requests a snapshot soon, because much may have been deleted and the disk usage should shrink. */
   soon(): void {
     this.#isSoon = true;
   }
 
-  /** Runs what must not meet one that is being written; resolves as it does. */
+  /** Runs work that must not overlap with a snapshot; settles as it does. */
   async without(run: () => Promise<void>): Promise<void> {
     while (this.#running !== null) await this.#settled(this.#running);
     const other = run().finally(() => {
-      this.#other = null;
+      this.#exclusive = null;
     });
-    // Whoever asked for it is told of what it ends with.
-    this.#other = other.catch(() => {});
+    // The caller receives its error.
+    this.#exclusive = other.catch(() => {});
     await other;
   }
 
   /**
-   * Writes a last one where something has changed and there is so much time, in milliseconds; else gives it up. What
-   * it would have held the log has, but for uses by questions. The lane takes no more writes.
+   * Writes a last snapshot if anything changed and it finishes within this many milliseconds; otherwise gives it up.
+   * The log has everything it would contain, except uses by questions. The pipeline must accept no more writes.
    */
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
@@ -108,25 +109,25 @@ export class Snapshots {
       this.#isWanted = false;
     }, withinMs);
     try {
-      // The one that is to begin becomes the one under way when that has ended.
+      // The next snapshot becomes the current one when that has ended.
       for (let taken = this.#running ?? this.#next; taken !== null; taken = this.#running ?? this.#next)
         await this.#settled(taken);
-      if (this.#isWanted && this.#hasChanged()) await this.#settled(this.#taken());
+      if (this.#isWanted && this.#hasChanged()) await this.#settled(this.#takeNext());
     } finally {
       clearTimeout(timer);
     }
   }
 
-  #look(): void {
+  #takeIfDue(): void {
     if (this.#running !== null || performance.now() - this.#failedAt < retryMs) return;
     const { uncoveredBytes, snapshotBytes } = this.#host.log.statistics();
-    const isLong = uncoveredBytes > Math.max(leastLogBytes, 2 * snapshotBytes);
+    const isLong = uncoveredBytes > Math.max(minLogBytes, 2 * snapshotBytes);
     const since = performance.now() - this.#lastAt;
-    const isTime = since >= this.#host.intervalMs || (this.#isSoon && since >= restAfter * this.#lastTook);
-    if ((isLong || isTime) && this.#hasChanged()) void this.#settled(this.#taken());
+    const isTime = since >= this.#host.intervalMs || (this.#isSoon && since >= restFactor * this.#lastTook);
+    if ((isLong || isTime) && this.#hasChanged()) void this.#settled(this.#takeNext());
   }
 
-  /** Resolves when it has ended, however: who asked for it is told, and the operator. */
+  /** Resolves when the snapshot has ended. Its requester receives an error; the operator is warned. */
   async #settled(taken: Promise<SnapshotTaken> | null): Promise<void> {
     try {
       await taken;
@@ -138,8 +139,8 @@ export class Snapshots {
     }
   }
 
-  /** One that begins after the call. */
-  #taken(): Promise<SnapshotTaken> {
+  /** A snapshot that begins after the call. */
+  #takeNext(): Promise<SnapshotTaken> {
     if (this.#running === null) return this.#next ?? this.#begin();
     this.#next ??= this.#running.then(
       () => this.#begin(),
@@ -159,12 +160,12 @@ export class Snapshots {
   }
 
   async #write(): Promise<SnapshotTaken> {
-    const { state, log, lane, talliesOf, pause, neededAfter } = this.#host;
+    const { state, log, pipeline, talliesOf, pause, neededAfter } = this.#host;
     const startedAt = performance.now();
     try {
-      await this.#other;
+      await this.#exclusive;
       await log.beginSegment();
-      const { pin, uses } = await lane.between(() => ({
+      const { pin, uses } = await pipeline.between(() => ({
         pin: pinState(state, talliesOf),
         uses: this.#usesVersion(),
       }));
@@ -194,11 +195,62 @@ export class Snapshots {
     return state.sequence > (log.snapshot()?.sequence ?? 0) || this.#uses !== this.#usesVersion();
   }
 
-  /** Moves with every use of a fact or a key that is noted. */
+  /** Increases with every recorded use of a fact or a key. */
   #usesVersion(): number {
     let version = 0;
     for (const { tenants } of this.#host.state.databases.values())
       for (const { uses } of tenants.values()) version += uses.version;
     return version + this.#host.state.keys.usesVersion;
   }
+}
+
+/**
+ * Backups: copies of a snapshot file written for the purpose.
+ *
+ * A slow reader holds one file open but no state. The caller decides how long a backup may take.
+ */
+export class Backups {
+  readonly #snapshots: Pick<Snapshots, 'take'>;
+  readonly #log: Pick<Log, 'copySnapshot'>;
+  readonly #now: () => number;
+  /** The last backup that was sent completely. */
+  last: StorageState['backup'] = null;
+  /** Number of backups sent completely. */
+  count = 0;
+
+  constructor(snapshots: Pick<Snapshots, 'take'>, log: Pick<Log, 'copySnapshot'>, now: () => number) {
+    this.#snapshots = snapshots;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** Takes a snapshot and opens its file. Rejects with StorageUnavailable, or with NotReady at shutdown. */
+  async take(): Promise<Backup> {
+    await this.#snapshots.take();
+    const copy = await this.#log.copySnapshot();
+    const { sequence: position, bytes } = copy;
+    const takenAt = this.#now();
+    return {
+      position,
+      bytes,
+      pieces: () => copy.pieces(),
+      close: async (isWhole) => {
+        await copy.close();
+        if (!isWhole) return;
+        this.count++;
+        this.last = { position, bytes, takenAt };
+      },
+    };
+  }
+}
+
+/** A complete backup in the format of a snapshot. Close it, however far it was read. */
+export interface Backup {
+  /** Sequence of the last record that it covers. */
+  readonly position: number;
+  readonly bytes: number;
+  /** All bytes, readable once, in pieces of less than 1 MiB. */
+  pieces(): AsyncGenerator<Uint8Array, void, undefined>;
+  /** `isWhole`: it was sent completely. */
+  close(isWhole: boolean): Promise<void>;
 }

@@ -1,31 +1,31 @@
 import { contentsOf, type Contents, type FolderTask, noPause, talliesOf } from './locked-folder.ts';
 import { stateOf } from '../state/state-snapshot.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import { pinState } from '../state/state-snapshot.ts';
 import { putAlone } from '../log/standalone-snapshot.ts';
 import { asideName, journalNames, readJournal, writeJournal } from '../log/journal.ts';
 import { openLog } from '../log/log.ts';
 import { StartupError } from '../log/startup-error.ts';
 
-/** Keys of a folder, before and after: 64 hexadecimal digits each; null: it is not encrypted. */
+/** The folder's key before and after: 64 hexadecimal digits each; null: not encrypted. */
 export interface FolderKeyChange {
   readonly from: string | null;
   readonly to: string | null;
 }
 
 /**
- * Writes everything in the folder anew, under another key or under none.
+ * Re-encrypts everything in a folder under another key, or decrypts it.
  *
- * What a power cut leaves is the folder under the one key or under the other: all turns with the name of one snapshot.
- * What it covers goes afterwards. Refuses with a StartupError, as a start with the key `from` does.
+ * A power cut leaves the folder under one key or the other: the rename of one snapshot switches it atomically, and what
+ * that covers is removed afterwards. Refuses with a StartupError, as a start with the key `from` does.
  */
 export async function convertFolder(task: FolderTask, { from, to }: FolderKeyChange): Promise<Contents> {
   const { backend, clock, random, onWarn } = task;
   const now = (): number => clock.now();
-  const { log } = await openLog(backend, { fsync: 'always', key: keyOf(from), now, random, onWarn });
+  const { log } = await openLog(backend, { fsync: 'always', key: folderKeyOf(from), now, random, onWarn });
   if (log.lastSequence === 0)
     throw new StartupError(
-      'The storage folder holds nothing yet. Start the service with the key that it is to have.',
+      'The storage folder is still empty. Start the service with the key that you want to use.',
     );
   const restored = await stateOf(log, noPause);
   const pin = pinState(restored.state, talliesOf(restored));
@@ -35,7 +35,7 @@ export async function convertFolder(task: FolderTask, { from, to }: FolderKeyCha
   await log.close();
   const parts = pin.parts(noPause, () => true);
   await putAlone(backend, { sequence, time, checksum, historyId, parent, epoch }, parts, {
-    key: keyOf(to),
+    key: folderKeyOf(to),
     now,
     random,
     onWarn,
@@ -45,8 +45,8 @@ export async function convertFolder(task: FolderTask, { from, to }: FolderKeyCha
 }
 
 /**
- * The same for what lies beside the log. Where the power goes meanwhile, the next start reads what is not encrypted, and
- * sets aside what it cannot read.
+ * Re-encrypts the journals. After a power cut meanwhile, the next start reads unencrypted ones and sets aside what it
+ * cannot read.
  */
 async function convertJournals(
   { backend, random, onWarn }: FolderTask,
@@ -54,11 +54,11 @@ async function convertJournals(
 ): Promise<void> {
   const names = await backend.list();
   for (const name of journalNames) {
-    // One that was set aside is of no use, and may be readable by anybody.
+    // A journal that was set aside is useless, and may be unencrypted.
     if (names.includes(asideName(name))) await backend.remove(asideName(name));
     if (!names.includes(name)) continue;
-    const { records } = await readJournal({ backend, name, key: keyOf(change.from), random, onWarn });
-    await writeJournal({ backend, name, key: keyOf(change.to), random }, records);
+    const { records } = await readJournal({ backend, name, key: folderKeyOf(change.from), random, onWarn });
+    await writeJournal({ backend, name, key: folderKeyOf(change.to), random }, records);
   }
   await backend.syncDirectory();
 }

@@ -1,9 +1,10 @@
 /**
- * The power goes, and the disk fails, while a folder is given another key, repaired, or restored.
+ * Power cuts and disk failures while a folder is re-encrypted, repaired or restored.
  *
- * Whatever is left starts with all that the folder held before or is to hold after, or refuses the start in words that
- * name what is to be run again; and that, run again, comes to the same end. What is done when the command has answered is
- * safe. A failure names its seed: SEED=n begins with that one. LONG=1 looks at tens of thousands of disks.
+ * Whatever remains starts with everything that the folder contained before or should contain after, or refuses the
+ * start and names the command to run again; running it again leads to the same result. Once the command has answered,
+ * its result is safe. A failure prints its seed: SEED=n begins with that one. LONG=1 examines tens of thousands of
+ * disks.
  */
 import { createHash } from 'node:crypto';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
@@ -39,20 +40,20 @@ afterAll(() => {
 type Files = ReadonlyMap<string, Uint8Array>;
 type Key = string | null;
 
-/** A folder, what is to be done to it, and what may be told of it. */
+/** A folder, the task to run on it, and the results allowed. */
 interface Work {
   readonly files: Files;
-  /** Keys that it may open with: that of before, and where it is another one that of after. */
+  /** The keys that may open it: the key before and, if different, the key after. */
   readonly keys: readonly Key[];
   readonly run: (task: FolderTask) => Promise<unknown>;
-  /** What it tells before, null where a start is refused in these words. */
+  /** Its contents before; null: a start is refused with these words. */
   readonly before: string | null;
   readonly refusal: string;
-  /** null: whatever the work makes of it. */
+  /** null: whatever the task makes of it. */
   readonly after: string | null;
 }
 
-/** Files as a process leaves them that was killed: a snapshot, and records behind it; and what they tell. */
+/** Files as a killed process leaves them, a snapshot with records after it; and their contents. */
 async function folderOf(seed: number, key: Key): Promise<{ files: Files; told: string; empty: string }> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -93,7 +94,7 @@ async function repairing(seed: number, key: Key): Promise<Work> {
     const at = prng.below(bytes.length);
     bytes[at] = (bytes[at] as number) ^ (1 << prng.below(8));
     const damaged = new Map([...files, [name, bytes]]);
-    // A torn end needs no repair; a version or a flag that nobody knows is not for this program to repair.
+    // A torn end needs no repair; an unknown version or flag is not for this program to repair.
     const repaired = await run(taskOn(memoryBackend(damaged), seed)).catch(() => null);
     if (repaired !== null)
       return { files: damaged, keys: [key], run, before: null, refusal: '--repair', after: null };
@@ -120,7 +121,7 @@ function fingerprint(files: Files): string {
   return hash.digest('base64');
 }
 
-/** What a start finds in these files, which it may change: what they tell, or null and why it was refused. */
+/** The contents that a start finds in these files, which it may change; or null and the reason for the refusal. */
 async function startOn(
   { keys }: Pick<Work, 'keys'>,
   disk: StorageBackend,
@@ -139,7 +140,7 @@ async function startOn(
   throw new Error('none of the keys opens the folder');
 }
 
-/** Holds what a start finds against what may be there, and says which it is. */
+/** Checks what a start finds against the allowed results and returns which one it is. */
 async function look(work: Work, files: Files, after: string, about: string): Promise<'before' | 'after'> {
   total.started++;
   const { told, key, refusal } = await startOn(work, memoryBackend(files));
@@ -153,7 +154,7 @@ async function look(work: Work, files: Files, after: string, about: string): Pro
   return 'before';
 }
 
-/** Does the work on what is left of it; it may be done already, which it says by refusing. */
+/** Runs the task on what remains; it may be done already, and then refuses. */
 async function runAgain(work: Work, disk: StorageBackend, about: string): Promise<void> {
   const refusal = await work.run(taskOn(disk, 11)).then(
     () => null,
@@ -162,7 +163,7 @@ async function runAgain(work: Work, disk: StorageBackend, about: string): Promis
   if (refusal !== null) expect(refusal, about).toBeInstanceOf(StartupError);
 }
 
-/** The power goes once more while the command is run again; then it is run to its end. */
+/** Cuts the power once more while the command runs again, then runs it to its end. */
 async function again(work: Work, left: Files, after: string, prng: Prng, about: string): Promise<void> {
   total.again++;
   const disk = crashBackend(left);
@@ -177,7 +178,7 @@ async function again(work: Work, left: Files, after: string, prng: Prng, about: 
   expect(await look(work, await filesOf(last), after, there), there).toBe('after');
 }
 
-/** What a start tells after the work was done whole, and the disk that it was done on. */
+/** The contents after the complete task, and its disk. */
 async function done(work: Work, seed: number): Promise<{ disk: CrashBackend; after: string }> {
   const disk = crashBackend(work.files);
   await work.run(taskOn(disk, seed));
@@ -206,7 +207,7 @@ async function explore(work: Work, seed: number): Promise<void> {
   }
 }
 
-/** Has one operation of the disk fail after the other: false where there are none so far on. */
+/** Fails one disk operation after another; false when there are no more. */
 async function fails(work: Work, after: string, code: string, at: number): Promise<boolean> {
   const about = `operation ${at} fails with ${code}`;
   const disk = crashBackend(work.files);

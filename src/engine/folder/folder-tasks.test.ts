@@ -8,7 +8,7 @@ import { convertFolder } from './convert-folder.ts';
 import { type FolderTask, noPause, talliesOf } from './locked-folder.ts';
 import { openEngine, openStored } from '../open-engine.ts';
 import { stateOf } from '../state/state-snapshot.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import { repairFolder } from './repair-folder.ts';
 import { openBackup } from './restore-backup.ts';
 import { pinState, type RestoredState } from '../state/state-snapshot.ts';
@@ -51,7 +51,7 @@ async function written(encryptionKey: string | null, withSnapshot = true): Promi
   const idempotency = { key: 'once', fingerprint: 'f', space: 's' };
   await engine.tell({ ...caller, idempotency }, { ...factInput('p(a7)'), ifGeneration: null });
   for (let n = 8; n <= 11; n++) await engine.tell(caller, { ...factInput(`p(a${n})`), ifGeneration: null });
-  // As a power cut leaves it: without a last snapshot.
+  // As after a power cut: without a last snapshot.
   const files = await filesOf(storageDir);
   await engine.close(0);
   return files;
@@ -69,7 +69,7 @@ function taskOn(backend: StorageBackend, seed = 1): FolderTask & { warnings: str
   };
 }
 
-/** All that is logged, as the bytes of a snapshot of it. */
+/** All logged state, as the bytes of a snapshot. */
 async function loggedOf(restored: RestoredState): Promise<string> {
   const pieces: Uint8Array[] = [];
   for await (const { section, bytes } of pinState(restored.state, talliesOf(restored)).parts(
@@ -81,10 +81,10 @@ async function loggedOf(restored: RestoredState): Promise<string> {
 }
 
 async function opened(files: StorageBackend, key: string | null): Promise<RestoredState> {
-  return stateOf((await readStoredLog(files, keyOf(key))).log, noPause);
+  return stateOf((await readStoredLog(files, folderKeyOf(key))).log, noPause);
 }
 
-/** What the service answers of the folder with these files: the facts of p, by what they are about, and their ids. */
+/** The service's answer from a folder with these files: the facts of p with their ids. */
 async function served(files: StorageBackend & { contents(name: string): Uint8Array }, key: string | null) {
   const storageDir = await temporaryFolder();
   for (const name of await files.list()) await writeFile(join(storageDir, name), files.contents(name));
@@ -117,7 +117,7 @@ describe('another key', () => {
     expect(await disk.list()).toHaveLength(1);
   });
 
-  it('keeps the history, ids, generations and what idempotency keys were answered', async () => {
+  it('keeps the history, ids, generations and idempotency outcomes', async () => {
     const files = await written(null);
     const before = await served(memoryBackend(files), null);
     const disk = crashBackend(files);
@@ -130,7 +130,7 @@ describe('another key', () => {
     expect([...state.idempotency.all()]).toHaveLength(1);
   });
 
-  it('is refused where the present one is wrong, and nothing is changed', async () => {
+  it('is refused if the current one is wrong, and nothing is changed', async () => {
     const files = await written(oldKey);
     const disk = crashBackend(files);
     await expect(convertFolder(taskOn(disk), { from: newKey, to: null })).rejects.toMatchObject({
@@ -150,15 +150,15 @@ describe('--restore', () => {
     return disk.now().contents(snapshot);
   }
 
-  it('makes a history that names the one before', async () => {
+  it('begins a history that names its parent', async () => {
     const from = memoryBackend(new Map([[name, await backupOf(oldKey)]]));
     const backup = await openBackup(from, name, oldKey);
     expect(backup).toMatchObject({ position: 13, contents: { facts: 11, rules: 1 } });
     const disk = crashBackend();
     await backup.install(taskOn(disk));
-    const original = await readStoredLog(memoryBackend(await written(oldKey)), keyOf(oldKey));
+    const original = await readStoredLog(memoryBackend(await written(oldKey)), folderKeyOf(oldKey));
     expect(original.contents.parent).toBeNull();
-    const { historyId, parent } = (await readStoredLog(disk, keyOf(oldKey))).contents;
+    const { historyId, parent } = (await readStoredLog(disk, folderKeyOf(oldKey))).contents;
     expect(parent?.sequence).toBe(13);
     expect(historyId).not.toBe(parent?.historyId);
     const after = await served(disk.now(), oldKey);
@@ -166,7 +166,7 @@ describe('--restore', () => {
     expect(after.state.parent).toEqual({ historyId: parent?.historyId, position: 13 });
   });
 
-  it('refuses a file that was cut or changed anywhere, and a folder with anything in it; nothing is left behind', async () => {
+  it('refuses a file truncated or changed anywhere, and a folder that is not empty; nothing is left behind', async () => {
     const bytes = await backupOf(null);
     const prng = new Prng(3);
     for (let run = 0; run < 300; run++) {
@@ -190,7 +190,7 @@ describe('--restore', () => {
   });
 });
 
-/** Where the frames of a file stand. */
+/** Offsets of a file's frames. */
 function offsetsIn(bytes: Uint8Array): number[] {
   const start = new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true);
   const found: number[] = [];
@@ -217,7 +217,7 @@ function names(count: number, without: readonly number[] = []): string[] {
 describe.each([null, oldKey])('--verify and --repair of a folder with the key %s', (key) => {
   const log = '0000000002.log';
 
-  it('find nothing wrong with a sound one, and change nothing', async () => {
+  it('find no damage in a sound one, and change nothing', async () => {
     const disk = crashBackend(await written(key));
     expect(await verifyFolder(disk, key)).toMatchObject({
       damages: [],
@@ -229,7 +229,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
     expect(disk.steps).toBe(0);
   });
 
-  it('name file and offset of a frame in the middle, and keep what stands before and behind it with its ids', async () => {
+  it('name file and offset of a frame in the middle, and keep the records before and after it with their ids', async () => {
     const files = await written(key);
     const before = await served(memoryBackend(files), key);
     const [, second = 0, third = 0] = offsetsIn(files.get(log) as Uint8Array);
@@ -249,7 +249,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
     expect(after.state.parent).toEqual({ historyId: before.state.historyId, position: 9 });
   });
 
-  it('keep the records behind a snapshot that is lost, and say what was lost', async () => {
+  it('keep the records after a lost snapshot, and say what was lost', async () => {
     const files = await written(key);
     const before = await served(memoryBackend(files), key);
     const snapshot = '0000000008.snapshot';
@@ -257,7 +257,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
     const { damages } = await verifyFolder(disk, key);
     expect(damages[0]).toMatchObject({
       file: snapshot,
-      what: expect.stringContaining('its state is not whole'),
+      what: expect.stringContaining('its state section is incomplete'),
     });
     expect(damages[1]?.what).toContain('records 1 to 8 are missing');
     const repaired = await repairFolder(taskOn(disk), key);
@@ -268,7 +268,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
     expect(after.next).toBeGreaterThanOrEqual(before.next);
   });
 
-  it('never leave a folder that does not open, nor a generation that goes back, whichever bit was turned', async () => {
+  it('never leave a folder that does not open, nor a generation that decreases, whichever bit was flipped', async () => {
     const files = await written(key);
     const prng = new Prng(21);
     const runs = process.env['LONG'] === '1' ? 2000 : 120;
@@ -279,7 +279,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
       const isWrongKey = (error: unknown): boolean => error instanceof StartupError && error.offset === 0;
       const repaired = await repairFolder(taskOn(disk), key).catch((error: unknown) => error);
       if (repaired instanceof Error) {
-        // A version or a flag that is not known is somebody else's file, not a damaged one.
+        // An unknown version or flag means another program's file, not a damaged one.
         expect(isWrongKey(repaired), `${name}: ${String(repaired)}`).toBe(true);
         continue;
       }
@@ -292,7 +292,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
   });
 });
 
-it('a record behind a gap that names facts by numbers is left out and named', async () => {
+it('a record after a gap that names facts by number is left out and reported', async () => {
   const storageDir = await temporaryFolder();
   const clock = new ManualClock(startTime);
   const engine = await openEngine({ storageDir, clock });
@@ -307,12 +307,12 @@ it('a record behind a gap that names facts by numbers is left out and named', as
   const disk = crashBackend(turned(files, log, second + 70));
   const repaired = await repairFolder(taskOn(disk), null);
   expect(repaired?.leftOut).toEqual([
-    { sequence: 6, kind: 'retractById', why: expect.stringContaining('by numbers') },
+    { sequence: 6, kind: 'retractById', why: expect.stringContaining('by number') },
   ]);
   expect(repaired?.contents.facts).toBe(1);
 });
 
-/** Each moment at which the power may go, with a few of the disks that it may leave. */
+/** Every moment of a possible power cut, with some of the disks it can leave. */
 async function atEveryMoment(
   disk: CrashBackend,
   look: (left: ReturnType<CrashBackend['now']>) => Promise<void>,
@@ -324,12 +324,12 @@ async function atEveryMoment(
   }
 }
 
-describe("a follower's folder and what it was receiving", () => {
+describe("a follower's folder with a snapshot being received", () => {
   const key = oldKey;
   const whole = '0000000001.snapshot.received';
   const name = 'kept.backup';
 
-  /** Eleven facts, and a snapshot of a leader that knows none: whole, or not yet. */
+  /** Eleven facts, and a snapshot of an empty leader, received completely or not. */
   async function receiving(isWhole: boolean): Promise<Map<string, Uint8Array>> {
     const clock = new ManualClock(startTime);
     const leader = await openStored(memoryBackend(), { clock, pause: noPause });
@@ -339,7 +339,7 @@ describe("a follower's folder and what it was receiving", () => {
     const disk = memoryBackend(await written(key));
     const { log } = await openLog(disk, {
       fsync: 'always',
-      key: keyOf(key),
+      key: folderKeyOf(key),
       now: () => startTime,
       random,
       onWarn,
@@ -382,7 +382,7 @@ describe("a follower's folder and what it was receiving", () => {
     expect([snapshot, rest]).toEqual([expect.stringMatching(/^\d+\.snapshot$/), ['following']]);
   });
 
-  it('keeps what was there before where what was received is damaged, and sets that aside', async () => {
+  it('keeps the earlier contents if the received snapshot is damaged, and sets that aside', async () => {
     const files = await receiving(true);
     const disk = crashBackend(turned(files, whole, 300));
     expect((await verifyFolder(disk, key)).damages[0]).toMatchObject({ file: whole });
@@ -397,7 +397,7 @@ describe("a follower's folder and what it was receiving", () => {
     });
   });
 
-  it('is repaired beside one that did not come whole, which the next start removes', async () => {
+  it('is repaired beside an incomplete one, which the next start removes', async () => {
     const files = await receiving(false);
     const log = '0000000002.log';
     const [, second = 0] = offsetsIn(files.get(log) as Uint8Array);

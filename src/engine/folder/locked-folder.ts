@@ -7,19 +7,23 @@ import { openFileBackend } from '../log/file-backend.ts';
 import { lockFolder } from '../log/lock.ts';
 
 /**
- * What is done to a folder while no service runs on it: verified, repaired, restored, given another key.
+ * The context of a task on a folder while no service runs on it: verify, repair, restore or convert.
  *
- * Each is a function over a backend, so that it can be tried with a disk whose power goes; here it gets the folder's.
+ * Each task is a function over a storage backend, so that tests can run it on a simulated disk with power cuts; here it
+ * gets the real folder.
  */
 export interface FolderTask {
   readonly backend: StorageBackend;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
-  /** Told, in words for people, what an operator should know. */
+  /** Receives warnings for the operator, in plain language. */
   readonly onWarn: (message: string) => void;
 }
 
-/** Runs the task while this process has the lock of the folder, which is made where it does not exist. Rejects with a StartupError where another has it. */
+/**
+ * Runs a task while this process holds the folder's lock; creates the folder if needed. Rejects with a StartupError if
+ * another process holds the lock.
+ */
 export async function inLockedFolder<Result>(
   storageDir: string,
   onWarn: (message: string) => void,
@@ -34,13 +38,13 @@ export async function inLockedFolder<Result>(
   }
 }
 
-/** What a task on these files has to go by. */
+/** The context of a task on these files. */
 export function folderTask(backend: StorageBackend, onWarn: (message: string) => void): FolderTask {
   const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
   return { backend, clock: systemClock, random, onWarn };
 }
 
-/** What there is in a state, in figures for people. */
+/** The contents of a state, in numbers. */
 export interface Contents {
   readonly databases: number;
   readonly tenants: number;
@@ -48,6 +52,7 @@ export interface Contents {
   readonly rules: number;
 }
 
+/** Counts the contents of a state. */
 export function contentsOf(state: State): Contents {
   const contents = { databases: state.databases.size, tenants: 0, facts: 0, rules: 0 };
   for (const { tenants, rules, generation } of state.databases.values()) {
@@ -58,12 +63,12 @@ export function contentsOf(state: State): Contents {
   return contents;
 }
 
-/** How often rules had concluded something when the state was read; nothing where that is not known. */
+/** How often rules had fired when the state was written; empty if unknown. */
 export function talliesOf({ tallies }: RestoredState): (database: DatabaseState) => Tallies {
   return (database) => tallies.get(database) ?? new Map();
 }
 
-/** For a task that nothing else waits for. */
+/** The pause of tasks that no other work waits for. */
 export async function noPause(): Promise<void> {
-  // A state that is read or written with nobody else there need not make way.
+  // Nothing else runs, so there is nothing to yield to.
 }

@@ -1,8 +1,9 @@
 /**
- * The power goes at every moment of a run, with every outcome that the disk may have: docs/format.md says what a start
+ * Power cuts at every moment of a run, with every outcome that the disk can have: docs/format.md says what a start
  * makes of it, contract section 9 what it must not lose.
  *
- * A failure names its seed: SEED=n begins with that one. LONG=1 goes on until a hundred thousand starts were looked at.
+ * A failure prints its seed: SEED=n begins with that one. LONG=1 continues until a hundred thousand starts were
+ * examined.
  */
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { Prng } from '../testing/prng.ts';
@@ -13,7 +14,7 @@ import { RecordedRun } from '../testing/recorded-run.ts';
 const isLong = process.env['LONG'] === '1';
 const seed = Number(process.env['SEED'] ?? 1);
 const limits = isLong ? { outcomes: 200, again: 0.5 } : { outcomes: 24, again: 0.3 };
-/** Starts of each workload, at least. */
+/** Minimum number of starts per workload. */
 const least = isLong ? Math.ceil(100_000 / workloads.length) : 100;
 const timeout = 3_600_000;
 const total = noExploration();

@@ -1,6 +1,6 @@
 /**
- * Disks of the system that fail: a file system of 64 KiB, and calls of the system that strace has fail. Each is plainly
- * skipped where the machine does not allow it.
+ * Failing disks of the real system: a file system of 64 KiB, and system calls that strace makes fail. A test is skipped
+ * if the machine does not allow it.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -86,7 +86,7 @@ for (const [call, error] of [
       expect(told.refused).toMatchObject({ code: 'StorageUnavailable' });
       expect(told.answered).toBeGreaterThan(0);
       expect(told.readable).toBe(told.answered);
-      // After a failed sync nobody knows what the disk holds: nothing is written until a restart.
+      // After a failed sync the contents of the disk are unknown: nothing is written until a restart.
       expect(told.isWritable).toBe(call === 'pwrite64');
       if (call === 'pwrite64') expect(told.found).toBe(told.answered + 1);
       else expect([told.answered, told.answered + 1]).toContain(told.found);

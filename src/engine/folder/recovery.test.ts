@@ -16,7 +16,7 @@ import {
   testCaller,
 } from '../testing/engine-fixtures.ts';
 
-/** What a start finds again: contract section 9. */
+/** What a start recovers: contract section 9. */
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'corollary-engine-'));
@@ -29,7 +29,7 @@ function openFolder(storageDir: string, time = startTime): Promise<Session> {
   return openSession({ storageDir, clock: new ManualClock(time) });
 }
 
-/** Knowledge of every kind, in several tenants and databases, with changes behind it. */
+/** Knowledge of every kind, in several tenants and databases, with a history of changes. */
 async function fill(session: Session): Promise<void> {
   const { tell, tellAll, teach, forget, changeRule, as, engine, caller, clock } = session;
   await tellAll(['edge(a, b)', 'edge(b, c)', 'edge(c, d)', '-edge(d, a)', 'p("", "a, b", "\ufeff")']);
@@ -53,7 +53,7 @@ async function fill(session: Session): Promise<void> {
   await tell('edge(a, b)');
 }
 
-/** All that a caller can see that does not depend on uses by questions, as text. */
+/** Everything visible to a caller that does not depend on uses by questions, as text. */
 async function everything(session: Session): Promise<string> {
   const { engine, caller, ask, results, list } = session;
   const other = session.as({ tenant: 'other' });
@@ -92,7 +92,7 @@ test('after a clean end everything is as it was: answers, proofs, ids, generatio
   expect(await everything(again)).toBe(before);
 });
 
-test('a copy of the folder taken without an end holds every answered write', async () => {
+test('a copy of the folder taken without a clean end has every acknowledged write', async () => {
   const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
   const session = await openFolder(folder);
   await fill(session);
@@ -103,7 +103,7 @@ test('a copy of the folder taken without an end holds every answered write', asy
   expect((await again.tell('new(a)')).generation).toBe((await session.tell('new(a)')).generation);
 });
 
-test('generations and ids go on after a start, and never go back', async () => {
+test('generations and ids continue after a start, and never decrease', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   const { id, generation } = await first.tell('p(a)');
@@ -130,7 +130,7 @@ test('starting many times changes nothing', async () => {
   }
 });
 
-test('what expired while nobody ran is gone at the start, what began then is there', async () => {
+test('facts that expired while no process ran are gone at the start, and facts that began then are there', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   await first.teach('q(?x) :- p(?x)');
@@ -142,7 +142,7 @@ test('what expired while nobody ran is gone at the start, what began then is the
   expect(await second.results('q(?x)')).toEqual(['q(new)']);
 });
 
-test('time never goes back before the last write, across a start too', async () => {
+test('time never goes back before the last write, even across a start', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder, startTime + day);
   await first.tell('p(a)');
@@ -172,7 +172,7 @@ test('writes that are refused leave nothing behind', async () => {
   expect((await second.engine.databases(testCaller())).databases).toHaveLength(1);
 });
 
-test('many writers at once all find their writes again, in the order of their generations', async () => {
+test('many concurrent writers all find their writes, in the order of their generations', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   const written = await Promise.all(
@@ -208,11 +208,11 @@ test('an engine in memory keeps nothing', async () => {
   expect((await second.list()).total).toBe(0);
 });
 
-test('a folder that cannot be made is refused with the reason', async () => {
+test('a folder that cannot be created is refused with the reason', async () => {
   await expect(openEngine({ storageDir: '/dev/null/folder' })).rejects.toThrow(StartupError);
 });
 
-test('after kill -9 every answered write is there, and no batch in part', async () => {
+test('after kill -9 every acknowledged write is there, and no partial batch', async () => {
   const folder = await temporaryFolder();
   const program = await bundleProgram(new URL('../testing/write-facts.ts', import.meta.url));
   let answered = -1;

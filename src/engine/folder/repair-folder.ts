@@ -1,6 +1,6 @@
 import { apply } from '../state/apply.ts';
 import { contentsOf, type Contents, type FolderTask, noPause, talliesOf } from './locked-folder.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import type { Operation } from '../state/operation.ts';
 import { DatabaseState, State } from '../state/state.ts';
 import { pinState, readState, type RestoredState } from '../state/state-snapshot.ts';
@@ -11,21 +11,12 @@ import { type Damage, examine, type Examined, recordsIn } from '../log/examine.t
 import { withFile } from '../log/recovery.ts';
 import { readSection } from '../log/snapshot-reader.ts';
 
-/**
- * A folder that a start refuses, made one that it takes: what still verifies is kept, and what does not is set aside.
- *
- * The state is folded anew from the newest snapshot whose state is whole and every record that verifies, gaps or not, and
- * becomes one snapshot in the place of everything. After a gap a record that names facts or rules by their numbers may mean
- * others than it did, so it is left out unless they are older than the gap; so is one that cannot be applied to what is
- * left. What was lost is counted as if all of it had happened: sequences and generations go on behind it, so none
- * is given twice. The history is another one from then on, so that no follower takes it for the one it knows.
- * The damaged bytes are copied to files of their own, durably, before anything is changed.
- */
+/** The result of a repair. */
 export interface Repaired {
   readonly damages: readonly Damage[];
-  /** Names of the files that the damaged bytes were copied to. */
+  /** Names of the files with copies of the damaged bytes. */
   readonly setAside: readonly string[];
-  /** Records that verify and were left out all the same, and why. */
+  /** Valid records that were left out, with the reasons. */
   readonly leftOut: readonly LeftOut[];
   readonly contents: Contents;
   readonly position: number;
@@ -33,30 +24,37 @@ export interface Repaired {
 
 export interface LeftOut {
   readonly sequence: number;
-  /** The operation's. */
+  /** Kind of the operation. */
   readonly kind: string;
   readonly why: string;
 }
 
-/** After so many records that could not be applied, those that follow are left out too. */
-const MOST_TRIES = 100;
+/** After this many records that could not be applied, the remaining ones are left out too. */
+const MAX_TRIES = 100;
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Repairs; null where there is nothing to repair, and then nothing was changed. Refuses with a StartupError where the key is
- * not the folder's, or a file is of a newer version.
+ * Repairs a folder that a start refuses: keeps what still verifies and sets aside what does not. null: nothing to
+ * repair, nothing changed. Refuses with a StartupError if the key is not the folder's or a file is of a newer version.
+ *
+ * The state is rebuilt from the newest snapshot with an intact state section and every record that verifies, across
+ * gaps, and becomes one snapshot that replaces everything. After a gap, a record that names facts or rules by number
+ * could refer to others, so it is left out unless those are older than the gap; so is a record that cannot be applied.
+ * Sequences and generations continue as if all lost records had been applied, so none is reused. The history gets a new
+ * id, so that followers do not take it for the one they know. The damaged bytes are copied to separate files, durably,
+ * before anything changes.
  */
 export async function repairFolder(
   { backend, clock, random, onWarn }: FolderTask,
   encryptionKey: string | null,
 ): Promise<Repaired | null> {
-  const key = keyOf(encryptionKey);
+  const key = folderKeyOf(encryptionKey);
   const examined = await examine(backend, key);
   if (examined.damages.length === 0) return null;
   const { restored, leftOut } = await fold(backend, examined);
   const { state } = restored;
-  const { historyId, epoch, unbrokenTo, mostSequence } = examined;
-  passOver(state, mostSequence, lostRecords(examined) + leftOut.length);
+  const { historyId, epoch, unbrokenTo, maxSequence } = examined;
+  passOver(state, maxSequence, lostRecords(examined) + leftOut.length);
   const setAside = await setDamagedAside(backend, examined.damages);
   const pin = pinState(state, talliesOf(restored));
   const parent = historyId === null ? null : { historyId, sequence: unbrokenTo };
@@ -81,10 +79,10 @@ interface Folded {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** The state of all that is left. A record that fails leaves the state half changed: it is folded again without it. */
+/** Folds the remaining records. A record that fails leaves a half-changed state, so the fold starts over without it. */
 async function fold(backend: StorageBackend, examined: Examined): Promise<Folded> {
   const failed = new Map<number, LeftOut>();
-  for (let left = MOST_TRIES; ; left--) {
+  for (let left = MAX_TRIES; ; left--) {
     const isLast = left <= 0;
     const folding = new Folding(await initialState(backend, examined), failed, isLast);
     const failure = await foldAll(backend, examined, folding);
@@ -93,7 +91,7 @@ async function fold(backend: StorageBackend, examined: Examined): Promise<Folded
   }
 }
 
-/** The first record that cannot be applied; null: all that were wanted were. */
+/** The first record that cannot be applied; null: none. */
 async function foldAll(
   backend: StorageBackend,
   { frames }: Examined,
@@ -116,16 +114,16 @@ async function initialState(
   return readState({ readSnapshot }, noPause, !lacksObserved);
 }
 
-/** Applies record after record, some of which are not there. */
+/** Applies records one after another, some of which may be missing. */
 class Folding {
   readonly #restored: RestoredState;
   readonly #failed: ReadonlyMap<number, LeftOut>;
   readonly #leavesRestOut: boolean;
   readonly #leftOut: LeftOut[] = [];
-  /** The generation of each database before the first gap; null: there was none yet. */
+  /** The generation of each database before the first gap; null: no gap yet. */
   #beforeGap: Map<string, number> | null = null;
 
-  /** `leavesRestOut`: what follows the last record that failed is left out, untried. */
+  /** `leavesRestOut`: leaves out all records after the last that failed, untried. */
   constructor(restored: RestoredState, failed: ReadonlyMap<number, LeftOut>, leavesRestOut: boolean) {
     this.#restored = restored;
     this.#failed = failed;
@@ -136,7 +134,7 @@ class Folding {
     return { restored: this.#restored, leftOut: this.#leftOut };
   }
 
-  /** null: it was applied, or left out. What is answered else is why it could not be applied: the state is of no use then. */
+  /** null: the record was applied or left out. Otherwise it could not be applied, and the state must be discarded. */
   add(record: LogRecord): LeftOut | null {
     const { state } = this.#restored;
     const { sequence } = record;
@@ -154,8 +152,8 @@ class Folding {
       apply(state, record);
       return null;
     } catch {
-      // Whatever it is, it says that the record needs what was lost; its text may hold what was stored.
-      return { sequence, kind: operation.kind, why: 'it needs something that was lost' };
+      // Any error means that the record needs lost data; its text may contain stored data, so it is not shown.
+      return { sequence, kind: operation.kind, why: 'it depends on lost records' };
     }
   }
 
@@ -165,7 +163,7 @@ class Folding {
     return {
       sequence,
       kind: (record.operation as Operation).kind,
-      why: 'too many before it need what was lost',
+      why: 'too many records before it depend on lost ones',
     };
   }
 
@@ -175,7 +173,7 @@ class Folding {
     const operation = record.operation as Operation;
     if (operation.kind !== 'createDatabase' && !state.databases.has(record.database))
       state.databases.set(record.database, new DatabaseState(record.database, record.time));
-    // What the database had come to when the record was accepted, at least.
+    // The database had at least this generation when the record was accepted.
     state.databases.get(record.database)?.generations.skipTo(record.generation);
   }
 
@@ -184,18 +182,18 @@ class Folding {
     this.#beforeGap ??= new Map(Array.from(databases, ([name, { generation }]) => [name, generation]));
   }
 
-  /** Why a record behind a gap may mean something else than it did; null: it means the same. */
+  /** Why a record after a gap may no longer mean the same; null: it does. */
   #ambiguous({ sequence, database }: LogRecord, operation: Operation): LeftOut | null {
     if (this.#beforeGap === null) return null;
     const known = this.#beforeGap.get(database) ?? 0;
     const isOlder = (id: string): boolean => Number.parseInt(id.slice(1), 10) <= known;
     if (namesOnly(operation, isOlder)) return null;
-    const why = 'it names facts or rules by numbers, which may be those of others behind a gap';
+    const why = 'it names facts or rules by number, and after a gap a number may refer to another one';
     return { sequence, kind: operation.kind, why };
   }
 }
 
-/** True where the operation names facts and rules by their content, or by ids of which `isOlder` holds. */
+/** True if the operation names facts and rules by content, or by ids for which `isOlder` is true. */
 function namesOnly(operation: Operation, isOlder: (id: string) => boolean): boolean {
   switch (operation.kind) {
     case 'decay':
@@ -213,21 +211,21 @@ function namesOnly(operation: Operation, isOlder: (id: string) => boolean): bool
   }
 }
 
-/** Goes on behind everything that may have been there: no sequence and no generation is given again. */
-function passOver(state: State, mostSequence: number, missing: number): void {
-  state.sequence = Math.max(state.sequence, mostSequence);
+/** Continues after everything that may have existed: no sequence or generation is reused. */
+function passOver(state: State, maxSequence: number, missing: number): void {
+  state.sequence = Math.max(state.sequence, maxSequence);
   if (!state.databases.has('default'))
     state.databases.set('default', new DatabaseState('default', state.time));
   for (const { generations } of state.databases.values()) generations.skipTo(generations.last + missing);
 }
 
-/** How many records there may have been beside those that verify: each began one generation at most. */
-function lostRecords({ snapshot, frames, mostSequence }: Examined): number {
-  const kept = frames.reduce((sum, { header }) => sum + header.count, 0);
-  return Math.max(0, mostSequence - (snapshot?.header.sequence ?? 0) - kept);
+/** The number of records that may be lost; each began at most one generation. */
+function lostRecords({ snapshot, frames, maxSequence }: Examined): number {
+  const remaining = frames.reduce((sum, { header }) => sum + header.count, 0);
+  return Math.max(0, maxSequence - (snapshot?.header.sequence ?? 0) - remaining);
 }
 
-/** Copies what is damaged, durably, each range to a file that is named by it; what was copied before is copied again. */
+/** Copies each damaged range, durably, to a file named after it; overwrites an earlier copy. */
 async function setDamagedAside(backend: StorageBackend, damages: readonly Damage[]): Promise<string[]> {
   const names = new Set<string>();
   for (const { file, from, to } of damages) {

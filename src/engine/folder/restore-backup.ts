@@ -1,5 +1,5 @@
 import { contentsOf, type Contents, type FolderTask, noPause } from './locked-folder.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import { readState } from '../state/state-snapshot.ts';
 import { freshHistory, putAlone } from '../log/standalone-snapshot.ts';
 import type { StorageBackend } from '../log/backend.ts';
@@ -7,26 +7,29 @@ import { readSection, verifySnapshot } from '../log/snapshot-reader.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
 
-/** A backup that verified. */
+/** A verified backup. */
 export interface VerifiedBackup {
   /** Sequence of the last record that it covers. */
   readonly position: number;
   readonly contents: Contents;
   /**
-   * Puts it into an empty folder, encrypted as the backup is: what a power cut leaves is an empty folder, or all of it. It
-   * is a history of its own there, which names the one that it was taken from, so that nobody who followed that one
-   * takes it for the same. Refuses with a StartupError where the folder is not empty.
+   * Restores the backup into an empty folder, encrypted like the backup; a power cut leaves either an empty folder or
+   * all of it. The restored folder begins a new history that names the backup's as its parent, so followers of that one
+   * do not take it for the same. Refuses with a StartupError if the folder is not empty.
    */
   install(task: FolderTask): Promise<void>;
 }
 
-/** Verifies a backup whole, and reads what it holds. Refuses with a StartupError what is damaged, or of another key. */
+/**
+ * Verifies a whole backup and reads its contents. Refuses with a StartupError if it is damaged or encrypted with
+ * another key.
+ */
 export async function openBackup(
   from: StorageBackend,
   name: string,
   encryptionKey: string | null,
 ): Promise<VerifiedBackup> {
-  const key = keyOf(encryptionKey);
+  const key = folderKeyOf(encryptionKey);
   const backup = await verifySnapshot(from, name, key);
   const { sequence, time, checksum, epoch, historyId } = backup.header;
   const readSnapshot = (section: SnapshotPart['section']) => readSection(from, backup, section);
@@ -51,14 +54,14 @@ export async function openBackup(
   };
 }
 
-/** Refuses a folder with anything in it but what a lock, or a restore that broke off, leaves. */
+/** Refuses a folder with files other than those of a lock or an interrupted restore. */
 async function requireEmpty(backend: StorageBackend): Promise<void> {
   const names = await backend.list();
   const found = names.find((name) => !/^lock\b|\.snapshot\.tmp$/.test(name));
   if (found === undefined) return;
   throw new StartupError(
-    `The storage folder is not empty: there is ${backend.location(found)}. Nothing was changed. Give an empty ` +
-      'STORAGE_DIR to restore into.',
+    `The storage folder is not empty: it contains ${backend.location(found)}. Nothing was changed. Restore ` +
+      'into an empty STORAGE_DIR.',
   );
 }
 

@@ -1,8 +1,8 @@
 /**
- * Disks that fail, and folders that are damaged, met by the engine: contract section 9.
+ * The engine on failing disks and damaged folders: contract section 9.
  *
- * Every operation of a run fails once, in every way; every byte of a small folder is changed, and every file of it cut at
- * every length. LONG=1 turns every bit, and lets the power go after every fault.
+ * Every operation of a run fails once, in every way; every byte of a small folder is changed, and every file truncated
+ * at every length. LONG=1 flips every bit and cuts the power after every fault.
  */
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { EngineError } from '../base/errors.ts';
@@ -19,7 +19,7 @@ import { loggedTold } from '../testing/told-state.ts';
 const isLong = process.env['LONG'] === '1';
 const timeout = 3_600_000;
 
-/** What was looked at: bytes or bits that changed, lengths that files were cut at, operations that failed, and cuts after those. */
+/** Cases covered: changed bytes or bits, truncated lengths, failed operations, and power cuts after those. */
 const total = { changed: 0, cut: 0, faults: 0, ...noExploration() };
 
 afterEach(() => {
@@ -42,7 +42,7 @@ async function filesOf({ disk }: RecordedRun): Promise<Files> {
   return new Map((await now.list()).map((name) => [name, now.contents(name)]));
 }
 
-/** A small folder: a snapshot, and two segments after it, the last with single writes. */
+/** A small folder: a snapshot and two segments after it, the last with single writes. */
 async function smallFolder(): Promise<{ files: Files; tellings: string[]; last: string }> {
   const run = begun(1);
   await run.start();
@@ -68,8 +68,8 @@ async function smallFolder(): Promise<{ files: Files; tellings: string[]; last: 
 }
 
 /**
- * Opens a folder of which one file is not as it was: the last record that is known, or null where the start is refused.
- * Then it names a file and an offset, and nothing was changed.
+ * Opens a folder with one altered file. Returns the last known record, or null if the start is refused; the refusal
+ * names a file and an offset, and nothing was changed.
  */
 async function openedDamaged(files: Files, name: string, bytes: Uint8Array, tellings: readonly string[]) {
   const backend = memoryBackend(new Map([...files, [name, bytes]]));
@@ -91,7 +91,7 @@ async function openedDamaged(files: Files, name: string, bytes: Uint8Array, tell
   }
 }
 
-test('a byte that changed costs the last write at most, else the start is refused with file and offset', {
+test('a changed byte costs at most the last write, or the start is refused with file and offset', {
   timeout,
 }, async () => {
   const { files, tellings, last } = await smallFolder();
@@ -118,7 +118,7 @@ test('a byte that changed costs the last write at most, else the start is refuse
   expect(torn).toBeGreaterThan(100);
 });
 
-test('a file that was cut off opens with a whole beginning of the last segment, else the start is refused', {
+test('a truncated file opens with a whole prefix of the last segment, or the start is refused', {
   timeout,
 }, async () => {
   const { files, tellings, last } = await smallFolder();
@@ -134,13 +134,13 @@ test('a file that was cut off opens with a whole beginning of the last segment, 
   expect([...found].sort((left, right) => left - right)).toEqual([newest - 3, newest - 2, newest - 1]);
 });
 
-/** Every kind of write, a snapshot and a start, none of which rests on another. Codes of all that was refused. */
+/** Every kind of write, a snapshot and a start, each independent of the others. Returns the codes of all refusals. */
 async function everyWrite(run: RecordedRun): Promise<string[]> {
   const refused: string[] = [];
   const attempt = async (writing: Promise<unknown>): Promise<void> => {
     const outcome = await run.refusedOrDone(writing);
     if (outcome !== 'done') refused.push(outcome);
-    // Reads go on.
+    // Reads continue.
     expect(await run.session().query('never(?x)')).toEqual([]);
   };
   const { tell, tellAll, engine, caller } = run.session();
@@ -160,13 +160,13 @@ async function everyWrite(run: RecordedRun): Promise<string[]> {
 }
 
 interface Planned {
-  /** The operation that fails, counted from 0, and how many fail from there on. */
+  /** Index of the first operation that fails, from 0, and how many fail from there on. */
   readonly at: number;
   readonly count: number;
   readonly code: string;
 }
 
-/** Has the planned operations fail; says which did. */
+/** Makes the planned operations fail and records which did. */
 function plan(disk: CrashBackend, { at, count, code }: Planned): FaultyStep[] {
   let asked = 0;
   const failed: FaultyStep[] = [];
@@ -179,7 +179,7 @@ function plan(disk: CrashBackend, { at, count, code }: Planned): FaultyStep[] {
   return failed;
 }
 
-/** Operations after whose failure nobody knows what the disk holds. */
+/** Operations after whose failure the contents of the disk are unknown. */
 const unknowable: ReadonlySet<FaultyStep> = new Set(['sync', 'truncate', 'remove', 'syncDirectory']);
 
 async function meet(planned: Planned): Promise<boolean> {
@@ -211,7 +211,7 @@ async function meet(planned: Planned): Promise<boolean> {
   const tellings = await tellingsOf(run);
   const { engine, state } = await openOn(memoryBackend(left), 1, 'always');
   expect(loggedTold(state), about).toBe(tellings[state.sequence]);
-  // What was refused was not stored, but where nobody could know.
+  // A refused write was not stored, unless its fate was unknown.
   if (isReady) expect(state.sequence, about).toBe(known);
   else expect(state.sequence, about).toBeGreaterThanOrEqual(known);
   expect((await engine.tell(testCaller(), { ...factInput('after(a)'), ifGeneration: null })).status).toBe(
@@ -234,7 +234,7 @@ for (const code of ['EIO', 'ENOSPC'])
       expect(at).toBeGreaterThan(30);
     });
 
-/** Starts the engine on these files with one operation failing: true where it did fail. */
+/** Starts the engine on these files with one failing operation; true if it did fail. */
 async function startOn(files: Files, tellings: readonly string[], planned: Planned): Promise<boolean> {
   const about = JSON.stringify(planned);
   const disk = crashBackend(files);
@@ -260,7 +260,7 @@ async function startOn(files: Files, tellings: readonly string[], planned: Plann
   return true;
 }
 
-test('a start whose disk fails is refused in words for people, and the next one finds everything', {
+test('a start with a failing disk is refused in plain language, and the next one finds everything', {
   timeout,
 }, async () => {
   const { files, tellings, last } = await smallFolder();

@@ -47,7 +47,7 @@ it.each([
     position: 14,
     next: { id: 'f11-0', generation: 11 },
   });
-  // The same play, written by this version, tells the same.
+  // The same run, written by this version, gives the same answers.
   const fresh = await emptyFolder();
   await playStoredFolder(fresh, key);
   expect(await told(fresh, key)).toEqual(answer);

@@ -1,6 +1,6 @@
 import { apply } from '../state/apply.ts';
 import { contentsOf, type Contents, noPause } from './locked-folder.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import { State } from '../state/state.ts';
 import { readState } from '../state/state-snapshot.ts';
 import type { StorageBackend } from '../log/backend.ts';
@@ -8,27 +8,27 @@ import { type Damage, examine } from '../log/examine.ts';
 import { StartupError } from '../log/startup-error.ts';
 import { readStoredLog } from '../log/stored-log.ts';
 
-/** What was found. A folder is sound where a start would take it; `damages` are the reasons why it would not. */
+/** The result of a verification. A folder is sound if a start accepts it; otherwise `damages` gives the reasons. */
 export interface Verified {
   readonly damages: readonly Damage[];
-  /** null where it is not sound. */
+  /** null: the folder is not sound. */
   readonly contents: Contents | null;
   /** Sequence of the last record. */
   readonly position: number;
   readonly records: number;
   readonly segments: number;
-  /** Bytes of the newest snapshot; null: there is none. */
+  /** Bytes of the newest snapshot; null: none. */
   readonly snapshotBytes: number | null;
-  /** What the next start cuts off, in words; null: nothing. */
+  /** The torn tail that the next start cuts off, in words; null: none. */
   readonly tail: string | null;
 }
 
 /**
- * Reads and verifies all of a folder, and makes the state of it as a start does; changes nothing. Refuses with a
- * StartupError where the key is not the folder's, or a file is of a newer version.
+ * Reads and verifies a whole folder and rebuilds its state as a start does, without changing anything. Refuses with a
+ * StartupError if the key is not the folder's or a file is of a newer version.
  */
 export async function verifyFolder(backend: StorageBackend, encryptionKey: string | null): Promise<Verified> {
-  const key = keyOf(encryptionKey);
+  const key = folderKeyOf(encryptionKey);
   try {
     return await sound(backend, encryptionKey);
   } catch (error) {
@@ -50,7 +50,7 @@ export async function verifyFolder(backend: StorageBackend, encryptionKey: strin
 }
 
 async function sound(backend: StorageBackend, encryptionKey: string | null): Promise<Verified> {
-  const { contents, tail, log } = await readStoredLog(backend, keyOf(encryptionKey));
+  const { contents, tail, log } = await readStoredLog(backend, folderKeyOf(encryptionKey));
   const { snapshot, segments, lastSequence } = contents;
   const state = snapshot === null ? new State() : (await readState(log, noPause)).state;
   let records = 0;

@@ -6,7 +6,7 @@
  */
 import type { Literal, Rule } from '../contract/language.ts';
 import type { Diagnostic } from '../contract/rules.ts';
-import { doneAtOnce } from '../base/slices.ts';
+import { runAtOnce } from '../base/slices.ts';
 import { ruleProblems, type RuleProblem, singletonVariables } from './check.ts';
 import { ruleIdentity } from './identity.ts';
 import { programSteps, type Statement } from './parse.ts';
@@ -61,7 +61,7 @@ class Findings {
 
 /** Reads a text and says what is wrong with it, and what probably is. */
 export function diagnose(text: string, known: KnownLanguage): Diagnosis {
-  return doneAtOnce(diagnosis(text, known));
+  return runAtOnce(diagnosis(text, known));
 }
 
 /** Statements that are looked at between two breaths. */

@@ -7,7 +7,7 @@
  * the first error instead, as the 400 a client gets. What is written is not yet safe: see `check.ts`.
  */
 import { EngineError } from '../base/errors.ts';
-import { doneAtOnce } from '../base/slices.ts';
+import { runAtOnce } from '../base/slices.ts';
 import {
   type AggregateName,
   aggregateNames,
@@ -447,7 +447,7 @@ function firstVariable(statement: Statement): Span | null {
 
 /** Reads facts and rules, one statement a full stop; the last full stop may be missing. */
 export function parseProgram(text: string, options: ParseOptions = {}): ParsedProgram {
-  return doneAtOnce(programSteps(text, options));
+  return runAtOnce(programSteps(text, options));
 }
 
 /** As `parseProgram`, in small steps. */
@@ -566,7 +566,7 @@ export function parseFreeTextLine(line: string): Statement[] | null {
   // Of natural language most is told apart by its end, without reading it.
   if (!hasStop && !written.includes('(')) return null;
   const dialect = hasStop ? freeTextDialect : wholeLineDialect;
-  const { statements, errors } = doneAtOnce(readProgram(line, dialect, { maxErrors: 1 }));
+  const { statements, errors } = runAtOnce(readProgram(line, dialect, { maxErrors: 1 }));
   if (errors.length > 0 || statements.length === 0) return null;
   return hasStop || statements.length === 1 ? [...statements] : null;
 }

@@ -1,34 +1,34 @@
 /**
- * The seam between the log and the world: the few file operations that durability is made of.
+ * The storage interface: the few file operations that durability depends on.
  *
- * Everything above it (codec, recovery, log) is the same on a disk, in memory, and under a simulated power cut.
- * An implementation keeps one promise: what a file held when its `sync` resolved, and which names the folder had
- * when `syncDirectory` resolved, survive a power cut; of everything later any part may survive, or none. A failed
- * operation rejects with an error whose `code` is the system's (ENOSPC, EIO, ENOENT, …), and a failed `write` may
- * have written a part. Serialising the calls on one file is the caller's business.
+ * Everything above it (codec, recovery, log) runs unchanged on a disk, in memory, and under simulated power cuts. An
+ * implementation guarantees that a file's contents when its `sync` resolved, and the folder's names when
+ * `syncDirectory` resolved, survive a power cut; of later changes, any part may survive, or none. A failed operation
+ * rejects with an error whose `code` is the system's (ENOSPC, EIO, ENOENT, …), and a failed `write` may have written a
+ * part. The caller serialises the calls on one file.
  */
 export interface StorageBackend {
   /** Names of the files in the folder, sorted. */
   list(): Promise<string[]>;
-  /** Makes a new, empty file, open for reading and writing. Rejects with EEXIST where the name is taken. */
+  /** Creates an empty file, open for reading and writing. Rejects with EEXIST if the name is taken. */
   create(name: string): Promise<StorageFile>;
-  /** Opens a file that exists; `read` changes nothing, `write` may truncate and write too. */
+  /** Opens an existing file; with `write` it may also be written and truncated. */
   open(name: string, access: 'read' | 'write'): Promise<StorageFile>;
-  /** Gives a file another name, in place of a file that had it. */
+  /** Renames a file, replacing a file of that name. */
   rename(from: string, to: string): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Makes the names durable: what was created, renamed and removed. */
+  /** Makes name changes durable: files created, renamed and removed. */
   syncDirectory(): Promise<void>;
-  /** Where a file is, in words for people: a path, or a name in memory. */
+  /** A file's location for messages: a path, or a name in memory. */
   location(name: string): string;
 }
 
 /** An open file. Positions and sizes are bytes from its start. */
 export interface StorageFile {
   size(): Promise<number>;
-  /** Fills `target` from `position` on and says how many bytes there were: fewer only at the end of the file. */
+  /** Fills `target` from `position` on; returns the number of bytes read, fewer only at the end of the file. */
   read(target: Uint8Array, position: number): Promise<number>;
-  /** Writes the whole of `data` at `position`, or rejects with a part of it written. */
+  /** Writes all of `data` at `position`, or rejects with a part of it written. */
   write(data: Uint8Array, position: number): Promise<void>;
   truncate(size: number): Promise<void>;
   /** Makes contents and size durable. */
@@ -36,12 +36,12 @@ export interface StorageFile {
   close(): Promise<void>;
 }
 
-/** An error as the system reports it, for backends that are not the system. */
+/** An error like the system's, for backends that are not the system. */
 export function systemError(code: string, message: string): Error {
   return Object.assign(new Error(`${code}: ${message}`), { code });
 }
 
-/** The system's code of an error a backend rejected with, or '' where it has none. */
+/** The system's code of a backend's error; '' if it has none. */
 export function systemErrorCode(error: unknown): string {
   if (!(error instanceof Error) || !('code' in error)) return '';
   return typeof error.code === 'string' ? error.code : '';

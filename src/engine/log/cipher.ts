@@ -1,22 +1,21 @@
 /**
- * What is done to the payload of a frame on its way to a file and back: nothing, or AES-256-GCM.
+ * Encrypts and decrypts frame payloads with AES-256-GCM, or passes them through.
  *
- * Each file has a data key of its own, random, which its header holds wrapped under the folder's key (ENCRYPTION_KEY).
- * Only who makes a file seals frames in it, with a counter as nonce that goes on even where a frame failed and another
- * takes its place: so no two payloads ever share key and nonce. Header and frame headers are authenticated with what
- * they stand before. Who writes or reads frames calls a sealer or an opener and does not know which kind it is.
- * Which files there are, and what a refusal says, is for others.
+ * Each file has its own random data key, which its header stores wrapped under the folder's key (ENCRYPTION_KEY). Only
+ * the process that creates a file seals frames in it. The nonce is a counter that advances even if a frame fails and
+ * another takes its place, so no two payloads share key and nonce. The file header and frame headers are authenticated
+ * with the data after them. Callers use a Sealer or Opener without knowing which kind it is.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { assert } from '../base/assert.ts';
 
-/** The bytes of a folder's key, and of the data key of a file. */
+/** Length of a folder's key and of a file's data key. */
 export const KEY_BYTES = 32;
 
-/** What an encrypted file's header has beside a plain one's: key check, wrapped data key and its tag. */
+/** Extra header bytes of an encrypted file: key check, wrapped data key and its tag. */
 export const ENVELOPE_BYTES = 64;
 
-/** In the flags of a header, and of each frame: encrypted with AES-256-GCM. */
+/** Flag in file headers and frame headers: encrypted with AES-256-GCM. */
 export const SEALED_FLAG = 1;
 
 const ALGORITHM = 'aes-256-gcm';
@@ -24,39 +23,39 @@ const TAG_BYTES = 16;
 const CHECK_BYTES = 16;
 const NONCE_BYTES = 12;
 
-/** A frame's nonce has 4 bytes in its header. */
-const MAXIMUM_NONCE = 0xffff_ffff;
+/** A frame header has 4 bytes for the nonce. */
+const MAX_NONCE = 0xffff_ffff;
 
-/** Makes payloads what they are in the file. One for each file, by whoever makes the file. */
+/** Seals payloads for a file. Each file has one, created with the file. */
 export interface Sealer {
-  /** Of every frame that it seals. */
+  /** Flags of every frame that it seals. */
   readonly flags: number;
-  /** So many bytes a payload is longer in the file. */
+  /** Bytes by which sealing lengthens a payload. */
   readonly overhead: number;
-  /** The nonce of the next frame, which no other frame of the file has had; 0 where none is needed. */
+  /** The next frame's nonce, unique within the file; 0: none is needed. */
   nextNonce(): number;
-  /** The payload, given in parts, as the file is to have it. `head` is authenticated with it. */
+  /** Seals a payload given in parts, and authenticates `head` with it. */
   seal(nonce: number, head: Uint8Array, parts: readonly Uint8Array[]): readonly Uint8Array[];
 }
 
-/** Makes payloads of a file what they were. */
+/** Opens the sealed payloads of a file. */
 export interface Opener {
-  /** Of every frame of the file; one with others is not of this file. */
+  /** Flags that every frame of the file must have. */
   readonly flags: number;
   readonly overhead: number;
-  /** The payload as it was sealed; null where it, or `head`, is not what was sealed. */
+  /** The original payload; null: the payload or `head` was altered. */
   open(nonce: number, head: Uint8Array, payload: Uint8Array): Uint8Array | null;
 }
 
-/** A file that is being made: how its frames are sealed, and the envelope of its header (null: it has none). */
+/** The sealing of a new file, and the envelope for its header (null: none). */
 export interface FileSealing {
   readonly sealer: Sealer;
   readonly opener: Opener;
-  /** The envelope around the data key; `head` is all that the header has before it, and is authenticated. */
+  /** Wraps the data key in an envelope and authenticates `head`, the header before it. */
   readonly wrap: ((head: Uint8Array) => Uint8Array) | null;
 }
 
-/** Of a file that is not encrypted. */
+/** For files that are not encrypted. */
 export const plainOpener: Opener = { flags: 0, overhead: 0, open: (_nonce, _head, payload) => payload };
 export const plainSealer: Sealer = {
   flags: 0,
@@ -66,7 +65,7 @@ export const plainSealer: Sealer = {
 };
 export const plainFile: FileSealing = { sealer: plainSealer, opener: plainOpener, wrap: null };
 
-/** How the frames of a new file with this salt are sealed, where the folder has this key, or none. */
+/** The sealing of a new file with this salt, under the folder's key or none. */
 export function sealingOf(
   key: FolderKey | null,
   salt: Uint8Array,
@@ -75,7 +74,7 @@ export function sealingOf(
   return key === null ? plainFile : key.newFile(salt, random(KEY_BYTES));
 }
 
-/** The key of a folder. What it is made of cannot be had from it again. */
+/** A folder's key. The secret cannot be read back. */
 export class FolderKey {
   readonly #secret: Uint8Array;
 
@@ -84,13 +83,13 @@ export class FolderKey {
     this.#secret = secret.slice();
   }
 
-  /** The key that these 64 hexadecimal digits write. */
+  /** Parses a key of 64 hexadecimal digits. */
   static fromHexadecimal(text: string): FolderKey {
     assert(/^[0-9a-f]{64}$/i.test(text), 'a key has 64 hexadecimal digits');
     return new FolderKey(Buffer.from(text, 'hex'));
   }
 
-  /** The sealing of a new file with this salt and this data key, both random. */
+  /** The sealing of a new file with this salt and data key, both random. */
   newFile(salt: Uint8Array, dataKey: Uint8Array): FileSealing {
     const { wrappingKey, check } = this.#derived(salt);
     return {
@@ -105,12 +104,12 @@ export class FolderKey {
     };
   }
 
-  /** True where this is the key that the file with this salt and envelope was made with. */
+  /** True if the file with this salt and envelope was created with this key. */
   fits(salt: Uint8Array, envelope: Uint8Array): boolean {
     return timingSafeEqual(this.#derived(salt).check, envelope.subarray(0, CHECK_BYTES));
   }
 
-  /** What opens the frames of that file; null where its header is not the one that was written. */
+  /** The opener for that file's frames; null: the header was altered. */
   openerOf(salt: Uint8Array, head: Uint8Array, envelope: Uint8Array): Opener | null {
     const { wrappingKey, check } = this.#derived(salt);
     const wrapped = envelope.subarray(CHECK_BYTES);
@@ -118,7 +117,7 @@ export class FolderKey {
     return dataKey === null ? null : aesOpener(dataKey);
   }
 
-  /** What wraps the data key of one file, and what tells whether a key is the right one. */
+  /** Derives a file's wrapping key, and the check that identifies the right key. */
   #derived(salt: Uint8Array): { wrappingKey: Uint8Array; check: Uint8Array } {
     const bytes = new Uint8Array(
       hkdfSync('sha256', this.#secret, salt, 'corollary file key', KEY_BYTES + CHECK_BYTES),
@@ -133,7 +132,7 @@ function aesSealer(dataKey: Uint8Array): Sealer {
     flags: SEALED_FLAG,
     overhead: TAG_BYTES,
     nextNonce: () => {
-      assert(frames < MAXIMUM_NONCE, 'a file has fewer frames than nonces');
+      assert(frames < MAX_NONCE, 'a file has fewer frames than nonces');
       return ++frames;
     },
     seal: (nonce, head, parts) => {
@@ -154,7 +153,7 @@ function aesOpener(dataKey: Uint8Array): Opener {
   };
 }
 
-/** The text before a tag; null where the tag is not that of it and `head`. */
+/** Decrypts the text before a tag; null: the tag does not match the text and `head`. */
 function opened(key: Uint8Array, nonce: number, head: Uint8Array, textAndTag: Uint8Array): Uint8Array | null {
   if (textAndTag.length < TAG_BYTES) return null;
   const end = textAndTag.length - TAG_BYTES;
@@ -165,7 +164,7 @@ function opened(key: Uint8Array, nonce: number, head: Uint8Array, textAndTag: Ui
   try {
     decipher.final();
   } catch {
-    // The one thing that `final` fails for, and it says no more: the tag is not that of the text.
+    // `final` fails for one reason only: the tag does not match.
     return null;
   }
   return text;
@@ -177,7 +176,7 @@ function nonceBytes(counter: number): Uint8Array {
   return bytes;
 }
 
-/** The key that is written so; null where there is none. */
-export function keyOf(hexadecimal: string | null | undefined): FolderKey | null {
+/** Parses the key; null: none was given. */
+export function folderKeyOf(hexadecimal: string | null | undefined): FolderKey | null {
   return hexadecimal === null || hexadecimal === undefined ? null : FolderKey.fromHexadecimal(hexadecimal);
 }

@@ -43,7 +43,7 @@ function joined(records: readonly LogRecord[]): Uint8Array {
 }
 
 describe('a record', () => {
-  it('comes back from its bytes as it was, whatever text and JSON value it holds', () => {
+  it('round-trips with any text and JSON value', () => {
     const whole = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -59,7 +59,7 @@ describe('a record', () => {
         database: text,
         generation: whole,
         version: whole,
-        // Through text once: what JSON cannot tell apart (-0) is no part of the promise.
+        // Via JSON text once: differences that JSON cannot express (-0) are not part of the promise.
         operation: fc.json().map((json): unknown => JSON.parse(JSON.stringify(JSON.parse(json)))),
       },
       {
@@ -82,7 +82,7 @@ describe('a record', () => {
     );
   });
 
-  it('keeps a lone surrogate, which UTF-8 has no bytes for', () => {
+  it('keeps a lone surrogate, which UTF-8 cannot encode', () => {
     const odd = { ...record, operation: { text: '\ud800' } };
     expect([...decodeRecords(encodeRecord(odd))]).toEqual([odd]);
   });
@@ -98,20 +98,20 @@ describe('a record', () => {
     expect(() => [...decodeRecords(new TextEncoder().encode(line))]).toThrow(message);
   });
 
-  it('is refused where its bytes are not UTF-8', () => {
+  it('is refused if its bytes are not UTF-8', () => {
     expect(() => [...decodeRecords(Uint8Array.of(0x22, 0xff, 0x22, 0x0a))]).toThrow(TypeError);
   });
 });
 
 describe('a segment header', () => {
-  it('comes back from its bytes, with and without a history before it', () => {
+  it('round-trips, with and without a parent history', () => {
     const branched = { ...header, parent: { historyId: 'ff'.repeat(16), sequence: 2 ** 52 } };
     for (const each of [header, branched]) {
       expect(decodeSegmentHeader(encodeSegmentHeader(each))).toMatchObject({ kind: 'header', header: each });
     }
   });
 
-  it('does not verify with any bit of it turned, nor shortened', () => {
+  it('does not verify if any bit is flipped or it is shortened', () => {
     const bytes = encodeSegmentHeader(header);
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       expect(decodeSegmentHeader(flipped(bytes, bit)).kind).not.toBe('header');
@@ -121,7 +121,7 @@ describe('a segment header', () => {
     }
   });
 
-  it('of a newer format is told by its version', () => {
+  it('of a newer format is reported by its version', () => {
     const bytes = encodeSegmentHeader(header);
     bytes[8] = 2;
     expect(decodeSegmentHeader(bytes)).toEqual({ kind: 'newer', version: 2 });
@@ -133,7 +133,7 @@ describe('a frame', () => {
   const frame = { flags: 0, historyId, epoch: 5, firstSequence: 42, count: 2 };
   const bytes = encodeFrame(salt, 128, frame, parts);
 
-  it('comes back from its bytes', () => {
+  it('round-trips', () => {
     const read = decodeFrameHeader(salt, 128, bytes.subarray(0, FRAME_HEADER_BYTES));
     expect(read).toMatchObject({ ...frame, payloadBytes: bytes.length - FRAME_HEADER_BYTES - 4 });
     const payload = bytes.subarray(FRAME_HEADER_BYTES, -4);
@@ -150,7 +150,7 @@ describe('a frame', () => {
     expect(decodeFrameHeader(sameMarker, 128, bytes)).toBeNull();
   });
 
-  it('has a header that does not verify with any bit of it turned', () => {
+  it('has a header that does not verify if any bit is flipped', () => {
     for (let bit = 0; bit < FRAME_HEADER_BYTES * 8; bit++) {
       expect(decodeFrameHeader(salt, 128, flipped(bytes, bit))).toBeNull();
     }

@@ -1,44 +1,44 @@
 /**
- * The bytes of the log: segment header, frame header, frame, record. docs/format.md draws them.
+ * The byte format of the log: segment header, frame header, frame, record. See docs/format.md.
  *
- * Invariant: what verifies was written by us, whole, at this very place. Every checksum is a CRC-32 over the random
- * salt of the segment, the offset of the frame, and then the bytes: so neither the content of a fact that happens to
- * look like a frame, nor a frame copied from elsewhere, can pass for one. What the sequence numbers must be, and what
- * a checksum that fails means, is for recovery to say.
+ * Invariant: whatever verifies was written by this program, whole, at exactly this place. Every checksum is a CRC-32
+ * over the segment's random salt, the frame's offset, and then the bytes, so neither a fact whose content looks like a
+ * frame nor a frame copied from elsewhere can verify. Recovery checks the sequence numbers and decides what a failed
+ * checksum means.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../base/assert.ts';
 import { type FileSealing, plainFile, plainSealer, type Sealer } from './cipher.ts';
 import { decodeFileHeader, encodeFileHeader, type FileKind } from './file-header.ts';
 
-/** The version this program writes. A file of a newer one is refused. */
+/** The version that this program writes. Newer versions are refused. */
 export const FORMAT_VERSION = 1;
 export const FRAME_HEADER_BYTES = 56;
-/** The payload's checksum, after the payload. */
+/** Bytes of the payload's checksum, after the payload. */
 export const FRAME_TRAILER_BYTES = 4;
 export const SALT_BYTES = 16;
 /**
- * Flag of a frame that was written before the frames before it were synced, as FSYNC=interval does: a power cut can leave
- * it without them. (1 and 2 are for encryption and compression.)
+ * Flag of a frame written before earlier frames were synced, as with FSYNC=interval: after a power cut it may exist
+ * without them. (1 and 2 are for encryption and compression.)
  */
 export const FOLLOWS_UNSYNCED = 4;
-/** No payload is longer; the log refuses to write one that is. */
-export const MAXIMUM_PAYLOAD_BYTES = 512 * 1024 * 1024;
+/** Maximum payload; the log refuses to write a longer one. */
+export const MAX_PAYLOAD_BYTES = 512 * 1024 * 1024;
 
 const kind: FileKind = {
   magic: new Uint8Array([0x43, 0x4f, 0x52, 0x4c, 0x4f, 0x47, 0x0d, 0x0a]), // "CORLOG\r\n"
   version: FORMAT_VERSION,
   flags: 0,
 };
-/** Of a frame's header, what its checksum covers; encryption authenticates the same. */
+/** Bytes of a frame's header that its checksum covers; encryption authenticates the same bytes. */
 const FRAME_HEAD_BYTES = 52;
 const NEW_LINE = 0x0a;
 
 /**
- * One write, as it was accepted. `sequence` counts the records of the service from 1 without a gap; `time` is epoch
- * milliseconds; `actor` is the credential's id, null where the caller was anonymous; `idempotency` is what the engine
- * tells a repeated request by; `generation` is for the engine
- * to interpret; `version` is that of the operation's shape; `operation` is any JSON value, opaque to the log.
+ * One accepted write. `sequence` counts the service's records from 1 without a gap; `time` is epoch milliseconds;
+ * `actor` is the credential's id, null for an anonymous caller; `idempotency` identifies a repeated request;
+ * `generation` is interpreted by the engine; `version` is the version of the operation's shape; `operation` is any JSON
+ * value, opaque to the log.
  */
 export interface LogRecord {
   readonly sequence: number;
@@ -52,52 +52,52 @@ export interface LogRecord {
   readonly operation: unknown;
 }
 
-/** Where a history branched off from another: the last record that both have. */
+/** Where a history branched off another: the last record that both share. */
 export interface HistoryParent {
   readonly historyId: string;
   readonly sequence: number;
 }
 
-/** What stands at the beginning of a segment. Ids of histories are 32 hexadecimal digits. */
+/** The header of a segment. History ids are 32 hexadecimal digits. */
 export interface SegmentHeader {
   /** Segments are numbered from 1 without a gap. */
   readonly id: number;
-  /** Sequence of the first record that the segment holds or will hold. */
+  /** Sequence of the segment's first record, present or future. */
   readonly firstSequence: number;
   readonly salt: Uint8Array;
   readonly historyId: string;
-  /** Where this history branched off, for a follower that became a leader; null for one that began by itself. */
+  /** Where this history branched off, for a follower that became a leader; null: it is original. */
   readonly parent: HistoryParent | null;
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** `recordChecksum` of the record before its first one; null where there is none, or it is not known. */
+  /** `recordChecksum` of the record before the first one; null: there is none, or it is unknown. */
   readonly before: number | null;
 }
 
-/** What stands before the records of one group commit. */
+/** The header before the records of one group commit. */
 export interface FrameHeader {
   /** Bytes between the header and the payload's checksum. */
   readonly payloadBytes: number;
-  /** Those of the file's sealer, and `FOLLOWS_UNSYNCED` or not; no others are defined. */
+  /** The flags of the file's sealer, with or without `FOLLOWS_UNSYNCED`; no others are defined. */
   readonly flags: number;
   readonly historyId: string;
   readonly epoch: number;
   readonly firstSequence: number;
   /** Records in the payload, at least 1. */
   readonly count: number;
-  /** With which the payload was sealed; 0 in a file that is not encrypted. */
+  /** The nonce that sealed the payload; 0 in an unencrypted file. */
   readonly nonce: number;
 }
 
-/** A frame header that verified. */
+/** A verified frame header. */
 export interface ReadFrameHeader extends FrameHeader {
-  /** From which the payload's continues. */
+  /** The checksum from which the payload's continues. */
   readonly checksum: number;
-  /** What is authenticated with the payload. */
+  /** The bytes that are authenticated with the payload. */
   readonly head: Uint8Array;
 }
 
-/** What the first bytes of a file are, as a segment header. */
+/** The result of decoding the first bytes of a file as a segment header. */
 export type SegmentHeaderReading =
   | { readonly kind: 'header'; readonly header: SegmentHeader; readonly bytes: Uint8Array }
   | { readonly kind: 'newer'; readonly version: number }
@@ -108,8 +108,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The record as one line of JSON in UTF-8, its line feed included. Throws what JSON.stringify throws. `operation` is
- * that of the record, as UTF-8 of its JSON, where somebody has written it already: the bytes are the same.
+ * Encodes a record as one line of JSON in UTF-8, including the line feed. Throws what JSON.stringify throws.
+ * `operation` is the record's operation, already encoded as JSON in UTF-8; the result is the same.
  */
 export function encodeRecord(record: LogRecord, operation?: Uint8Array): Uint8Array {
   assert(record.operation !== undefined, 'a record has an operation');
@@ -136,20 +136,20 @@ export function encodeRecord(record: LogRecord, operation?: Uint8Array): Uint8Ar
 const lineEnd = encoder.encode('}\n');
 
 /**
- * Tells a record from another one that a log may have at the same place: a CRC-32, never 0, of one of these lines (the
- * first is number 0) up to its operation. That has when, by whom and for which request it was written, and nothing of what
- * is known: it stands in headers that are not encrypted.
+ * Distinguishes a record from others that a log may have at the same position: the CRC-32, never 0, of one of these
+ * lines (the first is number 0) up to its operation. That part contains the time, author and request of the write but
+ * no knowledge, since unencrypted headers include the checksum.
  */
 export function recordChecksum(lines: Uint8Array, number = 0): number {
   let start = 0;
   for (let line = 0; line < number; line++) start = lines.indexOf(NEW_LINE, start) + 1;
-  // In a text a quotation mark has a backslash before it: the first one is the field.
+  // Quotation marks inside a text are escaped, so the first match is the field.
   const rest = Buffer.from(lines.buffer, lines.byteOffset + start, lines.length - start);
   const end = rest.indexOf(',"operation":');
   return crc32(rest.subarray(0, end < 0 ? rest.indexOf(NEW_LINE) : end)) || 1;
 }
 
-/** The records of a payload, in order. Throws where it is not what `encodeRecord` makes. */
+/** Decodes the records of a payload, in order. Throws if they are not as `encodeRecord` writes them. */
 export function* decodeRecords(payload: Uint8Array): Generator<LogRecord, void, undefined> {
   let start = 0;
   while (start < payload.length) {
@@ -179,7 +179,7 @@ function isMark(value: unknown): boolean {
   return [key, fingerprint, space].every((part) => typeof part === 'string');
 }
 
-/** The header of a new file whose frames this seals. */
+/** Encodes the header of a new file with this sealing. */
 export function encodeSegmentHeader(header: SegmentHeader, sealing: FileSealing = plainFile): Uint8Array {
   assert(header.salt.length === SALT_BYTES, 'a salt has 16 bytes');
   return encodeFileHeader(kind, 0, sealing, (bytes, view) => {
@@ -193,7 +193,7 @@ export function encodeSegmentHeader(header: SegmentHeader, sealing: FileSealing 
   });
 }
 
-/** Reads the first bytes of a file. A newer version is told by its number alone, whatever the rest looks like. */
+/** Decodes the first bytes of a file. A newer version is reported by its number, whatever the other bytes are. */
 export function decodeSegmentHeader(bytes: Uint8Array): SegmentHeaderReading {
   const reading = decodeFileHeader(kind, bytes);
   if (reading.kind !== 'header') return reading;
@@ -210,7 +210,7 @@ export function decodeSegmentHeader(bytes: Uint8Array): SegmentHeaderReading {
   return { kind: 'header', header, bytes: reading.bytes };
 }
 
-/** Writes a checksum that may not be known: 4 bytes, then 0. */
+/** Writes a checksum that may be unknown: 4 bytes, 0 if unknown. */
 export function setKnown(view: DataView, position: number, checksum: number | null): void {
   view.setUint32(position, checksum ?? 0, true);
 }
@@ -235,19 +235,19 @@ export function getParent(bytes: Uint8Array, position: number): HistoryParent | 
   return { historyId: hexadecimal(parent), sequence: getCount(view, position + 16) };
 }
 
-/** The four bytes that every frame of a segment begins with; recovery looks for them. */
+/** The four bytes that begin every frame of a segment; recovery searches for them. */
 export function frameMarker(salt: Uint8Array): Uint8Array {
   return salt.subarray(0, 4);
 }
 
-/** Bytes of a whole frame around a payload of this length, as it is in the file. */
+/** Bytes of a whole frame for a payload of this length, as stored. */
 export function frameBytes(payloadBytes: number): number {
   return FRAME_HEADER_BYTES + payloadBytes + FRAME_TRAILER_BYTES;
 }
 
 /**
- * A whole frame, to stand at `offset` of the segment with this salt. The parts are its payload, in order, which the
- * file's sealer seals.
+ * Encodes a whole frame for `offset` of the segment with this salt. `parts` are its payload in order, which the file's
+ * sealer seals.
  */
 export function encodeFrame(
   salt: Uint8Array,
@@ -257,7 +257,7 @@ export function encodeFrame(
   sealer: Sealer = plainSealer,
 ): Uint8Array {
   const payloadBytes = parts.reduce((sum, part) => sum + part.length, sealer.overhead);
-  assert(payloadBytes > 0 && payloadBytes <= MAXIMUM_PAYLOAD_BYTES, 'a payload has a legal length');
+  assert(payloadBytes > 0 && payloadBytes <= MAX_PAYLOAD_BYTES, 'a payload has a legal length');
   const nonce = sealer.nextNonce();
   const bytes = new Uint8Array(frameBytes(payloadBytes));
   const view = new DataView(bytes.buffer);
@@ -281,7 +281,7 @@ export function encodeFrame(
   return bytes;
 }
 
-/** The frame header in these 56 bytes at `offset` of the segment, or null where they do not verify. */
+/** Decodes the frame header in these 56 bytes at `offset` of the segment; null: it does not verify. */
 export function decodeFrameHeader(
   salt: Uint8Array,
   offset: number,
@@ -306,7 +306,7 @@ export function decodeFrameHeader(
   };
 }
 
-/** The checksum that must stand after a payload, given in parts: begin with that of the header. */
+/** Continues a payload's checksum over one part; begin with the header's checksum. */
 export function continueChecksum(checksum: number, part: Uint8Array): number {
   return crc32(part, checksum);
 }

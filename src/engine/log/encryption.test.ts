@@ -65,7 +65,7 @@ function offsets(bytes: Uint8Array): number[] {
 }
 
 describe('an encrypted folder', () => {
-  it('holds nothing of what was written in the clear, and gives all of it back to its key', async () => {
+  it('contains no plain text, and returns everything with its key', async () => {
     const backend = await folder();
     for (const [name, bytes] of await files(backend))
       expect(Buffer.from(bytes).includes(SECRET), name).toBe(false);
@@ -79,7 +79,7 @@ describe('an encrypted folder', () => {
     const backend = await folder();
     const wrong = await refusalOf(backend, anotherKey);
     expect(wrong).toMatchObject({ key: 'wrong', file: snapshotName(3) });
-    expect(wrong.message).toMatch(/another key than ENCRYPTION_KEY.+Set it to/s);
+    expect(wrong.message).toMatch(/a key other than ENCRYPTION_KEY.+Set it to/s);
     const missing = await refusalOf(backend, null);
     expect(missing.key).toBe('missing');
     expect(missing.message).toMatch(/is encrypted, and no key was given.+Set ENCRYPTION_KEY/s);
@@ -91,7 +91,7 @@ describe('an encrypted folder', () => {
     expect(refusal.message).toMatch(/is not encrypted.+corollary --encrypt/s);
   });
 
-  it('tells a wrong key before it looks for damage', async () => {
+  it('reports a wrong key before any damage', async () => {
     const backend = await folder();
     const name = segmentName(2);
     const bytes = backend.contents(name);
@@ -106,7 +106,7 @@ describe('an encrypted folder', () => {
     const disk = crashBackend();
     const { log } = await openLog(disk, logOptions({ key }));
     await log.append(nextRecords(log, 1));
-    // The frame that fails had a nonce, and stood where the next one will stand.
+    // The failed frame used a nonce, at the offset of the next frame.
     disk.faults = (step) => (step === 'write' ? { code: 'ENOSPC', written: 80 } : null);
     await expect(log.append(nextRecords(log, 1))).rejects.toMatchObject({ code: 'StorageUnavailable' });
     disk.faults = () => null;
@@ -123,7 +123,7 @@ describe('an encrypted folder', () => {
     expect(new Set([...others, wrapped(bytes)]).size).toBe(others.length + 1);
   });
 
-  it('has a frame that was exchanged for another refused, though every checksum is right', async () => {
+  it('refuses a swapped frame although every checksum is right', async () => {
     const backend = await folder();
     const name = segmentName(2);
     const bytes = backend.contents(name);
@@ -140,7 +140,7 @@ describe('an encrypted folder', () => {
     expect(refusal.message).toContain('not the one that was encrypted');
   });
 
-  it('has a header that was changed refused, though its checksum is right', async () => {
+  it('refuses a changed header although its checksum is right', async () => {
     const backend = await folder();
     const name = segmentName(2);
     const bytes = backend.contents(name);
@@ -148,10 +148,10 @@ describe('an encrypted folder', () => {
     bytes[88] = (bytes[88] as number) ^ 1;
     new DataView(bytes.buffer).setUint32(188, crc32(bytes.subarray(0, 188)), true);
     backend.put(name, bytes);
-    expect((await refusalOf(backend, key)).message).toContain('the header does not verify with it');
+    expect((await refusalOf(backend, key)).message).toContain('the header does not verify');
   });
 
-  it('cut at any byte of its last segment keeps the whole frames before the cut, and takes writes again', async () => {
+  it('truncated at any byte of its last segment keeps the whole frames before the cut and accepts writes again', async () => {
     const whole = await folder();
     const name = segmentName(2);
     const bytes = whole.contents(name);
@@ -168,7 +168,7 @@ describe('an encrypted folder', () => {
     }
   });
 
-  it('with any bit of it turned is refused, or has lost its last frame and nothing else', async () => {
+  it('with any bit flipped is refused, or has lost only its last frame', async () => {
     const whole = await folder();
     const prng = new Prng(7);
     for (const [name, bytes] of await files(whole)) {
@@ -189,7 +189,7 @@ describe('an encrypted folder', () => {
     }
   });
 
-  it('loses no answered record where the power goes at any moment', async () => {
+  it('loses no acknowledged record in a power cut at any moment', async () => {
     const disk = crashBackend();
     const answered: [number, number][] = [];
     const { log } = await openLog(disk, logOptions({ key, segmentBytes: 1500 }));

@@ -1,12 +1,12 @@
 /**
- * Everything in a folder that still verifies, and everything that does not: for who has to know all of it.
+ * Finds everything in a folder that still verifies, and all damage.
  *
- * A start stops at the first damage; this goes on behind it, frame by frame, and changes nothing. A frame counts as good
- * where its checksums, and its tag in an encrypted file, are right, and its records follow those before it, if with
- * a gap. What can be made of what is left is for others to say.
+ * A start stops at the first damage; this continues behind it, frame by frame, and changes nothing. A frame is good if
+ * its checksums verify (and its tag, in an encrypted file) and its records come after those before it, possibly with a
+ * gap. The caller decides what to make of the rest.
  */
 import { assert } from '../base/assert.ts';
-import { type StorageBackend } from './backend.ts';
+import type { StorageBackend } from './backend.ts';
 import { type FolderKey, type Opener, plainOpener, SEALED_FLAG } from './cipher.ts';
 import {
   decodeSegmentHeader,
@@ -15,7 +15,7 @@ import {
   type LogRecord,
   type ReadFrameHeader,
 } from './codec.ts';
-import { newerVersion, unknownFeature } from './damage.ts';
+import { newerVersion, StartupError, unknownFeature } from './startup-error.ts';
 import { HEADER_BYTES, headerBytesWith, openerFor, readHeaderBytes } from './file-header.ts';
 import { frameRecords } from './log-reader.ts';
 import { segmentId, segmentName, segmentNames, withFile } from './recovery.ts';
@@ -27,9 +27,8 @@ import {
   snapshotNames,
   type StoredSnapshot,
 } from './snapshot-reader.ts';
-import { StartupError } from './startup-error.ts';
 
-/** Bytes of a file that do not verify, or (`from` = `to`) something that is missing there. */
+/** Bytes of a file that do not verify or, if `from` = `to`, something missing at that offset. */
 export interface Damage {
   readonly file: string;
   readonly from: number;
@@ -37,7 +36,7 @@ export interface Damage {
   readonly what: string;
 }
 
-/** A frame that is good, and where it is. */
+/** A good frame and its position. */
 export interface GoodFrame {
   readonly name: string;
   readonly salt: Uint8Array;
@@ -47,32 +46,33 @@ export interface GoodFrame {
   readonly lastSequence: number;
 }
 
+/** The result of an examination. */
 export interface Examined {
   readonly damages: readonly Damage[];
-  /** The newest one whose state is whole; null: there is none. */
+  /** The newest snapshot with an intact state section; null: none. */
   readonly snapshot: StoredSnapshot | null;
-  /** True where what is observed is not whole in it. */
+  /** True if its observed section is not intact. */
   readonly lacksObserved: boolean;
-  /** Those with records that the snapshot does not cover, in order of sequence. */
+  /** The good frames with records that the snapshot does not cover, by sequence. */
   readonly frames: readonly GoodFrame[];
   readonly segments: number;
-  /** Sequence up to which nothing is missing. */
+  /** Sequence up to which no record is missing. */
   readonly unbrokenTo: number;
-  /** Of the history that the folder is of; null where no header tells. */
+  /** The folder's history; null: no header gives it. */
   readonly historyId: string | null;
   readonly epoch: number;
-  /** The highest number that a record may have had, in what is there and what is not. */
-  readonly mostSequence: number;
+  /** The highest sequence that any record may have had, found or lost. */
+  readonly maxSequence: number;
 }
 
-/** No record takes fewer bytes in a frame. */
-const LEAST_RECORD_BYTES = 64;
+/** Minimum bytes of a record in a frame. */
+const MIN_RECORD_BYTES = 64;
 
-/** Rejects with a StartupError where the key is not the folder's, or a file is of a newer version. */
+/** Examines a folder. Rejects with a StartupError if the key is not the folder's or a file is of a newer version. */
 export async function examine(backend: StorageBackend, key: FolderKey | null): Promise<Examined> {
   const names = await backend.list();
   const examination = new Examination(backend, key);
-  // A received one takes the place of all there is, and so comes first; where it is whole, no segment counts.
+  // A received snapshot replaces everything, so it comes first; if it is intact, no segment counts.
   await examination.snapshots([...receivedNames(names), ...snapshotNames(names).toReversed()]);
   const isReplaced = receivedNames(names).includes(examination.snapshotName);
   await examination.segments(isReplaced ? [] : segmentNames(names));
@@ -99,8 +99,8 @@ class Examination {
   #segments = 0;
   #historyId: string | null = null;
   #epoch = 0;
-  #mostSequence = 0;
-  /** Sequence that the next frame begins with, if nothing is missing. */
+  #maxSequence = 0;
+  /** Sequence of the next frame's first record if nothing is missing. */
   #next = 1;
   #unbrokenTo: number | null = null;
 
@@ -109,7 +109,7 @@ class Examination {
     this.#key = key;
   }
 
-  /** Of the one that is taken; '' where there is none. */
+  /** Name of the selected snapshot; '': none. */
   get snapshotName(): string {
     return this.#snapshot?.stored?.name ?? '';
   }
@@ -125,17 +125,17 @@ class Examination {
       unbrokenTo: this.#unbrokenTo ?? this.#next - 1,
       historyId: this.#historyId,
       epoch: this.#epoch,
-      mostSequence: Math.max(this.#mostSequence, this.#next - 1),
+      maxSequence: Math.max(this.#maxSequence, this.#next - 1),
     };
   }
 
-  /** The newest first: the first whose state is whole is taken, and what is older is not looked at. */
+  /** Newest first: selects the first with an intact state section and ignores older ones. */
   async snapshots(names: readonly string[]): Promise<void> {
     for (const name of names) {
       const examined = await examineSnapshot(this.#backend, name, this.#key);
       this.#damages.push(...examined.damages);
       const sequence = Number.parseInt(name, 10);
-      this.#mostSequence = Math.max(this.#mostSequence, sequence);
+      this.#maxSequence = Math.max(this.#maxSequence, sequence);
       if (examined.stored === null) {
         this.#unbrokenTo = 0;
         continue;
@@ -145,7 +145,7 @@ class Examination {
       this.#historyId = header.historyId;
       this.#epoch = header.epoch;
       this.#next = header.sequence + 1;
-      // What a newer snapshot covered, and this one does not, is missing unless the log has it.
+      // Records covered only by a newer snapshot are missing unless the log has them.
       this.#unbrokenTo = null;
       return;
     }
@@ -155,12 +155,12 @@ class Examination {
     const stored = this.#snapshot?.stored ?? null;
     const needed = names.filter((name) => segmentId(name) >= (stored?.header.segment ?? 0));
     const last = needed.at(-1);
-    // Without the snapshot that says which is needed, the first that is there is as good as any.
+    // Without the snapshot that names the first needed segment, start with the first one present.
     const hasLostSnapshot = stored === null && this.#unbrokenTo !== null;
     const [first] = needed;
     let expected = stored?.header.segment ?? (hasLostSnapshot && first !== undefined ? segmentId(first) : 1);
     if (last === undefined && stored !== null && expected > 0 && !stored.header.isAlone)
-      this.#missing(segmentName(expected), 'the segment of the log that continues the snapshot is missing');
+      this.#missing(segmentName(expected), 'the log segment that continues the snapshot is missing');
     for (const name of needed) {
       for (expected = Math.max(expected, 1); expected < segmentId(name); expected++)
         this.#missing(segmentName(expected), 'the segment is missing');
@@ -185,7 +185,7 @@ class Examination {
     });
   }
 
-  /** Salt, opener and first offset; where the header does not verify, its salt is tried all the same. */
+  /** Salt, opener and first offset. If the header does not verify, its salt is tried anyway. */
   #header(
     name: string,
     bytes: Uint8Array,
@@ -200,13 +200,13 @@ class Examination {
       this.#historyId = reading.header.historyId;
       return { salt: reading.header.salt, opener, start: reading.bytes.length };
     }
-    // A header that was never whole stands before nothing.
+    // No frames follow a header that was never complete.
     if (isLast && size <= headerBytesWith(this.#key)) return null;
     const start = Math.min(headerBytesWith(this.#key), size);
     this.#damages.push({ file: name, from: 0, to: start, what: 'the header of the segment does not verify' });
     if (this.#key === null && size > HEADER_BYTES)
       return { salt: bytes.slice(32, 48), opener: plainOpener, start };
-    this.#lose(name, start, size, 'without its header nothing of the segment can be decrypted');
+    this.#lose(name, start, size, 'the segment cannot be decrypted without its header');
     return null;
   }
 
@@ -222,7 +222,7 @@ class Examination {
         offset = reading.next;
         continue;
       }
-      // The torn end of the last segment is cut off by the next start, and no damage.
+      // The next start cuts off the torn end of the last segment, so that is not damage.
       const mayBeTorn = isLast && reading.kind === 'bad' && !this.#hasDamage(name);
       if (mayBeTorn && (await reader.findFrame(salt, offset + 1, isOfSynced)) === null) return;
       const found = await this.#nextFrame(reader, salt, offset + 1);
@@ -237,7 +237,7 @@ class Examination {
     return this.#damages.some(({ file }) => file === name);
   }
 
-  /** Where the next whole frame stands. */
+  /** Offset of the next whole frame. */
   async #nextFrame(reader: SegmentReader, salt: Uint8Array, from: number): Promise<number | null> {
     for (let at = await reader.findFrame(salt, from, () => true); at !== null; ) {
       if ((await reader.verifyFrame(salt, at)).kind === 'frame') return at;
@@ -249,9 +249,9 @@ class Examination {
   #lose(file: string, from: number, to: number, what: string): void {
     this.#damages.push({ file, from, to, what });
     this.#unbrokenTo ??= this.#next - 1;
-    this.#mostSequence = Math.max(
-      this.#mostSequence,
-      this.#next - 1 + Math.ceil((to - from) / LEAST_RECORD_BYTES),
+    this.#maxSequence = Math.max(
+      this.#maxSequence,
+      this.#next - 1 + Math.ceil((to - from) / MIN_RECORD_BYTES),
     );
   }
 
@@ -260,10 +260,10 @@ class Examination {
     const lastSequence = firstSequence + count - 1;
     this.#epoch = Math.max(this.#epoch, epoch);
     this.#historyId ??= historyId;
-    // The first segment may begin with what the snapshot covers.
+    // The first segment may begin with records that the snapshot covers.
     if (lastSequence < this.#next) return;
     if (firstSequence < this.#next && this.#frames.length > 0) {
-      this.#lose(frame.name, frame.offset, next, `a frame begins again with record ${firstSequence}`);
+      this.#lose(frame.name, frame.offset, next, `a frame repeats record ${firstSequence}`);
       return;
     }
     if (firstSequence > this.#next) this.#gap(frame, firstSequence);
@@ -275,12 +275,12 @@ class Examination {
   #gap({ name, offset }: GoodFrame, firstSequence: number): void {
     const last = firstSequence - 1;
     const lost = this.#next === last ? `record ${last} is` : `records ${this.#next} to ${last} are`;
-    this.#damages.push({ file: name, from: offset, to: offset, what: `${lost} missing before this place` });
+    this.#damages.push({ file: name, from: offset, to: offset, what: `${lost} missing before this offset` });
     this.#unbrokenTo ??= this.#next - 1;
   }
 }
 
-/** True for a frame that was written when all before it was durable. */
+/** True for a frame that was written after all earlier frames were durable. */
 function isOfSynced({ flags }: ReadFrameHeader): boolean {
   return (flags & FOLLOWS_UNSYNCED) === 0;
 }

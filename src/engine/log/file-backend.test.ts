@@ -23,7 +23,7 @@ describe.each([
   ['files', () => openFileBackend(join(folder, 'data', 'deep'))],
   ['memory', () => Promise.resolve(memoryBackend())],
 ] as const)('a backend of %s', (_, open: () => Promise<StorageBackend>) => {
-  it('keeps what was written where it was written', async () => {
+  it('keeps bytes at the offset where they were written', async () => {
     const backend = await open();
     const file = await backend.create('a');
     await file.write(Uint8Array.of(1, 2, 3, 4), 0);
@@ -62,7 +62,7 @@ describe.each([
       await expect(act()).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('does not write through a file that was opened for reading', async () => {
+  it('does not write to a file opened for reading', async () => {
     const backend = await open();
     await (await backend.create('a')).close();
     const file = await backend.open('a', 'read');
@@ -76,7 +76,7 @@ describe.each([
 });
 
 describe('the log in a folder', () => {
-  it('is there after a restart, in files for their owner alone', async () => {
+  it('survives a restart, in files for their owner only', async () => {
     const path = join(folder, 'data');
     const { log } = await openLog(await openFileBackend(path), logOptions({ segmentBytes: 1000 }));
     for (let round = 0; round < 20; round++) await log.append(nextRecords(log, 2));
@@ -90,7 +90,7 @@ describe('the log in a folder', () => {
     }
   });
 
-  it('with a torn tail loses that alone', async () => {
+  it('with a torn tail loses only that', async () => {
     const { log } = await openLog(await openFileBackend(folder), logOptions());
     for (let round = 0; round < 3; round++) await log.append(nextRecords(log, 1));
     await log.close();
@@ -103,7 +103,7 @@ describe('the log in a folder', () => {
     expect(options.warnings).toEqual([expect.stringContaining(path)]);
   });
 
-  it('whose files lie elsewhere, behind links, is read and goes on', async () => {
+  it('with files behind symbolic links is read and continued', async () => {
     const path = join(folder, 'data');
     const { log } = await openLog(await openFileBackend(path), logOptions());
     for (let round = 0; round < 3; round++) await log.append(nextRecords(log, 1));
@@ -121,12 +121,12 @@ describe('the log in a folder', () => {
     await expect(refusal).rejects.toMatchObject({ name: 'StartupError', file: '0000000001.log' });
   });
 
-  it('that is no folder, or below none, is refused with the reason', async () => {
+  it('that is not a folder, or is not inside one, is refused with the reason', async () => {
     await writeFile(join(folder, 'file'), '');
     for (const path of [join(folder, 'file'), join(folder, 'file', 'data')]) {
       const refusal = openFileBackend(path);
       await expect(refusal).rejects.toThrow(StartupError);
-      await expect(refusal).rejects.toThrow(`${path} cannot be made: a file stands in its place`);
+      await expect(refusal).rejects.toThrow(`${path} cannot be created: a file is in its place`);
     }
   });
 });

@@ -1,9 +1,9 @@
 /**
  * The folder on disk, through node:fs.
  *
- * Nothing here is remembered between calls and nothing is retried: an error of the system goes up as it is, and the
- * log decides what it means. Files are made for their owner alone. `sync` is fdatasync, which also makes the size
- * durable; a folder is synced through a descriptor of its own, which Windows neither offers nor needs.
+ * It keeps no state and retries nothing: system errors are passed on, and the log decides what they mean. Files are
+ * created for their owner only. `sync` is fdatasync, which also makes the size durable; a folder is synced through its
+ * own descriptor, which Windows neither offers nor needs.
  */
 import fs from 'node:fs';
 import { mkdir, readdir, rename, unlink } from 'node:fs/promises';
@@ -11,17 +11,14 @@ import { join, resolve } from 'node:path';
 import { systemError, systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
 import { StartupError } from './startup-error.ts';
 
-/**
- * The backend of a folder, which is made (with its parents) where it does not exist. Rejects with a StartupError
- * where it cannot be.
- */
+/** The backend of a folder; creates the folder and its parents if needed. Rejects with a StartupError if that fails. */
 export async function openFileBackend(folder: string): Promise<StorageBackend> {
   const root = resolve(folder);
   await makeFolder(root);
   return {
     list: async () => {
       const entries = await readdir(root, { withFileTypes: true });
-      // A file that lies elsewhere is one all the same: a log that is not seen would be begun anew.
+      // Symbolic links count as files; otherwise a linked log would be overlooked and begun anew.
       return entries
         .filter((entry) => entry.isFile() || entry.isSymbolicLink())
         .map((entry) => entry.name)
@@ -42,8 +39,8 @@ async function makeFolder(root: string): Promise<void> {
     await mkdir(root, { recursive: true, mode: 0o700 });
   } catch (error) {
     const code = systemErrorCode(error);
-    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file stands in its place' : code;
-    const message = `The storage folder ${root} cannot be made: ${why}. Give another STORAGE_DIR, or rights to this one.`;
+    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file is in its place' : code;
+    const message = `The storage folder ${root} cannot be created: ${why}. Choose another STORAGE_DIR, or grant access to this one.`;
     throw new StartupError(message, {}, { cause: error });
   }
 }
@@ -77,7 +74,7 @@ function storageFile(descriptor: number): StorageFile {
   };
 }
 
-// The callback API costs a third of the promise API's file handles, and these two stand in the way of every write.
+// The callback API costs a third of the promise API's file handles, and these two calls are on the path of every write.
 function readSome(descriptor: number, target: Uint8Array, offset: number, position: number): Promise<number> {
   return new Promise((done, fail) => {
     fs.read(descriptor, target, offset, target.length - offset, position, (error, count) =>

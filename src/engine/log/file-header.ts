@@ -1,9 +1,9 @@
 /**
- * What segments and snapshots begin with alike: magic, version, flags, length, salt; at the end the envelope of an
- * encrypted file, and a checksum. docs/format.md draws it.
+ * The common header of segments, snapshots and journals: magic, version, flags, length and salt; then, at the end, the
+ * envelope of an encrypted file and a checksum. See docs/format.md.
  *
- * What stands between is the business of each kind of file. Whether the checksum is right is told before anything of a
- * header is believed, and whether the key is right before anything else of the file is looked at.
+ * Each kind of file defines the bytes in between. The checksum is verified before any field of a header is used, and
+ * the key before the rest of the file is read.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../base/assert.ts';
@@ -16,39 +16,39 @@ import {
   plainOpener,
   SEALED_FLAG,
 } from './cipher.ts';
-import { alteredHeader, keyMissing, keyNotWanted, wrongKey } from './damage.ts';
+import { alteredHeader, keyMissing, keyNotWanted, wrongKey } from './startup-error.ts';
 
-/** Of a file that is not encrypted, and of one that is. */
+/** Header length of an unencrypted file, and of an encrypted one. */
 export const HEADER_BYTES = 128;
 export const SEALED_HEADER_BYTES = HEADER_BYTES + ENVELOPE_BYTES;
 
-/** Where the envelope of an encrypted file begins, and the checksum of another one stands. */
+/** Offset of the envelope of an encrypted file, or of the checksum of an unencrypted one. */
 const HEAD_BYTES = 124;
 const CHECKSUM_BYTES = 4;
 const SALT = { from: 32, to: 48 };
 
-/** What the first bytes of a file are. `bytes` are those of the header. */
+/** The result of decoding the first bytes of a file. `bytes` is the header. */
 export type FileHeaderReading =
   | { readonly kind: 'header'; readonly bytes: Uint8Array; readonly flags: number }
   | { readonly kind: 'newer'; readonly version: number }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'damaged' };
 
-/** What a kind of file has in its header. */
+/** The header fields of one kind of file. */
 export interface FileKind {
   /** 8 bytes. */
   readonly magic: Uint8Array;
   readonly version: number;
-  /** All flags that there are, but the one of encryption. */
+  /** All known flags except the one of encryption. */
   readonly flags: number;
 }
 
-/** How long a header may be that was not finished being written, where new files have this key, or none. */
+/** Maximum length of a partly written header, given the key of new files. */
 export function headerBytesWith(key: FolderKey | null): number {
   return key === null ? HEADER_BYTES : SEALED_HEADER_BYTES;
 }
 
-/** A whole header, of which `fill` writes what is of the kind of file alone: bytes 16 to 123. */
+/** Encodes a header; `fill` writes the bytes specific to the kind of file: 16 to 123. */
 export function encodeFileHeader(
   { magic, version }: FileKind,
   flags: number,
@@ -69,7 +69,7 @@ export function encodeFileHeader(
   return bytes;
 }
 
-/** Reads the first bytes of a file. A newer version is told by its number alone, whatever the rest looks like. */
+/** Decodes the first bytes of a file. A newer version is reported by its number, whatever the other bytes are. */
 export function decodeFileHeader(kind: FileKind, bytes: Uint8Array): FileHeaderReading {
   if (bytes.length < 10 || !kind.magic.every((byte, index) => bytes[index] === byte))
     return { kind: 'damaged' };
@@ -95,8 +95,8 @@ export async function readHeaderBytes(file: StorageFile): Promise<Uint8Array> {
 }
 
 /**
- * What opens the frames of the file with this header. Throws a StartupError where the folder's key is not the one it
- * was made with, or it was made without one.
+ * The opener for the frames of the file with this header. Throws a StartupError if the folder's key does not match, is
+ * missing, or was given for an unencrypted file.
  */
 export function openerFor(
   backend: StorageBackend,

@@ -1,11 +1,11 @@
 /**
- * The mark of a folder whose log is that of another.
+ * The mark of a follower's folder, whose log is a copy of its leader's.
  *
- * It is there, durably, before the first record of a leader is, and goes only after a history of its own has begun: so
- * whoever opens the folder to write knows that the records that follow are no longer the leader's. It is empty, until that
- * history is about to begin: then it names it, durably. So where the power goes before the mark is gone, the next
- * start knows whether the history in the log is that one, or still the leader's. What is torn of the name, or was never
- * begun, is the name of no log.
+ * It is durable before the leader's first record is stored, and removed only after a history of the folder's own has
+ * begun. So whoever opens the folder to write knows that further records are no longer the leader's. The mark is empty
+ * until that history is about to begin; then it durably contains the history's id. If the power fails before the mark
+ * is removed, the next start can tell whether the log already has the new history or still the leader's. An id that is
+ * torn, or was never begun, matches no log.
  */
 import { type StorageBackend, systemErrorCode } from './backend.ts';
 import { withFile } from './recovery.ts';
@@ -13,13 +13,13 @@ import { StartupError } from './startup-error.ts';
 
 const name = 'following';
 
-/** What the mark says. */
+/** The contents of the mark. */
 export interface Following {
-  /** The history that was about to begin in the place of the leader's; '': none was. */
+  /** Id of the history that was about to replace the leader's; '': none. */
   readonly begun: string;
 }
 
-/** null: the folder is nobody's but its own. Rejects with a StartupError. */
+/** Reads the mark; null: the folder is not a follower's. Rejects with a StartupError. */
 export function readFollowing(backend: StorageBackend): Promise<Following | null> {
   return orRefused(backend, async () => {
     if (!(await backend.list()).includes(name)) return null;
@@ -31,7 +31,7 @@ export function readFollowing(backend: StorageBackend): Promise<Following | null
   });
 }
 
-/** Sets the mark, where there is none, durably. Rejects with a StartupError. */
+/** Sets the mark durably unless it is set. Rejects with a StartupError. */
 export function markFollowing(backend: StorageBackend): Promise<void> {
   return orRefused(backend, async () => {
     if ((await backend.list()).includes(name)) return;
@@ -40,7 +40,7 @@ export function markFollowing(backend: StorageBackend): Promise<void> {
   });
 }
 
-/** Has the mark, which is there, name the history that is about to begin, durably. Rejects with a StartupError. */
+/** Durably writes the id of the history about to begin into the existing mark. Rejects with a StartupError. */
 export function markBegun(backend: StorageBackend, historyId: string): Promise<void> {
   return orRefused(backend, () =>
     withFile(backend, name, 'write', async (file) => {
@@ -50,7 +50,7 @@ export function markBegun(backend: StorageBackend, historyId: string): Promise<v
   );
 }
 
-/** Takes the mark away, durably. Rejects with a StartupError. */
+/** Removes the mark durably. Rejects with a StartupError. */
 export function unmarkFollowing(backend: StorageBackend): Promise<void> {
   return orRefused(backend, async () => {
     await backend.remove(name);
@@ -68,7 +68,7 @@ async function orRefused<Result>(backend: StorageBackend, step: () => Promise<Re
     if (code === '') throw error;
     throw new StartupError(
       `The mark of a follower's folder cannot be read or changed: ${code} at ${backend.location(name)}. Make room on ` +
-        'the disk, or check the disk and the rights of the folder, and start again.',
+        "the disk, or check the disk and the folder's permissions, and start again.",
       { file: name },
       { cause: error },
     );

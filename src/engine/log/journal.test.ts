@@ -19,7 +19,7 @@ interface Kept {
   add(text: string): void;
 }
 
-/** A journal with an owner that keeps all of it. */
+/** A journal whose owner keeps everything. */
 async function open(backend: MemoryBackend, folderKey: FolderKey | null = null): Promise<Kept> {
   const warnings: string[] = [];
   const journal = new Journal({
@@ -48,7 +48,7 @@ describe.each([
   ['a folder that is not encrypted', null],
   ['an encrypted folder', key],
 ])('a journal in %s', (_title, folderKey) => {
-  it('has after a start what was flushed before, in order, and goes on', async () => {
+  it('returns flushed records in order after a start, and continues', async () => {
     const backend = memoryBackend();
     const first = await open(backend, folderKey);
     first.add('one');
@@ -65,7 +65,7 @@ describe.each([
     expect([...first.warnings, ...second.warnings]).toEqual([]);
   });
 
-  it('forgets for good what its owner does not keep when it is written anew', async () => {
+  it('drops for good what its owner does not keep when it is rewritten', async () => {
     const backend = memoryBackend();
     const { journal, texts, add } = await open(backend, folderKey);
     for (const text of ['keep', 'forget-this', 'keep too']) add(text);
@@ -77,7 +77,7 @@ describe.each([
     expect(Buffer.from(backend.contents(name)).includes('forget-this')).toBe(false);
   });
 
-  it('takes room in proportion to what is kept, however much goes through it', async () => {
+  it('takes space in proportion to the kept records, however many were appended', async () => {
     const backend = memoryBackend();
     const { journal, texts, add } = await open(backend, folderKey);
     for (let index = 0; index < 400; index++) {
@@ -90,7 +90,7 @@ describe.each([
     expect((await found(backend, folderKey)).length).toBeGreaterThanOrEqual(10);
   });
 
-  it('ends with the last whole record, wherever the file was cut', async () => {
+  it('ends with the last whole record, wherever the file is truncated', async () => {
     const backend = memoryBackend();
     const { journal, add } = await open(backend, folderKey);
     await journal.flush();
@@ -109,7 +109,7 @@ describe.each([
     }
   });
 
-  it('is set aside with one warning, and keeps what stands before, where any byte was turned', async () => {
+  it('is set aside with one warning, and keeps the records before, if any byte is flipped', async () => {
     const backend = memoryBackend();
     const { journal, add } = await open(backend, folderKey);
     await journal.flush();
@@ -135,7 +135,7 @@ describe.each([
 });
 
 describe('a journal', () => {
-  it('of another key is set aside, and nothing of it is shown', async () => {
+  it('under another key is set aside, and none of it is shown', async () => {
     const backend = memoryBackend();
     const { journal, add } = await open(backend, key);
     add('secret');
@@ -149,7 +149,7 @@ describe('a journal', () => {
     expect(Buffer.from(backend.contents(name)).includes('secret')).toBe(false);
   });
 
-  it('that was left as it was before the folder was encrypted is read, and encrypted at once', async () => {
+  it('left unencrypted when the folder was encrypted is read, and encrypted at once', async () => {
     const backend = memoryBackend();
     const { journal, add } = await open(backend);
     add('plain');

@@ -1,11 +1,11 @@
 /**
- * A bounded list of small records beside the log: what the service keeps through restarts and could lose without harm.
+ * A bounded list of small records beside the log, kept across restarts, which the service could lose without harm.
  *
- * One file for each, sealed under the folder's key as the log is, and never part of a snapshot or a backup. Records are
- * appended as they come; where what was appended outweighs what is still wanted, and once after each start, the file is
- * written anew and takes the old one's name in one step. A failed write never reaches who appended: it is warned of once
- * and tried again. What a power cut leaves is what was flushed durably and any part of the rest, in order. What does not
- * verify never stops a start: the file is set aside. What the records are, and how many, is for the owner.
+ * Each journal is one file, sealed under the folder's key like the log, and never part of a snapshot or backup. Records
+ * are appended as they arrive. The file is rewritten, with an atomic rename, when appended records outweigh the wanted
+ * ones, and once after each start. A failed write never reaches the caller of `append`: it causes one warning and is
+ * retried. A power cut leaves what was flushed durably, and any prefix of the rest. A file that does not verify never
+ * prevents a start; it is set aside. The owner defines the records and limits their number.
  */
 import { crc32 } from 'node:zlib';
 import { type StorageBackend, type StorageFile, systemErrorCode } from './backend.ts';
@@ -21,17 +21,17 @@ import {
 import { withFile } from './recovery.ts';
 import { StartupError } from './startup-error.ts';
 
-/** All journals that a folder can have: its tasks know them by these names. */
+/** The names of all journals that a folder can have, for tasks on folders. */
 export const journalNames = ['mcp-calls', 'mcp-sessions', 'metrics-history', 'session-key'] as const;
 export type JournalName = (typeof journalNames)[number];
 
 export interface JournalParts {
   readonly backend: StorageBackend;
   readonly name: JournalName;
-  /** The folder's; null: its files are not encrypted. */
+  /** The folder's key; null: no encryption. */
   readonly key: FolderKey | null;
   readonly random: (bytes: number) => Uint8Array;
-  /** Told, in words for people, what an operator should know. */
+  /** Receives warnings for the operator, in plain language. */
   readonly onWarn: (message: string) => void;
 }
 
@@ -41,28 +41,29 @@ const kind: FileKind = {
   flags: 0,
 };
 const SALT_AT = 32;
-/** Of a frame: payload's bytes, nonce, checksum. */
+/** Bytes of a frame's head: payload length, nonce, checksum. */
 const FRAME_HEAD_BYTES = 12;
 const CHECKED_HEAD_BYTES = 8;
-/** Of a record in a payload: its bytes. */
+/** Bytes of a record's length in a payload. */
 const LENGTH_BYTES = 4;
-/** A file is written anew where so much was appended, and no less than it had when it was written. */
+/** The file is rewritten once this many bytes were appended, and at least its size when last rewritten. */
 const MIN_APPENDED_BYTES = 1024 * 1024;
-/** Records are put into frames of about so much. */
+/** Approximate size of a frame. */
 const FRAME_BYTES = 256 * 1024;
-/** No frame is longer: one that says so is damaged. */
+/** Maximum size of a frame; a longer one counts as damage. */
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
-/** Milliseconds between two writes by themselves, and after one that failed. */
+/** Milliseconds between two automatic writes, and after a failed one. */
 const gatherMs = 100;
 const retryMs = 10_000;
 
+/** A journal file with buffered appends. */
 export class Journal {
   readonly #parts: JournalParts;
   #all: () => readonly Uint8Array[] = () => [];
   #waiting: Uint8Array[] = [];
   #open: OpenFile | null = null;
-  /** The file has to be written anew, whatever was appended. */
+  /** The file must be rewritten, however little was appended. */
   #isStale = true;
   #isFailing = false;
   #isClosed = false;
@@ -75,44 +76,44 @@ export class Journal {
   }
 
   /**
-   * The records that are there, in order; to be called once, before all else. From now on `all` gives those that are to
-   * be kept, whenever the file is written anew. Resolves whatever the file holds.
+   * Reads the existing records, in order. Call it once, before anything else. From then on, `all` returns the records
+   * to keep whenever the file is rewritten. Resolves whatever the file contains.
    */
   async load(all: () => readonly Uint8Array[]): Promise<Uint8Array[]> {
     this.#all = all;
     const { records, isAsWritten } = await readJournal(this.#parts);
-    // What lies there in another form than it should does not lie there any longer than it has to.
+    // A file that is not in its proper form, such as unencrypted, is replaced as soon as possible.
     if (!isAsWritten) setImmediate(() => void this.flush());
     return records;
   }
 
-  /** Keeps one record more, soon. */
+  /** Appends a record; it is written soon. */
   append(record: Uint8Array): void {
     this.#waiting.push(record);
     this.#schedule();
   }
 
-  /** Something of what was appended is not to be kept any longer: the file is written anew at the next flush. */
+  /** Requests a rewrite at the next flush, since some appended records are no longer wanted. */
   rewrite(): void {
     this.#isStale = true;
     this.#schedule();
   }
 
-  /** Writes what waits; `isDurable`: it survives a power cut. True where it is written. Never rejects. */
+  /** Writes waiting records; with `isDurable` they survive a power cut. True if written. Never rejects. */
   flush(isDurable = false): Promise<boolean> {
     const mine = this.#turn.then(() => this.#write(isDurable));
     this.#turn = mine;
     return mine;
   }
 
-  /** Writes what waits, durably, and closes the file. */
+  /** Writes waiting records durably and closes the file. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#waiting.length > 0 || this.#open !== null) await this.flush(true);
     await this.#turn;
-    await this.#letGo();
+    await this.#closeFile();
   }
 
   #schedule(): void {
@@ -131,7 +132,7 @@ export class Journal {
     try {
       const open = this.#open;
       if (open === null || this.#isStale || open.appended > Math.max(MIN_APPENDED_BYTES, open.written))
-        await this.#writeAnew();
+        await this.#rewriteFile();
       else if (records.length > 0) await appendTo(open, records);
       if (isDurable) await this.#open?.file.sync();
       this.#isFailing = false;
@@ -142,12 +143,12 @@ export class Journal {
     }
   }
 
-  async #writeAnew(): Promise<void> {
+  async #rewriteFile(): Promise<void> {
     const { backend, name, key, random } = this.#parts;
-    // Those that are appended from here on are not among them.
+    // Records appended from here on are not among them.
     this.#isStale = false;
     const records = this.#all();
-    await this.#letGo();
+    await this.#closeFile();
     const sealer = await writeJournal({ backend, name, key, random }, records);
     const file = await backend.open(name, 'write');
     const size = await file.size();
@@ -161,16 +162,16 @@ export class Journal {
     this.#isFailing = true;
     const { backend, name, onWarn } = this.#parts;
     onWarn(
-      `${backend.location(name)} could not be written: ${systemErrorCode(error) || String(error)}. Calls go on; what is ` +
-        'kept there is written as soon as that works again.',
+      `${backend.location(name)} could not be written: ${systemErrorCode(error) || String(error)}. Calls continue; the ` +
+        'records are written as soon as that succeeds.',
     );
   }
 
-  async #letGo(): Promise<void> {
+  async #closeFile(): Promise<void> {
     const file = this.#open?.file;
     this.#open = null;
     await file?.close().catch(() => {
-      // Nothing of it is wanted any more: what had to be durable was synced.
+      // The file is no longer needed; what had to be durable was synced.
     });
   }
 }
@@ -183,7 +184,7 @@ interface Sealed {
 interface OpenFile extends Sealed {
   readonly file: StorageFile;
   size: number;
-  /** Bytes when it was written anew, and since. */
+  /** Bytes when last rewritten, and appended since. */
   readonly written: number;
   appended: number;
 }
@@ -196,7 +197,7 @@ async function appendTo(open: OpenFile, records: readonly Uint8Array[]): Promise
   }
 }
 
-/** Puts a file with these records in the place of the one there was, durably. Rejects with the system's error. */
+/** Replaces the file with one of these records, durably. Rejects with the system's error. */
 export async function writeJournal(
   { backend, name, key, random }: Omit<JournalParts, 'onWarn'>,
   records: readonly Uint8Array[],
@@ -224,7 +225,7 @@ export async function writeJournal(
   return sealed;
 }
 
-/** The records as frames, the first of which stands at `offset`. Each is made when it is asked for. */
+/** Encodes the records as frames, lazily; the first is for `offset`. */
 function* frames(
   { sealer, salt }: Sealed,
   offset: number,
@@ -255,7 +256,7 @@ function* frames(
   }
 }
 
-/** What of a frame's head, and its place, an encrypted payload is bound to. */
+/** The bytes of a frame's head and position that an encrypted payload is bound to. */
 function authenticated(head: Uint8Array, offset: number): Uint8Array {
   const bytes = new Uint8Array(CHECKED_HEAD_BYTES + 8);
   bytes.set(head.subarray(0, CHECKED_HEAD_BYTES));
@@ -269,11 +270,11 @@ function checksum(salt: Uint8Array, offset: number, head: Uint8Array, payload: U
 
 interface ReadJournal {
   readonly records: Uint8Array[];
-  /** False where the file is not as one that is written now would be, or was set aside. */
+  /** False if the file differs from one written now, or was set aside. */
   readonly isAsWritten: boolean;
 }
 
-/** What a journal holds, whatever became of it. What does not verify is set aside, with a warning. Never rejects. */
+/** Reads a journal's records. A file that does not verify is set aside with a warning. Never rejects. */
 export async function readJournal(parts: JournalParts): Promise<ReadJournal> {
   const { backend, name, onWarn } = parts;
   try {
@@ -285,17 +286,17 @@ export async function readJournal(parts: JournalParts): Promise<ReadJournal> {
     const aside = asideName(name);
     await backend.rename(name, aside);
     const kept =
-      records.length === 0 ? 'It begins anew' : `The ${records.length} records before that are kept`;
+      records.length === 0 ? 'It starts empty' : `The ${records.length} records before that are kept`;
     onWarn(`${backend.location(name)} ${problem}: it was set aside as ${backend.location(aside)}. ${kept}.`);
     return { records, isAsWritten: false };
   } catch (error) {
     const why = systemErrorCode(error) || String(error);
-    onWarn(`${backend.location(name)} could not be read: ${why}. It begins anew.`);
+    onWarn(`${backend.location(name)} could not be read: ${why}. It starts empty.`);
     return { records: [], isAsWritten: false };
   }
 }
 
-/** The name of a journal that was set aside. */
+/** The name for a journal that is set aside. */
 export function asideName(name: JournalName): string {
   return `${name}.damaged`;
 }
@@ -317,14 +318,14 @@ async function readRecords(parts: JournalParts, file: StorageFile): Promise<Read
   const { bytes: header } = reading;
   const salt = header.subarray(SALT_AT, SALT_AT + SALT_BYTES);
   const isPlain = reading.flags === 0;
-  // One that was left as it was before the folder was encrypted is read, and written anew at once.
+  // An unencrypted file from before the folder was encrypted is read, and rewritten at once.
   const opener = isPlain ? plainOpener : openerOf(parts, header);
   if (opener === null) return broken('was written under another key');
   const records: Uint8Array[] = [];
   const size = await file.size();
   for (let offset = header.length; offset < size; ) {
     const frame = await readFrame(file, offset, salt, opener);
-    // What was being written when the power went may be any bytes at the very end.
+    // A power cut during a write may leave any bytes at the very end.
     if (frame === 'torn') break;
     if (frame === 'damaged') return broken(`is damaged at offset ${offset}`, records);
     records.push(...frame.records);
@@ -372,7 +373,7 @@ function recordsOf(payload: Uint8Array): Uint8Array[] | null {
     if (at + LENGTH_BYTES > payload.length) return null;
     const end = at + LENGTH_BYTES + view.getUint32(at, true);
     if (end > payload.length) return null;
-    // A copy each: what is kept of a frame does not keep all of it.
+    // Copies each record, so that a kept one does not retain the whole frame.
     records.push(payload.slice(at + LENGTH_BYTES, end));
     at = end;
   }

@@ -1,15 +1,15 @@
 /**
- * lock.json: from which number on to look for the holder of a folder, and who that is.
+ * lock.json: the first lock number to check, and the holder of the folder.
  *
- * Invariant: only the holder writes it, whole (by a rename) and one write after the other, so `next` never goes back
- * while anybody holds the folder. It decides nothing about who holds: the sockets do (lock.ts).
+ * Invariant: only the holder writes it, atomically (by rename) and one write after another, so `next` never decreases
+ * while the folder is held. It does not decide who holds the lock; the sockets do (lock.ts).
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemErrorCode } from './backend.ts';
 
-/** Who holds a folder. */
+/** The holder of a folder. */
 export interface LockOwner {
   readonly pid: number;
   /** Address of its service; null until it listens. */
@@ -18,21 +18,22 @@ export interface LockOwner {
   readonly startedAt: number;
 }
 
+/** A held lock. */
 export interface FolderLock {
-  /** Says where the service of this process is, for the message a second process ends with. */
+  /** Publishes the address of this process's service, for the message of a second process. */
   announce(address: string): Promise<void>;
-  /** Lets go of the folder. May be called again. */
+  /** Releases the folder. May be called again. */
   release(): Promise<void>;
 }
 
 export interface LockOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Told, in words for people, what an operator should know. Does not throw. */
+  /** Receives warnings for the operator, in plain language. Must not throw. */
   readonly onWarn: (message: string) => void;
 }
 
-/** What lock.json says. Numbers below `next` are of the past; `owner` is null where nobody holds the folder. */
+/** The contents of lock.json. Numbers below `next` are retired; `owner` null: no process holds the folder. */
 export interface LockFile {
   readonly next: number;
   readonly owner: LockOwner | null;
@@ -41,14 +42,14 @@ export interface LockFile {
 const LOCK_FILE = 'lock.json';
 const NOBODY = { pid: null, address: null, startedAt: null };
 
-/** What this process says of itself, on its socket and in lock.json, while it holds a folder. */
+/** This process as a lock holder: what it says on its socket and in lock.json. */
 export class LockHolder {
   readonly root: string;
   readonly #onWarn: (message: string) => void;
   #owner: LockOwner;
   #number = 0;
   #ended: Promise<void> | null = null;
-  /** Writes of lock.json follow one another: an earlier one that lands later would turn `next` back. */
+  /** Writes of lock.json run one after another; an earlier one that finished later would turn `next` back. */
   #writing: Promise<boolean> = Promise.resolve(true);
 
   constructor(root: string, options: LockOptions) {
@@ -61,7 +62,7 @@ export class LockHolder {
     return JSON.stringify(this.#owner);
   }
 
-  /** The lock, once the folder is held; `end` lets go of it. */
+  /** The lock, once the folder is held; `end` releases it. */
   lock(end: () => Promise<void>): FolderLock {
     return {
       announce: async (address) => {
@@ -75,13 +76,13 @@ export class LockHolder {
     };
   }
 
-  /** Notes that this process holds the folder under the number. False where it could not be written. */
+  /** Records that this process holds the folder under this number. False: it could not be written. */
   write(number: number): Promise<boolean> {
     this.#number = number;
     return this.#enqueue({ next: number, owner: this.#owner });
   }
 
-  /** Notes that nobody holds the folder, and that the number will not come back. False where it could not be. */
+  /** Records that no process holds the folder and that this number is retired. False: it could not be written. */
   retire(number: number): Promise<boolean> {
     return this.#enqueue({ next: number + 1, owner: null });
   }
@@ -91,7 +92,7 @@ export class LockHolder {
     return this.#writing;
   }
 
-  /** The sockets are the lock; lock.json only helps. So a full disk is no reason not to start. */
+  /** The sockets are the lock and lock.json only assists, so a full disk must not prevent a start. */
   async #put(file: LockFile): Promise<boolean> {
     const draft = join(this.root, temporaryName());
     const text = JSON.stringify({ next: file.next, ...(file.owner ?? NOBODY) });
@@ -106,7 +107,7 @@ export class LockHolder {
   }
 }
 
-/** What lock.json says; the beginning of all where there is none, or a power cut left it empty. */
+/** Reads lock.json; returns the initial state if it is absent, or empty after a power cut. */
 export async function readLockFile(root: string): Promise<LockFile> {
   try {
     const text = await readFile(join(root, LOCK_FILE), 'utf8');
@@ -121,7 +122,7 @@ export async function readLockFile(root: string): Promise<LockFile> {
   }
 }
 
-/** The owner in a line of JSON, or null where it has none. */
+/** Parses the owner from a line of JSON; null: none. */
 export function parseOwner(text: string): LockOwner | null {
   const value = parseObject(text);
   const pid = value?.['pid'];
@@ -131,7 +132,7 @@ export function parseOwner(text: string): LockOwner | null {
   return { pid, address: typeof address === 'string' ? address : null, startedAt };
 }
 
-/** A name for what is not finished, or has no name, yet. */
+/** A temporary name for a file or socket that is not ready yet. */
 export function temporaryName(): string {
   return `lock-${randomBytes(6).toString('hex')}.tmp`;
 }

@@ -46,14 +46,14 @@ async function take(path = folder): Promise<FolderLock> {
 }
 
 describe('a folder', () => {
-  it('is held by one process: a second is told which, and where its service is', async () => {
+  it("is held by one process: a second learns which, and its service's address", async () => {
     const holder = start('http://127.0.0.1:9300');
     expect(await holder.nextLine()).toBe('held');
     const refusal = await take().catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(StartupError);
     expect((refusal as StartupError).message).toBe(
       `The storage folder ${folder} is in use by process ${holder.process.pid} at http://127.0.0.1:9300. ` +
-        'Stop that one, or give this one another STORAGE_DIR.',
+        'Stop that process, or choose another STORAGE_DIR.',
     );
     expect(JSON.parse(await readFile(join(folder, 'lock.json'), 'utf8'))).toMatchObject({
       pid: holder.process.pid,
@@ -61,7 +61,7 @@ describe('a folder', () => {
     });
   });
 
-  it('is free at once when its holder was killed, however often', async () => {
+  it('is free at once after its holder was killed, however often', async () => {
     for (let round = 0; round < 3; round++) {
       const holder = start();
       expect(await holder.nextLine()).toBe('held');
@@ -75,7 +75,7 @@ describe('a folder', () => {
     });
   });
 
-  it('is free when its holder let go of it, and then nothing but lock.json is left', async () => {
+  it('is free after its holder released it, and only lock.json is left', async () => {
     const holder = start();
     expect(await holder.nextLine()).toBe('held');
     await holder.kill('SIGTERM');
@@ -85,7 +85,7 @@ describe('a folder', () => {
     expect(JSON.parse(await readFile(join(folder, 'lock.json'), 'utf8'))).toMatchObject({ pid: null });
   });
 
-  it('stays held by a process that was stopped and does not answer', async () => {
+  it('stays held by a stopped process that does not answer', async () => {
     const holder = start('http://127.0.0.1:1234');
     expect(await holder.nextLine()).toBe('held');
     holder.process.kill('SIGSTOP');
@@ -112,7 +112,7 @@ describe('a folder', () => {
     }
   });
 
-  it('never has two holders while many take it and let go of it', async () => {
+  it('never has two holders while many take and release it', async () => {
     let holders = 0;
     let turns = 0;
     const contend = async (): Promise<void> => {
@@ -141,7 +141,7 @@ describe('a folder', () => {
     await expect(take(link)).rejects.toThrow(`in use by process ${process.pid}`);
   });
 
-  it('may have a path longer than a socket may have', async () => {
+  it("may have a path longer than a socket's maximum", async () => {
     const deep = join(folder, 'a'.repeat(120), 'b'.repeat(120));
     await mkdir(deep, { recursive: true });
     const lock = await take(deep);
@@ -157,7 +157,7 @@ describe('a folder', () => {
     }
   });
 
-  it('is taken after leftovers of every kind, which are tidied away', async () => {
+  it('can be taken despite leftovers of every kind, which are removed', async () => {
     const holder = start();
     expect(await holder.nextLine()).toBe('held');
     await holder.kill('SIGKILL');
@@ -167,7 +167,7 @@ describe('a folder', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['lock-3.sock', 'lock.json']);
   });
 
-  it('that is not there, or is no folder, is refused with the reason', async () => {
+  it('that does not exist, or is not a folder, is refused with the reason', async () => {
     await expect(take(join(folder, 'missing'))).rejects.toThrow('cannot be locked: ENOENT');
     await writeFile(join(folder, 'file'), '');
     await expect(take(join(folder, 'file'))).rejects.toThrow(StartupError);
@@ -175,7 +175,7 @@ describe('a folder', () => {
 });
 
 describe('the address of a holder', () => {
-  it('is told from when it was announced, and not after the folder was let go of', async () => {
+  it('is reported once announced, and no longer after the release', async () => {
     const lock = await take();
     await expect(take()).rejects.toThrow(/in use by process \d+\. /);
     await lock.announce('http://127.0.0.1:1');

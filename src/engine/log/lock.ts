@@ -1,46 +1,45 @@
 /**
- * One process at a time: the lock of a storage folder.
+ * The exclusive lock of a storage folder.
  *
- * Invariant: at most one live process holds a folder, and a dead one never stands in the way. Holding is listening on
- * a local socket, which ends with the process however it ends. A socket that was found dead stays dead, so the holders
- * are numbered: a process takes number n only after it saw n - 1 dead (or retired by lock.json), and takes it by
- * link(), which the system grants once. Its socket listens before it gets that name: whoever sees the name sees it
- * alive. lock.json says from which number on to look, and, for people, who holds the folder.
+ * Invariant: at most one live process holds a folder, and a dead one never blocks it. A process holds the lock by
+ * listening on a local socket, which closes when the process ends in any way. A dead socket stays dead, so holders are
+ * numbered: a process takes number n only after it found n - 1 dead (or retired by lock.json), and it takes it with
+ * link(), which the system grants once. The socket listens before it gets that name, so whoever sees the name finds it
+ * alive. lock.json contains the first number to check and, for people, the holder.
  */
 import { createHash } from 'node:crypto';
 import { link, lstat, mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises';
-import type { Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemErrorCode } from './backend.ts';
 import {
+  type FolderLock,
   LockHolder,
+  type LockOptions,
+  type LockOwner,
   parseOwner,
   readLockFile,
   temporaryName,
-  type FolderLock,
-  type LockOptions,
-  type LockOwner,
 } from './lock-file.ts';
-import { askSocket, closeServer, listenAt } from './lock-socket.ts';
 import { StartupError } from './startup-error.ts';
 
-/** Where the sockets are: their folder, and a short path to it, good until `done`. */
+/** The folder of the sockets, and a short path to it that is valid until `done`. */
 interface SocketFolder {
   readonly folder: string;
   readonly shortPath: string;
   readonly done: () => Promise<void>;
 }
 
-/** Less than any system allows for the path of a socket (104 bytes on macOS, 108 on Linux). */
-const LONGEST_SOCKET_PATH = 100;
-const LONGEST_SOCKET_NAME = 32;
-/** What a file system answers that has no sockets, or no links to them. */
+/** Below every system's limit for socket paths (104 bytes on macOS, 108 on Linux). */
+const MAX_SOCKET_PATH_BYTES = 100;
+const MAX_SOCKET_NAME_BYTES = 32;
+/** Error codes of file systems without sockets, or without links to them. */
 const NO_SOCKETS_HERE = new Set(['EOPNOTSUPP', 'ENOTSUP', 'EPERM', 'ENOSYS', 'EINVAL', 'EMLINK']);
 
 /**
- * Takes the folder, which exists, for this process. Rejects with a StartupError: one that names the holder where a
- * live process has it, or says why the folder cannot be locked.
+ * Locks an existing folder for this process. Rejects with a StartupError that names the live holder or says why the
+ * folder cannot be locked.
  */
 export async function lockFolder(folder: string, options: LockOptions): Promise<FolderLock> {
   try {
@@ -50,7 +49,7 @@ export async function lockFolder(folder: string, options: LockOptions): Promise<
     const code = systemErrorCode(error);
     if (code === '' || error instanceof StartupError) throw error;
     throw new StartupError(
-      `The storage folder ${folder} cannot be locked: ${code}. Check that it can be written to.`,
+      `The storage folder ${folder} cannot be locked: ${code}. Check that it is writable.`,
       {},
       { cause: error },
     );
@@ -67,14 +66,14 @@ async function holdBySocket(root: string, options: LockOptions): Promise<FolderL
   }
 }
 
-/** Takes the lock with the sockets in this folder. */
+/** Takes the lock with sockets in this folder. */
 async function takeIn(folder: string, holder: LockHolder): Promise<FolderLock> {
   const sockets = await shortPathTo(folder);
   try {
     const { number, server } = await takeNumber(sockets, holder);
     if (await holder.write(number)) await removeOthers(sockets.folder, holder.root, number);
     return holder.lock(async () => {
-      // The name may only be free again when lock.json has retired its number.
+      // The name may become free only after lock.json has retired its number.
       if (await holder.retire(number)) await rm(join(folder, socketName(number)), { force: true });
       await closeServer(server);
     });
@@ -92,13 +91,13 @@ async function takeNumber(
     const server = await claim(sockets, number, holder);
     if (server === null) continue;
     if ((await readLockFile(holder.root)).next <= number) return { number, server };
-    // The number was taken, used and retired between the look and the claim.
+    // The number was taken, used and retired between the check and the claim.
     await rm(join(sockets.folder, socketName(number)), { force: true });
     await closeServer(server);
   }
 }
 
-/** The first number from `next` on whose name is free, all before it being dead. Throws where one is alive. */
+/** The first free number from `next` on; all before it are dead. Throws if one is alive. */
 async function firstFreeNumber(sockets: SocketFolder, root: string): Promise<number> {
   const file = await readLockFile(root);
   for (let number = file.next; ; number++) {
@@ -108,7 +107,7 @@ async function firstFreeNumber(sockets: SocketFolder, root: string): Promise<num
   }
 }
 
-/** Gives a listening socket the name of the number; null where another process was faster. */
+/** Links a listening socket to the number's name; null: another process was faster. */
 async function claim(sockets: SocketFolder, number: number, holder: LockHolder): Promise<Server | null> {
   const draft = temporaryName();
   const server = await listenAt(join(sockets.shortPath, draft), () => holder.answer());
@@ -117,7 +116,7 @@ async function claim(sockets: SocketFolder, number: number, holder: LockHolder):
     return server;
   } catch (error) {
     await closeServer(server);
-    // ENOENT: the faster one has tidied our draft away.
+    // ENOENT: the faster process has removed our draft.
     const code = systemErrorCode(error);
     if (code === 'EEXIST' || code === 'ENOENT') return null;
     throw error;
@@ -126,7 +125,7 @@ async function claim(sockets: SocketFolder, number: number, holder: LockHolder):
   }
 }
 
-/** Removes what dead processes left: sockets of lower numbers, and drafts. */
+/** Removes what dead processes left behind: sockets with lower numbers, and drafts. */
 async function removeOthers(folder: string, root: string, number: number): Promise<void> {
   for (const place of new Set([folder, root])) {
     for (const name of await readdir(place)) {
@@ -156,7 +155,7 @@ async function holdByPipe(root: string, options: LockOptions): Promise<FolderLoc
   }
 }
 
-/** The named pipe of a folder on Windows, where names of files are the same in either case. */
+/** The folder's named pipe on Windows, where file names ignore case. */
 export function pipeName(root: string): string {
   return `\\\\.\\pipe\\corollary-${digest(root.toLowerCase())}`;
 }
@@ -165,34 +164,32 @@ function inUse(root: string, owner: LockOwner | null): StartupError {
   const who = owner === null ? 'another process' : `process ${owner.pid}`;
   const where = owner === null || owner.address === null ? '' : ` at ${owner.address}`;
   return new StartupError(
-    `The storage folder ${root} is in use by ${who}${where}. Stop that one, or give this one another STORAGE_DIR.`,
+    `The storage folder ${root} is in use by ${who}${where}. Stop that process, or choose another STORAGE_DIR.`,
     { holder: { address: owner?.address ?? null } },
   );
 }
 
-/** A path to the folder that leaves room for the name of a socket: itself, or a link in the temporary folder. */
+/** A path to the folder that leaves room for a socket's name: the folder itself, or a link in the temporary folder. */
 async function shortPathTo(folder: string): Promise<SocketFolder> {
   const fits = (path: string): boolean =>
-    Buffer.byteLength(path) + LONGEST_SOCKET_NAME <= LONGEST_SOCKET_PATH;
+    Buffer.byteLength(path) + MAX_SOCKET_NAME_BYTES <= MAX_SOCKET_PATH_BYTES;
   if (fits(folder)) return { folder, shortPath: folder, done: async () => undefined };
   const base = fits(join(tmpdir(), 'corollary-123456/folder')) ? tmpdir() : '/tmp';
-  // A folder of our own, since anybody could have put a link of that name into the shared one.
+  // A private folder, since anybody could have created a link of that name in the shared one.
   const own = await mkdtemp(join(base, 'corollary-'));
   const shortPath = join(own, 'folder');
   await symlink(folder, shortPath);
   return { folder, shortPath, done: () => rm(own, { recursive: true, force: true }) };
 }
 
-/** Where the sockets live when the folder's file system has none: in the temporary folder, for this user alone. */
+/** The socket folder to use if the folder's file system has no sockets: in the temporary folder, for this user only. */
 async function fallbackFolder(root: string): Promise<string> {
   const user = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `corollary-${user}-${digest(root)}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const found = await lstat(folder);
   if (!found.isDirectory() || found.uid !== user) {
-    throw new StartupError(
-      `The storage folder ${root} cannot be locked: ${folder} belongs to somebody else.`,
-    );
+    throw new StartupError(`The storage folder ${root} cannot be locked: ${folder} belongs to another user.`);
   }
   return folder;
 }
@@ -203,4 +200,63 @@ function socketName(number: number): string {
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/**
+ * The sockets of the lock: a server that sends every caller one line of text and hangs up, and the call that checks for
+ * one. Paths must fit the system's limit.
+ */
+
+/** The state of a socket name: absent, left by a dead process, or alive. */
+type SocketReading =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'dead' }
+  /** `text` is '' if the process did not answer in time: it is stopped or busy. */
+  | { readonly kind: 'alive'; readonly text: string };
+
+const ANSWER_TIMEOUT_MS = 1000;
+
+/** Listens at `path` and sends every caller `answer()`. Does not keep the process alive. */
+function listenAt(path: string, answer: () => string): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => {
+      // A caller that hangs up early already has its answer, or wants none.
+      socket.on('error', () => socket.destroy());
+      socket.end(answer());
+    });
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      server.unref();
+      resolve(server);
+    });
+  });
+}
+
+/** Stops listening; resolves when closed. */
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+/** Checks for a listener at `path`. If that cannot be determined (no permission to connect), counts as alive. */
+function askSocket(path: string): Promise<SocketReading> {
+  return new Promise((resolve) => {
+    let text = '';
+    let failure = '';
+    const socket = connect(path);
+    const timer = setTimeout(() => socket.destroy(), ANSWER_TIMEOUT_MS);
+    socket.setEncoding('utf8');
+    socket.on('data', (part: string) => {
+      text += part;
+    });
+    socket.on('error', (error) => {
+      failure = systemErrorCode(error);
+    });
+    socket.on('close', () => {
+      clearTimeout(timer);
+      if (failure === 'ENOENT') resolve({ kind: 'absent' });
+      else if (failure === 'ECONNREFUSED' || failure === 'ENOTSOCK') resolve({ kind: 'dead' });
+      else resolve({ kind: 'alive', text });
+    });
+  });
 }

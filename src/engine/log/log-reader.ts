@@ -1,24 +1,24 @@
 /**
- * Reads committed records back: for the replay of a start, and for whoever follows the log later.
+ * Reads committed records back, for recovery and for followers.
  *
- * Everything is verified once more while it is read, frame by frame, so that memory stays flat; a frame that was whole
- * when the log was opened and is not now is damage, and reported as such.
+ * Every frame is verified again while it is read, so memory use stays flat. A frame that was valid when the log was
+ * opened and no longer is counts as damage.
  */
 import type { StorageBackend } from './backend.ts';
 import {
   decodeFrameHeader,
   decodeRecords,
-  frameBytes,
   FRAME_HEADER_BYTES,
+  frameBytes,
   type LogRecord,
   type ReadFrameHeader,
   recordChecksum,
 } from './codec.ts';
-import { damaged } from './damage.ts';
+import { damaged } from './startup-error.ts';
 import type { LogContents, Segment } from './recovery.ts';
 import { SegmentReader } from './segment-reader.ts';
 
-/** Committed records as they are stored, a line each. */
+/** Committed records in stored form, one line each. */
 export interface StoredRecords {
   readonly firstSequence: number;
   readonly count: number;
@@ -26,8 +26,8 @@ export interface StoredRecords {
 }
 
 /**
- * The committed records of a segment with a sequence above `after`, in order, those included that are committed while
- * it is read. Throws a StartupError where the file is damaged.
+ * The committed records of a segment with a sequence above `after`, in order, including those committed while reading.
+ * Throws a StartupError if the file is damaged.
  */
 export async function* readSegment(
   backend: StorageBackend,
@@ -42,7 +42,7 @@ export async function* readSegment(
   }
 }
 
-/** The same as they are stored, frame by frame: the first may begin before. Each is valid until the next. */
+/** The same in stored form, frame by frame; the first may begin with earlier records. Each is valid until the next. */
 export async function* readStored(
   backend: StorageBackend,
   segment: Segment,
@@ -55,8 +55,8 @@ export async function* readStored(
 }
 
 /**
- * `recordChecksum` of the record with this sequence, in the log or right before it; null where it is not known. Throws a
- * StartupError where the file is damaged.
+ * `recordChecksum` of the record with this sequence, in the log or right before it; null: unknown. Throws a
+ * StartupError if the file is damaged.
  */
 export async function checksumAt(
   backend: StorageBackend,
@@ -112,7 +112,7 @@ async function* framesOf(
   }
 }
 
-/** The records of a frame, which are those its header says, or `fail`'s error. */
+/** The records of a frame; throws `fail`'s error if they are not those that its header announces. */
 export function* frameRecords(
   frame: ReadFrameHeader,
   payload: Uint8Array,
@@ -125,7 +125,7 @@ export function* frameRecords(
     try {
       step = records.next();
     } catch (error) {
-      // What the parser says shows a piece of the record.
+      // The parser's message would show part of the record.
       throw fail(`a record cannot be read (${error instanceof SyntaxError ? 'no JSON' : 'no record'})`);
     }
     if (step.done === true ? sequence !== end : step.value.sequence !== sequence) {

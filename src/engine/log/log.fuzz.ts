@@ -1,6 +1,6 @@
 /**
- * Power cuts: random programs of appends, snapshots, restarts and full disks against the backend that loses power, cut
- * at a random moment with a random legal outcome, and once more while the start after that is under way.
+ * Power cuts: random programs of appends, snapshots, restarts and full disks on the backend that loses power, cut at a
+ * random moment with a random legal outcome, and again during the start after that.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const RUNS = process.env['LONG'] === '1' ? 20_000 : 300;
 type Command =
   | { readonly kind: 'append'; readonly writers: number; readonly records: number }
   | { readonly kind: 'full'; readonly written: number }
-  /** `writers` append while it is written, where it does not fail after so many bytes. */
+  /** `writers` append while it is written, unless it fails after this many bytes. */
   | { readonly kind: 'snapshot'; readonly writers: number; readonly failsAfter: number | null }
   | { readonly kind: 'restart' };
 
@@ -51,7 +51,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
 );
 
-/** For every moment: how many records had been answered by then. */
+/** For every moment: the number of records acknowledged by then. */
 interface Run {
   readonly disk: CrashBackend;
   readonly answered: { steps: number; sequence: number }[];
@@ -94,7 +94,7 @@ async function run(commands: readonly Command[], seed: number): Promise<Run> {
   return { disk, answered };
 }
 
-/** A disk that is full after so many more bytes. */
+/** A disk that is full after this many more bytes. */
 function failing(after: number): CrashBackend['faults'] {
   let room = after;
   return (step, bytes) => {
@@ -114,7 +114,7 @@ async function recovered(backend: MemoryBackend | CrashBackend, seed: number): P
 }
 
 describe('a power cut at any moment', () => {
-  it('loses no answered record, brings back none that was never written, and never stops the next start', async () => {
+  it('loses no acknowledged record, invents none, and never prevents the next start', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(command, { minLength: 1, maxLength: 12 }),
@@ -140,7 +140,7 @@ describe('a power cut at any moment', () => {
           expect(found.length).toBeGreaterThanOrEqual(safe);
           expect(found.length).toBeLessThanOrEqual(all);
 
-          // The power goes again while that start cuts off the torn tail, or right after it.
+          // A second power cut while that start cuts off the torn tail, or right after.
           const leftAgain = second.afterPowerCut(Math.round(secondMoment * second.steps), choose);
           const foundAgain = await recovered(leftAgain, seed);
           expect(foundAgain.length).toBeGreaterThanOrEqual(safe);

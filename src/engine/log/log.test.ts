@@ -16,12 +16,12 @@ async function opened(backend: StorageBackend, changes: Partial<LogOptions> = {}
   return (await openLog(backend, logOptions(changes))).log;
 }
 
-/** What a process that starts after a kill -9 finds. */
+/** What a process started after kill -9 finds. */
 async function survivors(backend: StorageBackend): Promise<number[]> {
   return sequences(await allRecords(await opened(backend)));
 }
 
-/** A memory backend whose syncs wait until they are let through. */
+/** A memory backend whose syncs wait until released. */
 function gatedBackend(): { backend: MemoryBackend; waiting: (() => void)[] } {
   const backend = memoryBackend();
   const waiting: (() => void)[] = [];
@@ -31,7 +31,7 @@ function gatedBackend(): { backend: MemoryBackend; waiting: (() => void)[] } {
       const file = await backend.create(name);
       let synced = 0;
       const sync = async (): Promise<void> => {
-        // The first is that of the segment's header.
+        // The first sync is that of the segment's header.
         if (synced++ > 0) await new Promise<void>((resolve) => waiting.push(resolve));
         await file.sync();
       };
@@ -49,7 +49,7 @@ function failOnce(backend: CrashBackend, step: FaultyStep, fault: Fault): void {
   };
 }
 
-/** A disk without room for frames; what is cut back is cut back. */
+/** A disk without space for frames; truncation works. */
 function fill(backend: CrashBackend): void {
   backend.faults = (step, bytes) => (step === 'write' ? { code: 'ENOSPC', written: bytes >> 1 } : null);
 }
@@ -59,7 +59,7 @@ function unavailable(): unknown {
 }
 
 describe('an append', () => {
-  it('resolves after its records are durable: a power cut right then loses none', async () => {
+  it('resolves after its records are durable: a power cut at that moment loses none', async () => {
     const disk = crashBackend();
     const log = await opened(disk);
     for (let round = 1; round <= 5; round++) {
@@ -69,7 +69,7 @@ describe('an append', () => {
     }
   });
 
-  it('is not resolved while the sync is under way, nor seen by a reader', async () => {
+  it('is neither resolved nor visible to readers while the sync runs', async () => {
     const { backend, waiting } = gatedBackend();
     const log = await opened(backend);
     let resolved = false;
@@ -85,7 +85,7 @@ describe('an append', () => {
     expect(sequences(await allRecords(log))).toEqual([1]);
   });
 
-  it('takes only records that continue the log', async () => {
+  it('accepts only records that continue the log', async () => {
     const log = await opened(memoryBackend());
     await expect(log.append([logRecord(2)])).rejects.toThrow('continue the log');
     await expect(log.append([logRecord(1), logRecord(3)])).rejects.toThrow('continue the log');
@@ -94,7 +94,7 @@ describe('an append', () => {
     expect(log.nextSequence).toBe(2);
   });
 
-  it('of what is no JSON is refused and leaves the log as it was', async () => {
+  it('of a value that is not JSON is refused and leaves the log unchanged', async () => {
     const log = await opened(memoryBackend());
     await expect(log.append([logRecord(1, 1n)])).rejects.toThrow('BigInt');
     await expect(log.append([{ ...logRecord(1), operation: undefined }])).rejects.toThrow('operation');
@@ -102,7 +102,7 @@ describe('an append', () => {
     expect(sequences(await allRecords(log))).toEqual([1]);
   });
 
-  it('calls back in the order of the log before any later one, however the callers wait', async () => {
+  it('calls back in log order before any later one, however the callers wait', async () => {
     const log = await opened(memoryBackend());
     const applied: number[] = [];
     const resolved: number[] = [];
@@ -119,7 +119,7 @@ describe('an append', () => {
     expect(resolved.toSorted((a, b) => a - b)).toEqual(upTo(40));
   });
 
-  it('whose callback throws is rejected alone: its records are durable all the same', async () => {
+  it('whose callback throws is rejected alone; its records are durable anyway', async () => {
     const backend = memoryBackend();
     const log = await opened(backend);
     const applied: number[] = [];
@@ -138,7 +138,7 @@ describe('an append', () => {
 });
 
 describe('group commit', () => {
-  it('lets all that arrive during a sync share the next one', async () => {
+  it('lets all appends during a sync share the next one', async () => {
     const { backend, waiting } = gatedBackend();
     const log = await opened(backend);
     const first = log.append([logRecord(1)]);
@@ -188,7 +188,7 @@ describe('group commit', () => {
 });
 
 describe('bytes in flight', () => {
-  it('are bounded: appends beyond wait for room, in order, and none is lost', async () => {
+  it('are bounded: further appends wait for room, in order, and none is lost', async () => {
     const { backend, waiting } = gatedBackend();
     const log = await opened(backend, { inFlightBytes: 1000, groupBytes: 300 });
     const applied: number[] = [];
@@ -212,14 +212,14 @@ describe('bytes in flight', () => {
     expect(await survivors(backend)).toEqual(upTo(50));
   });
 
-  it('let an append through that is larger than the bound by itself', async () => {
+  it('admit a single append larger than the bound', async () => {
     const log = await opened(memoryBackend(), { inFlightBytes: 100 });
     const large = 'x'.repeat(10_000);
     await Promise.all([1, 2, 3].map((sequence) => log.append([logRecord(sequence, large)])));
     expect((await allRecords(log)).map((record) => record.operation)).toEqual([large, large, large]);
   });
 
-  it('do not stay taken by an append that cannot be encoded when its turn comes', async () => {
+  it('are released by an append that cannot be encoded in its turn', async () => {
     const log = await opened(memoryBackend(), { inFlightBytes: 100 });
     const outcomes = await Promise.allSettled([
       log.append([logRecord(1, 'x'.repeat(200))]),
@@ -263,7 +263,7 @@ describe('FSYNC', () => {
     },
   );
 
-  it('never syncs a segment all the same before the next one is made', async () => {
+  it('never still syncs a segment before the next one is created', async () => {
     const disk = crashBackend();
     const log = await opened(disk, { fsync: 'never', segmentBytes: 600 });
     for (let round = 0; round < 12; round++) await log.append(nextRecords(log, 1));
@@ -275,7 +275,7 @@ describe('FSYNC', () => {
 });
 
 describe('a disk without room', () => {
-  it('answers every write under way with 507, stores none of them, and takes writes again when there is room', async () => {
+  it('answers every write in progress with 507, stores none, and accepts writes again once there is space', async () => {
     const disk = crashBackend();
     const options = logOptions();
     const { log } = await openLog(disk, options);
@@ -300,7 +300,7 @@ describe('a disk without room', () => {
     expect(options.warnings).toEqual([expect.stringContaining('the disk is full'), 'Writes work again.']);
   });
 
-  it('turns ready again within 5 s of space returning without any write, and leaves nothing behind', async () => {
+  it('is ready again within 5 s of space returning, without a write, and leaves nothing behind', async () => {
     vi.useFakeTimers();
     const disk = crashBackend();
     const log = await opened(disk);
@@ -322,7 +322,7 @@ describe('a disk without room', () => {
     expect(await survivors(disk.now())).toEqual([1, 2]);
   });
 
-  it('while a segment is made leaves no segment behind', async () => {
+  it('while a segment is created leaves no segment behind', async () => {
     const disk = crashBackend();
     const log = await opened(disk);
     fill(disk);
@@ -376,7 +376,7 @@ describe('a write that fails', () => {
     expect(await survivors(disk.afterPowerCut(disk.steps, () => 0))).toEqual([1, 2]);
   });
 
-  it('and cannot be cut off latches: nothing is written until a restart', async () => {
+  it('and cannot be truncated latches: nothing is written until a restart', async () => {
     const disk = crashBackend();
     const log = await opened(disk);
     await log.append(nextRecords(log, 1));
@@ -400,7 +400,7 @@ describe('a sync that fails', () => {
         expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable() });
       await expectLatched(disk, log);
       expect(sequences(await allRecords(log))).toEqual([1]);
-      // Whether the two are there is open; what the restart finds is whole.
+      // It is open whether the two records exist; the restart finds an intact log.
       expect(await survivors(disk.now())).toEqual([1, 2, 3]);
       expect(await survivors(disk.afterPowerCut(disk.steps, () => 0))).toEqual([1]);
     },
@@ -425,7 +425,7 @@ describe('a sync that fails', () => {
     expect(await survivors(disk.now())).toEqual([]);
   });
 
-  it('at close is told', async () => {
+  it('at close is reported', async () => {
     const disk = crashBackend();
     const log = await opened(disk, { fsync: 'never' });
     await log.append(nextRecords(log, 1));
@@ -433,7 +433,7 @@ describe('a sync that fails', () => {
     await expect(log.close()).rejects.toEqual(unavailable());
   });
 
-  it('says in its answer nothing of paths, and what to do', async () => {
+  it('says in its answer what to do, and no paths', async () => {
     const disk = crashBackend();
     const log = await opened(disk);
     failOnce(disk, 'sync', { code: 'EIO' });
@@ -465,7 +465,7 @@ describe('reading', () => {
     }
   });
 
-  it('sees what is committed while it goes on, over the end of a segment', async () => {
+  it('sees records committed meanwhile, across the end of a segment', async () => {
     const log = await opened(memoryBackend(), { segmentBytes: 700 });
     await log.append(nextRecords(log, 1));
     const seen: number[] = [];
@@ -476,7 +476,7 @@ describe('reading', () => {
     expect(seen).toEqual(upTo(20));
   });
 
-  it('may be given up at any record', async () => {
+  it('may be abandoned at any record', async () => {
     const log = await opened(memoryBackend());
     await log.append(nextRecords(log, 5));
     for await (const record of log.read(0)) {
@@ -487,7 +487,7 @@ describe('reading', () => {
 });
 
 describe('closing', () => {
-  it('commits what was appended, refuses what comes after, and may be asked for twice', async () => {
+  it('commits pending appends, refuses later ones, and may be called twice', async () => {
     const backend = memoryBackend();
     const log = await opened(backend);
     const appended = upTo(20).map((sequence) => log.append([logRecord(sequence)]));

@@ -1,12 +1,12 @@
 /**
- * The log: records go in, and once they are durable their callers go on, in the order of their sequence.
+ * The write-ahead log (WAL): an append resolves once its records are durable, in sequence order.
  *
- * Invariant: records are committed in sequence order without a gap, each whole append in one frame, and an append
- * resolves only when its frame is as durable as `fsync` promises. One frame is under way at a time; what arrives
- * meanwhile shares the next one (group commit). When a frame fails, every append not yet committed fails with it,
- * since their sequences presuppose it, and `nextSequence` falls back. Beside the records lies at most one snapshot of
- * what they amount to: what it covers goes only after it is durable, and so is everything that it can have seen.
- * What the files look like is the segment writer's business, what a record means the engine's.
+ * Invariant: records are committed in sequence order without a gap, each append whole in one frame, and an append
+ * resolves only when its frame is as durable as `fsync` promises. One frame is written at a time; appends that arrive
+ * meanwhile share the next one (group commit). If a frame fails, every uncommitted append fails with it, since their
+ * sequences depend on it, and `nextSequence` moves back. Beside the log there is at most one snapshot, the checkpoint
+ * of the records it covers. Covered segments are removed only after the snapshot is durable, and so are all records
+ * that it can reflect. The segment writer knows the file format; the engine interprets the records.
  */
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
@@ -17,144 +17,147 @@ import {
   frameBytes,
   hexadecimal,
   type HistoryParent,
-  MAXIMUM_PAYLOAD_BYTES,
-  SALT_BYTES,
   type LogRecord,
+  MAX_PAYLOAD_BYTES,
+  SALT_BYTES,
 } from './codec.ts';
 import { checksumAt, readSegment, readStored, type StoredRecords } from './log-reader.ts';
-import { recover, removeLeftOver, takeReceived, type LogContents, type Segment } from './recovery.ts';
+import { type LogContents, recover, removeLeftOver, type Segment, takeReceived } from './recovery.ts';
 import { type Branch, SegmentWriter, unavailable } from './segment-writer.ts';
 import type { SnapshotHeader } from './snapshot-codec.ts';
-import { openCopy, type SnapshotCopy } from './snapshot-copy.ts';
 import {
   describeSnapshot,
+  openCopy,
   readSection,
   receivedName,
   type Snapshot,
+  type SnapshotCopy,
   snapshotName,
   type StoredSnapshot,
 } from './snapshot-reader.ts';
-import { type SnapshotPart, type WrittenSnapshot, writeSnapshot } from './snapshot-writer.ts';
+import { type SnapshotPart, writeSnapshot, type WrittenSnapshot } from './snapshot-writer.ts';
 
-/** When an append counts as durable: after a sync, at the latest 100 ms before one, or without. */
+/**
+ * When an append counts as durable: after its sync (`always`), at most 100 ms before it (`interval`), or without one
+ * (`never`).
+ */
 export type FsyncMode = 'always' | 'interval' | 'never';
 
 export interface LogOptions {
   readonly fsync: FsyncMode;
-  /** Encrypts the files; not given, or null: they are not encrypted. */
+  /** Encrypts the files; absent or null: no encryption. */
   readonly key?: FolderKey | null;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** So many random bytes, unpredictable to users. */
+  /** Returns that many unpredictable random bytes. */
   readonly random: (bytes: number) => Uint8Array;
-  /** Told, in words for people, what an operator should know. Does not throw. */
+  /** Receives warnings for the operator, in plain language. Must not throw. */
   readonly onWarn: (message: string) => void;
-  /** Told how long each sync of the log took, in milliseconds. Does not throw. */
+  /** Receives the duration of each sync of the log, in milliseconds. Must not throw. */
   readonly onSync?: (elapsedMs: number) => void;
-  /** A segment that has reached this size is followed by a new one; 64 MiB. */
+  /** Size in bytes at which the log starts a new segment; default 64 MiB. */
   readonly segmentBytes?: number;
-  /** Encoded records held at most before appends wait for room; 64 MiB. */
+  /** Maximum bytes of encoded records before appends wait for room; default 64 MiB. */
   readonly inFlightBytes?: number;
-  /** A frame takes no further append once it has this many bytes; 16 MiB. */
+  /** A frame accepts no further append once it has this many bytes; default 16 MiB. */
   readonly groupBytes?: number;
   /**
-   * For what followed another log: the records that follow are a history of their own, which names the one before. `begun`
-   * is that history where an earlier start may have begun it: then it goes on.
+   * For a folder that followed another log: the next records begin a new history with the old one as its parent.
+   * `begun` is that new history's id if an earlier start may have begun it; then it continues.
    */
   readonly branch?: { readonly begun: string };
 }
 
-/** The last record of a log, and whose it is. */
+/** The last record of a log, and the log's history. */
 export interface LogPosition extends Branch {
   readonly sequence: number;
   /** The stamp of that record, epoch milliseconds. */
   readonly time: number;
-  /** `recordChecksum` of it; null where it is not known. */
+  /** `recordChecksum` of it; null: unknown. */
   readonly checksum: number | null;
 }
 
-/** A snapshot of another log that was received whole, and is not yet the beginning of this one. */
+/** A completely received snapshot of another log, not yet installed. */
 export interface ReceivedSnapshot {
-  /** As of the log's own. */
+  /** Like `Log.readSnapshot`. */
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
   /**
-   * Lets the log begin with it, in the place of all that it held: after a power cut it holds the one or the other. Nothing
-   * may be under way. Rejects with StorageUnavailable.
+   * Replaces the log's whole contents with the snapshot; a power cut leaves one or the other. No write may be in
+   * progress. Rejects with StorageUnavailable.
    */
   install(): Promise<void>;
-  /** Removes it, where it was not installed. Does not reject. */
+  /** Removes it unless it was installed. Never rejects. */
   discard(): Promise<void>;
 }
 
-/** Totals since the log was opened, but for those that say so. */
+/** Totals since the log was opened, unless noted otherwise. */
 export interface LogStatistics {
   readonly records: number;
   readonly commits: number;
   readonly syncs: number;
   readonly bytes: number;
-  /** Now. */
+  /** Current value. */
   readonly inFlightBytes: number;
-  /** Now. */
+  /** Current value. */
   readonly segments: number;
-  /** Now, of all segments. */
+  /** Current value, of all segments. */
   readonly storedBytes: number;
-  /** Now, of those segments that the snapshot does not cover. */
+  /** Current value, of the segments that the snapshot does not cover. */
   readonly uncoveredBytes: number;
-  /** Now, of the snapshot; 0 where there is none. */
+  /** Current value, of the snapshot; 0: none. */
   readonly snapshotBytes: number;
 }
 
 export interface Log {
-  /** 32 hexadecimal digits that name this log among all logs. */
+  /** Unique id of this log's history, 32 hexadecimal digits. */
   readonly historyId: string;
-  /** Counts the leaders that the records of this history and of those before it had, from 1. */
+  /** Number of leaders that this history and its ancestors have had, from 1. */
   readonly epoch: number;
-  /** Where this history branched off another; null where it began by itself. */
+  /** Where this history branched off another; null: it is original. */
   readonly parent: HistoryParent | null;
   readonly isEncrypted: boolean;
   readonly fsync: FsyncMode;
-  /** Sequence of the first record that can be read; the one after the last where there is none. */
+  /** Sequence of the first readable record; if there is none, of the next record. */
   readonly firstSequence: number;
-  /** The sequence that the next record given to `append` must carry. */
+  /** The sequence that the next record given to `append` must have. */
   readonly nextSequence: number;
-  /** Sequence of the last committed record; 0 where there is none. */
+  /** Sequence of the last committed record; 0: none. */
   readonly lastSequence: number;
   /**
-   * Commits records, whose sequences continue from `nextSequence`, together or not at all. `committed` is called
-   * once they are, before the promise resolves and strictly in log order over all appends: the place to apply them.
-   * What it throws rejects this append alone. The records must not change until then. `operation`: that of the one
-   * record, as `encodeRecord` takes it.
-   * Rejects with StorageUnavailable (the writes are not stored, or, after a failed sync, their fate is open),
-   * PayloadTooLarge, or NotReady after `close`.
+   * Commits records atomically; their sequences continue from `nextSequence`. `committed` is called once they are
+   * committed, before the promise resolves and strictly in log order over all appends: apply the records there. An
+   * error it throws rejects this append only. The records must not change until then. `operation`: the single record's
+   * operation, as for `encodeRecord`. Rejects with StorageUnavailable (nothing was stored or, after a failed sync, it
+   * is unknown whether it was), PayloadTooLarge, or NotReady after `close`.
    */
   append(records: readonly LogRecord[], committed?: () => void, operation?: Uint8Array): Promise<void>;
-  /** Resolves when there is room for another append: to be awaited before its records are made. */
+  /** Resolves when there is room for another append. Await it before creating the records. */
   room(): Promise<void>;
   /**
-   * The committed records with a sequence above `after`, in order, up to the last at the time it gets there. Those up
-   * to the snapshot's may be gone: from there on all are there.
+   * The committed records with a sequence above `after`, in order, including those committed while reading. Records up
+   * to the snapshot's may be gone; all later ones are present.
    */
   read(after: number): AsyncGenerator<LogRecord, void, undefined>;
-  /** The same as they are stored; the first frame may begin with earlier ones. Each is valid until the next. */
+  /** The same in stored form; the first frame may begin with earlier records. Each is valid until the next. */
   readStored(after: number): AsyncGenerator<StoredRecords, void, undefined>;
-  /** `recordChecksum` of the record with this sequence; null where there is none, or it is not known any more. */
+  /** `recordChecksum` of the record with this sequence; null: there is none, or it is no longer known. */
   checksumAt(sequence: number): Promise<number | null>;
-  /** The newest snapshot; null where there is none. */
+  /** The newest snapshot; null: none. */
   snapshot(): Snapshot | null;
-  /** The bytes of a section of the newest snapshot, in order, in pieces of which each is valid until the next. */
+  /** The bytes of a section of the newest snapshot, in order, in pieces; each is valid until the next. */
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
-  /** The file of the newest snapshot, to be copied; there is one. Rejects with the system's error. */
+  /** Opens the newest snapshot's file for copying; a snapshot must exist. Rejects with the system's error. */
   copySnapshot(): Promise<SnapshotCopy>;
   /**
-   * Has the records that follow written to a new segment, so that a snapshot can cover all before it; resolves with
-   * the sequence of the last one before. Rejects as `append`.
+   * Starts a new segment, so that a snapshot can cover everything before it. Resolves with the sequence of the last
+   * record before it. Rejects like `append`.
    */
   beginSegment(): Promise<number>;
   /**
-   * Stores a snapshot that covers the records up to this sequence, with their logical time, in the place of the one
-   * before; then the segments wholly covered are gone, but for those with records after the one that `neededAfter` says
-   * then: they stay until a later one, or the next start. Appends go on meanwhile. One at a time. Rejects with
-   * StorageUnavailable, or with what the parts throw: then the log is as it was.
+   * Stores a snapshot that covers the records up to this sequence, with their logical time, and replaces the previous
+   * one. Then it removes the segments that are completely covered, except those with records after `neededAfter()`,
+   * which stay until a later snapshot or the next start. Appends continue meanwhile. One at a time. Rejects with
+   * StorageUnavailable or the error of the parts; the log is unchanged then.
    */
   putSnapshot(
     covers: { readonly sequence: number; readonly time: number },
@@ -162,26 +165,26 @@ export interface Log {
     neededAfter?: () => number,
   ): Promise<Snapshot>;
   /**
-   * Stores a snapshot of another log beside this one, in parts as they come. Rejects with StorageUnavailable, or with
-   * what the parts throw; then nothing of it is left. One at a time.
+   * Stores a snapshot of another log beside this one as its parts arrive. Rejects with StorageUnavailable or the error
+   * of the parts; nothing of it remains then. One at a time.
    */
   receive(of: LogPosition, parts: AsyncIterable<SnapshotPart>): Promise<ReceivedSnapshot>;
-  /** `failed` while writes are refused. Turns back by itself when they would work again. */
+  /** `failed` while writes are refused; returns to `ready` by itself when they would succeed again. */
   status(): 'ready' | 'failed';
   statistics(): LogStatistics;
-  /** Commits what was appended, syncs it in every mode, and lets go of the files. Later appends are refused. */
+  /** Commits and syncs all appends, in every mode, and closes the files. Later appends are refused. */
   close(): Promise<void>;
 }
 
-/** A log, recovered, with the sequence of its last record (0: none); `log.read(0)` replays them. */
+/** A recovered log with the sequence of its last record (0: none); `log.read(0)` replays its records. */
 export interface OpenedLog {
   readonly log: Log;
   readonly lastSequence: number;
 }
 
 /**
- * Opens the log of a folder: verifies all of it, cuts off a torn tail with one warning. Rejects with a StartupError,
- * nothing changed, where anything else is wrong. The folder must be locked by this process.
+ * Opens a folder's log: verifies everything and cuts off a torn tail with one warning. Rejects with a StartupError,
+ * changing nothing, if anything else is wrong. This process must hold the folder's lock.
  */
 export async function openLog(backend: StorageBackend, options: LogOptions): Promise<OpenedLog> {
   const contents = await recover(backend, options.onWarn, options.key ?? null);
@@ -190,13 +193,13 @@ export async function openLog(backend: StorageBackend, options: LogOptions): Pro
   return { log: new SegmentedLog(backend, contents, options), lastSequence: contents.lastSequence };
 }
 
-/** The records of one append, each as its bytes. */
+/** The encoded records of one append. */
 interface EncodedRecords {
   readonly parts: readonly Uint8Array[];
   readonly bytes: number;
 }
 
-/** An append under way. `encoded` is null while it waits for room. */
+/** An append in progress. `encoded` is null while it waits for room. */
 interface Pending {
   readonly records: readonly LogRecord[];
   readonly operation: Uint8Array | undefined;
@@ -206,7 +209,7 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** Something else that the one loop does between two frames. */
+/** Other work that the write loop runs between two frames. */
 interface Task {
   readonly run: () => Promise<void>;
   readonly resolve: () => void;
@@ -214,11 +217,11 @@ interface Task {
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** With what was grouped before it, an append fits a frame. */
-const MAXIMUM_APPEND_BYTES = MAXIMUM_PAYLOAD_BYTES / 2;
-/** Less than the 100 ms promised, to leave time for the sync itself. */
+/** An append of this size still fits a frame after the group before it. */
+const MAX_APPEND_BYTES = MAX_PAYLOAD_BYTES / 2;
+/** Below the promised 100 ms, to leave time for the sync itself. */
 const SYNC_INTERVAL_MS = 50;
-/** Readiness is due back within 5 s of space returning. */
+/** Readiness must return within 5 s after space becomes available. */
 const PROBE_INTERVAL_MS = 1000;
 const PROBE_BYTES = { least: 4096, most: MEBIBYTE };
 
@@ -237,7 +240,7 @@ class SegmentedLog implements Log {
   readonly #inFlightLimit: number;
   readonly #groupLimit: number;
   readonly #queue: Pending[] = [];
-  /** How many at the front of the queue are encoded; those behind wait for room. */
+  /** Number of encoded appends at the front of the queue; the others wait for room. */
   #encoded = 0;
   #inFlightBytes = 0;
   #lastSequence: number;
@@ -248,7 +251,7 @@ class SegmentedLog implements Log {
   #syncDue = false;
   #probeTimer: ReturnType<typeof setTimeout> | null = null;
   #probeDue = false;
-  /** Bytes of the frame that last failed for want of room; 0 while all is well. */
+  /** Bytes of the last frame that failed for lack of space; 0: no failure. */
   #failedBytes = 0;
   #closing: Promise<void> | null = null;
   readonly #totals = { records: 0, commits: 0, bytes: 0 };
@@ -341,7 +344,7 @@ class SegmentedLog implements Log {
     assert(after >= this.firstSequence - 1, 'records that are covered by a snapshot are read from it');
     let done = 0;
     for (;;) {
-      // The first ones may go, and others come, while one is read.
+      // Segments can be removed and added while one is read.
       const next = this.#segments.find(
         ({ header, lastSequence }) => header.id > done && lastSequence > after,
       );
@@ -401,7 +404,7 @@ class SegmentedLog implements Log {
     const salt = random(SALT_BYTES);
     const { historyId, epoch, parent, sequence, time, checksum } = of;
     const covered = { historyId, epoch, parent, sequence, time, checksum };
-    // It continues into segments that are made later: none is needed beside it.
+    // It continues into segments created later, so it needs no existing one.
     const header = { ...covered, segment: 0, isAlone: false, salt, createdAt: now() };
     const sealing = sealingOf(this.#options.key ?? null, salt, random);
     const name = receivedName(sequence);
@@ -478,7 +481,7 @@ class SegmentedLog implements Log {
       await this.#writer.restart(branch, { sequence, checksum });
       this.#snapshot = await takeReceived(this.#backend, { ...received, name: receivedName(sequence) });
     } catch (error) {
-      // It may be in the folder, and the next start goes on from it then.
+      // The snapshot may already be in the folder; the next start would then continue from it.
       throw this.#writer.latch(error);
     }
     this.#branch = branch;
@@ -486,13 +489,13 @@ class SegmentedLog implements Log {
     this.#nextSequence = sequence + 1;
   }
 
-  /** Writes a snapshot and gives it its name. */
+  /** Writes a snapshot and renames it into place. */
   async #written(header: SnapshotHeader, parts: AsyncIterable<SnapshotPart>): Promise<WrittenSnapshot> {
     const sealing = sealingOf(this.#options.key ?? null, header.salt, this.#options.random);
     let written: WrittenSnapshot | null = null;
     try {
       written = await writeSnapshot(this.#backend, header, sealing, parts, this.#onWarn);
-      // It may hold the effect of records that nobody has synced: they must not be lost beside it.
+      // It may reflect records that are not synced yet; those must not be lost while it remains.
       await this.#between(() => this.#writer.sync());
       await written.install();
       return written;
@@ -502,7 +505,7 @@ class SegmentedLog implements Log {
     }
   }
 
-  /** Lets go of what the snapshot covers. What cannot be removed is tried again by the next snapshot or start. */
+  /** Removes what the snapshot covers. A failed removal is retried by the next snapshot or start. */
   async #removeCovered(snapshot: StoredSnapshot, neededAfter: number): Promise<void> {
     const needed = this.#segments.findIndex(
       ({ header, lastSequence }) => header.id >= snapshot.header.segment || lastSequence > neededAfter,
@@ -511,11 +514,11 @@ class SegmentedLog implements Log {
     try {
       await removeLeftOver(this.#backend, snapshot, this.#segments[0]?.header.id);
     } catch (error) {
-      this.#onWarn(`What the snapshot covers could not be removed: ${reason(error)}`);
+      this.#onWarn(`Files that the snapshot covers could not be removed: ${reason(error)}`);
     }
   }
 
-  /** Has the one loop run this between two frames. */
+  /** Runs this in the write loop, between two frames. */
   #between(run: () => Promise<void>): Promise<void> {
     if (this.#closing !== null)
       return Promise.reject(new EngineError('NotReady', 'The service is shutting down.'));
@@ -529,7 +532,7 @@ class SegmentedLog implements Log {
     return this.#encoded === this.#queue.length && this.#inFlightBytes < this.#inFlightLimit;
   }
 
-  /** Starts the one loop that writes, where it does not run. */
+  /** Starts the write loop unless it is running. */
   #wake(): void {
     this.#running ??= this.#run();
   }
@@ -575,7 +578,7 @@ class SegmentedLog implements Log {
     this.#admit();
   }
 
-  /** The appends that share the next frame: one at least, then as many as its limit lets in. */
+  /** The appends of the next frame: at least one, then as many as the limit allows. */
   #nextGroup(): Pending[] {
     let bytes = 0;
     let count = 0;
@@ -587,7 +590,7 @@ class SegmentedLog implements Log {
     return this.#queue.slice(0, count);
   }
 
-  /** Encodes appends that waited, in their order, while there is room, and lets those in who wait to begin. */
+  /** Encodes waiting appends in order while there is room, then resolves `room`. */
   #admit(): void {
     while (this.#encoded < this.#queue.length && this.#inFlightBytes < this.#inFlightLimit) {
       const pending = this.#queue[this.#encoded] as Pending;
@@ -596,7 +599,7 @@ class SegmentedLog implements Log {
         this.#inFlightBytes += pending.encoded.bytes;
         this.#encoded++;
       } catch (error) {
-        // Its sequences are taken: those behind it cannot be written either.
+        // Its sequences are taken, so the appends behind it cannot be written either.
         this.#rejectFrom(this.#encoded, error);
         break;
       }
@@ -658,7 +661,7 @@ class SegmentedLog implements Log {
     }, PROBE_INTERVAL_MS);
   }
 
-  /** Tries whether what failed would work now, so that readiness turns back without a write. */
+  /** Tests whether a write would succeed now, so that readiness returns without a write. */
   async #probe(): Promise<void> {
     this.#probeDue = false;
     if (this.#failedBytes === 0) return;
@@ -666,13 +669,13 @@ class SegmentedLog implements Log {
       await this.#writer.probe(Math.min(Math.max(this.#failedBytes, PROBE_BYTES.least), PROBE_BYTES.most));
       this.#recovered();
     } catch (error) {
-      // Still no room: stay failed and look again. (A latched writer has said so itself.)
+      // Still no space: stay failed and probe again later. (A latched writer has given its own warning.)
       this.#fail(error, this.#failedBytes);
     }
   }
 }
 
-/** The history that is written from now on. */
+/** The history of the records written from now on. */
 function branchOf({ historyId, epoch, parent, lastSequence }: LogContents, options: LogOptions): Branch {
   const isOwn = options.branch === undefined || options.branch.begun === historyId;
   if (historyId !== null && isOwn) return { historyId, epoch: Math.max(1, epoch), parent };
@@ -702,8 +705,8 @@ function settle(pending: Pending): void {
 function encodeAll(records: readonly LogRecord[], operation: Uint8Array | undefined): EncodedRecords {
   const parts = records.map((record) => encodeRecord(record, operation));
   const bytes = parts.reduce((sum, part) => sum + part.length, 0);
-  if (bytes > MAXIMUM_APPEND_BYTES) {
-    throw new EngineError('PayloadTooLarge', 'The write is larger than the log takes at once.');
+  if (bytes > MAX_APPEND_BYTES) {
+    throw new EngineError('PayloadTooLarge', 'The write is too large for the log.');
   }
   return { parts, bytes };
 }

@@ -1,20 +1,21 @@
 /**
- * Files in memory: for tests, and for an engine that keeps nothing.
+ * In-memory files, for tests and for engines without storage.
  *
- * It obeys the contract of the seam to the letter (EEXIST, ENOENT, reads that end at the end of the file) and counts
- * the syncs, since group commit is about doing fewer of them.
+ * They follow the contract of StorageBackend exactly (EEXIST, ENOENT, reads that end at the end of the file) and count
+ * syncs, since group commit exists to save them.
  */
 import { systemError, type StorageBackend, type StorageFile } from './backend.ts';
 
 export interface MemoryBackend extends StorageBackend {
-  /** How often a file, and how often the folder, was synced. */
+  /** Number of file syncs and of directory syncs. */
   readonly counts: { syncs: number; directorySyncs: number };
-  /** The bytes of a file, copied. Throws ENOENT. */
+  /** A copy of a file's bytes. Throws ENOENT. */
   contents(name: string): Uint8Array;
-  /** Puts a file there, in place of one that had the name. */
+  /** Stores a file, replacing one of that name. */
   put(name: string, bytes: Uint8Array): void;
 }
 
+/** Creates a backend, optionally with these files. */
 export function memoryBackend(files: ReadonlyMap<string, Uint8Array> = new Map()): MemoryBackend {
   const stored = new Map<string, GrowingBytes>();
   for (const [name, bytes] of files) stored.set(name, new GrowingBytes(bytes));
@@ -83,7 +84,7 @@ function memoryFile(bytes: GrowingBytes, access: 'read' | 'write', counts: { syn
   };
 }
 
-/** The bytes of one file. The room grows by doubling; bytes beyond the length are zero, as in a sparse file. */
+/** The bytes of one file. Capacity grows by doubling; bytes beyond the length are zero, as in a sparse file. */
 export class GrowingBytes {
   #room: Uint8Array;
   #length: number;

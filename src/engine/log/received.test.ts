@@ -37,7 +37,7 @@ async function* parts(): AsyncGenerator<SnapshotPart> {
   yield { section: 'state', bytes: new TextEncoder().encode('a state in plain words') };
 }
 
-/** A folder with two records of its own, and a snapshot of a leader that was received. */
+/** A folder with two records of its own, and a received snapshot of a leader. */
 async function folder(isInstalled: boolean): Promise<{ backend: MemoryBackend; log: Log }> {
   const backend = memoryBackend();
   const log = await open(backend);
@@ -47,7 +47,7 @@ async function folder(isInstalled: boolean): Promise<{ backend: MemoryBackend; l
   return { backend, log };
 }
 
-/** As a power cut leaves it that came when the received snapshot was whole, and nothing else was gone. */
+/** As after a power cut when the received snapshot was complete and nothing else was removed yet. */
 async function halfTaken(): Promise<MemoryBackend> {
   const { backend, log } = await folder(false);
   await log.close();
@@ -63,7 +63,7 @@ async function stateIn(log: Pick<Log, 'readSnapshot'>): Promise<string> {
 }
 
 describe('a snapshot that was received of another log', () => {
-  it('takes the place of all there was, with the history, its parent and its epoch, sealed as the folder is', async () => {
+  it('replaces everything, with its history, parent and epoch, sealed like the folder', async () => {
     const { backend, log } = await folder(true);
     expect(log).toMatchObject({ ...ofLeader, nextSequence: 8 });
     expect(await backend.list()).toEqual([snapshotName(7)]);
@@ -76,7 +76,7 @@ describe('a snapshot that was received of another log', () => {
     await reopened.close();
   });
 
-  it('is what a start goes on from that finds it whole under its first name, and what is read without a start', async () => {
+  it('is the basis of a start, and of a read without one, if it is complete under its first name', async () => {
     const backend = await halfTaken();
     const before = await backend.list();
     const stored = await readStoredLog(backend, key);
@@ -91,7 +91,7 @@ describe('a snapshot that was received of another log', () => {
     await log.close();
   });
 
-  it('is removed at the next start where it did not come whole', async () => {
+  it('is removed at the next start if it is incomplete', async () => {
     const { backend, log } = await folder(false);
     await log.close();
     expect(await backend.list()).toContain(`${receivedName(7)}.tmp`);
@@ -101,7 +101,7 @@ describe('a snapshot that was received of another log', () => {
     await reopened.close();
   });
 
-  it('refuses the start with file and offset where it is damaged, and is told of as such', async () => {
+  it('refuses the start with file and offset if it is damaged, and is reported as damaged', async () => {
     const backend = await halfTaken();
     const name = receivedName(7);
     const bytes = backend.contents(name).slice();

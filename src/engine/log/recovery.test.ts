@@ -18,7 +18,7 @@ afterEach(() => {
 const FIRST = segmentName(1);
 const SECOND = segmentName(2);
 
-/** A log of frames with so many records each, and where in the segment each frame ends. */
+/** A log of frames with these record counts, and each frame's end in the segment. */
 async function smallLog(frames: readonly number[], segmentBytes?: number): Promise<MemoryBackend> {
   const backend = memoryBackend();
   const { log } = await openLog(backend, logOptions(segmentBytes === undefined ? {} : { segmentBytes }));
@@ -35,7 +35,7 @@ async function fingerprints(backend: MemoryBackend): Promise<string[]> {
   return [...(await files(backend))].map(([name, bytes]) => `${name} ${bytes.length} ${crc32(bytes)}`);
 }
 
-/** Opens the log; the sequences it gives back, or the refusal, which must have changed nothing. */
+/** Opens the log; returns the sequences it reads, or the refusal, which must have changed nothing. */
 async function reopened(
   backend: MemoryBackend,
 ): Promise<{ records: number[]; warnings: string[]; refusal: StartupError | null }> {
@@ -58,7 +58,7 @@ async function reopened(
 }
 
 describe('an empty folder', () => {
-  it('is an empty log, in which nothing is written before the first record', async () => {
+  it('is an empty log, and nothing is written before the first record', async () => {
     const backend = memoryBackend();
     const { log, lastSequence } = await openLog(backend, logOptions());
     expect(lastSequence).toBe(0);
@@ -67,7 +67,7 @@ describe('an empty folder', () => {
     expect(await backend.list()).toEqual([]);
   });
 
-  it('may hold files of others, which are left alone', async () => {
+  it('may contain foreign files, which stay untouched', async () => {
     const backend = memoryBackend(
       new Map([
         ['notes.txt', Uint8Array.of(1)],
@@ -80,7 +80,7 @@ describe('an empty folder', () => {
 });
 
 describe('a log that was closed', () => {
-  it('gives every record back in order, over segments and restarts', async () => {
+  it('returns every record in order, across segments and restarts', async () => {
     const backend = memoryBackend();
     for (let start = 0; start < 3; start++) {
       const { log, lastSequence } = await openLog(backend, logOptions({ segmentBytes: 1000 }, start));
@@ -105,7 +105,7 @@ describe('a log that was closed', () => {
 });
 
 describe('a log cut short at any byte', () => {
-  it('keeps the whole frames before the cut, with one warning where a part was left, and takes writes again', async () => {
+  it('keeps the whole frames before the cut, with one warning if a part was left, and accepts writes again', async () => {
     const whole = await smallLog([1, 3, 2]);
     const bytes = whole.contents(FIRST);
     const ends = await frameEnds();
@@ -188,11 +188,11 @@ describe('a torn tail', () => {
     expect(backend.contents(FIRST)).toEqual(bytes);
   });
 
-  it('is told from damage by a frame that follows, however far behind', async () => {
+  it('differs from damage, which has a frame after it, however far away', async () => {
     const bytes = (await smallLog([2])).contents(FIRST);
     const salt = bytes.subarray(32, 48);
     const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
-    // The search looks at a mebibyte at a time: the frame's header lies across the end of the first, and beyond it.
+    // The search reads a mebibyte at a time: the frame's header crosses the end of the first one.
     for (const length of [10, 2 ** 20 - 19, 2 ** 20, 3_000_000]) {
       const noise = Uint8Array.from({ length }, (_, index) => (index * 31) % 251);
       const alone = memoryBackend(new Map([[FIRST, joined(bytes, noise)]]));
@@ -206,7 +206,7 @@ describe('a torn tail', () => {
     }
   });
 
-  it('that contains the bytes of frames, as a user may have stored them, brings none of them to life', async () => {
+  it('that contains bytes of frames, as a user may have stored them, revives none of them', async () => {
     const bytes = (await smallLog([1, 1])).contents(FIRST);
     const first = bytes.subarray(HEADER_BYTES, (await smallLog([1])).contents(FIRST).length);
     const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
@@ -247,7 +247,7 @@ describe('a torn tail', () => {
 });
 
 describe('FSYNC=interval', () => {
-  /** Frames 1 and 2 are synced, 3 to 5 not; the places where they begin. */
+  /** Frames 1 and 2 are synced, 3 to 5 are not; the offsets at which they begin. */
   async function laterSynced(): Promise<{ disk: CrashBackend; begins: number[] }> {
     vi.useFakeTimers();
     const disk = crashBackend();
@@ -262,7 +262,7 @@ describe('FSYNC=interval', () => {
     return { disk, begins };
   }
 
-  it('loses what was not synced yet, and starts, where the disk kept a later frame without an earlier one', async () => {
+  it('loses unsynced records, and starts, if the disk kept a later frame without an earlier one', async () => {
     const { disk } = await laterSynced();
     for (const lost of [0, 1]) {
       const left = disk.afterPowerCut(disk.steps, inTurn([1, 1, 1].with(lost, 0)));
@@ -272,7 +272,7 @@ describe('FSYNC=interval', () => {
     }
   });
 
-  it('is no damage then to whoever looks for all of it: only what was synced is', async () => {
+  it('does not count as damage then in an examination: only synced frames do', async () => {
     const { disk, begins } = await laterSynced();
     for (const lost of [0, 1]) {
       const left = disk.afterPowerCut(disk.steps, inTurn([1, 1, 1].with(lost, 0)));
@@ -289,7 +289,7 @@ describe('FSYNC=interval', () => {
     expect(damages[0]).toMatchObject({ file: FIRST, from, to });
   });
 
-  it('tells damage to what was synced from that, and refuses the start', async () => {
+  it('distinguishes damage to synced frames, and refuses the start', async () => {
     const { disk, begins } = await laterSynced();
     for (const damagedFrame of [1, 2]) {
       const bytes = disk.now().contents(FIRST);
@@ -302,7 +302,7 @@ describe('FSYNC=interval', () => {
 });
 
 describe('what a killed process wrote without a sync', () => {
-  it('is durable before it is given back', async () => {
+  it('is durable before it is returned', async () => {
     const disk = crashBackend();
     const { log } = await openLog(disk, logOptions({ fsync: 'never' }));
     await log.append(nextRecords(log, 3));
@@ -317,7 +317,7 @@ describe('what a killed process wrote without a sync', () => {
 });
 
 describe('a refusal', () => {
-  it('tells a newer format version from damage', async () => {
+  it('distinguishes a newer format version from damage', async () => {
     const whole = await smallLog([1, 1, 1], 200);
     for (const name of [FIRST, SECOND, segmentName(3)]) {
       const backend = memoryBackend(await files(whole));
@@ -336,7 +336,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('meets a segment under another number, one of another log, and one that does not continue', async () => {
+  it('applies to a segment under another number, one of another log, and one that does not continue', async () => {
     const whole = await smallLog([1, 1], 200);
     const renamed = memoryBackend(new Map([[SECOND, whole.contents(FIRST)]]));
     expect((await reopened(renamed)).refusal?.message).toContain('calls itself segment 1');
@@ -357,10 +357,10 @@ describe('a refusal', () => {
 
     const gap = memoryBackend(await files(whole));
     gap.put(SECOND, encodeSegmentHeader({ ...other, firstSequence: 5 }));
-    expect((await reopened(gap)).refusal?.message).toContain('begins with record 5 where 2 must follow');
+    expect((await reopened(gap)).refusal?.message).toContain('begins with record 5, but 2 must follow');
   });
 
-  it('meets a frame that verifies and does not belong where it is', async () => {
+  it('applies to a frame that verifies but does not belong there', async () => {
     const bytes = (await smallLog([1])).contents(FIRST);
     const salt = bytes.subarray(32, 48);
     const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
@@ -368,8 +368,8 @@ describe('a refusal', () => {
     for (const [change, message] of [
       [{ flags: 2 }, 'a feature of the format'],
       [{ flags: 1 }, 'of another kind than its file'],
-      [{ firstSequence: 3 }, 'begins with record 3 where 2 must follow'],
-      [{ firstSequence: 1 }, 'begins with record 1 where 2 must follow'],
+      [{ firstSequence: 3 }, 'begins with record 3, but 2 must follow'],
+      [{ firstSequence: 1 }, 'begins with record 1, but 2 must follow'],
       [{ historyId: '00'.repeat(16) }, 'another log'],
       [{ epoch: 0 }, 'another log'],
     ] as const) {
@@ -380,7 +380,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('meets a record that cannot be read in a frame that verifies', async () => {
+  it('applies to an unreadable record in a frame that verifies', async () => {
     const bytes = (await smallLog([1])).contents(FIRST);
     const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
     const frame = { flags: 0, historyId, epoch: 1, firstSequence: 2, count: 1 };
@@ -401,7 +401,7 @@ describe('a refusal', () => {
     await expect(allRecords(log)).rejects.toThrow('does not hold the records that it says');
   });
 
-  it('passes on what the system said when a file cannot be opened', async () => {
+  it("passes on the system's error when a file cannot be opened", async () => {
     const backend = await smallLog([1]);
     const failing = {
       ...backend,
@@ -415,7 +415,7 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** One bit of every byte, each another one. */
+/** One bit of every byte, a different one each time. */
 function bitsOf(bytes: Uint8Array): number[] {
   return Array.from(bytes, (_, index) => index * 8 + (index % 8));
 }

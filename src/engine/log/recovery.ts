@@ -1,15 +1,13 @@
 /**
- * What the folder holds, checked from the first byte to the last before anything of it is believed.
+ * Recovery: verifies the whole folder before anything in it is used.
  *
- * Invariant: everything is verified first and changed after. A bad last frame of the last segment with no frame that
- * verifies after it is what a power cut leaves behind, a torn tail, and is cut off with one warning; frames that were
- * written before those before them were synced say so, and go with it. So goes a last segment whose header never became
- * whole. Files that an unfinished snapshot left behind, and those that the newest one covers, are removed; a snapshot that
- * was received from elsewhere takes the place of all there is. Anything else that is not as it must be throws a
- * StartupError that names file and offset,
- * and then nothing on disk has been changed.
+ * Invariant: everything is verified before anything is changed. A power cut can leave a torn tail: a bad last frame of
+ * the last segment with no valid frame after it. It is cut off with one warning, together with following frames that
+ * are flagged as written before earlier ones were synced. A last segment with an incomplete header is cut off likewise.
+ * Files of unfinished snapshots, and files that the newest snapshot covers, are removed; a received snapshot replaces
+ * everything. Any other deviation throws a StartupError with file and offset, and nothing on disk has changed then.
  */
-import { systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
+import { type StorageBackend, type StorageFile, systemErrorCode } from './backend.ts';
 import type { FolderKey, Opener } from './cipher.ts';
 import {
   decodeSegmentHeader,
@@ -19,7 +17,7 @@ import {
   type ReadFrameHeader,
   type SegmentHeader,
 } from './codec.ts';
-import { damaged, newerVersion, unknownFeature } from './damage.ts';
+import { damaged, newerVersion, StartupError, unknownFeature } from './startup-error.ts';
 import { headerBytesWith, openerFor, readHeaderBytes } from './file-header.ts';
 import { checkFlags, SegmentReader } from './segment-reader.ts';
 import {
@@ -32,56 +30,57 @@ import {
   unreceivedNames,
   verifySnapshot,
 } from './snapshot-reader.ts';
-import { StartupError } from './startup-error.ts';
 
-/** A segment of the log. `end` and `lastSequence` move while it is written to. */
+/** A segment of the log. `end` and `lastSequence` advance while it is written. */
 export interface Segment {
   readonly name: string;
   readonly header: SegmentHeader;
-  /** Where its first frame stands, or will. */
+  /** Offset of its first frame, present or future. */
   readonly start: number;
   readonly opener: Opener;
   /** Bytes up to the end of the last committed frame. */
   end: number;
-  /** Sequence of the last committed record; that before the segment's first where it holds none. */
+  /** Sequence of the last committed record; if there is none, of the record before the segment's first. */
   lastSequence: number;
-  /** `recordChecksum` of that record; null where it has not been read, or is not known. */
+  /** `recordChecksum` of that record; null: not read yet, or unknown. */
   lastChecksum: number | null;
-  /** Where some of its frames begin, in order: who reads from a record on begins at the last one before it. */
+  /** Offsets of some of its frames, in order; a read from a record on starts at the last mark before it. */
   readonly marks: FrameMark[];
 }
 
-/** A frame of a segment: the byte it begins at, and the sequence of its first record. */
+/** A frame's offset and the sequence of its first record. */
 interface FrameMark {
   readonly offset: number;
   readonly sequence: number;
 }
 
-/** Bytes between two marks, at least. */
+/** Minimum bytes between two marks. */
 const MARK_BYTES = 256 * 1024;
 
-/** To be told of every frame of a segment, in order. */
+/** Call it for every frame of a segment, in order. */
 export function markFrame({ marks }: Segment, offset: number, sequence: number): void {
   const last = marks.at(-1);
   if (last === undefined || offset >= last.offset + MARK_BYTES) marks.push({ offset, sequence });
 }
 
-/** What a verified folder holds. */
+/** The contents of a verified folder. */
 export interface LogContents {
   readonly segments: Segment[];
-  /** Of the last record, in a segment or covered by the snapshot. */
+  /** Sequence of the last record, in a segment or covered by the snapshot. */
   readonly lastSequence: number;
-  /** The latest there was; 0 in an empty log. */
+  /** The latest epoch; 0 in an empty log. */
   readonly epoch: number;
   /** null in an empty log. */
   readonly historyId: string | null;
-  /** Of that history. */
+  /** The parent of that history. */
   readonly parent: HistoryParent | null;
-  /** The newest one, or null where there is none. The segments continue it. */
+  /** The newest snapshot, which the segments continue; null: none. */
   readonly snapshot: StoredSnapshot | null;
 }
 
-/** What has to go before the log can be used: the bytes of a file from `offset` on; from 0: the file. */
+/**
+ * What must be cut off before the log can be used: the bytes of a file from `offset` on; at offset 0 the whole file.
+ */
 export interface TornTail {
   readonly name: string;
   readonly offset: number;
@@ -89,14 +88,15 @@ export interface TornTail {
   readonly reason: string;
 }
 
+/** The file name of the segment with this id. */
 export function segmentName(id: number): string {
   return `${String(id).padStart(10, '0')}.log`;
 }
 
 /**
- * Verifies the log, cuts off a torn tail (told to `onWarn`), and says what there is. All of that is durable then: a
- * record that a killed process wrote but did not sync must not be shown now and be gone after a power cut. `key` is
- * the folder's, null where it has none.
+ * Verifies the log, cuts off a torn tail (reported to `onWarn`), and returns the contents. They are durable then: a
+ * record that a killed process wrote but did not sync must not be visible now and lost after a power cut. `key` is the
+ * folder's; null: none.
  */
 export async function recover(
   backend: StorageBackend,
@@ -120,8 +120,8 @@ export async function recover(
 }
 
 /**
- * Removes what nothing needs beside this snapshot, which is durable: older ones, those that were not finished, and the
- * segments before `from`, the first one that is needed. Rejects with the system's error.
+ * Removes what is no longer needed beside this durable snapshot: older and unfinished snapshots, and the segments
+ * before `from`, the first one needed. Rejects with the system's error.
  */
 export async function removeLeftOver(
   backend: StorageBackend,
@@ -140,9 +140,9 @@ export async function removeLeftOver(
 }
 
 /**
- * Puts a snapshot that was received whole, and verified, in the place of everything else: of the log and the snapshots
- * before it, which belong to another history or are too old to be continued. What was begun here and broken off goes on at
- * the next start: the received one keeps its name until all else is gone, durably.
+ * Installs a completely received, verified snapshot in place of everything else: the log and earlier snapshots, which
+ * belong to another history or are too old to be continued. An interrupted installation continues at the next start,
+ * since the snapshot keeps its name until everything else is durably gone.
  */
 export async function takeReceived(
   backend: StorageBackend,
@@ -158,19 +158,19 @@ export async function takeReceived(
   return { ...received, name };
 }
 
-/** The same contents, where they are a received snapshot in the place of all there was. */
+/** The contents with a received snapshot, if any, installed. */
 async function withReceived(backend: StorageBackend, contents: LogContents): Promise<LogContents> {
   const { snapshot } = contents;
   if (snapshot === null || receivedNames([snapshot.name]).length === 0) return contents;
   return { ...contents, snapshot: await takeReceived(backend, snapshot) };
 }
 
-/** Removes what is left of snapshots that were being received. */
+/** Removes the remains of incompletely received snapshots. */
 async function removeUnreceived(backend: StorageBackend): Promise<void> {
   for (const name of unreceivedNames(await backend.list())) await backend.remove(name);
 }
 
-/** What there is, verified, and what has to go. Rejects with a StartupError; changes nothing. */
+/** Verifies the folder; returns its contents and what must be cut off. Rejects with a StartupError; changes nothing. */
 export async function inspect(
   backend: StorageBackend,
   key: FolderKey | null,
@@ -181,9 +181,9 @@ export async function inspect(
   const snapshot =
     newest === undefined ? null : await readable(backend, newest, () => verifySnapshot(backend, newest, key));
   if (snapshot !== null && snapshotName(snapshot.header.sequence) !== nameOfReceived(snapshot.name))
-    throw damaged(backend, snapshot.name, 0, `the snapshot is one of record ${snapshot.header.sequence}`);
+    throw damaged(backend, snapshot.name, 0, `the snapshot covers record ${snapshot.header.sequence}`);
   const isNeeded = (name: string): boolean => segmentId(name) >= (snapshot?.header.segment ?? 0);
-  // Beside a received one nothing is: what is there is of another history, or older.
+  // A received snapshot needs no segments: those present belong to another history, or are older.
   const needed = received === undefined ? segmentNames(names).filter(isNeeded) : [];
   const walk = new Walk(backend, key, needed.at(-1) ?? '', snapshot);
   for (const name of needed) {
@@ -192,17 +192,17 @@ export async function inspect(
   return { contents: walk.contents(), tail: walk.tail };
 }
 
-/** Of these names those of segments, in their order. */
+/** The names of segments among these, in order. */
 export function segmentNames(names: readonly string[]): string[] {
   return names.filter((name) => /^\d{10,}\.log$/.test(name)).sort((a, b) => segmentId(a) - segmentId(b));
 }
 
-/** The number in the name of a segment. */
+/** The id in a segment's name. */
 export function segmentId(name: string): number {
   return Number.parseInt(name, 10);
 }
 
-/** The way through the segments: what each must continue, and what the last one may leave behind. */
+/** Walks through the segments, and checks that each continues the one before and what the last may leave behind. */
 class Walk {
   readonly #backend: StorageBackend;
   readonly #key: FolderKey | null;
@@ -235,17 +235,17 @@ class Walk {
     return { segments: this.#segments, lastSequence: this.#lastSequence, epoch, historyId, parent, snapshot };
   }
 
-  /** The segments must hold what was there when the snapshot was made, and belong to its history. */
+  /** The segments must include the records that the snapshot covers, and belong to its history. */
   #checkContinues({ name, header }: StoredSnapshot): void {
     const first = this.#segments[0];
     if (first === undefined) {
       if (header.segment === 0 || header.isAlone) return;
       const missing = this.#backend.location(segmentName(header.segment));
-      throw this.#damage(name, 0, `the segment of the log that continues it, ${missing}, is missing`);
+      throw this.#damage(name, 0, `the log segment that continues it, ${missing}, is missing`);
     }
     if (this.#lastSequence < header.sequence) {
       const ends = `the log ends with record ${this.#lastSequence}`;
-      throw this.#damage(first.name, 0, `${ends}, and the snapshot ${name} holds record ${header.sequence}`);
+      throw this.#damage(first.name, 0, `${ends}, but the snapshot ${name} covers record ${header.sequence}`);
     }
     const isOf = ({ historyId, parent }: SegmentHeader): boolean =>
       historyId === header.historyId || parent?.historyId === header.historyId;
@@ -270,14 +270,14 @@ class Walk {
     });
   }
 
-  /** Who branches off raises the epoch, and may have written no frame that says so. */
+  /** Branching off raises the epoch, possibly before any frame shows it. */
   #countBranch({ historyId }: SegmentHeader): void {
     const before = this.#segments.at(-1)?.header ?? this.#snapshot?.header;
     if (before === undefined || before.historyId === historyId) return;
     this.#epoch = Math.max(1, this.#epoch, this.#snapshot?.header.epoch ?? 0) + 1;
   }
 
-  /** The segment's header and what opens its frames, or null where the last segment never got a whole one. */
+  /** The segment's header and the opener for its frames; null: the last segment's header is incomplete. */
   async #header(
     name: string,
     file: StorageFile,
@@ -290,11 +290,11 @@ class Walk {
       case 'unknown':
         throw unknownFeature(this.#backend, name, 0);
       case 'damaged':
-        // The header is durable before the first frame is written: with more behind it, it was whole once.
+        // The header is durable before the first frame is written, so a longer file once had a complete one.
         if (name !== this.#lastName || size > headerBytesWith(this.#key)) {
           throw this.#damage(name, 0, 'the header of the segment does not verify');
         }
-        this.tail = { name, offset: 0, bytes: size, reason: 'a segment was not finished being made' };
+        this.tail = { name, offset: 0, bytes: size, reason: 'a segment was not completely created' };
         return null;
       case 'header': {
         const { header, bytes } = reading;
@@ -316,12 +316,12 @@ class Walk {
       const missing = this.#backend.location(segmentName(expectedId));
       throw this.#damage(name, 0, `the segment before it, ${missing}, is missing`);
     }
-    // The first one may begin with records that the snapshot covers.
+    // The first segment may begin with records that the snapshot covers.
     const isEarlier = previous === undefined && header.firstSequence <= covered.sequence;
     if (isEarlier && header.firstSequence > 0) this.#lastSequence = header.firstSequence - 1;
     if (header.firstSequence !== this.#lastSequence + 1) {
       const found = `the segment begins with record ${header.firstSequence}`;
-      throw this.#damage(name, 0, `${found} where ${this.#lastSequence + 1} must follow`);
+      throw this.#damage(name, 0, `${found}, but ${this.#lastSequence + 1} must follow`);
     }
     if (previous === undefined || previous.header.historyId === header.historyId) return;
     if (header.parent?.historyId !== previous.header.historyId) {
@@ -337,7 +337,7 @@ class Walk {
       if (reading.kind === 'altered') throw this.#damage(segment.name, offset, reading.reason);
       if (reading.kind === 'bad') {
         if (segment.name !== this.#lastName) throw this.#damage(segment.name, offset, reading.reason);
-        // One that was written before this one was synced can be whole where this one is not.
+        // A frame written before this one was synced may be intact although this one is not.
         const following = await reader.findFrame(
           salt,
           offset + 1,
@@ -363,7 +363,7 @@ class Walk {
     checkFlags(this.#backend, name, offset, frame, segment.opener, FOLLOWS_UNSYNCED);
     if (frame.firstSequence !== segment.lastSequence + 1 || frame.count < 1) {
       const found = `a frame begins with record ${frame.firstSequence}`;
-      throw this.#damage(name, offset, `${found} where ${segment.lastSequence + 1} must follow`);
+      throw this.#damage(name, offset, `${found}, but ${segment.lastSequence + 1} must follow`);
     }
     if (frame.historyId !== segment.header.historyId || frame.epoch < this.#epoch) {
       throw this.#damage(name, offset, 'a frame belongs to another log');
@@ -388,7 +388,7 @@ function makeDurable(backend: StorageBackend, segment: Segment): Promise<void> {
   return withFile(backend, segment.name, 'write', (file) => file.sync());
 }
 
-/** Opens a file for one step and closes it after, whatever happens. */
+/** Opens a file for one step and closes it afterwards in every case. */
 export async function withFile<T>(
   backend: StorageBackend,
   name: string,
@@ -403,7 +403,7 @@ export async function withFile<T>(
   }
 }
 
-/** Runs a step of the start; an error of the system becomes a refusal that names the file. */
+/** Runs a step of the start; turns a system error into a refusal that names the file. */
 async function readable<T>(backend: StorageBackend, name: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
@@ -412,7 +412,7 @@ async function readable<T>(backend: StorageBackend, name: string, step: () => Pr
     if (code === '' || error instanceof StartupError) throw error;
     const place = name === '' ? 'the storage folder' : backend.location(name);
     throw new StartupError(
-      `The log cannot be opened: ${code} at ${place}. Check the disk and the rights of the folder.`,
+      `The log cannot be opened: ${code} at ${place}. Check the disk and the folder's permissions.`,
       name === '' ? {} : { file: name },
       { cause: error },
     );

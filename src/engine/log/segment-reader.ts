@@ -1,40 +1,41 @@
 /**
- * Reads the frames of one segment from front to back, through a window of bounded size.
+ * Reads the frames of one segment in order, through a window of bounded size.
  *
- * Invariant: a frame is handed on only after its header and its payload verified, and no byte beyond `limit` is ever
- * looked at (behind it a write may be under way, or have failed). What is wrong is reported, not judged.
+ * Invariant: a frame is returned only after its header and payload verified, and no byte beyond `limit` is read (a
+ * write behind it may be in progress or have failed). Problems are reported; the caller decides what they mean.
  */
 import type { StorageBackend, StorageFile } from './backend.ts';
 import { type Opener, SEALED_FLAG } from './cipher.ts';
 import {
   continueChecksum,
   decodeFrameHeader,
-  frameBytes,
   FRAME_HEADER_BYTES,
   FRAME_TRAILER_BYTES,
+  frameBytes,
   frameMarker,
   type ReadFrameHeader,
 } from './codec.ts';
-import { damaged, unknownFeature } from './damage.ts';
+import { damaged, unknownFeature } from './startup-error.ts';
 
 const WINDOW_BYTES = 1024 * 1024;
 
 /**
- * What stands at an offset of a segment. `altered`: its checksums verify, and yet it is not what was encrypted here,
- * which no crash leaves behind.
+ * What was found at an offset of a segment. `altered`: the checksums verify, but it is not what was encrypted here,
+ * which no crash can cause.
  */
 export type FrameReading =
   | { readonly kind: 'frame'; readonly header: ReadFrameHeader; readonly next: number }
   | { readonly kind: 'altered'; readonly reason: string; readonly next: number }
   | { readonly kind: 'bad'; readonly reason: string };
 
+/** Reads and verifies the frames of one open segment. */
 export class SegmentReader {
   readonly #file: StorageFile;
   readonly #opener: Opener;
   #window = new Uint8Array(0);
   #start = 0;
   #filled = 0;
-  /** Bytes of the segment that may be read; may grow, and never shrinks below what was read. */
+  /** Bytes of the segment that may be read; may grow but never shrink below what was read. */
   limit: number;
 
   constructor(file: StorageFile, limit: number, opener: Opener) {
@@ -44,8 +45,8 @@ export class SegmentReader {
   }
 
   /**
-   * The bytes from `position` on, as many as asked for or fewer where `limit` comes first. What is not larger than
-   * the window is a part of it, valid until the next call.
+   * The bytes from `position` on, fewer than requested if `limit` comes first. Results up to the window's size are
+   * views of it, valid until the next call.
    */
   async bytes(position: number, length: number): Promise<Uint8Array> {
     const wanted = Math.max(0, Math.min(length, this.limit - position));
@@ -64,7 +65,7 @@ export class SegmentReader {
     return this.#window.subarray(from, Math.min(from + wanted, this.#filled));
   }
 
-  /** Verifies the frame at `offset`, which is below `limit`; holds its payload only where it is encrypted. */
+  /** Verifies the frame at `offset`, which is below `limit`. Buffers the payload only if it is encrypted. */
   async verifyFrame(salt: Uint8Array, offset: number): Promise<FrameReading> {
     const header = decodeFrameHeader(salt, offset, await this.bytes(offset, FRAME_HEADER_BYTES));
     if (header === null) return { kind: 'bad', reason: 'the header of a frame does not verify' };
@@ -84,7 +85,7 @@ export class SegmentReader {
     return { kind: 'altered', reason: 'a frame is not the one that was encrypted', next };
   }
 
-  /** The payload of a frame as it was before it was sealed, verified; null where it does not verify. */
+  /** The verified payload, unsealed; null: it does not verify. */
   async payload(offset: number, header: ReadFrameHeader): Promise<Uint8Array | null> {
     const bytes = await this.bytes(offset + FRAME_HEADER_BYTES, header.payloadBytes + FRAME_TRAILER_BYTES);
     const payload = bytes.subarray(0, header.payloadBytes);
@@ -97,7 +98,7 @@ export class SegmentReader {
     return reading.kind === 'frame' ? this.#opener.open(header.nonce, header.head, payload) : null;
   }
 
-  /** The first offset at or after `from` where the header of such a frame verifies, or null: by brute force, byte by byte. */
+  /** The first offset from `from` on with a valid header of a wanted frame; null: none. Scans every byte. */
   async findFrame(
     salt: Uint8Array,
     from: number,
@@ -120,7 +121,7 @@ export class SegmentReader {
   }
 }
 
-/** Throws a StartupError where a frame is not sealed as all of its file are, or has flags beside those in `others`. */
+/** Throws a StartupError if a frame is not sealed like its file or has flags beyond `others`. */
 export function checkFlags(
   backend: StorageBackend,
   name: string,

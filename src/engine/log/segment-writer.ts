@@ -1,12 +1,11 @@
 /**
- * The one place that writes the log's files: a segment at a time, a frame at a time.
+ * Writes the log's segments, one frame at a time. No other code writes them.
  *
- * Invariant: the bytes of the current segment up to `end` are whole committed frames, and nothing else is ever left
- * for a following frame to land behind. A write that fails is cut off again; where that fails too, or a sync fails,
- * nobody knows any more what the disk holds, and the writer is latched: it writes nothing until the process is
- * started anew and recovery has looked. A segment is made durable, header and name, before its first frame is
- * written, and is durable as a whole before the next one is made: so only the last one can be torn.
- * The caller runs one method at a time.
+ * Invariant: the current segment consists of whole committed frames up to `end`, and no other bytes are left that a
+ * later frame could follow. A failed write is truncated. If that fails too, or a sync fails, the contents of the disk
+ * are unknown and the writer latches: it writes nothing until a restart has run recovery. A segment's header and name
+ * are durable before its first frame is written, and the whole segment before the next one is created, so only the last
+ * segment can be torn. The caller runs one method at a time.
  */
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
@@ -24,21 +23,21 @@ import {
 import { markFrame, segmentName, type LogContents, type Segment } from './recovery.ts';
 
 export interface SegmentWriterOptions {
-  /** A segment that has reached this size is followed by a new one. */
+  /** Size in bytes at which a new segment starts. */
   readonly segmentBytes: number;
-  /** Frames are written before those before them are synced, and say so. */
+  /** Frames may be written before earlier frames are synced, and are flagged accordingly. */
   readonly isSyncedLater: boolean;
   readonly branch: Branch;
-  /** The folder's; null: files are not encrypted. */
+  /** The folder's key; null: no encryption. */
   readonly key: FolderKey | null;
   readonly now: () => number;
   readonly random: (bytes: number) => Uint8Array;
   readonly onWarn: (message: string) => void;
-  /** Told how long each sync of a file took, in milliseconds. Does not throw. */
+  /** Receives the duration of each file sync, in milliseconds. Must not throw. */
   readonly onSync: (elapsedMs: number) => void;
 }
 
-/** The history that is written, under which epoch, and where it branched off. */
+/** The history being written, its epoch, and where it branched off. */
 export interface Branch {
   readonly historyId: string;
   readonly epoch: number;
@@ -52,25 +51,26 @@ export interface Group {
   readonly parts: readonly Uint8Array[];
 }
 
-/** The segment that is written to. */
+/** The segment being written. */
 interface CurrentSegment {
   readonly segment: Segment;
   readonly file: StorageFile;
   readonly sealer: Sealer;
 }
 
+/** The writer of one log's segments. */
 export class SegmentWriter {
   readonly #backend: StorageBackend;
   readonly #options: SegmentWriterOptions;
-  /** All segments there are; the reader of the log looks at them too. */
+  /** All segments, shared with the log's reader. */
   readonly #segments: Segment[];
-  /** What the first segment follows where there is none yet: the last record, and the number that it is to have. */
+  /** What the first segment follows if none exists yet: the last record, and the id for the segment. */
   #before: { readonly sequence: number; readonly checksum: number | null; readonly id: number };
   #branch: Branch;
   #current: CurrentSegment | null = null;
-  /** Bytes were written, or cut off, that no sync has covered. */
+  /** True if written or truncated bytes are not synced yet. */
   #dirty = false;
-  /** Bytes of the current segment that are durable. */
+  /** Durable bytes of the current segment. */
   #syncedEnd = 0;
   #latched: EngineError | null = null;
   #syncs = 0;
@@ -84,19 +84,19 @@ export class SegmentWriter {
     this.#options = options;
   }
 
-  /** Syncs of files so far. */
+  /** Number of file syncs so far. */
   get syncs(): number {
     return this.#syncs;
   }
 
-  /** Why nothing is written any more until a restart; null while writing is possible. */
+  /** Why writing has stopped until a restart; null: it has not. */
   get latched(): EngineError | null {
     return this.#latched;
   }
 
   /**
-   * Writes a group as one frame and, with `durable`, syncs it. Rejects with StorageUnavailable: latched where the
-   * outcome is unknown, else with nothing written. Resolves with the bytes of the frame.
+   * Writes a group as one frame and syncs it if `durable`. Rejects with StorageUnavailable: latched if the outcome is
+   * unknown, otherwise with nothing written. Resolves with the frame's bytes.
    */
   async write(group: Group, durable: boolean): Promise<number> {
     const { segment, file, sealer } = await this.#ready();
@@ -123,7 +123,7 @@ export class SegmentWriter {
     return frame.length;
   }
 
-  /** Makes all that was written durable. Rejects latched. */
+  /** Makes everything written so far durable. Rejects if latched. */
   async sync(): Promise<void> {
     if (this.#latched !== null) throw this.#latched;
     if (this.#current === null || !this.#dirty) return;
@@ -132,25 +132,22 @@ export class SegmentWriter {
     this.#syncedEnd = this.#current.segment.end;
   }
 
-  /**
-   * Has what follows written to a new segment, which is there and empty when this resolves; what was written is durable
-   * then. Rejects as `write`.
-   */
+  /** Starts a new, empty segment; everything written before is durable when it resolves. Rejects like `write`. */
   async begin(): Promise<void> {
     if (this.#latched !== null) throw this.#latched;
     const current = this.#current;
     if (current === null || current.segment.end > current.segment.start) await this.#next(current);
   }
 
-  /** Finds out whether so many bytes could be written now, and leaves nothing of them behind. Rejects as `write`. */
+  /** Tests whether this many bytes could be written now, and leaves none behind. Rejects like `write`. */
   async probe(bytes: number): Promise<void> {
     const { segment, file } = await this.#ready();
-    // Zeros are no frame: should the power go now, recovery cuts them off.
+    // Zeros are not a frame: after a power cut, recovery would cut them off.
     await this.#put(file, new Uint8Array(bytes), segment.end);
     await this.#cutBack(file, segment.end);
   }
 
-  /** Lets go of all segments, which are to be gone, and goes on after this record in another history. */
+  /** Forgets all segments, which the caller removes, and continues after this record in another history. */
   async restart(branch: Branch, last: { sequence: number; checksum: number | null }): Promise<void> {
     const current = this.#current;
     this.#current = null;
@@ -162,12 +159,12 @@ export class SegmentWriter {
     if (current !== null) await this.#discard(current);
   }
 
-  /** Writes nothing any more until a restart: nobody knows what the disk holds. Answers the refusal of writes. */
+  /** Stops all writing until a restart, since the contents of the disk are unknown. Returns the refusal of writes. */
   latch(cause: unknown): EngineError {
     return this.#latch(cause);
   }
 
-  /** Syncs and closes the file. Later calls make a new segment. */
+  /** Syncs and closes the file. Later calls create a new segment. */
   async close(): Promise<void> {
     const current = this.#current;
     if (current === null) return;
@@ -179,7 +176,7 @@ export class SegmentWriter {
     }
   }
 
-  /** The segment to write to: the current one, or a new one where there is none or it is full. */
+  /** The segment to write to: the current one, or a new one if there is none or it is full. */
   async #ready(): Promise<CurrentSegment> {
     if (this.#latched !== null) throw this.#latched;
     const previous = this.#current;
@@ -187,7 +184,7 @@ export class SegmentWriter {
     return this.#next(previous);
   }
 
-  /** A new segment in the place of the current one, all of which is durable before. */
+  /** Replaces the current segment with a new one, after making it durable. */
   async #next(previous: CurrentSegment | null): Promise<CurrentSegment> {
     await this.sync();
     const created = await this.#create();
@@ -236,8 +233,9 @@ export class SegmentWriter {
   }
 
   /**
-   * Takes back a segment whose header could not be written, so that the next try finds its name free. Durably: were it
-   * there after a power cut, the segment before it, which is written on, would not be the last and could not be torn.
+   * Removes a segment whose header could not be written, so that the next attempt finds its name free. The removal must
+   * be durable: if the file survived a power cut, the segment before it, which is still written to, would not be the
+   * last and a torn tail there would count as damage.
    */
   async #abandon(name: string, file: StorageFile): Promise<void> {
     try {
@@ -249,7 +247,7 @@ export class SegmentWriter {
     }
   }
 
-  /** Closes the segment before, all of which is durable: an error can only cost a descriptor. */
+  /** Closes the previous segment, which is durable, so an error can only leak a descriptor. */
   async #discard(previous: CurrentSegment): Promise<void> {
     try {
       await previous.file.close();
@@ -270,7 +268,7 @@ export class SegmentWriter {
   async #cutBack(file: StorageFile, end: number): Promise<void> {
     try {
       await file.truncate(end);
-      // Not only what is added has to be durable before the next segment is made.
+      // Truncation too must be durable before the next segment is created.
       this.#dirty = true;
     } catch (error) {
       throw this.#latch(error);
@@ -292,8 +290,8 @@ export class SegmentWriter {
     const code = systemErrorCode(cause) || 'an error';
     this.#latched = new EngineError(
       'StorageUnavailable',
-      `The log failed (${code}): whether the last writes are stored is known after a restart of the service, and ` +
-        'nothing more is written before it. Reads go on.',
+      `The log failed (${code}). After a restart, the service knows whether the last writes were stored; until then ` +
+        'it writes nothing more. Reads continue.',
       {},
       { cause },
     );
@@ -302,11 +300,11 @@ export class SegmentWriter {
   }
 }
 
-/** The refusal of a write, or of a snapshot, of which nothing was stored. */
+/** The refusal of a write or snapshot of which nothing was stored. */
 export function unavailable(cause: unknown, what: 'write' | 'snapshot' = 'write'): EngineError {
   const code = systemErrorCode(cause) || 'an error';
   const why = code === 'ENOSPC' || code === 'EDQUOT' ? 'the disk is full' : `the disk answered ${code}`;
   const file = what === 'write' ? 'log' : 'snapshot';
-  const detail = `The ${file} could not be written: ${why}. Nothing of this ${what} was stored; try again later. Reads go on.`;
+  const detail = `The ${file} could not be written: ${why}. Nothing of this ${what} was stored; try again later. Reads continue.`;
   return new EngineError('StorageUnavailable', detail, {}, { cause });
 }

@@ -1,10 +1,9 @@
 /**
- * The bytes of a snapshot: a header, then frames as a segment of the log has them. docs/format.md draws them.
+ * The byte format of snapshots: a header, then frames like those of log segments. See docs/format.md.
  *
- * Where a frame of the log says the sequence of its first record, one of a snapshot says its place (1, 2, 3, …), and
- * in place of the number of records its section. So a frame that is missing or exchanged does not verify, and the
- * last frame, of a section of its own, tells a whole snapshot from one that was cut between two frames. What the
- * sections hold is the engine's business.
+ * A snapshot's frame has its position (1, 2, 3, …) in place of the first sequence, and its section in place of the
+ * record count. So a missing or swapped frame does not verify, and the last frame, a section of its own, shows that the
+ * snapshot was not cut off between two frames. The engine defines the contents of the sections.
  */
 import { assert } from '../base/assert.ts';
 import { type FileSealing, plainFile } from './cipher.ts';
@@ -22,35 +21,35 @@ import {
 } from './codec.ts';
 import { decodeFileHeader, encodeFileHeader, type FileKind } from './file-header.ts';
 
-/** The version this program writes. A file of a newer one is refused. */
+/** The version that this program writes. Newer versions are refused. */
 export const SNAPSHOT_VERSION = 1;
-/** A frame's payload is no longer before it is sealed. */
+/** Maximum payload of a frame before sealing. */
 export const SNAPSHOT_PAYLOAD_BYTES = 512 * 1024;
 
-/** What the frames of a snapshot hold: they come in this order, the last frame is the only one of `end`. */
+/** The sections of a snapshot, in order; `end` is exactly the last frame. */
 export const snapshotSections = { end: 0, state: 1, observed: 2 } as const;
 
-/** What stands at the beginning of a snapshot. */
+/** The header of a snapshot. */
 export interface SnapshotHeader {
-  /** Of the last record that the snapshot covers. */
+  /** Sequence of the last record that the snapshot covers. */
   readonly sequence: number;
-  /** Number of the first segment that is needed beside it; 0 where no segment had been made. */
+  /** Id of the first segment needed beside it; 0: no segment existed. */
   readonly segment: number;
-  /** True where it was made without a segment to continue it: who opens the folder next makes that one, when needed. */
+  /** True if it was created without a segment to continue it; whoever opens the folder next creates one when needed. */
   readonly isAlone: boolean;
   readonly salt: Uint8Array;
   readonly historyId: string;
   readonly parent: HistoryParent | null;
   readonly epoch: number;
-  /** Logical time: the stamp of that last record, epoch milliseconds. */
+  /** Logical time: the stamp of the last record, epoch milliseconds. */
   readonly time: number;
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** `recordChecksum` of that last record; null where it is not known. */
+  /** `recordChecksum` of the last record; null: unknown. */
   readonly checksum: number | null;
 }
 
-/** What the first bytes of a file are, as the header of a snapshot. */
+/** The result of decoding the first bytes of a file as a snapshot header. */
 export type SnapshotHeaderReading =
   | { readonly kind: 'header'; readonly header: SnapshotHeader; readonly bytes: Uint8Array }
   | { readonly kind: 'newer'; readonly version: number }
@@ -64,7 +63,7 @@ const kind: FileKind = {
   flags: ALONE_FLAG,
 };
 
-/** The header of a new file whose frames this seals. */
+/** Encodes the header of a new file with this sealing. */
 export function encodeSnapshotHeader(header: SnapshotHeader, sealing: FileSealing = plainFile): Uint8Array {
   assert(header.salt.length === SALT_BYTES, 'a salt has 16 bytes');
   return encodeFileHeader(kind, header.isAlone ? ALONE_FLAG : 0, sealing, (bytes, view) => {
@@ -80,7 +79,7 @@ export function encodeSnapshotHeader(header: SnapshotHeader, sealing: FileSealin
   });
 }
 
-/** Reads the first bytes of a file. A newer version is told by its number alone, whatever the rest looks like. */
+/** Decodes the first bytes of a file. A newer version is reported by its number, whatever the other bytes are. */
 export function decodeSnapshotHeader(bytes: Uint8Array): SnapshotHeaderReading {
   const reading = decodeFileHeader(kind, bytes);
   if (reading.kind !== 'header') return reading;

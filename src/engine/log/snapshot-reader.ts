@@ -1,16 +1,15 @@
 /**
- * Reads snapshots: verifies one from the first byte to the last, and hands out its sections.
+ * Reads snapshots: verifies a whole file, reads its sections, and copies it for backups.
  *
- * Everything is verified before anything of it is believed, and once more while it is read, so that memory stays
- * flat. What does not verify throws a StartupError that names file and offset.
+ * Everything is verified before it is used, and again while it is read, so memory use stays flat. A failed verification
+ * throws a StartupError with file and offset.
  */
-import type { StorageBackend, StorageFile } from './backend.ts';
-import type { FolderKey, Opener } from './cipher.ts';
+import { type StorageBackend, type StorageFile, systemErrorCode } from './backend.ts';
+import { type FolderKey, type Opener, plainOpener } from './cipher.ts';
 import { decodeFrameHeader, FRAME_HEADER_BYTES, frameBytes, type ReadFrameHeader } from './codec.ts';
-import { damaged, newerVersion, unknownFeature } from './damage.ts';
+import { damaged, newerVersion, StartupError, unknownFeature } from './startup-error.ts';
 import { openerFor, readHeaderBytes } from './file-header.ts';
 import { checkFlags, SegmentReader } from './segment-reader.ts';
-import { StartupError } from './startup-error.ts';
 import {
   decodeSnapshotHeader,
   SNAPSHOT_PAYLOAD_BYTES,
@@ -19,78 +18,78 @@ import {
   snapshotSections,
 } from './snapshot-codec.ts';
 
-/** A snapshot that verified. */
+/** A verified snapshot. */
 export interface StoredSnapshot {
   readonly name: string;
   readonly header: SnapshotHeader;
-  /** Where its first frame stands. */
+  /** Offset of its first frame. */
   readonly start: number;
   readonly opener: Opener;
   readonly bytes: number;
 }
 
-/** A snapshot that lies beside the log. */
+/** A snapshot beside the log. */
 export interface Snapshot {
-  /** Of the last record that it covers. */
+  /** Sequence of the last record that it covers. */
   readonly sequence: number;
   /** The stamp of that record, epoch milliseconds. */
   readonly time: number;
-  /** When it was begun, epoch milliseconds. */
+  /** When writing it began, epoch milliseconds. */
   readonly createdAt: number;
   readonly bytes: number;
-  /** `recordChecksum` of that record; null where it is not known. */
+  /** `recordChecksum` of that record; null: unknown. */
   readonly checksum: number | null;
 }
 
-/** What is told of a snapshot that verified. */
+/** The public description of a verified snapshot. */
 export function describeSnapshot({ header, bytes }: StoredSnapshot): Snapshot {
   const { sequence, time, createdAt, checksum } = header;
   return { sequence, time, createdAt, bytes, checksum };
 }
 
-/** The name of the snapshot that covers the records up to this one. */
+/** File name of the snapshot that covers the records up to this one. */
 export function snapshotName(sequence: number): string {
   return `${String(sequence).padStart(10, '0')}.snapshot`;
 }
 
-/** Its name where it was received from elsewhere, until it has taken the place of all there is. */
+/** File name of a received snapshot until it is installed. */
 export function receivedName(sequence: number): string {
   return `${snapshotName(sequence)}.received`;
 }
 
-/** The name that a received snapshot gets in the end. */
+/** The final name of a received snapshot. */
 export function nameOfReceived(name: string): string {
   return name.replace(/\.received$/, '');
 }
 
-/** The name of a file while it is written that is to have this name. */
+/** The temporary name under which a file is written. */
 export function temporarySnapshotName(name: string): string {
   return `${name}.tmp`;
 }
 
-/** Of these names those of snapshots, the newest last. */
+/** The names of snapshots among these, newest last. */
 export function snapshotNames(names: readonly string[]): string[] {
   return names
     .filter((name) => /^\d{10,}\.snapshot$/.test(name))
     .sort((left, right) => Number.parseInt(left, 10) - Number.parseInt(right, 10));
 }
 
-/** Of these names those of snapshots that were not finished. */
+/** The names of unfinished snapshots among these. */
 export function unfinishedNames(names: readonly string[]): string[] {
   return names.filter((name) => /^\d{10,}\.snapshot\.tmp$/.test(name));
 }
 
-/** Of these names those of snapshots that were received and have not taken their place: there is one at most. */
+/** The names of received snapshots that are not installed, among these; at most one. */
 export function receivedNames(names: readonly string[]): string[] {
   return names.filter((name) => /^\d{10,}\.snapshot\.received$/.test(name));
 }
 
-/** Of these names those of snapshots that were not received whole. */
+/** The names of incompletely received snapshots among these. */
 export function unreceivedNames(names: readonly string[]): string[] {
   return names.filter((name) => /^\d{10,}\.snapshot\.received\.tmp$/.test(name));
 }
 
-/** Verifies a snapshot. Throws a StartupError where anything of it is not as it must be, or the key is not its key. */
+/** Verifies a snapshot. Throws a StartupError if anything is wrong or the key does not match. */
 export async function verifySnapshot(
   backend: StorageBackend,
   name: string,
@@ -118,16 +117,16 @@ export async function verifySnapshot(
 
 /** A snapshot that may be damaged. */
 export interface ExaminedSnapshot {
-  /** As far as it can be read; null where its state is not whole. */
+  /** The readable part; null: its state section is not intact. */
   readonly stored: StoredSnapshot | null;
-  /** True where what is observed is not whole; it is not to be read then. */
+  /** True if the observed section is not intact and must not be read. */
   readonly lacksObserved: boolean;
   readonly damages: readonly { file: string; from: number; to: number; what: string }[];
 }
 
 /**
- * What of a snapshot verifies. Its state is whole where damage, if any, lies behind its last frame. Throws a StartupError
- * where the key is not its key, or it is of a newer version.
+ * Finds the intact part of a snapshot. The state section is intact if all damage lies after its last frame. Throws a
+ * StartupError if the key does not match or the version is newer.
  */
 export async function examineSnapshot(
   backend: StorageBackend,
@@ -162,7 +161,7 @@ export async function examineSnapshot(
     } catch (error) {
       if (!(error instanceof StartupError)) throw error;
       const stored = order.isStateWhole ? { ...found, bytes: offset } : null;
-      const what = stored === null ? 'its state is not whole' : 'what is observed of uses is not whole';
+      const what = stored === null ? 'its state section is incomplete' : 'its observed section is incomplete';
       return { stored, lacksObserved: true, damages: damage(offset, `the snapshot is damaged: ${what}`) };
     }
   } finally {
@@ -217,7 +216,7 @@ async function readHeader(
   }
 }
 
-/** What the frames of a snapshot must be, one after the other. */
+/** Checks the order of a snapshot's frames. */
 class FrameOrder {
   readonly #backend: StorageBackend;
   readonly #name: string;
@@ -225,7 +224,7 @@ class FrameOrder {
   #frames = 0;
   #section = 0;
   hasEnded = false;
-  /** A frame came that is not of the state. */
+  /** A frame of another section than the state was read. */
   isStateWhole = false;
 
   constructor(backend: StorageBackend, name: string, opener: Opener) {
@@ -251,4 +250,56 @@ class FrameOrder {
     this.isStateWhole ||= frame.count !== state;
     this.hasEnded = frame.count === end;
   }
+}
+
+/**
+ * Copies of a snapshot file, for backups.
+ *
+ * An open file can be read to its end even if a later snapshot replaces it, and pins no state. The checksums of each
+ * frame are verified once more before it is returned.
+ */
+
+/** An open copy of a snapshot. Close it, however far it was read. */
+export interface SnapshotCopy {
+  /** Sequence of the last record that it covers. */
+  readonly sequence: number;
+  readonly bytes: number;
+  /** All bytes, readable once, in pieces of less than 1 MiB. Throws a StartupError if the file is damaged. */
+  pieces(): AsyncGenerator<Uint8Array, void, undefined>;
+  close(): Promise<void>;
+}
+
+/** Opens the newest snapshot; `newest` returns it, and is called again if the file was removed meanwhile. */
+export async function openCopy(backend: StorageBackend, newest: () => StoredSnapshot): Promise<SnapshotCopy> {
+  for (;;) {
+    const snapshot = newest();
+    try {
+      return copyOf(backend, snapshot, await backend.open(snapshot.name, 'read'));
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ENOENT' || newest() === snapshot) throw error;
+    }
+  }
+}
+
+function copyOf(
+  backend: StorageBackend,
+  { name, header, start, bytes }: StoredSnapshot,
+  file: StorageFile,
+): SnapshotCopy {
+  return {
+    sequence: header.sequence,
+    bytes,
+    pieces: async function* () {
+      // Copied without decryption; a restore decrypts it.
+      const reader = new SegmentReader(file, bytes, plainOpener);
+      yield (await reader.bytes(0, start)).slice();
+      for (let offset = start; offset < bytes; ) {
+        const reading = await reader.verifyFrame(header.salt, offset);
+        if (reading.kind !== 'frame') throw damaged(backend, name, offset, reading.reason);
+        yield (await reader.bytes(offset, reading.next - offset)).slice();
+        offset = reading.next;
+      }
+    },
+    close: () => file.close(),
+  };
 }

@@ -1,10 +1,10 @@
 /**
- * Writes one snapshot, in pieces as they are made, beside the log.
+ * Writes one snapshot, the log's checkpoint, in pieces as they arrive.
  *
- * Invariant: a file has a snapshot's name only once all of it is durable. It is written under a temporary name,
- * synced every few megabytes (so that the last sync is short, and writers of the log do not wait for it), and renamed
- * at the end. What fails leaves nothing behind but, at worst, a file with the temporary name, which the next
- * snapshot or the next start removes. When what a snapshot covers may go, is for the log to say.
+ * Invariant: a file gets a snapshot's name only once all of it is durable. It is written under a temporary name, synced
+ * every few megabytes (so that the last sync is short and does not delay log writes), and renamed at the end. A failure
+ * leaves at most a file with the temporary name, which the next snapshot or start removes. The log decides when covered
+ * files may be removed.
  */
 import { assert } from '../base/assert.ts';
 import type { StorageBackend, StorageFile } from './backend.ts';
@@ -18,31 +18,30 @@ import {
 } from './snapshot-codec.ts';
 import { snapshotName, temporarySnapshotName } from './snapshot-reader.ts';
 
-/** Some bytes of a section. All of `state` come before those of `observed`. */
+/** A piece of a section. All of `state` comes before `observed`. */
 export interface SnapshotPart {
   readonly section: 'state' | 'observed';
   readonly bytes: Uint8Array;
 }
 
-/** So many bytes are written between two syncs. */
+/** Bytes written between two syncs. */
 const SYNC_BYTES = 8 * 1024 * 1024;
 
-/** A snapshot that is written and durable under its temporary name. */
+/** A snapshot that is complete and durable under its temporary name. */
 export interface WrittenSnapshot {
   readonly temporaryName: string;
   readonly bytes: number;
   readonly start: number;
   readonly opener: Opener;
-  /** Gives it its name, durably. */
+  /** Renames it to its final name, durably. */
   install(): Promise<void>;
-  /** Removes it, where it was not installed. Does not reject. */
+  /** Removes it unless it was installed. Never rejects. */
   discard(): Promise<void>;
 }
 
 /**
- * Writes a snapshot of these parts, sealed so, which is to have this name. Rejects with the system's error, or with what
- * the parts throw; where the file
- * cannot be removed then, `onWarn` is told.
+ * Writes a snapshot of these parts with this sealing under a temporary name; `name` is its final one. Rejects with the
+ * system's error or the error of the parts; calls `onWarn` if the file cannot be removed then.
  */
 export async function writeSnapshot(
   backend: StorageBackend,
@@ -88,7 +87,7 @@ export async function writeSnapshot(
   };
 }
 
-/** Collects bytes of one section after the other into frames. */
+/** Collects the bytes of each section into frames. */
 class FrameWriter {
   readonly #file: StorageFile;
   readonly #header: SnapshotHeader;
@@ -106,7 +105,7 @@ class FrameWriter {
     this.#sealer = sealer;
   }
 
-  /** Writes header, parts and end, and makes all durable. Says how many bytes there are. */
+  /** Writes header, parts and end, and makes everything durable. Returns the number of bytes. */
   async write(head: Uint8Array, parts: AsyncIterable<SnapshotPart>): Promise<number> {
     await this.#put(head);
     for await (const { section, bytes } of parts) {

@@ -24,13 +24,13 @@ async function opened(backend: MemoryBackend): Promise<Log> {
   return (await openLog(backend, logOptions())).log;
 }
 
-/** Covers all that the log has. */
+/** Covers everything in the log. */
 async function put(log: Log): Promise<void> {
   const sequence = await log.beginSegment();
   await log.putSnapshot({ sequence, time: 7 }, sequencesPart(sequence));
 }
 
-/** A folder with a snapshot of so many records, and so many after it. */
+/** A folder with a snapshot of this many records, and this many after it. */
 async function folder(before: number, after: number): Promise<MemoryBackend> {
   const backend = memoryBackend();
   const log = await opened(backend);
@@ -73,7 +73,7 @@ async function sizeOf(log: Log, section: SnapshotPart['section']): Promise<numbe
 }
 
 describe('a snapshot', () => {
-  it('takes the place of the records that it covers, and the log goes on after it', async () => {
+  it('replaces the records that it covers, and the log continues after it', async () => {
     const backend = memoryBackend();
     const log = await opened(backend);
     await log.append(nextRecords(log, 3));
@@ -90,7 +90,7 @@ describe('a snapshot', () => {
     await expectAll(again.log, 6);
   });
 
-  it('is found where the log has nothing after it', async () => {
+  it('is found if the log has nothing after it', async () => {
     const log = await opened(await folder(3, 0));
     expect(log.nextSequence).toBe(4);
     expect(log.historyId).toMatch(/^[0-9a-f]{32}$/);
@@ -98,7 +98,7 @@ describe('a snapshot', () => {
     await expectAll(log, 4);
   });
 
-  it('of less than all leaves what comes after', async () => {
+  it('of a part of the log leaves the records after it', async () => {
     const backend = memoryBackend();
     const log = await opened(backend);
     await log.append(nextRecords(log, 2));
@@ -112,7 +112,7 @@ describe('a snapshot', () => {
     await expectAll(again, 4);
   });
 
-  it('replaces the one before, also one of the same record', async () => {
+  it('replaces the previous one, even one of the same record', async () => {
     const backend = await folder(2, 1);
     const log = await opened(backend);
     await put(log);
@@ -149,7 +149,7 @@ describe('a snapshot', () => {
     await expectAll(await opened(backend), 10);
   });
 
-  it('has everything synced that it can have seen before it counts, in every mode', async () => {
+  it('counts only after everything that it can reflect is synced, in every mode', async () => {
     const disk = crashBackend();
     const { log } = await openLog(disk, logOptions({ fsync: 'never' }));
     await log.append(nextRecords(log, 2));
@@ -184,7 +184,7 @@ describe('a snapshot that fails', () => {
     await expectAll(log, 3);
   });
 
-  it('because its parts do rejects with what they throw', async () => {
+  it('because of its parts rejects with their error', async () => {
     const backend = memoryBackend();
     const log = await opened(backend);
     await log.append(nextRecords(log, 1));
@@ -198,7 +198,7 @@ describe('a snapshot that fails', () => {
 });
 
 describe('a start', () => {
-  it('removes what an unfinished or an older snapshot left behind, and segments that are covered', async () => {
+  it('removes remains of unfinished and older snapshots, and covered segments', async () => {
     const backend = await folder(3, 1);
     const names = await backend.list();
     backend.put(temporarySnapshotName(snapshotName(4)), Uint8Array.of(1, 2, 3));
@@ -209,13 +209,13 @@ describe('a start', () => {
     expect(await backend.list()).toEqual([...names, 'notes.txt'].sort());
   });
 
-  it('refuses a snapshot with any bit turned, or cut anywhere, and names file and offset', async () => {
+  it('refuses a snapshot with any bit flipped, or truncated anywhere, and names file and offset', async () => {
     const whole = await folder(40, 2);
     const name = snapshotName(40);
     const bytes = whole.contents(name);
     const others = (await contents(whole)).filter(([other]) => other !== name);
     for (let at = 0; at < bytes.length; at++) {
-      // The version is told before anything is verified.
+      // The version is checked before anything is verified.
       if (at === 8 || at === 9) continue;
       const turned = bytes.slice();
       turned[at] = (turned[at] as number) ^ (1 << (at % 8));
@@ -228,7 +228,7 @@ describe('a start', () => {
     }
   });
 
-  it('refuses a snapshot with something behind its end', async () => {
+  it('refuses a snapshot with bytes after its end', async () => {
     const backend = await folder(2, 0);
     const name = snapshotName(2);
     backend.put(name, Uint8Array.of(...backend.contents(name), 0));
@@ -282,7 +282,7 @@ describe('a start', () => {
 });
 
 describe('a power cut', () => {
-  it('at any moment of two snapshots loses nothing that was answered', async () => {
+  it('at any moment of two snapshots loses nothing acknowledged', async () => {
     const disk = crashBackend();
     const answered: { steps: number; sequence: number }[] = [];
     const { log } = await openLog(disk, logOptions({ segmentBytes: 600 }));

@@ -1,9 +1,10 @@
 /**
- * A snapshot that takes the place of everything in a folder and stands alone: without a segment that continues it.
+ * Replaces the whole contents of a folder with one snapshot that needs no segment to continue it.
  *
- * For what is not written by the log itself: a folder that was restored, repaired, or given another key. The one moment
- * at which all changes is the snapshot's name: what a power cut leaves is the folder as it was, or as it is to be. What was
- * there before is covered by it, whichever key it was written with, and goes after it is durable. The folder must be locked.
+ * It serves what the log itself does not write: a folder that was restored, repaired or given another key. The rename
+ * of the snapshot is the atomic step: a power cut leaves the folder either as before or as intended. The snapshot
+ * covers everything that was there, whatever its key, and that is removed once the snapshot is durable. The caller must
+ * hold the folder's lock.
  */
 import type { StorageBackend } from './backend.ts';
 import { type FolderKey, sealingOf } from './cipher.ts';
@@ -14,7 +15,7 @@ import { snapshotName } from './snapshot-reader.ts';
 import { type SnapshotPart, writeSnapshot } from './snapshot-writer.ts';
 
 export interface AloneOptions {
-  /** Of the folder from now on; null: its files are not encrypted. */
+  /** The folder's key from now on; null: no encryption. */
   readonly key: FolderKey | null;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -23,8 +24,9 @@ export interface AloneOptions {
 }
 
 /**
- * Writes it, and answers its bytes. `sequence` is not below that of any snapshot in the folder. Rejects with the system's
- * error, or with what the parts throw: then the folder is as it was, but where the name was given and is not durable yet.
+ * Writes the snapshot; returns its bytes. `sequence` must not be below that of any snapshot in the folder. Rejects with
+ * the system's error or the error of the parts; the folder is unchanged then, unless the rename happened and is not
+ * durable yet.
  */
 export async function putAlone(
   backend: StorageBackend,
@@ -54,12 +56,14 @@ export async function putAlone(
   try {
     await removeLeftOver(backend, { name, header, bytes, start, opener });
   } catch (error) {
-    onWarn(`What the snapshot covers could not be removed; the next start tries again: ${String(error)}`);
+    onWarn(
+      `Files that the snapshot covers could not be removed; the next start tries again: ${String(error)}`,
+    );
   }
   return bytes;
 }
 
-/** The id of a history that nobody has. */
+/** A new, unique history id. */
 export function freshHistory(random: (bytes: number) => Uint8Array): string {
   return hexadecimal(random(16));
 }

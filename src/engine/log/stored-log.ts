@@ -1,6 +1,4 @@
-/**
- * A folder that is read as it is, for who only looks: nothing of it is changed, and a torn tail stays where it is.
- */
+/** Read-only access to a folder: nothing is changed, and a torn tail stays in place. */
 import type { StorageBackend } from './backend.ts';
 import type { FolderKey } from './cipher.ts';
 import type { Log } from './log.ts';
@@ -8,17 +6,18 @@ import { readSegment } from './log-reader.ts';
 import { inspect, type LogContents, type TornTail } from './recovery.ts';
 import { describeSnapshot, readSection } from './snapshot-reader.ts';
 
-/** What a state is made of. */
+/** What recovering a state reads from a log. */
 export type ReadableLog = Pick<Log, 'snapshot' | 'readSnapshot' | 'read'>;
 
+/** A verified log, opened read-only. */
 export interface StoredLog {
   readonly contents: LogContents;
-  /** What the next start cuts off; null: nothing. */
+  /** The torn tail that the next start would cut off; null: none. */
   readonly tail: TornTail | null;
   readonly log: ReadableLog;
 }
 
-/** Verifies the folder as a start does. Rejects with a StartupError where a start would. */
+/** Verifies the folder like a start. Rejects with a StartupError whenever a start would. */
 export async function readStoredLog(backend: StorageBackend, key: FolderKey | null): Promise<StoredLog> {
   const { contents, tail } = await inspect(backend, key);
   const { snapshot, segments } = contents;

@@ -1,4 +1,4 @@
-import { inExclusiveCommit, unlimited, type Writer } from '../session/barrier.ts';
+import { inExclusiveCommit, unlimited, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';

@@ -1,12 +1,11 @@
 /** POST /context/summary: figures about the knowledge in a view, from one scan of the visible facts. */
 import { compareText } from '../base/text-order.ts';
-import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice, visibleIn } from '../session/read-context.ts';
 import { entryOf } from './context-entry.ts';
 import type { ContextSummary, SummaryInput } from '../contract/context.ts';
 import type { ContextEntry } from '../contract/memory.ts';
 import { countContradictions } from './contradictions.ts';
 import { salientFacts } from './salient-facts.ts';
-import { visibleIn } from '../session/visible-rows.ts';
 
 const hour = 3_600_000;
 const maxListed = 10;

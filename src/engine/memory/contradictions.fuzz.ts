@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { compareText } from '../base/text-order.ts';
-import type { ReadContext } from '../session/read-context.ts';
+import { type ReadContext, visibleIn } from '../session/read-context.ts';
 import { contradictions, countContradictions } from './contradictions.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { FactWorld } from '../testing/fact-world.ts';
 import { overSeeds } from '../testing/twin.ts';
-import { visibleIn } from '../session/visible-rows.ts';
 
 /** Contradictions against all facts held beside all facts, for readers of now and of before. */
 

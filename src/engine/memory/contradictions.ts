@@ -5,11 +5,10 @@
  * rows of the smaller relation in the larger one by identity. Atoms that can have copies in several scopes, or that
  * changed after the reader was pinned, are gathered and found by one scan of the larger relation. Builds no index.
  */
-import type { ReadContext } from '../session/read-context.ts';
+import { type IsVisible, type ReadContext, scopeNumberOf, visibleIn } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { Tuples } from '../store/tuples.ts';
-import { type IsVisible, scopeNumberOf, visibleIn } from '../session/visible-rows.ts';
 
 /** An atom that is both true and false, with its facts: one per scope, at least one on either side. */
 export interface OpposedFacts {

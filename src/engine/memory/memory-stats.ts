@@ -2,14 +2,13 @@
  * GET /memory/stats: salience histogram, expiring and fading facts of a view, from one scan of the visible facts in
  * slices.
  */
-import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice, visibleIn } from '../session/read-context.ts';
 import { entryOf } from './context-entry.ts';
 import type { RenderedOrder } from '../store/rendered-order.ts';
 import { SalienceReader } from './salient-facts.ts';
 import { histogramBins, type MemoryStats, type MemoryStatsQuery } from '../contract/memory.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
-import { visibleIn } from '../session/visible-rows.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -4,7 +4,7 @@
  * Facts with a mentioned constant come before those of a mentioned predicate, each group by salience, highest first.
  * Being found is not a use of a fact.
  */
-import type { ReadContext, ViewFields } from '../session/read-context.ts';
+import { type ReadContext, type ViewFields, visibleIn } from '../session/read-context.ts';
 import { compareText } from '../base/text-order.ts';
 import { entryOf } from './context-entry.ts';
 import { canonicalName, spellingsOf, wordRuns } from './mentions.ts';
@@ -12,7 +12,6 @@ import type { ContextEntry } from '../contract/memory.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { renderAtom } from '../language/print.ts';
-import { visibleIn } from '../session/visible-rows.ts';
 
 const betweenBreaths = 1024;
 

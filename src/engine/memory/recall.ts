@@ -5,7 +5,7 @@
  * not a use of a fact.
  */
 import { compareText } from '../base/text-order.ts';
-import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { countVisible, type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { entryOf, entryOfStored } from './context-entry.ts';
 import type { StoredFact } from '../contract/facts.ts';
 import type { ContextEntry, Recalled, RecallInput } from '../contract/memory.ts';
@@ -15,7 +15,6 @@ import { renderAtom } from '../language/print.ts';
 import { type SalientFact, salientFacts } from './salient-facts.ts';
 import type { Matches } from '../datalog/tables/question.ts';
 import { leastRows } from '../datalog/tables/sorted.ts';
-import { countVisible } from '../session/visible-rows.ts';
 
 /**
  * The facts that the input selects, highest salience first, ties by rendered atom, then by scope. `totalFacts`: all

@@ -1,4 +1,4 @@
-import { inExclusiveCommit } from '../session/barrier.ts';
+import { inExclusiveCommit, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { invalid } from '../base/errors.ts';
@@ -12,7 +12,6 @@ import { consolidationOf, constantsOf, memberArgs } from './summary.ts';
 import { renderAtom } from '../language/print.ts';
 import type { FactToRestore, Restore } from '../state/operation.ts';
 import { outcomeAs } from '../state/outcome.ts';
-import type { Writer } from '../session/barrier.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 
 /** The outcome of a restore without its generation. */

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { compareText } from '../base/text-order.ts';
-import type { ReadContext } from '../session/read-context.ts';
+import { type ReadContext, visibleIn } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { renderAtom } from '../language/print.ts';
 import { salientFacts } from './salient-facts.ts';
 import { FactWorld } from '../testing/fact-world.ts';
 import { overSeeds } from '../testing/twin.ts';
-import { visibleIn } from '../session/visible-rows.ts';
 
 /** The most salient facts, found by bounds, against all facts sorted; for readers of now and of before. */
 

@@ -12,7 +12,7 @@ import type { ReadContext } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice, FactStore } from '../store/fact-store.ts';
 import { blockBits, type StoredRelation } from '../store/stored-relation.ts';
 import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
-import { type IsVisible, visibleIn } from '../session/visible-rows.ts';
+import { type IsVisible, visibleIn } from '../session/read-context.ts';
 import type { FactUses } from '../store/fact-uses.ts';
 import { activationOnce, salienceAt } from '../store/salience.ts';
 

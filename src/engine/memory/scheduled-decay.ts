@@ -2,7 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { decayInputSchema } from '../contract/memory.ts';
 import { decay } from './decay.ts';
-import type { Writer } from '../session/barrier.ts';
+import type { Writer } from '../session/writer.ts';
 import type { Clock } from '../base/clock.ts';
 
 /** Actor and request id in the records of scheduled decay. */

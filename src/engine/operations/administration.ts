@@ -1,6 +1,6 @@
 import type { Caller } from '../base/caller.ts';
 import type { DatabaseList, SnapshotTaken, StorageState, TenantList } from '../contract/administration.ts';
-import type { Backup } from '../commit/backups.ts';
+import type { Backup } from '../commit/snapshots.ts';
 import type { EngineFigures } from '../session/live-state.ts';
 import type { EngineCounters } from '../session/live-state.ts';
 import type { Journal, JournalName } from '../log/journal.ts';

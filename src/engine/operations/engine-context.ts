@@ -2,17 +2,16 @@ import type { Caller } from '../base/caller.ts';
 import { notLeader } from '../base/errors.ts';
 import { Slices } from '../base/slices.ts';
 import { Databases } from '../write/databases.ts';
-import { DecaySchedule } from '../memory/decay-schedule.ts';
+import { DecaySchedule } from '../memory/scheduled-decay.ts';
 import { markOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
 import { KnownNames } from '../read/known-names.ts';
 import { type LiveParts, LiveState } from '../session/live-state.ts';
-import { type Writer } from '../session/barrier.ts';
+import { type Writer } from '../session/writer.ts';
 import { decayEverywhere } from '../memory/scheduled-decay.ts';
 import { Leader } from '../replication/leader.ts';
 import { EngineReplica } from '../replication/replica.ts';
-import { Snapshots } from '../commit/snapshots.ts';
-import { Backups } from '../commit/backups.ts';
+import { Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/rule-tallies.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Operation } from '../state/operation.ts';
@@ -91,11 +90,11 @@ export class EngineContext implements Writer {
     this.keys = new Keys(state, this, clock);
     const talliesOf = (database: DatabaseState): Tallies => this.live.talliesOf(database);
     const neededAfter = (): number => this.leader.neededAfter();
-    const lane = this.pipeline;
+    const { pipeline } = this;
     this.snapshots = new Snapshots({
       state,
       log,
-      lane,
+      pipeline,
       talliesOf,
       pause,
       neededAfter,
@@ -106,7 +105,7 @@ export class EngineContext implements Writer {
     this.leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => this.snapshots.take() });
     const [live, snapshots] = [this.live, this.snapshots];
     const follows = parts.leaderUrl !== null;
-    this.replica = follows ? new EngineReplica({ state, log, lane, live, snapshots, pause }) : null;
+    this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;
     const { decayIntervalMs, onBug } = parts;
     const run = (signal: AbortSignal): Promise<void> =>
       decayEverywhere({ writer: this, onWarn, onBug }, signal);

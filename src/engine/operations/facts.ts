@@ -1,4 +1,4 @@
-import { withoutCancellation } from '../session/barrier.ts';
+import { withoutCancellation } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';

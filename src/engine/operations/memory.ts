@@ -1,4 +1,4 @@
-import { withoutCancellation } from '../session/barrier.ts';
+import { withoutCancellation } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
 import type { ClearSessionInput, ContextSummary, SummaryInput } from '../contract/context.ts';
 import type {

@@ -17,15 +17,15 @@ import type { Answer, AskInput } from '../contract/inference.ts';
 import { explain } from '../read/explain.ts';
 import type { AboutInput } from '../memory/mentioned-facts.ts';
 import type { ViewFields } from '../session/read-context.ts';
-import type { VocabularyEntry } from '../read/vocabulary.ts';
+import type { VocabularyEntry } from '../read/describe.ts';
 import { askedKey } from '../session/answer-cache.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import { isPositiveAtom } from '../language/terms.ts';
 import { mentionedConstants, mentionedFacts } from '../memory/mentioned-facts.ts';
-import { trace } from '../read/trace.ts';
+import { trace } from '../read/explain.ts';
 import { whatIf } from '../read/what-if.ts';
 import { relationsRead } from '../datalog/model/program.ts';
-import { vocabularyOf } from '../read/vocabulary.ts';
+import { vocabularyOf } from '../read/describe.ts';
 
 import type { EngineContext } from './engine-context.ts';
 

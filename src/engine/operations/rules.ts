@@ -1,7 +1,7 @@
-import { withoutCancellation } from '../session/barrier.ts';
+import { withoutCancellation } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
-import { Slices, workedOff } from '../base/slices.ts';
+import { Slices, runInSlices } from '../base/slices.ts';
 import type * as contract from '../contract/rules.ts';
 import {
   consequencesOf,
@@ -20,7 +20,7 @@ import {
   requireMatch,
   requireRule,
   ruleOutcome,
-  ruleToKeep,
+  ruleToStore,
   storedRule,
 } from '../commit/prepare-rules.ts';
 import type { Operation, RuleOperation } from '../state/operation.ts';
@@ -36,7 +36,7 @@ export async function teach(
   caller: Caller,
   input: contract.RuleInput,
 ): Promise<contract.RuleOutcome> {
-  const operation: RuleOperation = { kind: 'teach', rule: ruleToKeep(input) };
+  const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input) };
   let hints: string[] = [];
   const check = (): void => {
     checkRuleOperation(engine.live.database(caller), operation);
@@ -53,7 +53,7 @@ export async function updateRule(
   id: string,
   input: contract.RuleUpdate,
 ): Promise<contract.RuleOutcome> {
-  const operation: RuleOperation = { kind: 'updateRule', id, rule: ruleToKeep(input) };
+  const operation: RuleOperation = { kind: 'updateRule', id, rule: ruleToStore(input) };
   let hints: string[] = [];
   const check = (): void => {
     const database = engine.live.database(caller);
@@ -93,9 +93,12 @@ export async function forgetRule(
     const after = engine.live.after(context, generation, engine.live.programOf(context.database));
     const { atoms } = await dependentsAmong(after, context, known, []);
     engine.live.publishWithdrawn(caller, report, atoms);
-    watch.told({ atoms, isComplete: false });
+    watch.claim({ atoms, isComplete: false });
     const [rule] = report.rules;
-    const { head, scope } = present(rule && { head: rule.kept.rule.head, scope: rule.kept.scope }, 'it went');
+    const { head, scope } = present(
+      rule && { head: rule.after.rule.head, scope: rule.after.scope },
+      'it went',
+    );
     const found = await consequencesOf(
       { before: context, after, relations: [relationOf(head)], views: [viewOfWrites(scope)] },
       { ...defaultLimits, timeoutMs: consequencesTimeoutMs, signal: withoutCancellation(caller).signal },
@@ -133,7 +136,7 @@ export async function validateRules(
   const known = await predicates(engine, caller);
   const kept = engine.live.database(caller).rules.all();
   const slices = new Slices(engine.parts.pause);
-  const result = await workedOff(diagnosis(text, { predicates: known.predicates, rules: kept }), () =>
+  const result = await runInSlices(diagnosis(text, { predicates: known.predicates, rules: kept }), () =>
     slices.breathe(),
   );
   return { valid: result.diagnostics.every(({ severity }) => severity !== 'error'), ...result };

@@ -1,4 +1,4 @@
-import { unlimited } from '../session/barrier.ts';
+import { unlimited } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
 import { Slices } from '../base/slices.ts';
 import { exportKnowledge } from '../read/export-knowledge.ts';
@@ -37,7 +37,7 @@ export function beginImporting(engine: EngineContext, caller: Caller, dryRun: bo
 /** What the caller's first request with this idempotency key came to, in the last 24 hours; null: there was none. */
 export function keptImport(engine: EngineContext, caller: Caller, key: string): StoredImport | null {
   const { idempotency } = engine.parts.state;
-  const kept = idempotency.under(caller.credential, spaceOf(caller), key, engine.live.showTime());
+  const kept = idempotency.get(caller.credential, spaceOf(caller), key, engine.live.showTime());
   if (kept === null) return null;
   const { note } = JSON.parse(kept.outcome) as { readonly note?: string };
   return { fingerprint: kept.mark.fingerprint, answer: note ?? null };

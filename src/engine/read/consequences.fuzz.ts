@@ -78,7 +78,7 @@ class Written {
         { id, time: 0, generation: this.#database.generation },
       );
       // Taught twice is kept once.
-      if (status.kept.id === id) this.ids.set(rule, id);
+      if (status.after.id === id) this.ids.set(rule, id);
       else this.current.rules[index] = null;
     }
     for (const fact of this.current.facts.values()) this.#store.store(toStore(fact), this.#generation, 0);

@@ -7,7 +7,7 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import { type Reader, sees } from '../datalog/model/reader.ts';
-import { visibleIn } from '../session/visible-rows.ts';
+import { visibleIn } from '../session/read-context.ts';
 
 /** The details of one fact, and the vocabulary of a tenant. */
 

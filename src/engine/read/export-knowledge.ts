@@ -1,9 +1,8 @@
 /** Facts or rules per chunk. */
 import { compareText } from '../base/text-order.ts';
-import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice, scopeNumberOf } from '../session/read-context.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
-import { scopeNumberOf } from '../session/visible-rows.ts';
 import type { Metadata } from '../contract/facts.ts';
 
 const itemsPerChunk = 256;

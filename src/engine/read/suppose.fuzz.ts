@@ -143,7 +143,7 @@ class Live {
     if (this.known.repeats(update)) return;
     const operation = this.known.operation(update);
     const report = operation === null ? null : this.#write(operation);
-    if (update.kind === 'addRule') this.known.ids.set(update.rule.rule, report?.rules[0]?.kept.id as string);
+    if (update.kind === 'addRule') this.known.ids.set(update.rule.rule, report?.rules[0]?.after.id as string);
     applyUpdate(this.known.current, update);
     if (report !== null && report.rules.length > 0)
       this.reasoner.use(new Program(this.#database.rules.all()));

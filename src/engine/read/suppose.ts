@@ -103,8 +103,8 @@ export class Supposition {
     const { time, generation } = this.#context.reader;
     if (operation.kind === 'teach') this.#taught++;
     const origin = { id: `supposed-${this.#taught}`, time, generation };
-    const { kept, before } = changeRules(rules, operation, origin);
-    for (const { rule } of before === null ? [kept] : [before, kept]) this.#touchHead(rule);
+    const { after, before } = changeRules(rules, operation, origin);
+    for (const { rule } of before === null ? [after] : [before, after]) this.#touchHead(rule);
   }
 
   #reader(): PinnedReader {

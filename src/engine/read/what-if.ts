@@ -7,7 +7,7 @@ import type { FactPattern, ScopeChoice } from '../store/fact-store.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey, relationOf } from '../language/terms.ts';
 import { factToStore } from '../commit/prepare-facts.ts';
-import { ruleToKeep } from '../commit/prepare-rules.ts';
+import { ruleToStore } from '../commit/prepare-rules.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { apart } from '../datalog/model/fact-overlay.ts';
 import type { RelationShape } from '../datalog/model/program.ts';
@@ -72,7 +72,7 @@ function* operationsOf(input: WhatIfInput, { reader }: ReadContext): Generator<S
   yield { kind: 'assert', tenant, facts: input.assert.map((fact) => factToStore(fact, reader.time)) };
   for (const id of new Set(input.withoutRules)) yield { kind: 'forgetRule', id };
   for (const [index, rule] of input.rules.entries())
-    yield { kind: 'teach', rule: ruleToKeep(rule, `rules.${index}.`) };
+    yield { kind: 'teach', rule: ruleToStore(rule, `rules.${index}.`) };
 }
 
 /** The relations that the change can affect, under the current or the supposed rules. */

@@ -10,12 +10,11 @@ import {
 } from '../testing/replicating-fixtures.ts';
 import { loggedTold } from '../testing/told-state.ts';
 import type { LeaderConnection } from './follower.ts';
-import { ReplicationError } from './replication-error.ts';
-import { type Head, type WirePart, PartWriter, readParts } from './wire.ts';
+import { type AnswerHead, PartWriter, readParts, ReplicationError, type WirePart } from './wire.ts';
 
-/** What a follower makes of what its leader answers, or does not: docs/replication.md. */
+/** How a follower handles its leader's answers, and their absence: docs/replication.md. */
 
-/** A way to a leader that a test can put another in the place of. */
+/** A connection to a leader that a test can replace. */
 class Way implements LeaderConnection {
   now: LeaderConnection;
 
@@ -41,7 +40,7 @@ function failing(kind: ReplicationError['kind']): LeaderConnection {
   return { records: fail, snapshot: fail };
 }
 
-/** The answers of this leader, changed. */
+/** This leader's answers, altered. */
 function changed(
   way: LeaderConnection,
   change: (parts: WirePart[]) => readonly WirePart[],
@@ -59,7 +58,7 @@ function changed(
   };
 }
 
-function withHead(parts: readonly WirePart[], change: (head: Head) => Partial<Head>): WirePart[] {
+function withHead(parts: readonly WirePart[], change: (head: AnswerHead) => Partial<AnswerHead>): WirePart[] {
   return parts.map((part) =>
     part.kind === 'head' ? { kind: 'head', head: { ...part.head, ...change(part.head) } } : part,
   );
@@ -93,7 +92,7 @@ function expectSame(followed: Followed, leading: Leading): void {
 }
 
 describe('the state of a follower', () => {
-  it('is connecting until the leader answers, with pauses that grow to the interval, and serves nothing', async () => {
+  it('is connecting, with pauses that grow to the interval, until the leader answers, and serves nothing', async () => {
     const { followed, way } = await pair();
     way.now = failing('away');
     const { follower } = followed;
@@ -111,7 +110,7 @@ describe('the state of a follower', () => {
     expect(followed.infos).toEqual(['not following: the leader is away']);
   });
 
-  it('is snapshot while one is fetched, and streaming from then on', async () => {
+  it('is snapshot while fetching one, and streaming from then on', async () => {
     const { leading, followed, way, real } = await pair();
     const seen: unknown[] = [];
     way.now = {
@@ -138,7 +137,7 @@ describe('the state of a follower', () => {
     expectSame(followed, leading);
   });
 
-  it('is ready after a snapshot only when it has what was written while it came', async () => {
+  it('is ready after a snapshot only with everything written meanwhile', async () => {
     const { leading, followed, way, real } = await pair();
     way.now = {
       records: real.records,
@@ -154,7 +153,7 @@ describe('the state of a follower', () => {
     expectSame(followed, leading);
   });
 
-  it('is stale when the leader is away later, with the time since it had everything, and streaming when it is back', async () => {
+  it('is stale when the leader is away later, with the time since it was up to date, and streaming when it is back', async () => {
     const { leading, followed, way, real } = await pair();
     await catchUp(followed);
     way.now = failing('away');
@@ -183,7 +182,7 @@ describe('the state of a follower', () => {
     expect(again.follower.canServe).toBe(true);
   });
 
-  it('is refused with pauses that grow to a minute and one warning, and streaming when it is let in', async () => {
+  it('is refused, with pauses that grow to a minute and one warning, and streaming once accepted', async () => {
     const { leading, followed, way, real } = await pair();
     way.now = failing('refused');
     const pauses: number[] = [];
@@ -200,7 +199,7 @@ describe('the state of a follower', () => {
     expectSame(followed, leading);
   });
 
-  it('tells how far it is behind while there is more than one answer holds', async () => {
+  it('reports its lag while more than one answer is needed', async () => {
     const { leading, followed, way, real } = await pair();
     await catchUp(followed);
     await leading.write(4);
@@ -212,8 +211,8 @@ describe('the state of a follower', () => {
   });
 });
 
-describe('an answer that is not as it must be', () => {
-  /** Lets the follower take this once, which must change nothing, and then what the leader really says. */
+describe('an invalid answer', () => {
+  /** Gives the follower this answer once, which must change nothing, and then the leader's real one. */
   async function expectNotTaken(
     { leading, followed, way, real }: Pair,
     wrong: LeaderConnection,
@@ -238,13 +237,13 @@ describe('an answer that is not as it must be', () => {
     return two;
   }
 
-  it('is not taken where it answers another question, as a cache between does', async () => {
+  it('is rejected if it answers a different request, as from a cache in between', async () => {
     const two = await behind();
     const other: LeaderConnection = { ...two.real, records: () => two.real.records(2) };
-    await expectNotTaken(two, other, /another question/);
+    await expectNotTaken(two, other, /different request/);
   });
 
-  it('is not taken with records out of order, or one left out', async () => {
+  it('is rejected with records out of order or missing', async () => {
     for (const order of [
       [0, 2, 1],
       [2, 3],
@@ -260,7 +259,7 @@ describe('an answer that is not as it must be', () => {
     }
   });
 
-  it('is taken up to where it is whole, where records come twice or the end is missing', async () => {
+  it('is accepted up to its last whole record if records repeat or the end is missing', async () => {
     const two = await behind();
     const { followed, way, real, leading } = two;
     way.now = changed(real, ([head, first, second]) => [head, first, first, second] as WirePart[], 'records');
@@ -274,13 +273,13 @@ describe('an answer that is not as it must be', () => {
     expectSame(followed, leading);
   });
 
-  it('is not taken where records are missing that it says are there', async () => {
+  it('is rejected if announced records are missing', async () => {
     const two = await behind();
     const none = changed(two.real, (parts) => parts.filter(({ kind }) => kind !== 'records'));
     await expectNotTaken(two, none, /did not send the records/);
   });
 
-  it('is not taken with operations that this program does not know: the follower is refused and says what to do', async () => {
+  it('is rejected with unknown operations: the follower is refused and says what to do', async () => {
     const two = await behind();
     const newer = changed(two.real, (parts) =>
       parts.map((part) => {
@@ -292,7 +291,7 @@ describe('an answer that is not as it must be', () => {
     await expectNotTaken(two, newer, /version 999.*same version/, 'refused');
   });
 
-  it('with a snapshot is not taken that is cut off, holds no state, or has no head for one', async () => {
+  it('with a snapshot is rejected if truncated, without a state, or without a head for one', async () => {
     const two = await pair();
     const cut = changed(two.real, (parts) => parts.slice(0, -1), 'snapshot');
     await expectNotTaken(two, cut, /broke off/, 'connecting');
@@ -307,7 +306,7 @@ describe('an answer that is not as it must be', () => {
 });
 
 describe('a leader of another history', () => {
-  it('is taken up from a snapshot, with one warning, though the first try breaks off', async () => {
+  it('is followed from a snapshot, with one warning, although the first attempt breaks off', async () => {
     const { followed, way } = await pair();
     await catchUp(followed);
     const other = await openLeading(memoryBackend(), 99);
@@ -323,7 +322,7 @@ describe('a leader of another history', () => {
     expectSame(followed, other);
   });
 
-  it('that this one branched off, in an earlier epoch, is refused: nothing that a later leader answered for goes', async () => {
+  it('that this one branched off, in an earlier epoch, is refused: nothing a later leader acknowledged is lost', async () => {
     const { leading, followed, way, real } = await pair();
     await catchUp(followed);
     await followed.close();
@@ -345,8 +344,8 @@ describe('a leader of another history', () => {
 
 describe('a leader that has lost records', () => {
   /**
-   * The folder of the leader is put back to what it was before its last four records, and it writes so many others. Either
-   * side may take a snapshot before they meet again.
+   * Rolls the leader's folder back to before its last four records and writes as many others. Either side may take a
+   * snapshot before they meet again.
    */
   async function putBack(
     count: number,
@@ -384,7 +383,8 @@ describe('a leader that has lost records', () => {
     const { followed, leading } = await putBack(count, each);
     await catchUp(followed);
     expectSame(followed, leading);
-    // Where its log begins behind the follower's last record, nothing tells that it lost some: that is a snapshot all the same.
+    // If its log begins after the follower's last record, nothing shows that it lost some; the follower fetches a
+    // snapshot anyway.
     const isTold = !(each.ofLeader && count > 4);
     expect(followed.warnings).toEqual(isTold ? [expect.stringMatching(/has lost what/)] : []);
     await leading.write(2);

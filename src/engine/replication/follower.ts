@@ -1,51 +1,50 @@
 /**
- * How a follower keeps up with its leader: step by step, each of which asks once and says when to take the next.
+ * Replicates a leader step by step: each step asks the leader once and returns when to take the next.
  *
- * Invariant: what the replica holds is what the leader's log held up to the replica's position, record by record. It
- * begins with a snapshot where it holds nothing, less than the leader's log can continue, or something else: another
- * history, or records that the leader has lost. An older epoch of its own history, or of the one it branched off, is
- * refused: going back to it would throw away what a later leader answered for. Time, the way to the leader and what is
- * stored are passed in; whoever hosts it waits between two steps.
+ * Invariant: the replica equals the leader's log up to the replica's position, record by record. It starts from a
+ * snapshot if it is empty, is behind the start of the leader's log, or differs: another history, or records that the
+ * leader has lost. An older epoch of its own history, or of its parent history, is refused, since going back would
+ * discard what a later leader acknowledged. Time, connection and storage are injected; the host waits between steps.
  */
 import { EngineError } from '../base/errors.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { LogPosition } from '../log/log.ts';
-import { ReplicationError } from './replication-error.ts';
-import { type Head, type WirePart, readParts, recordsOf } from './wire.ts';
+import { type AnswerHead, readParts, decodeLines, ReplicationError, type WirePart } from './wire.ts';
 
-/** What a follower keeps: a log of its own, and the state that it amounts to. */
+/** A follower's log and state. */
 export interface Replica {
-  /** Sequence of the last record; 0: it holds nothing. */
+  /** Sequence of the last record; 0: empty. */
   readonly position: number;
   readonly historyId: string;
   readonly epoch: number;
-  /** The history that this one branched off; null where it began by itself. */
+  /** The history that this one branched off; null: it is original. */
   readonly parentId: string | null;
-  /** `recordChecksum` of the last record; null where it is not known. */
+  /** `recordChecksum` of the last record; null: unknown. */
   lastChecksum(): Promise<number | null>;
-  /** Stores and applies the next records, and resolves when both are done. */
+  /** Stores and applies the next records; resolves when both are done. */
   append(records: readonly LogRecord[]): Promise<void>;
-  /** Puts this snapshot in the place of all there is; readers see the one or the other. All or nothing. */
+  /** Replaces everything with this snapshot, atomically; readers see the old or the new state. */
   install(of: LogPosition, state: AsyncIterable<Uint8Array>): Promise<void>;
 }
 
-/** The way to the leader. Both reject, or throw on the way, with a ReplicationError. */
+/** The connection to the leader. Both methods fail with a ReplicationError, at once or while streaming. */
 export interface LeaderConnection {
   records(after: number): AsyncIterable<Uint8Array>;
   snapshot(): AsyncIterable<Uint8Array>;
 }
 
+/** What a follower needs from its host. */
 export interface FollowerHost {
   readonly replica: Replica;
   readonly leader: LeaderConnection;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Milliseconds between two questions while there is nothing new. */
+  /** Milliseconds between two requests while there is nothing new. */
   readonly pollIntervalMs: number;
-  /** Told, in words for people, what an operator should know. */
+  /** Receives warnings for the operator, in plain language. */
   readonly onWarn: (message: string) => void;
   readonly onInfo: (message: string) => void;
-  /** Told of an error inside: a bug. */
+  /** Receives internal errors: bugs. */
   readonly onBug: (error: unknown) => void;
 }
 
@@ -54,22 +53,25 @@ export type FollowerState = 'connecting' | 'snapshot' | 'streaming' | 'stale' | 
 export interface FollowerStatus {
   readonly state: FollowerState;
   readonly position: number;
-  /** null: the leader has not said yet. So are the two lags. */
+  /** null: unknown until the leader's first answer. The same goes for both lags. */
   readonly leaderPosition: number | null;
   readonly lagRecords: number | null;
-  /** Milliseconds since it was known to have all there was; 0 where it has as far as it knows. */
+  /** Milliseconds since it last knew to be up to date; 0: it is, as far as it knows. */
   readonly lagMs: number | null;
-  /** When the leader last answered, epoch milliseconds. */
+  /** Time of the leader's last answer, epoch milliseconds. */
   readonly lastContactAt: number | null;
-  /** What is in the way; null: nothing. */
+  /** The current problem; null: none. */
   readonly lastError: string | null;
 }
 
-/** The first pause after a failure, and the longest after a refusal, in milliseconds; each doubles the one before. */
+/**
+ * First pause after a failure and after a refusal, and longest pause after a refusal, in milliseconds. Pauses double.
+ */
 const firstPauseMs = 250;
 const firstRefusedPauseMs = 1000;
-const longestRefusedPauseMs = 60_000;
+const maxRefusedPauseMs = 60_000;
 
+/** Keeps a replica up to date with its leader and reports its status. */
 export class Follower {
   readonly #host: FollowerHost;
   #state: FollowerState = 'connecting';
@@ -79,14 +81,14 @@ export class Follower {
   #lastError: string | null = null;
   #failures = 0;
   #canServe = false;
-  /** The history of a leader that was warned of, until the exchange has succeeded. */
+  /** The history that a warning was given about, until its snapshot is installed. */
   #warnedOf: string | null = null;
 
   constructor(host: FollowerHost) {
     this.#host = host;
   }
 
-  /** True from the first catch-up on, and where there is one of an earlier process and no way to the leader now. */
+  /** True after the first catch-up; also true if an earlier process caught up and the leader cannot be reached now. */
   get canServe(): boolean {
     return this.#canServe;
   }
@@ -106,8 +108,8 @@ export class Follower {
   }
 
   /**
-   * Asks the leader once, and takes what it answers. Resolves with the milliseconds until the next step, and never
-   * rejects. One at a time.
+   * Asks the leader once and takes in the answer. Resolves with the milliseconds until the next step and never rejects.
+   * One step at a time.
    */
   async step(): Promise<number> {
     let took: 'records' | 'snapshot';
@@ -120,7 +122,7 @@ export class Follower {
     this.#lastError = null;
     if (this.#state === 'stale') this.#host.onInfo('the leader answers again');
     this.#state = 'streaming';
-    // While a snapshot came the leader may have gone on.
+    // The leader may have advanced while the snapshot arrived.
     if (took === 'snapshot' || !this.#isCaughtUp()) return 0;
     this.#canServe = true;
     this.#caughtUpAt = this.#host.now();
@@ -149,31 +151,34 @@ export class Follower {
     return 'records';
   }
 
-  async #headOf(parts: AsyncIterator<WirePart>, asked: number | null): Promise<Head> {
+  async #headOf(parts: AsyncIterator<WirePart>, asked: number | null): Promise<AnswerHead> {
     const first = await parts.next();
     if (first.done === true || first.value.kind !== 'head')
-      throw new ReplicationError('broken', 'the answer of the leader does not begin as one');
+      throw new ReplicationError('broken', "the leader's answer has no valid beginning");
     const { head } = first.value;
     if (head.after !== asked)
-      throw new ReplicationError('broken', 'the leader answered another question: is there a cache between?');
+      throw new ReplicationError(
+        'broken',
+        'the leader answered a different request: is there a cache in between?',
+      );
     this.#leaderPosition = head.position;
     this.#lastContactAt = this.#host.now();
     return head;
   }
 
-  #refuseOlder({ historyId, epoch }: Head): void {
+  #refuseOlder({ historyId, epoch }: AnswerHead): void {
     const { replica } = this.#host;
     const isOwn = historyId === replica.historyId || historyId === replica.parentId;
     if (replica.position > 0 && isOwn && epoch < replica.epoch)
       throw new ReplicationError(
         'refused',
-        `the leader is of epoch ${epoch}, and this folder of epoch ${replica.epoch}: another leader has followed ` +
-          'that one since. Name the present leader in LEADER_URL; to follow this one all the same, give the follower an empty STORAGE_DIR',
+        `the leader has epoch ${epoch} and this folder epoch ${replica.epoch}: another leader has succeeded ` +
+          'it since. Set LEADER_URL to the current leader; to follow this one anyway, give the follower an empty STORAGE_DIR',
       );
   }
 
-  /** Why the records cannot be continued, in words for who should know; '' where nobody needs to; null: they can be. */
-  async #whySnapshot(head: Head): Promise<string | null> {
+  /** Why the records cannot be continued, in words for the operator; '' if that is routine; null: they can be. */
+  async #whySnapshot(head: AnswerHead): Promise<string | null> {
     const { replica } = this.#host;
     const { position } = replica;
     if (position === 0) return '';
@@ -188,12 +193,12 @@ export class Follower {
     return null;
   }
 
-  async #exchange(seen: Head, why: string): Promise<void> {
+  async #exchange(seen: AnswerHead, why: string): Promise<void> {
     const { replica, leader, onWarn } = this.#host;
     if (why !== '' && this.#warnedOf !== seen.historyId) {
       this.#warnedOf = seen.historyId;
       onWarn(
-        `${why}. Everything is fetched anew from a snapshot of the leader, in the place of the ${replica.position} records here.`,
+        `${why}. Everything is fetched again from a snapshot of the leader and replaces the ${replica.position} records here.`,
       );
     }
     this.#state = 'snapshot';
@@ -211,7 +216,7 @@ export class Follower {
   async #append(lines: Uint8Array): Promise<void> {
     const { replica } = this.#host;
     const { position } = replica;
-    const records = recordsOf(lines).filter(({ sequence }) => sequence > position);
+    const records = decodeLines(lines).filter(({ sequence }) => sequence > position);
     if (records.some(({ sequence }, index) => sequence !== position + 1 + index))
       throw new ReplicationError('broken', `the leader sent other records than those after ${position}`);
     if (records.length > 0) await replica.append(records);
@@ -227,29 +232,29 @@ export class Follower {
     return Math.max(0, this.#host.now() - this.#caughtUpAt);
   }
 
-  /** Notes what is in the way; answers the pause before the next try. */
+  /** Records the problem; returns the pause before the next attempt. */
   #failed(error: unknown): number {
     const { replica, pollIntervalMs, onWarn, onInfo, onBug } = this.#host;
     const isKnown = error instanceof ReplicationError || error instanceof EngineError;
     if (!isKnown) onBug(error);
-    const message = isKnown ? error.message : 'an error inside, which the log of this service has';
+    const message = isKnown ? error.message : "an internal error; see this service's log";
     const isRefused = error instanceof ReplicationError && error.kind === 'refused';
     const before = this.#state;
     this.#lastError = message;
     if (isRefused) this.#state = 'refused';
     else this.#state = this.#canServe || replica.position > 0 ? 'stale' : 'connecting';
-    // What an earlier process caught up with is served when nothing newer can be had.
+    // State from an earlier process is served if nothing newer is available.
     this.#canServe ||= replica.position > 0;
     if (before !== this.#state || this.#failures === 0)
       (isRefused ? onWarn : onInfo)(`not following: ${message}`);
     const growth = 2 ** Math.min(this.#failures++, 16);
     return isRefused
-      ? Math.min(longestRefusedPauseMs, firstRefusedPauseMs * growth)
+      ? Math.min(maxRefusedPauseMs, firstRefusedPauseMs * growth)
       : Math.min(pollIntervalMs, firstPauseMs * growth);
   }
 }
 
-/** The pieces of a snapshot, to its end. */
+/** The pieces of a snapshot, up to its end. */
 async function* statesOf(parts: AsyncIterable<WirePart>): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const part of parts) if (part.kind === 'state') yield part.bytes;
 }

@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { asker, type Leading, openFollowing, openLeading, wayTo } from '../testing/replicating-fixtures.ts';
 import { loggedTold } from '../testing/told-state.ts';
-import { type Head, readParts, recordsOf } from './wire.ts';
+import { type AnswerHead, readParts, decodeLines } from './wire.ts';
 
 interface Answer {
-  readonly head: Head;
+  readonly head: AnswerHead;
   readonly sequences: readonly number[];
   readonly isEnded: boolean;
 }
 
 async function answerOf(chunks: AsyncIterable<Uint8Array>): Promise<Answer> {
-  let head: Head | null = null;
+  let head: AnswerHead | null = null;
   const sequences: number[] = [];
   let isEnded = false;
   for await (const part of readParts(chunks))
     if (part.kind === 'head') ({ head } = part);
     else if (part.kind === 'records')
-      sequences.push(...recordsOf(part.bytes).map(({ sequence }) => sequence));
+      sequences.push(...decodeLines(part.bytes).map(({ sequence }) => sequence));
     else isEnded = part.kind === 'end';
-  return { head: head as unknown as Head, sequences, isEnded };
+  return { head: head as unknown as AnswerHead, sequences, isEnded };
 }
 
 function records({ leader }: Leading, after: number, who = asker): Promise<Answer> {
   return answerOf(leader.records(after, who));
 }
 
-/** Begins to fetch the snapshot, and answers what takes the rest of it: nobody reads meanwhile. */
-async function beginFetch({ leader }: Leading, who = asker): Promise<() => Promise<Head>> {
+/** Begins to fetch the snapshot and returns a function that reads the rest; nothing is read meanwhile. */
+async function beginFetch({ leader }: Leading, who = asker): Promise<() => Promise<AnswerHead>> {
   const chunks = leader.snapshot(who);
   const first = await chunks.next();
   return async () => {
@@ -46,7 +46,7 @@ async function snapshots(leading: Leading, count: number): Promise<void> {
 }
 
 describe('a leader asked for records', () => {
-  it('answers those after the one named, with what tells whether it is the same log', async () => {
+  it('answers with those after the named one, and with the checksum that identifies the log', async () => {
     const leading = await openLeading();
     await leading.write(6);
     const { head, sequences, isEnded } = await records(leading, 4);
@@ -66,7 +66,7 @@ describe('a leader asked for records', () => {
     expect(isEnded).toBe(true);
   });
 
-  it('answers none to who has all, to who is ahead, and to who asks for what is gone, each with a head that says so', async () => {
+  it('sends none to a follower that has all, is ahead, or asks for removed ones, each with a head that says so', async () => {
     const leading = await openLeading();
     await snapshots(leading, 1);
     await leading.write(2);
@@ -78,7 +78,7 @@ describe('a leader asked for records', () => {
     expect((await records(leading, 2)).head.before).toBeNull();
   });
 
-  it('knows the record before its log, though a snapshot has taken it, after a restart too', async () => {
+  it('knows the record before its log, although a snapshot covers it, after a restart too', async () => {
     const leading = await openLeading();
     await leading.write(3);
     const before = await leading.log.checksumAt(4);
@@ -92,7 +92,7 @@ describe('a leader asked for records', () => {
     expect((await records(again, 4)).head.before).toBe(before);
   });
 
-  it('lists who asked in the last ten minutes, a hundred at most, the last one first', async () => {
+  it('lists followers of the last ten minutes, at most a hundred, latest first', async () => {
     const leading = await openLeading();
     await leading.write(4);
     for (let number = 0; number < 103; number++)
@@ -107,7 +107,7 @@ describe('a leader asked for records', () => {
   });
 });
 
-describe('a snapshot that takes longer to fetch than the next ones are away', () => {
+describe('a snapshot that takes longer to fetch than the snapshot interval', () => {
   it('is read to its end, and the log that continues it is there', async () => {
     const leading = await openLeading();
     await snapshots(leading, 1);
@@ -122,7 +122,7 @@ describe('a snapshot that takes longer to fetch than the next ones are away', ()
     expect(next.sequences[0]).toBe(5);
   });
 
-  it('is fetched once by a follower, which then has what its leader has, without a warning', async () => {
+  it('is fetched once by a follower, which then equals its leader, without a warning', async () => {
     const leading = await openLeading();
     await snapshots(leading, 1);
     let fetched = 0;
@@ -144,7 +144,7 @@ describe('a snapshot that takes longer to fetch than the next ones are away', ()
     expect(followed.warnings).toEqual([]);
   });
 
-  it('keeps the log until the follower has caught up: the next snapshot takes it', async () => {
+  it('retains the log until the follower has caught up: the next snapshot removes it', async () => {
     const leading = await openLeading();
     await snapshots(leading, 1);
     await (await beginFetch(leading))();
@@ -156,7 +156,7 @@ describe('a snapshot that takes longer to fetch than the next ones are away', ()
     expect((await leading.disk.list()).filter((name) => name.endsWith('.log'))).toHaveLength(1);
   });
 
-  it('keeps the log ten minutes after the follower was last here, and six hours in all', async () => {
+  it("retains the log ten minutes after the follower's last contact, and six hours in all", async () => {
     const leading = await openLeading();
     await snapshots(leading, 1);
     await (await beginFetch(leading))();
@@ -175,7 +175,7 @@ describe('a snapshot that takes longer to fetch than the next ones are away', ()
     expect(leading.leader.neededAfter()).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('keeps the log for eight followers at most, the last ones', async () => {
+  it('retains the log for at most eight followers, the latest', async () => {
     const leading = await openLeading();
     await snapshots(leading, 1);
     await (await beginFetch(leading, { ...asker, id: 'first' }))();
@@ -187,7 +187,7 @@ describe('a snapshot that takes longer to fetch than the next ones are away', ()
     expect(leading.leader.neededAfter()).toBe(7);
   });
 
-  it('leaves nothing behind at the next start: what a snapshot covers is gone then', async () => {
+  it('leaves nothing behind at the next start: covered segments are removed then', async () => {
     const leading = await openLeading();
     await snapshots(leading, 1);
     await (await beginFetch(leading))();

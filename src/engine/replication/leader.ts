@@ -1,38 +1,37 @@
 /**
- * What a leader sends those who follow it: its records from any place on, or a snapshot where those are gone; and who
- * they are.
+ * Serves followers: records from any position, or a snapshot if those are gone; and lists the followers.
  *
- * Invariant: an answer holds no more than a few mebibytes of records at a time, and a file that was read for it is
- * closed before the answer goes out; so a follower that reads slowly holds neither memory nor the log. Who is given a
- * snapshot finds the log that continues it when it is there, within bounds. Nothing here
- * knows of a follower but what it told when it asked last: it may come back after any time, or never.
+ * Invariant: an answer buffers only a few mebibytes of records, and files read for it are closed before it is sent, so
+ * a slow follower pins neither memory nor the log. For a follower that was sent a snapshot, the leader retains the log
+ * that continues it, within bounds. The leader knows about a follower only what its last request said; it may return at
+ * any time, or never.
  */
 import { present } from '../base/assert.ts';
 import type { Log } from '../log/log.ts';
-import { type Head, type WirePart, PartWriter, wireVersion } from './wire.ts';
+import { type AnswerHead, type WirePart, PartWriter, wireVersion } from './wire.ts';
 
 export interface LeaderHost {
   readonly log: Log;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Writes a snapshot of what is there. */
+  /** Writes a snapshot of the current state. */
   readonly takeSnapshot: () => Promise<unknown>;
 }
 
-/** A follower as it was when it last asked. */
+/** A follower as of its last request. */
 export interface FollowerView {
-  /** As it calls itself; null: it did not say. */
+  /** Its self-chosen id; null: not given. */
   readonly id: string | null;
   readonly address: string | null;
-  /** Sequence of the last record that it has. */
+  /** Sequence of its last record. */
   readonly position: number;
   readonly lagRecords: number;
-  /** Milliseconds since it had all there was; 0 where it has. */
+  /** Milliseconds since it was last up to date; 0: it is. */
   readonly lagMs: number;
   readonly lastContactAt: number;
 }
 
-/** Who asks. */
+/** A requesting follower. */
 export interface Asker {
   readonly id: string | null;
   readonly address: string | null;
@@ -44,32 +43,35 @@ interface KnownFollower extends Asker {
   readonly caughtUpAt: number;
 }
 
-/** The log that is kept for who was given a snapshot: what comes after a record. Times are epoch milliseconds. */
-interface HeldLog {
+/**
+ * The log retained for a follower that was sent a snapshot: everything after a record. Times are epoch milliseconds.
+ */
+interface Retention {
   readonly after: number;
   readonly begun: number;
   readonly lastContactAt: number;
 }
 
-/** Records that one answer holds, in bytes: it ends after the frame that reaches them. */
+/** Bytes of records in one answer; it ends after the frame that reaches this size. */
 const batchBytes = 4 * 1024 * 1024;
-/** Followers that are remembered, and for how long after they last asked, in milliseconds. */
-const mostFollowers = 100;
-const rememberedFor = 600_000;
-/** For so many the log is kept that have not caught up, and for how long since they were given a snapshot. */
-const mostHeld = 8;
-const longestHeld = 6 * 3_600_000;
+/** Maximum number of remembered followers, and how long after their last request, in milliseconds. */
+const maxFollowers = 100;
+const contactTimeoutMs = 600_000;
+/** Maximum number of followers for which the log is retained, and how long after their snapshot, in milliseconds. */
+const maxRetentions = 8;
+const maxRetentionMs = 6 * 3_600_000;
 
+/** Answers followers and tracks which log records they still need. */
 export class Leader {
   readonly #host: LeaderHost;
   readonly #followers = new Map<string, KnownFollower>();
-  readonly #held = new Map<string, HeldLog>();
+  readonly #retentions = new Map<string, Retention>();
 
   constructor(host: LeaderHost) {
     this.#host = host;
   }
 
-  /** Records with a sequence above `after`, as bytes: as many as there are, or as an answer holds. */
+  /** Streams an answer with records after sequence `after`: all of them, or as many as one answer contains. */
   async *records(after: number, asker: Asker): AsyncGenerator<Uint8Array, void, undefined> {
     const { log } = this.#host;
     const writer = new PartWriter();
@@ -88,8 +90,8 @@ export class Leader {
   }
 
   /**
-   * The logged state as of some record, as bytes. The log keeps all records after it until this follower has caught up, but
-   * not for longer than `neededAfter` says.
+   * Streams an answer with a snapshot of the logged state. The log retains all later records until this follower has
+   * caught up, within the bounds of `neededAfter`.
    */
   async *snapshot(asker: Asker): AsyncGenerator<Uint8Array, void, undefined> {
     const { log, now, takeSnapshot } = this.#host;
@@ -110,7 +112,7 @@ export class Leader {
       };
       yield writer.write({ kind: 'head', head });
       for (let piece = first; piece.done !== true; piece = await pieces.next()) {
-        this.#hold(asker, { after: sequence, begun });
+        this.#retain(asker, { after: sequence, begun });
         yield writer.write({ kind: 'state', bytes: piece.value });
       }
       yield writer.write({ kind: 'end' });
@@ -120,18 +122,20 @@ export class Leader {
   }
 
   /**
-   * The record after which somebody who was given a snapshot still needs the log; Infinity: nobody does. That is who has
-   * not caught up since, was here in the last ten minutes, and began in the last six hours; of eight at most, the last
-   * ones. Else one that takes longer to fetch than the next is away would be fetched again and again.
+   * The record after which a follower that was sent a snapshot still needs the log; Infinity: none does. Counted are
+   * followers that have not caught up since, made contact in the last ten minutes and began in the last six hours; at
+   * most the latest eight. Without this, a follower that fetches a snapshot more slowly than new ones are taken would
+   * start over forever.
    */
   neededAfter(): number {
     const now = this.#host.now();
-    for (const [key, { begun, lastContactAt }] of this.#held)
-      if (now - lastContactAt > rememberedFor || now - begun > longestHeld) this.#held.delete(key);
-    return Math.min(...Array.from(this.#held.values(), ({ after }) => after));
+    for (const [key, { begun, lastContactAt }] of this.#retentions)
+      if (now - lastContactAt > contactTimeoutMs || now - begun > maxRetentionMs)
+        this.#retentions.delete(key);
+    return Math.min(...Array.from(this.#retentions.values(), ({ after }) => after));
   }
 
-  /** Those who asked lately, the last one first. */
+  /** Followers with recent requests, latest first. */
   followers(): FollowerView[] {
     const { log, now } = this.#host;
     this.#forget();
@@ -142,7 +146,7 @@ export class Leader {
     }).toReversed();
   }
 
-  #head(): Pick<Head, 'version' | 'historyId' | 'epoch' | 'parent'> {
+  #head(): Pick<AnswerHead, 'version' | 'historyId' | 'epoch' | 'parent'> {
     const { historyId, epoch, parent } = this.#host.log;
     return { version: wireVersion, historyId, epoch, parent };
   }
@@ -150,46 +154,46 @@ export class Leader {
   /** Frames with records above `after`. */
   async #batch(after: number): Promise<WirePart[]> {
     const parts: WirePart[] = [];
-    let held = 0;
+    let bytes = 0;
     for await (const { lines } of this.#host.log.readStored(after)) {
       parts.push({ kind: 'records', bytes: lines.slice() });
-      held += lines.length;
-      if (held >= batchBytes) break;
+      bytes += lines.length;
+      if (bytes >= batchBytes) break;
     }
     return parts;
   }
 
-  /** The newest snapshot, whose file is open: it can be read to its end though another takes its place. */
+  /** The newest snapshot with its file open, so that it can be read to the end even if another replaces it. */
   async #opened(asker: Asker, begun: number) {
     const { log } = this.#host;
     for (;;) {
       const snapshot = present(log.snapshot(), 'a snapshot that was taken is there');
       const pieces = log.readSnapshot('state');
-      this.#hold(asker, { after: snapshot.sequence, begun });
+      this.#retain(asker, { after: snapshot.sequence, begun });
       try {
         return { snapshot, pieces, first: await pieces.next() };
       } catch (error) {
-        // Another one took its place before it was open.
+        // Another snapshot replaced it before it was open.
         if (log.snapshot()?.sequence === snapshot.sequence) throw error;
       }
     }
   }
 
-  #hold(asker: Asker, { after, begun }: Pick<HeldLog, 'after' | 'begun'>): void {
+  #retain(asker: Asker, { after, begun }: Pick<Retention, 'after' | 'begun'>): void {
     const key = keyOf(asker);
-    this.#held.delete(key);
-    this.#held.set(key, { after, begun, lastContactAt: this.#host.now() });
-    const [first] = this.#held.keys();
-    if (this.#held.size > mostHeld && first !== undefined) this.#held.delete(first);
+    this.#retentions.delete(key);
+    this.#retentions.set(key, { after, begun, lastContactAt: this.#host.now() });
+    const [first] = this.#retentions.keys();
+    if (this.#retentions.size > maxRetentions && first !== undefined) this.#retentions.delete(first);
   }
 
-  /** Who goes on from there needs nothing before it, and nothing at all any more once it has caught up. */
+  /** A follower that continues from `after` needs nothing before it, and nothing at all once it has caught up. */
   #release(asker: Asker, after: number): void {
     const key = keyOf(asker);
-    const held = this.#held.get(key);
-    if (held === undefined) return;
-    if (after >= this.#host.log.lastSequence) this.#held.delete(key);
-    else this.#hold(asker, { after: Math.max(held.after, after), begun: held.begun });
+    const retention = this.#retentions.get(key);
+    if (retention === undefined) return;
+    if (after >= this.#host.log.lastSequence) this.#retentions.delete(key);
+    else this.#retain(asker, { after: Math.max(retention.after, after), begun: retention.begun });
   }
 
   #note(position: number, asker: Asker): void {
@@ -202,11 +206,11 @@ export class Leader {
     this.#forget();
   }
 
-  /** The one that asked first is forgotten first. */
+  /** Forgets the followers with the oldest requests first. */
   #forget(): void {
-    const since = this.#host.now() - rememberedFor;
+    const since = this.#host.now() - contactTimeoutMs;
     for (const [key, { lastContactAt }] of this.#followers)
-      if (lastContactAt < since || this.#followers.size > mostFollowers) this.#followers.delete(key);
+      if (lastContactAt < since || this.#followers.size > maxFollowers) this.#followers.delete(key);
   }
 }
 

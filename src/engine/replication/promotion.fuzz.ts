@@ -1,8 +1,8 @@
 /**
- * The power goes at every moment at which a follower's folder becomes a leader's, with every outcome that the disk may
- * have: the next start as a leader has all there was, in one new history that branched off the leader's, once.
+ * Power cuts at every moment of the promotion of a follower's folder, with every outcome that the disk can have: the
+ * next start as a leader has everything, in one new history that branched off the leader's exactly once.
  *
- * A failure names its seed and its moment: SEED=n begins with that seed.
+ * A failure prints its seed and moment: SEED=n begins with that seed.
  */
 import { expect, test } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
@@ -20,7 +20,7 @@ import { overSeeds } from '../testing/twin.ts';
 const pause = async (): Promise<void> => {};
 const outcomesOfAMoment = 60;
 
-/** Opens the folder to lead, or to follow. */
+/** Opens the folder to lead or to follow. */
 function open(backend: StorageBackend, seed: number, leads: boolean): Promise<Stored> {
   const prng = new Prng(seed);
   return openStored(backend, {
@@ -32,7 +32,7 @@ function open(backend: StorageBackend, seed: number, leads: boolean): Promise<St
   });
 }
 
-/** A folder that follows, with some records, and with or without a snapshot of the first ones. */
+/** A follower's folder with some records, with or without a snapshot of the first ones. */
 async function followersFolder(prng: Prng): Promise<CrashBackend> {
   const backend = crashBackend();
   const { log, state } = await open(backend, prng.next(), false);
@@ -60,7 +60,7 @@ async function filesOf(disk: ReturnType<CrashBackend['now']>): Promise<Map<strin
   return new Map((await disk.list()).map((name) => [name, disk.contents(name)]));
 }
 
-/** What there is, and in which history; the folder is let go again. */
+/** The folder's contents and history; the folder is released again. */
 async function told(backend: StorageBackend, seed: number, leads: boolean) {
   const { log, state } = await open(backend, seed, leads);
   const { historyId, epoch, parent } = log;
@@ -85,7 +85,8 @@ async function play(seed: number): Promise<void> {
       const left = await filesOf(disk.afterPowerCut(steps, inTurn(choices)));
       await ledAfter(left, branched, prng, about);
       const again = crashBackend(left);
-      // As a follower it has the same; to lead later is another promotion where this one was done, else the same one.
+      // Opened as a follower it has the same; leading later is another promotion if this one completed, else the same
+      // one.
       const followed = await told(again, prng.next(), false);
       expect(followed.state, about).toBe(before.state);
       const { historyId, epoch } = followed;
@@ -104,7 +105,7 @@ async function play(seed: number): Promise<void> {
     }
 }
 
-/** Starts as a leader: the power goes once more while it does, and in the end there is one new history all the same. */
+/** Starts as a leader with one more power cut meanwhile; in the end there is still exactly one new history. */
 async function ledAfter(
   files: ReadonlyMap<string, Uint8Array>,
   branched: object,
@@ -122,7 +123,7 @@ async function ledAfter(
 }
 
 test(
-  'a promotion that the power breaks off is finished by the next start: nothing is lost, one history begins',
+  'a promotion interrupted by a power cut is finished by the next start: nothing is lost, one history begins',
   {
     timeout: 3_600_000,
   },

@@ -3,7 +3,7 @@ import { EngineError } from '../base/errors.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { operationVersion } from '../state/operation.ts';
 import type { Replica } from './follower.ts';
-import { ReplicationError } from './replication-error.ts';
+import { ReplicationError } from './wire.ts';
 import type { Snapshots } from '../commit/snapshots.ts';
 import type { State } from '../state/state.ts';
 import { readState } from '../state/state-snapshot.ts';
@@ -13,21 +13,22 @@ import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
 import type { CommitPipeline } from '../commit/commit-pipeline.ts';
 
-/**
- * What a follower keeps: the engine's own log and state, fed by a leader in place of callers.
- *
- * Records go the way of every write, log and then `apply`; nothing is written beside them. A snapshot is stored whole and
- * read before it counts; then log and state become another in the order of durability, the state in one turn.
- */
+/** What a replica is made of. */
 export interface ReplicaParts {
   readonly state: State;
   readonly log: Log;
-  readonly lane: CommitPipeline;
+  readonly pipeline: CommitPipeline;
   readonly live: LiveState;
   readonly snapshots: Snapshots;
   readonly pause: () => Promise<void>;
 }
 
+/**
+ * A follower's replica: the engine's own log and state, fed by a leader instead of callers.
+ *
+ * Records are appended to the log and applied like every write, and nothing else writes. A snapshot is stored and read
+ * completely before it counts; then it replaces the log durably, and the state in one turn.
+ */
 export class EngineReplica implements Replica {
   readonly #parts: ReplicaParts;
 
@@ -64,7 +65,7 @@ export class EngineReplica implements Replica {
         `the leader writes operations of version ${newer.version}, and this program knows version ${operationVersion}: ` +
           'run the same version of Corollary on both',
       );
-    await this.#parts.lane.follow(records);
+    await this.#parts.pipeline.follow(records);
   }
 
   async install(of: LogPosition, state: AsyncIterable<Uint8Array>): Promise<void> {
@@ -80,9 +81,9 @@ export class EngineReplica implements Replica {
   }
 
   async #become(received: ReceivedSnapshot, next: State): Promise<void> {
-    const { state, lane, live } = this.#parts;
+    const { state, pipeline, live } = this.#parts;
     await received.install();
-    await lane.between(() => {
+    await pipeline.between(() => {
       const before = [...state.databases.values()];
       state.become(next);
       live.replaced(before);
@@ -94,7 +95,9 @@ async function* partsOf(state: AsyncIterable<Uint8Array>): AsyncGenerator<Snapsh
   for await (const bytes of state) yield { section: 'state', bytes };
 }
 
-/** A snapshot that this program cannot read is refused as such, not as a folder that cannot be opened. */
+/**
+ * Turns a StartupError about the snapshot into a refusal: the snapshot cannot be read, but the folder can be opened.
+ */
 async function readable<Result>(reading: Promise<Result>): Promise<Result> {
   try {
     return await reading;
@@ -102,7 +105,7 @@ async function readable<Result>(reading: Promise<Result>): Promise<Result> {
     if (error instanceof EngineError || !(error instanceof StartupError)) throw error;
     throw new ReplicationError(
       'refused',
-      'the leader is of a newer version: run the same version of Corollary on both',
+      'the leader runs a newer version: run the same version of Corollary on both',
       {
         cause: error,
       },

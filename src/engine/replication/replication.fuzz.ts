@@ -1,7 +1,7 @@
 /**
- * A leader and two followers from a seed: over a way that loses, cuts off, changes, repeats and swaps what is sent, with
- * clocks apart, on disks whose power goes at any step, with snapshots that cover the log, and with followers that become
- * leaders. At every sequence each has what the leader had at it.
+ * A leader and two followers from a seed: over a connection that loses, truncates, alters, repeats and reorders data,
+ * with differing clocks, on disks that lose power at any step, with snapshots that cover the log, and with followers
+ * that become leaders. At every sequence each has what the leader had there.
  */
 import { test } from 'vitest';
 import { Cluster } from '../testing/cluster.ts';
@@ -20,6 +20,6 @@ async function play(seed: number): Promise<void> {
   }
 }
 
-test('whatever happens, a follower has at every sequence what its leader had', { timeout }, () =>
+test('whatever happens, a follower equals its leader at every sequence', { timeout }, () =>
   overSeeds({ name: 'clusters', few: 3, many: 2000 }, play),
 );

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { continueChecksum } from '../log/codec.ts';
-import { ReplicationError } from './replication-error.ts';
-import { type Head, type WirePart, PartWriter, readParts, recordsOf } from './wire.ts';
+import {
+  type AnswerHead,
+  PartWriter,
+  readParts,
+  decodeLines,
+  ReplicationError,
+  type WirePart,
+} from './wire.ts';
 
-/** What leader and follower send each other: docs/replication.md. */
+/** The replication protocol: docs/replication.md. */
 
-const head: Head = {
+const head: AnswerHead = {
   version: 1,
   historyId: 'ab'.repeat(16),
   epoch: 2,
@@ -31,7 +37,7 @@ function written(those: readonly WirePart[] = parts): Uint8Array[] {
   return those.map((part) => writer.write(part));
 }
 
-/** The same bytes in pieces of random sizes, empty ones too. */
+/** The same bytes in pieces of random sizes, including empty ones. */
 async function* inPieces(whole: Uint8Array, prng: Prng, longest = 60): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < whole.length; ) {
     const length = prng.below(longest);
@@ -46,7 +52,7 @@ async function read(whole: Uint8Array, seed = 1): Promise<WirePart[]> {
   return found;
 }
 
-/** What reading ends with. */
+/** The error that reading ends with. */
 async function failure(whole: Uint8Array): Promise<unknown> {
   return read(whole).then(
     () => null,
@@ -57,17 +63,17 @@ async function failure(whole: Uint8Array): Promise<unknown> {
 const broken = expect.objectContaining({ name: 'ReplicationError', kind: 'broken' });
 
 describe('an answer', () => {
-  it('comes as it was sent, in whatever pieces', async () => {
+  it('arrives as sent, in any pieces', async () => {
     for (let seed = 1; seed <= 20; seed++) expect(await read(Buffer.concat(written()), seed)).toEqual(parts);
   });
 
-  it('that is cut off anywhere is broken', async () => {
+  it('that is truncated anywhere is broken', async () => {
     const whole = Buffer.concat(written());
     for (let length = 0; length < whole.length; length++)
       expect(await failure(whole.subarray(0, length)), `${length} bytes`).toEqual(broken);
   });
 
-  it('with any bit of it turned is broken', async () => {
+  it('with any bit flipped is broken', async () => {
     const whole = Buffer.concat(written());
     for (let at = 0; at < whole.length; at++) {
       const turned = Uint8Array.from(whole);
@@ -76,7 +82,7 @@ describe('an answer', () => {
     }
   });
 
-  it('with a part twice, left out or swapped with another is broken', async () => {
+  it('with a part repeated, missing or swapped is broken', async () => {
     const [first, second, third, fourth, last] = written() as [Buffer, Buffer, Buffer, Buffer, Buffer];
     for (const those of [
       [first, second, second, third, fourth, last],
@@ -87,11 +93,11 @@ describe('an answer', () => {
       expect(await failure(Buffer.concat(those))).toEqual(broken);
   });
 
-  it('ends with its end: what stands behind it is not read', async () => {
+  it('ends with its end: bytes after it are not read', async () => {
     expect(await read(Buffer.concat([...written(), bytes(100)]))).toEqual(parts);
   });
 
-  it('whose part claims to be larger than any is broken at once, and nothing is waited for', async () => {
+  it('whose part exceeds the maximum size is broken at once, without waiting', async () => {
     const claim = new Uint8Array(5);
     new DataView(claim.buffer).setUint8(0, 2);
     new DataView(claim.buffer).setUint32(1, 0xffff_ffff, true);
@@ -102,20 +108,20 @@ describe('an answer', () => {
     await expect(readParts(endless()).next()).rejects.toEqual(broken);
   });
 
-  it('of another version is refused, and one whose head is none is broken', async () => {
+  it('of another version is refused, and one with an invalid head is broken', async () => {
     const newer = { kind: 'head', head: { ...head, version: 2 } } as const;
     const error = await failure(Buffer.concat(written([newer])));
     expect(error).toBeInstanceOf(ReplicationError);
     expect(error).toMatchObject({ kind: 'refused', message: expect.stringContaining('version 2') });
     for (const wrong of [null, 'text', [], { ...head, position: '9' }, { ...head, epoch: 1.5 }]) {
-      const part = { kind: 'head', head: wrong as unknown as Head } as const;
+      const part = { kind: 'head', head: wrong as unknown as AnswerHead } as const;
       expect(await failure(Buffer.concat(written([part]))), JSON.stringify(wrong)).toEqual(broken);
     }
     expect(await failure(headOf('no JSON'))).toEqual(broken);
   });
 });
 
-/** A head of this text, drawn by hand. */
+/** A head with this text, encoded by hand. */
 function headOf(text: string): Uint8Array {
   const content = new TextEncoder().encode(text);
   const part = new Uint8Array(content.length + 9);
@@ -127,9 +133,9 @@ function headOf(text: string): Uint8Array {
   return part;
 }
 
-it('lines that are no records are broken, and what they hold is not told', () => {
+it('lines that are not records are broken, and their contents are not shown', () => {
   for (const text of ['no record\n', '{"sequence":1}\n', '{"sequence":1'])
-    expect(() => recordsOf(new TextEncoder().encode(text))).toThrow(
+    expect(() => decodeLines(new TextEncoder().encode(text))).toThrow(
       expect.objectContaining({ kind: 'broken', message: 'the leader sent records that cannot be read' }),
     );
 });

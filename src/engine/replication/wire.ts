@@ -1,39 +1,39 @@
 /**
- * What a leader and a follower send each other: a row of parts, from one leader's answer. docs/replication.md draws it.
+ * The replication protocol between leader and follower: a leader's answer is a sequence of parts, specified in
+ * docs/replication.md.
  *
- * Invariant: a part is handed on only after its checksum verified, which continues from the part before it; so parts
- * that were cut off, changed, left out or swapped on their way are not taken for the leader's. The last part is the end:
- * without it the answer is incomplete. What parts mean is for leader and follower to say.
+ * Invariant: a part is passed on only after its checksum verified. Checksums are chained from part to part, so
+ * truncated, altered, missing or reordered parts are detected. The last part is the end; an answer without it is
+ * incomplete. Leader and follower interpret the parts.
  */
 import { continueChecksum, decodeRecords, type HistoryParent, type LogRecord } from '../log/codec.ts';
 import type { LogPosition } from '../log/log.ts';
-import { ReplicationError } from './replication-error.ts';
 
-/** The version of what is sent. A follower refuses another one. */
+/** The protocol version. A follower refuses any other. */
 export const wireVersion = 1;
 
-/** Every answer begins with it. */
-export interface Head {
+/** The first part of every answer. */
+export interface AnswerHead {
   readonly version: number;
-  /** The leader's log, and the epoch it writes under. */
+  /** The leader's history, and its current epoch. */
   readonly historyId: string;
   readonly epoch: number;
-  /** Where that history branched off another; null where it began by itself. */
+  /** Where that history branched off another; null: it is original. */
   readonly parent: HistoryParent | null;
-  /** Sequence of the first record that it can send, and of the last that it has. */
+  /** Sequences of the first record that the leader can send, and of its last. */
   readonly first: number;
   readonly position: number;
-  /** The question: the record that was asked to go on from; null: a snapshot was asked for. */
+  /** The request: the record to continue after; null: a snapshot was requested. */
   readonly after: number | null;
-  /** `recordChecksum` of the record that was asked to go on from; null where the leader does not know it any more. */
+  /** `recordChecksum` of the record to continue after; null: the leader no longer knows it. */
   readonly before: number | null;
   /** In the answer with a snapshot: the last record that it covers. */
   readonly snapshot: Pick<LogPosition, 'sequence' | 'time' | 'checksum'> | null;
 }
 
-/** `records` are lines of the log, whole ones; `state` a piece of the section of that name of a snapshot. */
+/** `records` are whole lines of the log; `state` is a piece of a snapshot's section of that name. */
 export type WirePart =
-  | { readonly kind: 'head'; readonly head: Head }
+  | { readonly kind: 'head'; readonly head: AnswerHead }
   | { readonly kind: 'records' | 'state'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' };
 
@@ -42,16 +42,16 @@ const kinds = new Map<number, WirePart['kind']>(
   Object.entries(numberOf).map(([kind, number]) => [number, kind as WirePart['kind']]),
 );
 
-/** Kind and length before the bytes of a part, the checksum after them. */
+/** A part is its kind and length, its bytes, and a checksum. */
 const headerBytes = 5;
 const checksumBytes = 4;
-/** No part is longer: a frame of the log fits. */
-const mostBytes = 512 * 1024 * 1024;
+/** Maximum length of a part; a log frame fits. */
+const maxPartBytes = 512 * 1024 * 1024;
 const noBytes = new Uint8Array(0);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The parts of one answer as bytes, in order. */
+/** Encodes the parts of one answer, in order. */
 export class PartWriter {
   #checksum = 0;
 
@@ -76,8 +76,8 @@ export class PartWriter {
 }
 
 /**
- * The parts of an answer that comes in pieces of any size, up to the end. Throws a ReplicationError where they do not
- * verify or where the end is missing, and what the pieces throw.
+ * Decodes an answer that arrives in pieces of any size, up to its end. Throws a ReplicationError if a part does not
+ * verify or the end is missing, and passes on what the pieces throw.
  */
 export async function* readParts(
   chunks: AsyncIterable<Uint8Array>,
@@ -89,7 +89,7 @@ export async function* readParts(
     const view = new DataView(header.buffer);
     const kind = kinds.get(view.getUint8(0));
     const length = view.getUint32(1, true);
-    if (kind === undefined || length > mostBytes) throw damaged();
+    if (kind === undefined || length > maxPartBytes) throw damaged();
     const bytes = (await source.take(length)).slice();
     checksum = continueChecksum(continueChecksum(checksum, header), bytes);
     const trailer = await source.take(checksumBytes);
@@ -100,8 +100,8 @@ export async function* readParts(
   }
 }
 
-/** The records of these lines. Throws a ReplicationError where they are none. */
-export function recordsOf(lines: Uint8Array): LogRecord[] {
+/** The records of these lines. Throws a ReplicationError if they cannot be decoded. */
+export function decodeLines(lines: Uint8Array): LogRecord[] {
   try {
     return [...decodeRecords(lines)];
   } catch (error) {
@@ -122,27 +122,27 @@ function partOf(kind: WirePart['kind'], bytes: Uint8Array): WirePart {
   return { kind, head };
 }
 
-/** The head in these bytes; where it is of another version, its version alone is to be looked at. */
-function headIn(bytes: Uint8Array): Head {
+/** Decodes a head; if it has another version, only that field is valid. */
+function headIn(bytes: Uint8Array): AnswerHead {
   let head: unknown;
   try {
     head = JSON.parse(decoder.decode(bytes));
   } catch (error) {
-    throw new ReplicationError('broken', 'the answer of the leader does not begin as one', { cause: error });
+    throw new ReplicationError('broken', "the leader's answer has no valid beginning", { cause: error });
   }
   if (typeof head !== 'object' || head === null) throw damaged();
-  const { version, historyId, epoch, first, position } = head as Partial<Record<keyof Head, unknown>>;
+  const { version, historyId, epoch, first, position } = head as Partial<Record<keyof AnswerHead, unknown>>;
   const isHead =
     typeof historyId === 'string' && [epoch, first, position].every((value) => Number.isSafeInteger(value));
   if (typeof version !== 'number' || (version === wireVersion && !isHead)) throw damaged();
-  return head as Head;
+  return head as AnswerHead;
 }
 
 function damaged(): ReplicationError {
-  return new ReplicationError('broken', 'what the leader sent was changed on its way');
+  return new ReplicationError('broken', 'the data from the leader was altered in transit');
 }
 
-/** Bytes that come in pieces, taken in others. */
+/** Reads a given number of bytes from pieces of any size. */
 class Pieces {
   readonly #iterator: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = noBytes;
@@ -151,7 +151,7 @@ class Pieces {
     this.#iterator = chunks[Symbol.asyncIterator]();
   }
 
-  /** The next so many bytes, valid until the next call. */
+  /** The next `length` bytes, valid until the next call. */
   async take(length: number): Promise<Uint8Array> {
     if (this.#rest.length < length) await this.#gather(length);
     const taken = this.#rest.subarray(0, length);
@@ -164,7 +164,7 @@ class Pieces {
     let gathered = this.#rest.length;
     while (gathered < length) {
       const next = await this.#iterator.next();
-      if (next.done === true) throw new ReplicationError('broken', 'the answer of the leader broke off');
+      if (next.done === true) throw new ReplicationError('broken', "the leader's answer broke off");
       pieces.push(next.value);
       gathered += next.value.length;
     }
@@ -174,5 +174,19 @@ class Pieces {
       this.#rest.set(piece, at);
       at += piece.length;
     }
+  }
+}
+
+/**
+ * Why a follower made no progress: the leader `refused` it, which needs an operator; the leader was `away`; or the data
+ * was `broken` and will be requested again. The message is for the follower's operator and never contains a key.
+ */
+export class ReplicationError extends Error {
+  readonly kind: 'refused' | 'away' | 'broken';
+
+  constructor(kind: ReplicationError['kind'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ReplicationError';
+    this.kind = kind;
   }
 }

@@ -23,7 +23,7 @@ function answerOf(rows: number): WrittenAnswer {
 
 const unused = new Set<never>();
 
-test('an answer is found for the state it was made in, and not after a change', () => {
+test('an answer is found for its own state, and not after a change', () => {
   const kept = new AnswerCache(1e6);
   const reasoner = reasonerOfNothing();
   const answer = answerOf(2);
@@ -35,7 +35,7 @@ test('an answer is found for the state it was made in, and not after a change', 
   expect(kept.find(reasoner, reasoner.reader(3, 3), 'k')).toBeNull();
 });
 
-test('of a state that has passed nothing is kept, nor anything long', () => {
+test('nothing is cached of a past state, nor any long answer', () => {
   const kept = new AnswerCache(1e6);
   const reasoner = reasonerOfNothing();
   const before = reasoner.reader(1, 1);
@@ -45,7 +45,7 @@ test('of a state that has passed nothing is kept, nor anything long', () => {
   expect(kept.bytes).toBe(0);
 });
 
-test('answers take no more than they may: the least recently used go first', () => {
+test('answers stay within their budget: the least recently used are evicted', () => {
   const kept = new AnswerCache(20_000);
   const [one, other] = [reasonerOfNothing(), reasonerOfNothing()];
   const keep = (reasoner: Reasoner, key: string): void =>
@@ -61,7 +61,7 @@ test('answers take no more than they may: the least recently used go first', () 
   expect([has(other, '0'), has(other, '99')]).toEqual([false, true]);
 });
 
-test('the key has all that the answer depends on', () => {
+test('the key covers everything that the answer depends on', () => {
   const plain = patternInput('p(a, ?x)');
   const changes = [
     { predicate: 'q' },
@@ -78,11 +78,11 @@ test('the key has all that the answer depends on', () => {
   ];
   const keys = [{}, ...changes].map((change) => askedKey({ ...plain, ...change }));
   expect(new Set(keys).size).toBe(keys.length);
-  // What only bounds the work says nothing of the answer.
+  // Fields that only limit the work do not affect the answer.
   expect(askedKey({ ...plain, timeoutMs: 1, maxDerivations: 1 })).toBe(askedKey(plain));
 });
 
-test('asked again: a use of the stored facts counts each time, and what has ended is not shown', async () => {
+test('asked again: stored facts count a use each time, and ended ones are not shown', async () => {
   const { ask, tell, teach, engine, caller, clock } = await openSession();
   const { id } = await tell('p(a)', { ttl: 10 * second });
   await teach('q(?x) :- p(?x)');

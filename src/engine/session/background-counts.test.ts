@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { PredicateList } from '../contract/facts.ts';
 import { day, openSession, type Session } from '../testing/engine-fixtures.ts';
 
-/** Conclusions are counted while nobody asks. */
+/** Conclusions are counted while the engine is idle. */
 
 type Counts = Record<string, string>;
 
-/** `11` where it is known, `at least 11` where not. */
+/** `11` if known, `at least 11` if not. */
 function countsOf({ predicates }: PredicateList): Counts {
   const ofRules = predicates.filter(({ rules }) => rules > 0);
   return Object.fromEntries(
@@ -20,7 +20,7 @@ function countsOf({ predicates }: PredicateList): Counts {
 const look = async ({ engine, caller }: Session): Promise<Counts> =>
   countsOf(await engine.predicates(caller));
 
-/** The counts when `isDone`, while the clock goes on and nobody asks or writes. */
+/** The counts once `isDone`, while the clock advances and no question or write arrives. */
 async function counted(session: Session, isDone: (counts: Counts) => boolean): Promise<Counts> {
   for (;;) {
     session.clock.advance(1000);
@@ -43,17 +43,19 @@ async function openChain(length: number): Promise<Session> {
 
 const timeout = 60_000;
 
-test('what nobody asked for is counted when somebody has looked and it is quiet', { timeout }, async () => {
+test('conclusions nobody asked for are counted once their tenant was viewed and the engine is idle', {
+  timeout,
+}, async () => {
   const session = await openChain(30);
   expect(await look(session)).toEqual({ reach: 'at least 0', last: 'at least 0' });
   await session.results('reach(n0, ?x)');
   expect(await look(session)).toMatchObject({ last: 'at least 0' });
   expect(await counted(session, isWhole)).toEqual({ reach: '465', last: '1' });
-  // Nothing else is known by it: it leaves no tables.
+  // Counting caches nothing else: it leaves no tables.
   expect(session.engine.figures().conclusions).toBeLessThan(100);
 });
 
-test('a count holds until something changes that it rests on', { timeout }, async () => {
+test('a count is valid until something it depends on changes', { timeout }, async () => {
   const session = await openChain(5);
   await session.teach('other(?x) :- apart(?x)');
   await session.tell('apart(a)');
@@ -66,7 +68,7 @@ test('a count holds until something changes that it rests on', { timeout }, asyn
   expect(await counted(session, isWhole)).toEqual({ reach: '21', last: '1', other: '1' });
   await session.tell('last(n6)');
   await session.tell('apart(b)', { ttl: day });
-  // What is stored is no conclusion.
+  // Stored facts are not conclusions.
   expect(await counted(session, isWhole)).toMatchObject({ last: '0', other: '2' });
   session.clock.advance(day);
   expect(await counted(session, isWhole)).toMatchObject({ other: '1' });
@@ -74,7 +76,7 @@ test('a count holds until something changes that it rests on', { timeout }, asyn
   expect(await look(session)).toMatchObject({ reach: '21', other: 'at least 0' });
 });
 
-test('what is too much is left as it is, and the rest is counted', { timeout }, async () => {
+test('relations over the limit stay uncounted, and the rest is counted', { timeout }, async () => {
   const session = await openSession({ memoryBudgetBytes: 4_000_000 });
   await session.tellAll(Array.from({ length: 300 }, (_, at) => `p(c${at})`));
   await session.teach('pair(?x, ?y, ?z) :- p(?x), p(?y), p(?z)');
@@ -83,7 +85,7 @@ test('what is too much is left as it is, and the rest is counted', { timeout }, 
   expect(await counted(session, ({ q }) => q === '300')).toMatchObject({ pair: 'at least 0' });
 });
 
-test('a tenant that nobody looks at is left alone', { timeout }, async () => {
+test('a tenant that nobody views is left alone', { timeout }, async () => {
   const session = await openChain(5);
   const other = session.as({ tenant: 'other' });
   await other.tell('edge(a, b)');

@@ -10,26 +10,16 @@ import type { Overlay } from '../datalog/model/reader.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { TableSet } from '../datalog/tables/table-set.ts';
 
-/**
- * Conclusions are counted while nobody asks: of tenants whose predicates somebody looked at a short while ago, one
- * tenant at a time.
- *
- * A run begins after a while in which nobody asked or wrote anything, and ends at once when somebody does; it begins
- * again later with what is left. It works in tables of its own, which are let go: no question waits for it, nothing that
- * questions left is given up for it, and nothing becomes known but the numbers. A relation that takes too much time
- * or memory is left uncounted until something changes that it rests on.
- */
-
-/** For how long nobody may have asked, in milliseconds. */
+/** Idle time before a run, in milliseconds. */
 const quietMs = 300;
-/** What one relation may take. */
+/** Limits for one relation. */
 const limits = { timeoutMs: 10_000, maxDerivations: 20_000_000 };
-/** Of the memory for what is derived, the part that counting may take of what is free. */
-const partOfMemory = 4;
-/** A run rests so many times as long as it worked, and no longer than this, before the next begins. */
+/** Counting may use one fourth of the free memory for derived data. */
+const memoryDivisor = 4;
+/** A run is followed by a pause of this many times its duration, up to the maximum. */
 const restFactor = 4;
-const longestRestMs = 60_000;
-/** Who has not looked for this long does not look any more. */
+const maxRestMs = 60_000;
+/** Interest in a tenant's counts expires after this time, in milliseconds. */
 const interestMs = 300_000;
 
 interface Wanted {
@@ -37,44 +27,52 @@ interface Wanted {
   readonly lookedAt: number;
 }
 
-export interface CountsHost {
-  /** Says for how long nobody asked. */
+/** What background counting needs from the live state. */
+export interface BackgroundCountsHost {
+  /** Measures the idle time. */
   readonly clock: Clock;
   readonly pause: Pause;
-  /** The memory for what is derived, and how much of it others hold now. */
+  /** The memory for derived data, and how much of it is in use. */
   readonly memory: Pick<MemoryBudget, 'limit' | 'heldBytes'>;
-  /** Told of an error that no caller hears of: a bug. */
+  /** Receives internal errors that no caller sees: bugs. */
   readonly onBug: (error: unknown) => void;
 }
 
+/**
+ * Counts conclusions while the engine is idle, for tenants whose predicates were recently viewed, one tenant at a time.
+ *
+ * A run starts after some idle time, ends at the next question or write, and continues later with the remaining
+ * relations. It uses temporary tables, so no question waits for it, it evicts nothing that questions cached, and only
+ * the counts remain. A relation that exceeds a limit stays uncounted until something it depends on changes.
+ */
 export class BackgroundCounts {
-  readonly #host: CountsHost;
+  readonly #host: BackgroundCountsHost;
   readonly #wanted = new Map<Reasoner, Wanted>();
   #timer: ReturnType<typeof setTimeout> | null = null;
   #running: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
   #isClosed = false;
-  /** When somebody last asked or wrote, by the clock. */
+  /** Time of the last question or write, by the clock. */
   #disturbedAt = Number.NEGATIVE_INFINITY;
-  /** When the next run may begin, by `performance.now()`. */
-  #restsUntil = 0;
+  /** Earliest start of the next run, by `performance.now()`. */
+  #nextRunAt = 0;
 
-  constructor(host: CountsHost) {
+  constructor(host: BackgroundCountsHost) {
     this.#host = host;
   }
 
-  /** Somebody looks at the tenant's counts. `pin` gives a reader of its present state. */
+  /** Requests counts of a tenant. `pin` returns a reader of its current state. */
   wanted(reasoner: Reasoner, pin: () => PinnedReader): void {
     this.#wanted.set(reasoner, { pin, lookedAt: this.#host.clock.now() });
     this.#wake();
   }
 
-  /** To be called when somebody asks or writes. */
+  /** Call it with every question and write; it ends the current run. */
   disturbed(): void {
     this.#disturbedAt = this.#host.clock.now();
     this.#running?.ending.abort();
   }
 
-  /** Ends the run that is under way; resolves when it has ended. */
+  /** Ends the current run; resolves when it has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -85,20 +83,20 @@ export class BackgroundCounts {
 
   #wake(): void {
     if (this.#isClosed || this.#timer !== null || this.#running !== null || this.#next() === null) return;
-    const rest = this.#restsUntil - performance.now();
-    const wait = Math.min(longestRestMs, Math.max(quietMs, Math.ceil(rest)));
+    const rest = this.#nextRunAt - performance.now();
+    const wait = Math.min(maxRestMs, Math.max(quietMs, Math.ceil(rest)));
     this.#timer = setTimeout(() => {
       this.#timer = null;
       if (this.#isQuiet) this.#begin();
       else this.#wake();
     }, wait);
-    // Nobody waits for it.
+    // The timer must not keep the process alive.
     this.#timer.unref();
   }
 
   get #isQuiet(): boolean {
     const now = this.#host.clock.now();
-    // A clock that was set back puts a run off for no longer than that.
+    // A clock that was set back delays a run by at most the idle time.
     this.#disturbedAt = Math.min(this.#disturbedAt, now);
     return now - this.#disturbedAt >= quietMs;
   }
@@ -115,13 +113,13 @@ export class BackgroundCounts {
       .finally(() => {
         this.#running = null;
         const now = performance.now();
-        this.#restsUntil = now + Math.min((now - startedAt) * restFactor, longestRestMs);
+        this.#nextRunAt = now + Math.min((now - startedAt) * restFactor, maxRestMs);
         this.#wake();
       });
     this.#running = { ending, done };
   }
 
-  /** The tenant that something is left to be counted of, and who looked at it. */
+  /** A tenant with uncounted relations, and the request for it. */
   #next(): { readonly reasoner: Reasoner; readonly wanted: Wanted } | null {
     for (const [reasoner, wanted] of this.#wanted) {
       const isOver = reasoner.isRetired || this.#host.clock.now() - wanted.lookedAt > interestMs;
@@ -137,7 +135,7 @@ export class BackgroundCounts {
   ): Promise<void> {
     const reader = apart(wanted.pin());
     const { limit, heldBytes } = this.#host.memory;
-    const memory = new MemoryBudget(Math.max(0, limit - heldBytes) / partOfMemory);
+    const memory = new MemoryBudget(Math.max(0, limit - heldBytes) / memoryDivisor);
     reasoner.readers++;
     try {
       const tooMuch = new Set<string>();
@@ -152,7 +150,7 @@ export class BackgroundCounts {
         const pacer = (): Pacer => new Pacer({ ...limits, signal, memory }, this.#host.pause);
         let came = isVain ? 'timeoutMs' : await count(reasoner, relation, set, reader, pacer());
         if (came === 'memory') {
-          // What was counted before may have been in the way.
+          // Earlier counts may have used up the memory.
           set = reasoner.tablesOver(reader);
           came = await count(reasoner, relation, set, reader, pacer());
         }
@@ -169,7 +167,7 @@ export class BackgroundCounts {
 
 type Keyed = RelationShape & { readonly key: string };
 
-/** What rules conclude in the view of everything and nobody has counted: what the others read first. */
+/** The derived relations that are not counted yet, in the view of everything, by level. */
 function uncounted({ program, counts }: Reasoner): Keyed[] {
   const found: (Keyed & { readonly level: number })[] = [];
   const view = { kind: 'all' as const };
@@ -180,7 +178,7 @@ function uncounted({ program, counts }: Reasoner): Keyed[] {
   return found.sort((left, right) => left.level - right.level);
 }
 
-/** Counts a relation and notes that, or names the limit that ended it; rejects where it was to end. */
+/** Counts a relation and stores the count, or returns the limit that ended it; rejects if the run is to end. */
 async function count(
   reasoner: Reasoner,
   { predicate, arity, negated, key }: Keyed,

@@ -4,76 +4,76 @@ import { EngineError } from '../base/errors.ts';
 import { Tuples } from '../store/tuples.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
-import { mostChangesTold, type Origin } from './publish-changes.ts';
+import { maxChangesPublished, type Origin } from './publish-changes.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { type Candidates, tupleAt } from '../datalog/model/known-conclusions.ts';
 import { sees } from '../datalog/model/reader.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { Batch, Claim } from '../datalog/maintain/withdrawals.ts';
 
-/**
- * Upkeep in the background: one tenant's shared tables are made true again after changes, and what these took away is
- * told.
- *
- * There is at most one run at a time. It begins after the turn of the change, takes in all that has come until then,
- * and rests as long as it worked before it begins again: questions and writes come first, and a question that needs
- * the tables earlier has them made true at once. Everything lost is told once, by the newest change that was taken in;
- * what a retraction reports itself is left to it.
- */
-export interface BackgroundHost {
-  /** A reader of the tenant's present state. */
+/** What background maintenance needs from the live state. */
+export interface BackgroundMaintenanceHost {
+  /** A reader of the tenant's current state. */
   readonly pin: () => PinnedReader;
-  /** Tells of conclusions withdrawn, sorted; null: more than can be told. */
-  readonly tell: (atoms: readonly string[] | null, origin: Origin) => void;
-  /** All that had changed was taken in, and told as far as there was something to tell. */
+  /** Publishes withdrawn conclusions, sorted; null: too many to list. */
+  readonly publish: (atoms: readonly string[] | null, origin: Origin) => void;
+  /** Called when all changes are taken in and published as far as needed. */
   readonly settled: () => void;
-  /** Told of an error that no caller hears of: a bug. */
+  /** Receives internal errors that no caller sees: bugs. */
   readonly onBug: (error: unknown) => void;
 }
 
-/** Looking at rows in doubt is bounded as a question is that names no limits. */
+/** Limits of the check of doubtful rows; those of a question without limits of its own. */
 const limits = { timeoutMs: 10_000, maxDerivations: 10_000_000 };
-/** How long a run rests, in milliseconds. */
-const leastRestMs = 1;
-const longestRestMs = 1000;
+/** Pause between two runs, in milliseconds. */
+const minRestMs = 1;
+const maxRestMs = 1000;
 
+/**
+ * Maintains one tenant's shared tables incrementally in the background after changes, and publishes the withdrawn
+ * conclusions.
+ *
+ * At most one run is active. It starts after the turn of a change, takes in all changes so far, and then pauses for as
+ * long as it worked, since questions and writes come first; a question that needs the tables earlier maintains them at
+ * once. Each lost conclusion is published once, with the newest change taken in, unless a retraction reports it itself.
+ */
 export class BackgroundMaintenance {
   readonly #reasoner: Reasoner;
-  readonly #host: BackgroundHost;
+  readonly #host: BackgroundMaintenanceHost;
   readonly #ending = new AbortController();
-  /** What made the changes that are still to be told of, by the version that each made; ascending. */
+  /** The origins of changes not yet published, by the version that each created; ascending. */
   #origins: { readonly version: number; readonly origin: Origin }[] = [];
   #running: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
-  /** When the next run may begin, by `performance.now()`. */
-  #restsUntil = 0;
+  /** Earliest start of the next run, by `performance.now()`. */
+  #nextRunAt = 0;
 
-  constructor(reasoner: Reasoner, host: BackgroundHost) {
+  constructor(reasoner: Reasoner, host: BackgroundMaintenanceHost) {
     this.#reasoner = reasoner;
     this.#host = host;
     reasoner.onLeft = () => this.wake();
   }
 
-  /** To be called in the turn of a change, when the reasoner was told of it. */
+  /** Call it in the turn of a change, after notifying the reasoner. */
   changed(origin: Origin): void {
     this.#origins.push({ version: this.#reasoner.version, origin });
     if (this.#isIdle) this.#forgetOrigins();
     else this.wake();
   }
 
-  /** Has a run begin soon. */
+  /** Schedules a run. */
   wake(): void {
     if (this.#timer !== null || this.#running !== null || this.#ending.signal.aborted || this.#isIdle) return;
-    const rest = Math.max(0, this.#restsUntil - performance.now());
+    const rest = Math.max(0, this.#nextRunAt - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#begin();
     }, rest);
-    // What is not told when the process ends is told to nobody.
+    // Changes still unpublished when the process ends are never published.
     this.#timer.unref();
   }
 
-  /** Ends the run that is under way; resolves when it has ended. */
+  /** Ends the current run; resolves when it has ended. */
   async close(): Promise<void> {
     this.#ending.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -82,7 +82,7 @@ export class BackgroundMaintenance {
     await this.#running;
   }
 
-  /** True where a run would find nothing to do. */
+  /** True if a run would find nothing to do. */
   get #isIdle(): boolean {
     const { isBehind, isInUse, withdrawals } = this.#reasoner;
     return !withdrawals.isReady && (!isBehind || isInUse);
@@ -97,7 +97,7 @@ export class BackgroundMaintenance {
       .finally(() => {
         this.#running = null;
         const now = performance.now();
-        this.#restsUntil = now + Math.min(Math.max(now - startedAt, leastRestMs), longestRestMs);
+        this.#nextRunAt = now + Math.min(Math.max(now - startedAt, minRestMs), maxRestMs);
         this.wake();
       });
   }
@@ -110,16 +110,16 @@ export class BackgroundMaintenance {
     });
     const reader = this.#host.pin();
     await this.#reasoner.keepUp(reader, pacer);
-    // After its end the tenant may have gone.
+    // The tenant may have been removed meanwhile.
     this.#ending.signal.throwIfAborted();
     const lost = await this.#lookAtDoubtful();
     this.#ending.signal.throwIfAborted();
-    await this.#tell(lost, pacer);
+    await this.#publish(lost, pacer);
     this.#ending.signal.throwIfAborted();
     this.#host.settled();
   }
 
-  /** Of the rows in doubt, those that hold no longer; null where too many may have gone. */
+  /** Those of the doubtful rows that are no longer true; null: too many may be gone. */
   async #lookAtDoubtful(): Promise<Candidates[] | null> {
     const { withdrawals } = this.#reasoner;
     const reader = this.#host.pin();
@@ -135,7 +135,7 @@ export class BackgroundMaintenance {
     }
   }
 
-  async #tell(doubtful: Candidates[] | null, pacer: Pacer): Promise<void> {
+  async #publish(doubtful: Candidates[] | null, pacer: Pacer): Promise<void> {
     const { withdrawals, trueTo } = this.#reasoner;
     const { batches, claims } = withdrawals.take(trueTo);
     const isTooMuch = doubtful === null || batches.some(({ losses }) => losses === null);
@@ -143,21 +143,21 @@ export class BackgroundMaintenance {
       ...batches.map((batch) => ({ batch, lost: batch.losses?.candidates() ?? [] })),
       ...(doubtful ?? []).map((each) => ({ batch: { from: -1, to: trueTo, losses: null }, lost: [each] })),
     ].filter(({ lost }) => lost.length > 0);
-    // In this turn, since a stored fact that has gone may be let go by the next write.
+    // In this turn, since the next write may remove the dead rows of retracted facts.
     const looked = found.map(({ batch, lost }) => ({
       batch,
       lost,
       stored: this.#storedThatWent(batch, lost),
     }));
-    const told = isTooMuch ? null : await this.#atomsOf(looked, claims, pacer);
+    const atoms = isTooMuch ? null : await this.#atomsOf(looked, claims, pacer);
     this.#ending.signal.throwIfAborted();
     const origin = this.#originAt(trueTo);
-    if (origin !== null && (told === null || told.length > 0)) this.#host.tell(told, origin);
+    if (origin !== null && (atoms === null || atoms.length > 0)) this.#host.publish(atoms, origin);
     withdrawals.forgetThrough(trueTo);
     this.#forgetOrigins();
   }
 
-  /** What is to be told, sorted; null where it is more than can be. */
+  /** The atoms to publish, sorted; null: too many to list. */
   async #atomsOf(
     found: readonly { readonly batch: Batch; readonly lost: Candidates[]; readonly stored: Stored }[],
     claims: readonly Claim[],
@@ -177,13 +177,13 @@ export class BackgroundMaintenance {
           const atom = renderAtom({ predicate: each.predicate, args, negated: each.negated });
           if (claims.some((claim) => claim.version > batch.from && claim.atoms.has(atom))) continue;
           atoms.add(atom);
-          if (atoms.size > mostChangesTold) return null;
+          if (atoms.size > maxChangesPublished) return null;
         }
       }
     return [...atoms].sort(compareText);
   }
 
-  /** The stored facts that went with the batch, where the rows lost are of their relations: those are told as facts. */
+  /** The stored facts that went with the batch, in the relations of the lost rows; they are published as facts. */
   #storedThatWent({ from, to }: Batch, lost: readonly Candidates[]): Stored {
     const found: Stored = new Map(lost.map(({ relation, arity }) => [relation, new Tuples(arity)]));
     const reader = this.#host.pin();
@@ -201,7 +201,7 @@ export class BackgroundMaintenance {
     return this.#origins.findLast((each) => each.version <= version)?.origin ?? null;
   }
 
-  /** Forgets which changes were taken in and told of. The newest stays: a question may yet find that it took something. */
+  /** Forgets published changes, except the newest: a question may still find that it withdrew something. */
   #forgetOrigins(): void {
     const newest = this.#origins.findLastIndex(({ version }) => version <= this.#reasoner.trueTo);
     if (newest > 0) this.#origins = this.#origins.slice(newest);

@@ -10,7 +10,7 @@ function change(id: string, changes: Partial<Change> = {}): Change {
 const reset = (): Change => change('99.0', { kind: 'reset' });
 const everything = (_change: Change): boolean => true;
 
-/** A reader of the feed: what it has taken so far, and the next so many. */
+/** A reader of the feed: the events read so far, and the next ones. */
 function reader(feed: ChangeFeed, lastId: string | null = null, concerns = everything) {
   const controller = new AbortController();
   const stream = feed.stream(concerns, lastId, reset, controller.signal)[Symbol.asyncIterator]();
@@ -26,7 +26,7 @@ function reader(feed: ChangeFeed, lastId: string | null = null, concerns = every
   return { take, stream, stop: () => controller.abort() };
 }
 
-test('a subscriber gets the changes from the moment it subscribed, in their order', async () => {
+test('a subscriber gets the changes since it subscribed, in order', async () => {
   const feed = new ChangeFeed();
   feed.publish(change('1.0'));
   const { take } = reader(feed);
@@ -59,7 +59,7 @@ test('every subscriber gets every change that concerns it, and no other', async 
   expect(await other?.take(2)).toEqual(['2.0', '4.0']);
 });
 
-test('who comes back with the last id it saw gets all that came after it', async () => {
+test('a subscriber that returns with its last id gets everything after it', async () => {
   const feed = new ChangeFeed();
   for (const id of ['1.0', '1.1', '1.2', '2.0']) feed.publish(change(id));
   const { take } = reader(feed, '1.1');
@@ -67,7 +67,7 @@ test('who comes back with the last id it saw gets all that came after it', async
   expect(await take(3)).toEqual(['1.2', '2.0', '3.0']);
 });
 
-test('who comes back with the very last id gets nothing twice', async () => {
+test('a subscriber that returns with the newest id gets nothing twice', async () => {
   const feed = new ChangeFeed();
   feed.publish(change('1.0'));
   const { take } = reader(feed, '1.0');
@@ -75,7 +75,7 @@ test('who comes back with the very last id gets nothing twice', async () => {
   expect(await take(1)).toEqual(['2.0']);
 });
 
-test('an id that is not remembered, or was never given, begins with a reset', async () => {
+test('resuming after a forgotten or unknown id begins with a reset', async () => {
   const feed = new ChangeFeed();
   feed.publish(change('1.0'));
   for (const lastId of ['7.0', 'nonsense', '', '1.00']) {
@@ -85,21 +85,21 @@ test('an id that is not remembered, or was never given, begins with a reset', as
   }
 });
 
-test('an id of a change that does not concern the subscriber begins with a reset', async () => {
+test('resuming after a change that does not concern the subscriber begins with a reset', async () => {
   const feed = new ChangeFeed();
   feed.publish(change('1.0', { tenant: 'u' }));
   feed.publish(change('2.0'));
   expect(await reader(feed, '1.0', (each) => each.tenant === 't').take(1)).toEqual(['reset']);
 });
 
-test('the latest ten thousand changes are remembered at least', async () => {
+test('at least the latest ten thousand changes are remembered', async () => {
   const feed = new ChangeFeed();
   for (let generation = 1; generation <= 25_000; generation++) feed.publish(change(`${generation}.0`));
   expect(await reader(feed, '15000.0').take(2)).toEqual(['15001.0', '15002.0']);
   expect(await reader(feed, '1.0').take(1)).toEqual(['reset']);
 });
 
-test('a subscriber who falls too far behind gets a reset in place of what it missed, then what comes after', async () => {
+test('a subscriber that falls too far behind gets a reset instead of what it missed, then later changes', async () => {
   const feed = new ChangeFeed();
   const { take } = reader(feed);
   for (let generation = 1; generation <= 10_001; generation++) feed.publish(change(`${generation}.0`));
@@ -130,7 +130,7 @@ test('a stream whose signal had aborted before it began is empty', async () => {
   expect(await late.take(1)).toEqual([]);
 });
 
-test('a reader that leaves early is no longer kept up', async () => {
+test('a reader that leaves early is unsubscribed', async () => {
   const feed = new ChangeFeed();
   const { take, stream } = reader(feed);
   feed.publish(change('1.0'));
@@ -153,7 +153,7 @@ test('a listener is called in the same turn, until it stops', () => {
 const call = (id: string, tenant = 't'): Change => change(id, { kind: 'mcp.call', tenant });
 const of = (tenant: string) => (each: Change) => each.tenant === tenant;
 
-test('changes and calls are told again in the order in which they were told', async () => {
+test('changes and calls are replayed in the order of publication', async () => {
   const feed = new ChangeFeed();
   for (const id of ['1.0', '1.1', '2.0']) feed.publish(id === '1.1' ? call(id) : change(id));
   feed.publish(call('2.1'));
@@ -161,7 +161,7 @@ test('changes and calls are told again in the order in which they were told', as
   expect(await reader(feed, '1.1').take(2)).toEqual(['2.0', '2.1']);
 });
 
-test('many calls cost nobody the changes it missed, in another tenant nor where it was told of some', async () => {
+test('many calls evict no missed changes, in another tenant or in the same', async () => {
   const feed = new ChangeFeed();
   for (const tenant of ['t', 'u']) for (const id of ['1.0', '2.0']) feed.publish(change(id, { tenant }));
   for (let index = 0; index < 25_000; index++) feed.publish(call(`3.${index}`, 'u'));
@@ -172,13 +172,13 @@ test('many calls cost nobody the changes it missed, in another tenant nor where 
   expect(await late.take(1)).toEqual(['4.0']);
 });
 
-test('where calls that it missed are forgotten, or may be, a subscriber begins with a reset', async () => {
+test('a subscriber begins with a reset if calls that it missed are, or may be, forgotten', async () => {
   const feed = new ChangeFeed();
   for (const tenant of ['t', 'u']) feed.publish(change('1.0', { tenant }));
   feed.publish(call('1.1', 't'));
   for (let index = 0; index < 20_000; index++) feed.publish(call(`2.${index}`, 'u'));
   for (const tenant of ['t', 'u']) expect(await reader(feed, '1.0', of(tenant)).take(1)).toEqual(['reset']);
-  // Of more tenants than it keeps in mind, it knows only that something was forgotten.
+  // Of more tenants than it remembers, it knows only that something was evicted.
   const wide = new ChangeFeed();
   wide.publish(change('1.0'));
   for (let index = 0; index < 20_001; index++) wide.publish(call(`1.${index}`, `tenant ${index}`));

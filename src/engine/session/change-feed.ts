@@ -1,27 +1,28 @@
 import type { ChangeKind, ChangeData } from '../contract/administration.ts';
 
+/** Events remembered for subscribers that reconnect, and events queued for one subscriber. */
+const historySize = 10_000;
+const maxQueued = 10_000;
+
+/** Spaces (database and tenant) whose last evicted event is remembered. */
+const maxSpaces = 1000;
+
 /**
- * The changes of all databases as they happen, and the last of them for who comes back.
+ * The events of all databases as they happen, and the latest of them for subscribers that reconnect.
  *
- * What changed is remembered apart from which tools were called, so that many calls cost nobody the changes. Who comes back
- * gets all that concerns them since, in the order of telling, or a `reset`: never a part. A subscriber who falls behind is
- * told to start again rather than held in memory without end.
+ * Changes and tool calls are remembered separately, so that many calls do not evict changes. A subscriber that
+ * reconnects receives all events since that concern it, in order, or a `reset`, never only some. A subscriber that
+ * falls too far behind receives a `reset`, so queues stay bounded.
  */
-const remembered = 10_000;
-const mostWaiting = 10_000;
-
-/** Spaces of which it is known what was forgotten. */
-const mostSpaces = 1000;
-
 export class ChangeFeed {
-  readonly #changes = new Memory();
-  readonly #calls = new Memory();
-  #told = 0;
+  readonly #changes = new History();
+  readonly #calls = new History();
+  #published = 0;
   readonly #listeners = new Set<(change: Change) => void>();
 
   publish(change: Change): void {
-    const memory = change.kind === 'mcp.call' ? this.#calls : this.#changes;
-    memory.add({ at: this.#told++, change });
+    const history = change.kind === 'mcp.call' ? this.#calls : this.#changes;
+    history.add({ at: this.#published++, change });
     for (const listener of this.#listeners) listener(change);
   }
 
@@ -31,8 +32,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Changes that `concerns` takes, from this call on or after `lastId`. Where that one, or one after it, is no longer
-   * remembered the first is `reset`. Ends when the signal aborts or the reader leaves.
+   * Events that `concerns` accepts, from this call on or after `lastId`. If that event or a later one is no longer
+   * remembered, the first event is `reset`. Ends when the signal aborts or the reader leaves.
    */
   stream(
     concerns: (change: Change) => boolean,
@@ -49,61 +50,61 @@ export class ChangeFeed {
     return subscription;
   }
 
-  /** null: they are not all remembered. */
+  /** null: some are no longer remembered. */
   #after(lastId: string, concerns: (change: Change) => boolean): Change[] | null {
-    const memories = [this.#changes, this.#calls];
-    const mine = memories
-      .flatMap((memory) => memory.kept.filter(({ change }) => concerns(change)))
+    const histories = [this.#changes, this.#calls];
+    const mine = histories
+      .flatMap((history) => history.entries.filter(({ change }) => concerns(change)))
       .toSorted((left, right) => left.at - right.at);
     const index = mine.findLastIndex(({ change }) => change.id === lastId);
     const last = mine[index];
-    if (last === undefined || memories.some((memory) => memory.hasForgotten(last.at, concerns))) return null;
+    if (last === undefined || histories.some((history) => history.hasEvicted(last.at, concerns))) return null;
     return mine.slice(index + 1).map(({ change }) => change);
   }
 }
 
-/** A change, and the how manieth it was. */
-interface Told {
+/** An event with its position in order of publication. */
+interface Published {
   readonly at: number;
   readonly change: Change;
 }
 
-/** The last of what was told, and of each space the last that was forgotten. */
-class Memory {
-  kept: Told[] = [];
-  /** By space, the one that forgot last at the end. */
-  readonly #forgotten = new Map<string, Told>();
-  /** The last that was forgotten of spaces that are not among them. */
-  #forgottenElsewhere = -1;
+/** The latest published events, and the last evicted one of each space. */
+class History {
+  entries: Published[] = [];
+  /** By space, most recently evicted last. */
+  readonly #evicted = new Map<string, Published>();
+  /** Position of the last evicted event of all other spaces. */
+  #evictedElsewhere = -1;
 
-  add(told: Told): void {
-    this.kept.push(told);
-    if (this.kept.length <= 2 * remembered) return;
-    const gone = this.kept.slice(0, -remembered);
-    this.kept = this.kept.slice(-remembered);
+  add(published: Published): void {
+    this.entries.push(published);
+    if (this.entries.length <= 2 * historySize) return;
+    const gone = this.entries.slice(0, -historySize);
+    this.entries = this.entries.slice(-historySize);
     for (const each of gone) {
       const space = `${each.change.database} ${each.change.tenant ?? ''}`;
-      this.#forgotten.delete(space);
-      this.#forgotten.set(space, each);
+      this.#evicted.delete(space);
+      this.#evicted.set(space, each);
     }
-    for (const [space, { at }] of this.#forgotten) {
-      if (this.#forgotten.size <= mostSpaces) break;
-      this.#forgotten.delete(space);
-      this.#forgottenElsewhere = Math.max(this.#forgottenElsewhere, at);
+    for (const [space, { at }] of this.#evicted) {
+      if (this.#evicted.size <= maxSpaces) break;
+      this.#evicted.delete(space);
+      this.#evictedElsewhere = Math.max(this.#evictedElsewhere, at);
     }
   }
 
-  /** True where one after `at` that concerns the reader is, or may be, forgotten. */
-  hasForgotten(at: number, concerns: (change: Change) => boolean): boolean {
-    if (this.#forgottenElsewhere > at) return true;
-    return [...this.#forgotten.values()].some((each) => each.at > at && concerns(each.change));
+  /** True if an event after `at` that concerns the reader was, or may have been, evicted. */
+  hasEvicted(at: number, concerns: (change: Change) => boolean): boolean {
+    if (this.#evictedElsewhere > at) return true;
+    return [...this.#evicted.values()].some((each) => each.at > at && concerns(each.change));
   }
 }
 
-/** One subscriber's changes, from the feed to whoever reads them. */
+/** One subscriber's queue of events. */
 class Subscription implements AsyncIterableIterator<Change> {
   onEnd: () => void = () => {};
-  #waiting: Change[];
+  #queue: Change[];
   #wake: (() => void) | null = null;
   #isOver = false;
   readonly #reset: () => Change;
@@ -111,7 +112,7 @@ class Subscription implements AsyncIterableIterator<Change> {
   readonly #onAbort = (): void => this.#end();
 
   constructor(waiting: Change[], reset: () => Change, signal: AbortSignal) {
-    this.#waiting = waiting;
+    this.#queue = waiting;
     this.#reset = reset;
     this.#signal = signal;
     if (signal.aborted) this.#end();
@@ -119,14 +120,14 @@ class Subscription implements AsyncIterableIterator<Change> {
   }
 
   add(change: Change): void {
-    if (this.#waiting.length >= mostWaiting) this.#waiting = [this.#reset()];
-    else this.#waiting.push(change);
+    if (this.#queue.length >= maxQueued) this.#queue = [this.#reset()];
+    else this.#queue.push(change);
     this.#wake?.();
   }
 
   async next(): Promise<IteratorResult<Change>> {
     while (!this.#isOver) {
-      const change = this.#waiting.shift();
+      const change = this.#queue.shift();
       if (change !== undefined) return { done: false, value: change };
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -147,7 +148,7 @@ class Subscription implements AsyncIterableIterator<Change> {
 
   #end(): void {
     this.#isOver = true;
-    this.#waiting = [];
+    this.#queue = [];
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.onEnd();
     this.#wake?.();
@@ -155,8 +156,8 @@ class Subscription implements AsyncIterableIterator<Change> {
 }
 
 /**
- * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
- * after it. What a change withdrew is told when it is known, so changes of a later write can come before.
+ * One event, as subscribers and GET /events receive it. `id` is `generation.index`; a subscriber resumes after the id
+ * it names. Withdrawn conclusions are published when known, so events of later writes can precede them.
  */
 export interface Change {
   readonly id: string;

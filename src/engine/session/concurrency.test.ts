@@ -6,7 +6,7 @@ import { chainOf, gate, openSession, refusal, type Session, testCaller } from '.
 const nodes = 300;
 const pairs = (nodes * (nodes + 1)) / 2;
 
-/** An engine whose question `reach(?x, ?y)` is long enough to pause. */
+/** An engine whose question `reach(?x, ?y)` takes long enough to pause. */
 async function longQuestion() {
   const { pause, hold, release } = gate();
   const session = await openSession({ pause });
@@ -16,7 +16,7 @@ async function longQuestion() {
   return { session, hold, release };
 }
 
-/** Asks the long question, and resolves with it when it waits between two slices. */
+/** Asks the long question; resolves with it once it pauses between two slices. */
 async function heldQuestion(
   { ask }: Session,
   hold: () => Promise<void>,
@@ -60,7 +60,7 @@ test('the answer is that of the generation it names, whatever is written between
   expect(next.results).not.toContain('reach(n0, n300)');
 });
 
-test('a rule that changes between two slices does not show, in the proof neither', async () => {
+test('a rule change between two slices is not visible, nor in the proof', async () => {
   const { session, hold, release } = await longQuestion();
   const { teach, engine, caller, ask, results } = session;
   const last = (await engine.rules(caller)).at(-1);
@@ -76,7 +76,7 @@ test('a rule that changes between two slices does not show, in the proof neither
   expect((await ask('reach(?x, everywhere)')).generation).toBe(generation + 2);
 });
 
-test('an expiry between two slices does not show', async () => {
+test('an expiry between two slices is not visible', async () => {
   const { session, hold, release } = await longQuestion();
   const { tell, clock, results } = session;
   await tell('edge(n300, n301)', { ttl: 1000 });
@@ -112,7 +112,7 @@ test('many questions at once are all answered right', async () => {
   expect((await whole).count).toBe(pairs);
 });
 
-test('a client that goes away cancels its question, and nothing else', async () => {
+test('a client that disconnects cancels its question, and nothing else', async () => {
   const { session, hold, release } = await longQuestion();
   const { results, engine, clock, ask } = session;
   const going = new AbortController();
@@ -128,13 +128,13 @@ test('a client that goes away cancels its question, and nothing else', async () 
   expect(clock.now()).toBeGreaterThan(0);
 });
 
-test('a client that has gone already is not answered', async () => {
+test('a client that has already disconnected is not answered', async () => {
   const { session } = await longQuestion();
   const { results } = session.as({ signal: AbortSignal.abort() });
   await expect(results('reach(n0, ?x)')).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-test('a client that goes away does not take its write with it', async () => {
+test('a client that disconnects does not cancel its write', async () => {
   const { as, query } = await openSession();
   const going = new AbortController();
   const told = as({ signal: going.signal }).tell('p(a)');
@@ -153,7 +153,7 @@ test('a long question of one tenant leaves the tables of another alone', async (
   expect((await answer).count).toBe(pairs);
 });
 
-test('closing lets a question that runs end, and refuses what comes later', async () => {
+test('closing lets a running question end, and refuses later ones', async () => {
   const { session, hold, release } = await longQuestion();
   const { engine, tell, results } = session;
   const { answer } = await heldQuestion(session, hold);
@@ -164,7 +164,7 @@ test('closing lets a question that runs end, and refuses what comes later', asyn
   for (const call of later) expect((await refusal(call)).code).toBe('NotReady');
 });
 
-test('a question waits for tables that are being made true again, and others do not', async () => {
+test('a question waits for tables under maintenance, and others do not', async () => {
   const { session, hold, release } = await longQuestion();
   const { ask, results, tell, tellAll, teach, engine } = session;
   await teach('good(?x) :- small(?x), not bad(?x)');
@@ -172,7 +172,7 @@ test('a question waits for tables that are being made true again, and others do 
   await ask('reach(?x, ?y)', { limit: 1 });
   const more = chainOf(nodes).map((fact) => fact.replaceAll('n', 'm'));
   const { generation } = await tellAll(more);
-  // The upkeep that follows: the write itself pauses too where the machine is busy.
+  // The maintenance that follows; the write itself pauses too if the machine is busy.
   await hold();
   const { rulesFired } = engine.counters();
   const waiting = ask('reach(?x, ?y)', { limit: 1, offset: 2 * pairs - 1 });
@@ -183,6 +183,6 @@ test('a question waits for tables that are being made true again, and others do 
   await tell('other(a)');
   release();
   expect(await waiting).toMatchObject({ count: 1, truncated: false, generation });
-  // All was derived once: by the first question and what kept its tables true.
+  // Everything was derived once: by the first question and the maintenance of its tables.
   expect(engine.counters().rulesFired - rulesFired).toBeLessThan(pairs + 100);
 });

@@ -13,31 +13,21 @@ import { matching, type Overlay, viewKey } from '../datalog/model/reader.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { TableSet } from '../datalog/tables/table-set.ts';
 
-/**
- * What a change of facts and rules brings and takes, of everything that rules conclude, whether or not anybody asked.
- *
- * Every relation that the change can reach by the rules is worked out in the state before and in the state after, in
- * tables that are let go afterwards, and the two are compared. What the others read comes first. Each relation gets
- * an equal part of the time that is left; what did not end in its part is tried once more with all that is left at the
- * end. What is still not worked out then is named, and the counts are lower bounds. Nothing is known by it afterwards.
- *
- * What is stored is no conclusion, whether or not rules conclude it too: a fact that the change asserts is not gained,
- * and one that it retracts is not lost.
- */
+/** Conclusions that a change of facts and rules adds and removes. */
 export interface Consequences {
-  /** Conclusions that hold after the change and did not hold before. */
+  /** Conclusions that are true after the change and were not before. */
   readonly gained: number;
-  /** Conclusions that held before the change and do not hold after. */
+  /** Conclusions that were true before the change and are not after. */
   readonly lost: number;
-  /** Those rendered, by code point; empty unless they were asked for. */
+  /** The lost conclusions as text, by code point; empty unless requested. */
   readonly lostAtoms: readonly string[];
-  /** `predicate/arity` of what was not worked out, a minus sign before negated ones, by code point. */
+  /** `predicate/arity` of relations not worked out, with a minus sign if negated, by code point. */
   readonly notWorkedOut: readonly string[];
 }
 
 export const noConsequences: Consequences = { gained: 0, lost: 0, lostAtoms: [], notWorkedOut: [] };
 
-/** Two states of one tenant. A conclusion of several views counts once, where one of them gains or loses it. */
+/** Two states of one tenant. A conclusion in several views counts once if any of them gains or loses it. */
 export interface ComparedStates {
   readonly before: ReadContext;
   readonly after: ReadContext;
@@ -49,10 +39,10 @@ export interface ComparedStates {
 
 export type ConsequenceLimits = Pick<EvaluationLimits, 'timeoutMs' | 'maxDerivations' | 'signal'>;
 
-/** How long consequences are worked out unless the caller says, in milliseconds. */
+/** Default time limit for consequences, in milliseconds. */
 export const consequencesTimeoutMs = 2000;
 
-/** The fields of an answer that say how far consequences are worked out: none where they are worked out whole. */
+/** The answer's fields about completeness; none if the consequences are complete. */
 export function completenessPart({ notWorkedOut }: Pick<Consequences, 'notWorkedOut'>): {
   consequencesComplete?: false;
   notWorkedOut?: string[];
@@ -60,11 +50,22 @@ export function completenessPart({ notWorkedOut }: Pick<Consequences, 'notWorked
   return notWorkedOut.length === 0 ? {} : { consequencesComplete: false, notWorkedOut: [...notWorkedOut] };
 }
 
-/** The view of the scope that a write goes to: facts written without one are read in the view of everything. */
+/** The view for the scope of a write; facts written without a scope are read in the view of everything. */
 export function viewOfWrites(scope: string | null): ScopeChoice {
   return scope === null ? { kind: 'all' } : { kind: 'scope', scope };
 }
 
+/**
+ * The conclusions that a change gains and loses, among all that rules can derive, whether or not anyone asked for them.
+ *
+ * Evaluates every relation that the change can reach, before and after, in temporary tables, and compares the results.
+ * Relations are evaluated after the relations that they read. Each gets an equal share of the remaining time;
+ * unfinished ones are retried once at the end with all time left. Those still unfinished are named, and the counts are
+ * lower bounds. No cache keeps the results.
+ *
+ * Stored facts are not conclusions, even if rules also derive them: an asserted fact is not gained and a retracted one
+ * is not lost.
+ */
 export async function consequencesOf(
   states: ComparedStates,
   limits: ConsequenceLimits,
@@ -82,14 +83,14 @@ export async function consequencesOf(
   }
 }
 
-/** One relation in every view, and what it reads. */
+/** One relation in every view, and the relations that it reads. */
 interface Goal extends RelationShape {
   readonly key: string;
   readonly level: number;
   readonly reads: ReadonlySet<string>;
 }
 
-/** What rules conclude, before or after, and the change reaches: what the others read first. */
+/** The derived relations, before or after, that the change reaches, by level: a relation follows those it reads. */
 function goalsOf({ before, after, relations, views }: ComparedStates): Goal[] {
   const programs = [before.reader.program, after.reader.program];
   const reached = new Set<string>();
@@ -118,7 +119,7 @@ function nameOf({ predicate, arity, negated }: RelationShape): string {
   return `${negated ? '-' : ''}${predicate}/${arity}`;
 }
 
-/** Works out one after the other; what did not end comes once more at the end. Resolves with what is left open. */
+/** Works out the goals in order, then retries the unfinished ones once. Resolves with those still unfinished. */
 async function workThrough(
   goals: readonly Goal[],
   limits: ConsequenceLimits,
@@ -130,7 +131,7 @@ async function workThrough(
     const failed: Goal[] = [];
     for (const [at, goal] of open.entries()) {
       const left = end - performance.now();
-      // It would end where what it reads did.
+      // It would run into the same limit as a relation that it reads.
       const isVain = failed.some(({ key }) => goal.reads.has(key));
       const timeoutMs = left / (open.length - at);
       if (!isVain && left > 0 && (await search.compare(goal, { ...limits, timeoutMs }))) continue;
@@ -143,7 +144,7 @@ async function workThrough(
 
 type ReaderApart = PinnedReader & { readonly overlay: Overlay };
 
-/** The two states with their tables, and what was found until now. */
+/** The two states with their tables, and the results so far. */
 class Search {
   gained = 0;
   lost = 0;
@@ -160,11 +161,11 @@ class Search {
     this.#views = views;
     this.#listsLost = listsLost;
     this.#now = apart(after.reader);
-    // With the constants of the other, equal texts have equal ids.
+    // Shared constants give equal texts equal ids in both states.
     this.#was = apart(before.reader, this.#now.overlay.constants);
   }
 
-  /** Counts what the relation gains and loses. False where a limit ended that: then nothing of it is counted. */
+  /** Counts what the relation gains and loses. False if it reached a limit; nothing of the relation is counted then. */
   async compare(goal: Goal, limits: ConsequenceLimits): Promise<boolean> {
     const pacer = this.#reasoner.pacer(limits);
     try {
@@ -178,13 +179,13 @@ class Search {
       return true;
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
-      // What they hold is not settled.
+      // The tables are not at a fixpoint.
       this.end();
       return false;
     }
   }
 
-  /** Lets go of the tables. */
+  /** Releases the tables. */
   end(): void {
     if (this.#sets === null) return;
     const { memory } = this.#reasoner;
@@ -214,7 +215,7 @@ class Search {
     return sets;
   }
 
-  /** Adds the rows of the one side that the other has not, and that are stored on neither. */
+  /** Adds the rows of one side that are missing on the other and stored on neither. */
   async #collectMissing(
     view: ScopeChoice,
     goal: Goal,
@@ -250,7 +251,7 @@ class Search {
   }
 }
 
-/** Every row of the relation in the view; null where no rule concludes it there. */
+/** All rows of the relation in the view, at a fixpoint; null: no rule derives it there. */
 async function settledRows(
   set: TableSet,
   reader: ReaderApart,
@@ -276,7 +277,7 @@ function isStored(
   return matching(reader, { predicate, args, truthVal: !negated, scope: view }).next().done !== true;
 }
 
-/** The views of these scopes, each once. */
+/** The distinct views of these scopes. */
 export function viewsOfWrites(scopes: Iterable<string | null>): ScopeChoice[] {
   const views = new Map<string, ScopeChoice>();
   for (const scope of scopes) {

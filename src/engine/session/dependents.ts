@@ -12,17 +12,20 @@ import type { TableSet } from '../datalog/tables/table-set.ts';
 import type { Relation, Table } from '../datalog/model/table.ts';
 
 /**
- * Dependents of a retraction: conclusions that held before it and no longer hold.
+ * Dependents of a retraction: conclusions that were true before it and are no longer.
  *
- * Candidates are what was derived before. Each is derived again, for the same demand, from what is stored now, and
- * what does not come back has gone. Candidates from tables that an earlier change had dropped are asked about in the
- * state before the retraction too. To look back makes nothing known; what still holds now stays known, unless the
- * reader of `after` has an overlay.
+ * Candidates are earlier derivations. Each is re-derived from the current facts for the same demand; what does not come
+ * back is gone. Candidates from tables that an earlier change had dropped are also checked in the state before the
+ * retraction. Checking the past caches nothing; what is still true stays cached, unless the reader of `after` has an
+ * overlay.
  */
 
-/** So many candidates are asked about one by one; more by the argument that has the fewest values among them. */
-const fewCandidates = 100;
+/**
+ * Up to this many candidates are checked one by one; more are checked by the argument with the fewest distinct values.
+ */
+const maxSingleCandidates = 100;
 
+/** A retraction to find the dependents of. */
 export interface Retraction {
   readonly reasoner: Reasoner;
   readonly facts: FactStore;
@@ -31,11 +34,11 @@ export interface Retraction {
   readonly retracted: readonly FactRow[];
   /** With ids of the dictionary, or of the constants of the overlay of `after`. */
   readonly candidates: readonly Candidates[];
-  /** What is known to have been withdrawn. */
+  /** Rows known to be withdrawn. */
   readonly lost: readonly Candidates[];
 }
 
-/** The candidates that the retraction has withdrawn. Refused by a limit where that takes too long. */
+/** The candidates that the retraction withdrew, as sorted atoms. Refused by a limit if that takes too long. */
 export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> {
   const { reasoner, facts, retracted, candidates } = change;
   const lost = new Map<string, Lost>();
@@ -75,7 +78,7 @@ export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<str
   return [...atoms].sort(compareText);
 }
 
-/** Of rows that held, those that the reader no longer finds, by relation. Refused by a limit where that takes long. */
+/** Those of the rows that the reader no longer derives, by relation. Refused by a limit if that takes too long. */
 export async function lostAmong(
   reasoner: Reasoner,
   reader: PinnedReader,
@@ -141,20 +144,20 @@ async function collectLost(
   }
 }
 
-/** A table that has all there is of the candidates' relation, if there is one. */
+/** A table with all rows of the candidates' relation; null: none. */
 function wholeTable({ view, relation }: Candidates, set: TableSet): Table | null {
   const isWhole = (table: Table): boolean =>
     table.boundPositions.length === 0 && table.demand.settled > 0 && viewKey(table.view) === viewKey(view);
   return set.tablesOf(relation).find(isWhole) ?? null;
 }
 
-/** For which arguments candidates that stood in several tables are derived again. */
+/** The demand for re-deriving candidates that came from several tables. */
 export function demandFor(
   candidate: Pick<Candidates, 'arity' | 'rows' | 'count'>,
 ): NonNullable<Candidates['table']> {
   const { arity, rows, count } = candidate;
   let best = { boundPositions: allPositions(arity), demand: { rows } };
-  if (count <= fewCandidates) return best;
+  if (count <= maxSingleCandidates) return best;
   for (let position = 0; position < arity; position++) {
     const values = new Tuples(1);
     const key = new Int32Array(1);
@@ -168,7 +171,7 @@ export function demandFor(
   return best;
 }
 
-/** Notes a row of the candidate as lost. */
+/** Records a row of the candidate as lost. */
 function note(candidate: Candidates, tuple: Int32Array, lost: Map<string, Lost>): void {
   const { view, predicate, arity, negated, isCertain } = candidate;
   const key = `${viewKey(view)}\n${candidate.relation}\n${tuple.join(',')}`;
@@ -177,7 +180,7 @@ function note(candidate: Candidates, tuple: Int32Array, lost: Map<string, Lost>)
     lost.set(key, { key, of: { view, predicate, arity, negated }, tuple: tuple.slice(), isCertain });
 }
 
-/** The candidates, those that may not hold any more without the rows that others hold for sure. */
+/** The candidates without doubtful rows that others contain with certainty. */
 function withoutKnownTwice(candidates: readonly Candidates[]): Candidates[] {
   const certain = candidates.filter((candidate) => candidate.isCertain);
   const doubtful = candidates.filter((candidate) => !candidate.isCertain);
@@ -197,7 +200,7 @@ function withoutKnownTwice(candidates: readonly Candidates[]): Candidates[] {
   return [...certain, ...rest.filter((candidate) => candidate.count > 0)];
 }
 
-/** The tuple with the ids that the set has for the same constants. */
+/** The tuple with the set's ids for the same constants. */
 function within(set: TableSet, tuple: Int32Array): Int32Array {
   return set.constants.ownCount === 0 ? tuple : tuple.map((id) => set.constants.local(id));
 }

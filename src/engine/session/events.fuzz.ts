@@ -19,8 +19,8 @@ import { randomPause } from '../testing/random-pause.ts';
 import { fuzzCaller, overSeeds, Twin } from '../testing/twin.ts';
 
 /**
- * What is told of conclusions withdrawn, against the naive model: after every change, whatever its kind, the answers
- * known until then that no longer hold are told, each once, and nothing that holds.
+ * Published withdrawals against the naive model: after every change of any kind, each known answer that is no longer
+ * true is published once, and none that is still true.
  */
 
 const flavours: Record<string, Flavour> = {
@@ -34,18 +34,18 @@ const flavours: Record<string, Flavour> = {
 const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => void setTimeout(resolve, milliseconds));
 
-/** How long something that is to be told may take, and how long to wait for what must not be. */
+/** How long a publication may take, and how long to wait for one that must not come. */
 const longestMs = 10_000;
 const quietMs = 12;
 
-/** A clock for slices on which any look may be the last of its slice. */
+/** A clock for slices on which any check may be the last of its slice. */
 function restlessTime(seed: number): () => number {
   const prng = new Prng(seed);
   let now = 0;
   return () => (now += prng.chance(0.2) ? 6 : 0);
 }
 
-/** The answers of one question of one atom: known from then on in its view. */
+/** The answers to a question of one atom, known in its view from then on. */
 interface Known {
   readonly view: ModelView;
   readonly atoms: Set<string>;
@@ -55,7 +55,7 @@ function isVisible({ time }: Knowledge, fact: Knowledge['facts'][number]): boole
   return (fact.validFrom ?? 0) <= time && (fact.validUntil === null || fact.validUntil > time);
 }
 
-/** Atoms of stored facts that are seen in the one state and not in the other: of those as facts is told. */
+/** Atoms of stored facts visible in the one state and not in the other; they are published as facts. */
 function storedThatWent(before: Knowledge, after: Knowledge): Set<string> {
   const seenIn = (knowledge: Knowledge): Map<string, string> =>
     new Map(
@@ -76,7 +76,7 @@ const allViews = (scopes: readonly string[]): ModelView[] => [
   ...scopes.map((scope): ModelView => ({ kind: 'scope', scope })),
 ];
 
-/** Of the atoms that held in a view before, those that no longer do, over all views. */
+/** Of the atoms true in a view before, those no longer true, over all views. */
 function lostBetween(before: Knowledge, after: Knowledge, views: readonly ModelView[]): Set<string> {
   const lost = new Set<string>();
   for (const view of views) {
@@ -97,7 +97,7 @@ async function step(
   const before = twin.knowledge();
   seen.length = 0;
   await change();
-  // The passing of time is noticed by whoever reads first.
+  // The first reader notices the passing of time.
   await twin.engine.query(fuzzCaller, queryInputSchema.parse({ predicate: 'p0', args: [] }));
   const after = twin.knowledge();
   const stored = storedThatWent(before, after);
@@ -120,7 +120,7 @@ async function step(
   if (!isReset()) expect(missing(), 'answers that were withdrawn').toEqual([]);
   expect([...new Set(told())].sort(), 'told once').toEqual([...told()].sort());
   const lost = lostBetween(before, after, views);
-  // What nobody was known to have asked for may be told later than was waited for.
+  // Withdrawals of conclusions that no question is known to have asked for may be published later.
   expect(
     told().filter((atom) => !lost.has(atom) && !lostBefore.has(atom)),
     'told and never held, or still hold',
@@ -161,7 +161,7 @@ for (const [name, flavour] of Object.entries(flavours))
             await twin.apply(update);
             if (isMeanwhile) await twin.ask([question], { kind: 'all' });
           });
-          // A change of rules begins anew what is known.
+          // A change of rules resets what is known.
           if (!['assert', 'retract', 'time'].includes(update.kind)) known = [];
         }
       } finally {
@@ -171,7 +171,7 @@ for (const [name, flavour] of Object.entries(flavours))
     }),
   );
 
-/** The atoms that held in a view in one of the states and in a later one did not. */
+/** The atoms that were true in a view in one of the states and not in a later one. */
 function everLost(states: readonly Knowledge[], views: readonly ModelView[]): Set<string> {
   const lost = new Set<string>();
   for (const view of views) {

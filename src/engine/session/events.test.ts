@@ -9,9 +9,9 @@ import {
   testCaller,
 } from '../testing/engine-fixtures.ts';
 
-/** GET /events as far as it is the engine's: contract section 9. */
+/** The engine's part of GET /events: contract section 9. */
 
-/** The next so many changes of a stream. */
+/** The next events of a stream. */
 async function take(stream: AsyncIterable<Change>, count: number): Promise<Change[]> {
   const iterator = stream[Symbol.asyncIterator]();
   const found: Change[] = [];
@@ -30,7 +30,7 @@ function follow({ engine, caller }: Session, lastEventId: string | null = null):
 const shown = (changes: readonly Change[]): string[] =>
   changes.map(({ id, kind, data }) => `${id} ${kind} ${data.atom ?? data.rule ?? ''}`.trim());
 
-test('facts asserted, updated and retracted are told, each write by its generation', async () => {
+test('asserted, updated and retracted facts are published, each write under its generation', async () => {
   const session = await openSession();
   const changes = follow(session);
   const { tell, tellAll, forgetPattern } = session;
@@ -65,7 +65,7 @@ test('a change names its time, its request, and the id and scope of its fact', a
   ]);
 });
 
-test('rules taught, changed and deleted are told to every tenant', async () => {
+test('taught, changed and deleted rules are published to every tenant', async () => {
   const session = await openSession();
   const streams = [follow(session), follow(session.as({ tenant: 'other' }))];
   const { id } = await session.teach('q(?x) :- p(?x)', { scope: 's' });
@@ -79,7 +79,7 @@ test('rules taught, changed and deleted are told to every tenant', async () => {
   }
 });
 
-test('a tenant is told of its own facts only, and a database of its own', async () => {
+test('a tenant receives only its own facts, and a database only its own', async () => {
   const session = await openSession();
   await session.engine.createDatabase(session.caller, 'second');
   const others = [session.as({ tenant: 'other' }), session.as({ database: 'second' })];
@@ -93,7 +93,7 @@ test('a tenant is told of its own facts only, and a database of its own', async 
   expect(told).toEqual(['rule.changed q(theirs) :- p(?x)', 'fact.asserted p(mine)']);
 });
 
-test('what is refused, dry or changes nothing is not told', async () => {
+test('refused writes, dry runs and writes that change nothing are not published', async () => {
   const session = await openSession();
   const changes = follow(session);
   await session.tell('p(a)');
@@ -105,7 +105,7 @@ test('what is refused, dry or changes nothing is not told', async () => {
   expect(shown(await take(changes, 2))).toEqual(['1.0 fact.asserted p(a)', '2.0 fact.asserted p(b)']);
 });
 
-test('who comes back gets what came after the last id it saw, or a reset', async () => {
+test('a returning subscriber gets everything after its last id, or a reset', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(b)']);
   await session.tell('p(c)');
@@ -117,7 +117,7 @@ test('who comes back gets what came after the last id it saw, or a reset', async
   expect(first).toMatchObject({ kind: 'reset', data: { generation: 2, requestId: null } });
 });
 
-test('after a restart of the engine whoever comes back is reset', async () => {
+test('after a restart of the engine a returning subscriber gets a reset', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   const stranger = await openSession();
@@ -125,7 +125,7 @@ test('after a restart of the engine whoever comes back is reset', async () => {
   expect(first?.kind).toBe('reset');
 });
 
-test('a write of very many facts is told as a reset', async () => {
+test('a write of very many facts is published as a reset', async () => {
   const session = await openSession();
   const changes = follow(session);
   const facts = Array.from({ length: 1001 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
@@ -134,7 +134,7 @@ test('a write of very many facts is told as a reset', async () => {
   expect(shown(await take(changes, 2))).toEqual(['1.0 reset', '2.0 fact.asserted p(last)']);
 });
 
-test('very many withdrawn conclusions are told as a reset', async () => {
+test('very many withdrawn conclusions are published as a reset', async () => {
   const session = await openSession();
   await session.teach('q(?x, ?y) :- p(?x), all(?y)');
   const facts = Array.from({ length: 1001 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
@@ -179,7 +179,7 @@ test('counters count facts asserted and retracted since the start, and those sto
   expect(engine.counters()).toMatchObject({ factsAsserted: 3, factsRetracted: 1, facts: 2, rulesFired: 0 });
 });
 
-test('a tool call is told with the id of the call, by a number that is given to nothing else', async () => {
+test("a tool call is published with the call's id, under an event id used for nothing else", async () => {
   const session = await openSession();
   const changes = follow(session);
   await session.tell('p(a)');
@@ -199,7 +199,7 @@ test('a tool call is told with the id of the call, by a number that is given to 
   });
 });
 
-test('a tool call in a tenant or database that does not exist makes neither', async () => {
+test('a tool call in a tenant or database that does not exist creates neither', async () => {
   const { engine, caller } = await openSession();
   const before = engine.figures();
   const heard: string[] = [];
@@ -211,7 +211,7 @@ test('a tool call in a tenant or database that does not exist makes neither', as
   expect(engine.figures()).toMatchObject({ tenants: before.tenants, databases: before.databases });
 });
 
-test('no two events of a database have one id, also where it was deleted and made anew', async () => {
+test('no two events of a database share an id, even if it was deleted and created again', async () => {
   const { engine, caller, as } = await openSession();
   const ids: string[] = [];
   const stop = engine.subscribe(({ id, database }) => database === 'second' && ids.push(id));

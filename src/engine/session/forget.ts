@@ -12,14 +12,15 @@ import type { Losses } from '../datalog/model/delta.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { Operation } from '../state/operation.ts';
 
-/** What a retraction takes with it, for the retraction that was made and for one that is only tried. */
+/** The consequences of a retraction, made or previewed. */
 
+/** The pattern of the facts to retract. */
 export function patternOf(input: RetractInput): FactPattern {
   const { predicate, args, truthVal } = input;
   return { predicate, args, truthVal, scope: scopeChoice(input) };
 }
 
-/** The relations that these facts are of. */
+/** The relations of these facts. */
 export function relationsOf(facts: readonly FactRow[]): Set<string> {
   const relations = new Set<FactRow['relation']>();
   for (const { relation } of facts) relations.add(relation);
@@ -28,7 +29,7 @@ export function relationsOf(facts: readonly FactRow[]): Set<string> {
   );
 }
 
-/** The relations that a retraction can touch. */
+/** The relations that a retraction can affect. */
 export function relationsAbout(operation: Operation, store: FactStore): Set<string> {
   if (operation.kind === 'retractById') {
     const fact = store.byId(operation.id);
@@ -40,52 +41,54 @@ export function relationsAbout(operation: Operation, store: FactStore): Set<stri
   return relationsOf(both.flatMap((relation) => (relation === null ? [] : [{ relation, row: 0 }])));
 }
 
-const mostRendered = 100;
+const maxRendered = 100;
 
-/** Conclusions that a change withdrew, rendered, by code point; not complete where a limit ended the search. */
+/** Withdrawn conclusions as text, by code point; incomplete if a limit ended the search. */
 export interface Dependents {
   readonly atoms: readonly string[];
   readonly isComplete: boolean;
-  /** `predicate/arity` of what was to be worked out and is not. */
+  /** `predicate/arity` of relations that could not be worked out. */
   readonly notWorkedOut?: readonly string[];
 }
 
 export const noDependents: Dependents = { atoms: [], isComplete: true };
 
-/** The fields of an answer that tell of dependents. */
+/** The fields of an answer about dependents. */
 export function dependentsPart({
   atoms,
   isComplete,
   notWorkedOut = [],
 }: Dependents): Omit<RetractPatternOutcome, 'status' | 'retracted' | 'generation' | 'dryRun'> {
   return {
-    dependents: atoms.slice(0, mostRendered),
+    dependents: atoms.slice(0, maxRendered),
     dependentsCount: atoms.length,
     dependentsComplete: isComplete,
     ...completenessPart({ notWorkedOut }),
   };
 }
 
-/** What was known right before a change, and what is watched since. */
+/** What was known right before a change, and the tables' losses since. */
 export interface KnownBefore {
-  /** What may have been withdrawn. */
+  /** Conclusions that may have been withdrawn. */
   readonly candidates: readonly Candidates[];
-  /** What the shared tables lose, null where `candidates` holds all that stands in them. */
+  /** Losses of the shared tables; null if `candidates` includes all their rows. */
   readonly losses: Losses | null;
 }
 
-/** What is known of these relations, in the turn of a change of facts, before it. `losses` is to be ended. */
+/**
+ * The known conclusions of these relations, taken right before a change of facts, in its turn. The caller must end
+ * `losses`.
+ */
 export function knownBefore(reasoner: Reasoner, relations: ReadonlySet<string>): KnownBefore {
   return { candidates: reasoner.known.take(relations), losses: reasoner.watchLosses() };
 }
 
-/** How long the tables are waited for that a question is at, in milliseconds. */
-const mostMsOfWaiting = 1000;
+/** How long to wait for tables that questions are using, in milliseconds. */
+const maxWaitMs = 1000;
 
 /**
- * The dependents part of an answer, among what was known. `after` reads the state after the change, `before` the one
- * before it, `now` whatever is there by now. Where a limit ends the search nothing is claimed, and
- * `dependentsComplete` is false.
+ * Finds the dependents among the conclusions known before. `after` and `before` read the states after and before the
+ * change, `now` the current one. If a limit ends the search, nothing is listed and `dependentsComplete` is false.
  */
 export async function dependentsAmong(
   after: ReadContext,
@@ -96,7 +99,7 @@ export async function dependentsAmong(
 ): Promise<Dependents> {
   const { reasoner, reader, pacer, tenant } = after;
   return withinLimits(async () => {
-    const isComplete = losses === null || (await keptUp(reasoner, reader.version, now, pacer));
+    const isComplete = losses === null || (await maintainedThrough(reasoner, reader.version, now, pacer));
     const dropped = losses?.dropped ?? [];
     const lost = losses?.candidates() ?? [];
     const isOurs = losses === null || losses.through <= reader.version;
@@ -106,7 +109,7 @@ export async function dependentsAmong(
       before: before.reader,
       after: reader,
       retracted,
-      // What went since then may have gone by a later write.
+      // A later write may have withdrawn these, so they are only candidates.
       candidates: [...candidates, ...dropped, ...(isOurs ? [] : lost)],
       lost: isOurs ? lost : [],
     };
@@ -114,8 +117,8 @@ export async function dependentsAmong(
   });
 }
 
-/** Has the shared tables take in what changed up to this version. False where questions are at them for too long. */
-async function keptUp(
+/** Maintains the shared tables up to this version. False if questions use them for too long. */
+async function maintainedThrough(
   reasoner: Reasoner,
   version: number,
   now: () => PinnedReader,
@@ -128,14 +131,14 @@ async function keptUp(
     const start = pacer.elapsedMs;
     await pacer.rest();
     waited += pacer.elapsedMs - start;
-    if (waited > mostMsOfWaiting) return false;
+    if (waited > maxWaitMs) return false;
   }
   return true;
 }
 
 /**
- * Every conclusion that a retraction takes, in the views in which the facts were seen, whether or not anybody asked for
- * it; as far as the limits go. Makes nothing known.
+ * Finds all conclusions that a retraction withdraws, in the views of the facts, whether or not anyone asked for them,
+ * within the limits. Caches nothing.
  */
 export async function everyDependent(
   after: ReadContext,
@@ -168,7 +171,7 @@ async function withinLimits(search: () => Promise<Dependents>): Promise<Dependen
   }
 }
 
-/** The views in which the facts were seen. */
+/** The views that included the facts. */
 function viewsOf({ tenant }: ReadContext, retracted: readonly FactRow[]): ScopeChoice[] {
   const views: ScopeChoice[] = [{ kind: 'all' }];
   const scopes = new Set(retracted.map((fact) => tenant.facts.scopeOf(fact)));

@@ -10,12 +10,12 @@ function state(changes: Partial<ListingState> = {}): ListingState {
   return { key: 'k', facts, version: 3, usesVersion: 2, program, time: 10, until: 20, ...changes };
 }
 
-/** A listing of so many rows: eight bytes each. */
+/** A listing of this many rows, eight bytes each. */
 function listing(count: number): Listing {
   return { relations: [], places: new Int32Array(count), rows: new Int32Array(count), conclusions: [] };
 }
 
-test('a listing is found again in the state it was made in, until a validity begins or ends', () => {
+test('a listing is found for its own state, until a validity begins or ends', () => {
   const kept = new ListingCache(1000);
   const made = listing(1);
   kept.keep(state(), made);
@@ -47,7 +47,7 @@ test.each<[string, Partial<ListingState>]>([
   expect(kept.find(state())).toBe(made);
 });
 
-test('those used longest ago go first, by number and by bytes', () => {
+test('the least recently used are evicted first, by number and by bytes', () => {
   const kept = new ListingCache(1_000_000);
   for (let index = 0; index < maxListings; index++) kept.keep(state({ key: `${index}` }), listing(1));
   expect(kept.find(state({ key: '0' }))).not.toBeNull();
@@ -60,7 +60,7 @@ test('those used longest ago go first, by number and by bytes', () => {
   expect(kept.bytes).toBeLessThanOrEqual(1_000_000);
 });
 
-test('a listing larger than all that may be kept is not kept, and drives nothing out', () => {
+test('a listing larger than the cache is not cached, and evicts nothing', () => {
   const kept = new ListingCache(1000);
   kept.keep(state({ key: 'small' }), listing(1));
   kept.keep(state({ key: 'large' }), listing(1000));

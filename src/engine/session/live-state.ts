@@ -1,29 +1,28 @@
-import { boundsPassed } from './validity-changes.ts';
+import {
+  boundsPassed,
+  changesOf,
+  factChanges,
+  type Origin,
+  resetChange,
+  EventIds,
+  toolCallOf,
+  withdrawalsOf,
+} from './publish-changes.ts';
 import { BackgroundCounts } from './background-counts.ts';
 import { BackgroundMaintenance } from './background-maintenance.ts';
 import { present } from '../base/assert.ts';
 import { type Caller, signalOf } from '../base/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
-import type { ReadContext, LookupContext } from './read-context.ts';
+import type { LookupContext, ReadContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
-import { ChangeFeed } from './change-feed.ts';
-import type { Change } from './change-feed.ts';
+import { type Change, ChangeFeed } from './change-feed.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { Dependents, KnownBefore } from './forget.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { ListingCache } from './listing-cache.ts';
 import { relationOf } from '../language/terms.ts';
 import { countsAlike } from '../commit/prepare-rules.ts';
-import {
-  changesOf,
-  factChanges,
-  type Origin,
-  resetChange,
-  ToldGeneration,
-  toolCallOf,
-  withdrawalsOf,
-} from './publish-changes.ts';
 import { type EvaluationLimits, type Pause, refuseGone } from '../datalog/tables/evaluation.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
@@ -37,39 +36,33 @@ import type { LogRecord } from '../log/codec.ts';
 import { ValidityTimer } from './validity-timer.ts';
 import type { CommitObserver } from '../commit/commit-pipeline.ts';
 
-/**
- * The state as it is worked with: a program for the rules of each database, a reasoner for each tenant that was asked,
- * and the feed of changes.
- *
- * All of it hangs on the state and can be thrown away. Whoever reads gets a pinned reader, which sees one generation at
- * one time until it has ended; every change is taken in in the turn in which it is made (`applying`, `applied`), and so
- * is every instant at which a validity begins or ends (`pass`), before anybody reads after it.
- */
+/** What the live state is made of. */
 export interface LiveParts {
   readonly state: State;
   readonly clock: Clock;
   readonly memoryBytes: number;
   readonly pause: Pause;
-  /** How often rules concluded something before the start, where that is known. */
+  /** How often rules fired before the start, if known. */
   readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
-  /** Told of an error inside that no caller hears of: a bug. */
+  /** Receives internal errors that no caller sees: bugs. */
   readonly onBug: (error: unknown) => void;
 }
 
+/** The limits of a read. */
 export type ReadLimits = Pick<EvaluationLimits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'> & {
-  /** True for a look at what is worked out in the background, which goes on meanwhile. */
+  /** True for reads about background work, which do not interrupt it. */
   readonly isAside?: boolean;
 };
 
 export const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIVE_INFINITY };
 
-/** A look at the state right before a write, kept until what holds after it has been compared. */
+/** A view of the state right before a write, kept until it has been compared with the state after. */
 export interface Watch {
-  /** To be called in the turn of the write, before it. */
+  /** Call it in the turn of the write, before it. */
   readonly before: () => void;
   readonly seen: () => { readonly context: ReadContext; readonly known: KnownBefore; readonly hold: Hold };
-  /** What was found has been told: it is told by nobody else. */
-  readonly told: (found: Dependents) => void;
+  /** Claims these withdrawn conclusions: the caller reports them, so nothing else publishes them. */
+  readonly claim: (found: Dependents) => void;
   readonly end: () => void;
 }
 
@@ -79,10 +72,18 @@ type LiveCounters = Exclude<
   'records' | 'commits' | 'logBytes' | 'snapshots' | 'backups'
 >;
 
-/** Of the memory for what is derived, the parts that listings and answers may take. */
-const partOfListings = 8;
-const partOfAnswers = 64;
+/** Listings and answers may use these fractions of the memory for derived data: one eighth and one sixty-fourth. */
+const listingsDivisor = 8;
+const answersDivisor = 64;
 
+/**
+ * Everything derived from the state: a program per database, a reasoner with its tables per tenant in use, caches, and
+ * the change feed.
+ *
+ * All of it can be discarded and rebuilt. Reads use snapshot isolation: a pinned reader sees one generation at one time
+ * (MVCC) until it ends. Every change is taken in in the turn in which it happens (`applying`, `applied`), and so is
+ * every validity boundary (`#passBoundaries`), before any later read.
+ */
 export class LiveState implements CommitObserver {
   readonly #parts: LiveParts;
   readonly #feed = new ChangeFeed();
@@ -90,55 +91,55 @@ export class LiveState implements CommitObserver {
   readonly #listings: ListingCache;
   readonly #answers: AnswerCache;
   readonly #reasoners = new Map<TenantState, Reasoner>();
-  readonly #upkeep = new Map<TenantState, BackgroundMaintenance>();
-  /** Upkeep of tenants that have gone, until it has ended. */
+  readonly #maintenance = new Map<TenantState, BackgroundMaintenance>();
+  /** Maintenance of removed tenants that is still ending. */
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: ValidityTimer;
   readonly #counts: BackgroundCounts;
-  /** Relations that changed and could not be compacted then, since someone may still have read what was. */
+  /** Changed relations that could not be compacted because a reader might still need dead rows. */
   readonly #uncompacted = new Map<TenantState, Set<string>>();
-  readonly #told = new Map<DatabaseState, ToldGeneration>();
+  readonly #eventIds = new Map<DatabaseState, EventIds>();
   readonly #origins = new WeakMap<Report, Origin>();
-  /** Of databases that have gone too, as long as somebody still reads them. */
+  /** Includes removed databases that still have readers. */
   readonly #programs = new WeakMap<DatabaseState, { version: number; program: Program }>();
-  /** How often each rule concluded something new, by database. */
+  /** How often each rule derived something new, by database. */
   readonly #tallies: Map<DatabaseState, Tallies>;
   readonly #counters = { factsAsserted: 0, factsRetracted: 0, factsEvicted: 0 };
-  /** How often rules concluded something that have gone with all others of their database. */
+  /** Firings of rules that were removed with their whole database. */
   #firedBefore = 0;
-  /** Of a tenant the generation after which rows that died are still asked about; Infinity: none are. */
+  /** The generation after which a tenant's dead rows are still needed; Infinity: none are. */
   rememberedSince: (database: string, tenant: string) => number = () => Number.POSITIVE_INFINITY;
-  /** The latest time that anybody was shown. */
-  #shown = 0;
+  /** The latest time that any reader saw. */
+  #latestTimeRead = 0;
   #isClosed = false;
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.#tallies = new Map(parts.tallies);
     this.#memory = new MemoryBudget(parts.memoryBytes);
-    this.#listings = new ListingCache(parts.memoryBytes / partOfListings);
-    this.#answers = new AnswerCache(parts.memoryBytes / partOfAnswers);
+    this.#listings = new ListingCache(parts.memoryBytes / listingsDivisor);
+    this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
     const { clock, pause, onBug } = parts;
     this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
-    // What ended or began before the start is told to nobody.
+    // Boundaries before the start are not published.
     const start = this.showTime();
     for (const { tenant } of this.everyTenant()) tenant.facts.boundaries.takeUntil(start);
-    // Other numbers than an earlier process can have given.
+    // Start with ids that an earlier process cannot have assigned.
     for (const database of parts.state.databases.values())
-      this.#told.set(database, new ToldGeneration(database.name, database.generation, start));
+      this.#eventIds.set(database, new EventIds(database.name, database.generation, start));
     this.#timer = new ValidityTimer({
       clock: parts.clock,
       next: () => this.#nextBoundary(),
-      reached: () => this.#passAll(),
+      reached: () => this.#passAllBoundaries(),
     });
   }
 
-  /** Refuses from now on; resolves when nothing is worked out in the background any more. */
+  /** Refuses new work; resolves when no background work runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer.close();
-    const upkeep = Array.from(this.#upkeep.values(), (each) => each.close());
-    await Promise.all([this.#counts.close(), ...upkeep, ...this.#ending]);
+    const maintenance = Array.from(this.#maintenance.values(), (each) => each.close());
+    await Promise.all([this.#counts.close(), ...maintenance, ...this.#ending]);
   }
 
   get isClosed(): boolean {
@@ -146,8 +147,8 @@ export class LiveState implements CommitObserver {
   }
 
   /**
-   * Reads in a state that stays as it is until `read` has ended. `about` are relations whose conclusions it is about,
-   * null for any.
+   * Reads under snapshot isolation: the state stays as it is until `read` has ended. `about` are the relations whose
+   * conclusions the read needs; null: any.
    */
   async reading<Result>(
     caller: Caller,
@@ -155,7 +156,7 @@ export class LiveState implements CommitObserver {
     read: (context: ReadContext) => Promise<Result>,
     about: readonly string[] | null = [],
   ): Promise<Result> {
-    const context = await this.#whenTrue(caller, limits, about);
+    const context = await this.#pinMaintained(caller, limits, about);
     context.reasoner.readers++;
     try {
       return await read(context);
@@ -166,10 +167,7 @@ export class LiveState implements CommitObserver {
     }
   }
 
-  /**
-   * Reads stored facts in this turn: nothing has to be kept from changing, and notes those that were used. null where
-   * `read` gives it up.
-   */
+  /** Reads stored facts synchronously, without pinning the state, and records the uses. Returns null if `read` does. */
   look<Result>(
     caller: Caller,
     read: (context: LookupContext) => { readonly result: Result; readonly facts: readonly FactRow[] } | null,
@@ -186,16 +184,17 @@ export class LiveState implements CommitObserver {
     return found.result;
   }
 
-  /** In this turn: the answer to a question with this key that was given before and still holds; null: there is none. */
+  /** A cached answer to the question with this key that is still valid, found synchronously; null: none. */
   answerAgain(caller: Caller, key: string): Answer | null {
     this.refuseClosed();
     const context = this.pin(caller, defaultLimits);
     const { reasoner, reader, pacer, tenant } = context;
-    const kept = this.#answers.find(reasoner, reader, key);
-    if (kept === null) return null;
-    // They were noted when it was given; what has lost its uses since has changed, and the answer with it.
-    tenant.uses.noteAgain(kept.used, reader.time);
-    const { proof, hints, ...answer } = kept.answer;
+    const cached = this.#answers.find(reasoner, reader, key);
+    if (cached === null) return null;
+    // Its facts existed when it was cached; facts that have lost their uses since have changed and invalidated the
+    // answer.
+    tenant.uses.noteAgain(cached.used, reader.time);
+    const { proof, hints, ...answer } = cached.answer;
     const { generation } = reader;
     return {
       ...answer,
@@ -206,15 +205,15 @@ export class LiveState implements CommitObserver {
     };
   }
 
-  /** Keeps what was answered, and which stored facts it used, for `answerAgain`. */
+  /** Caches an answer and the stored facts that it used, for `answerAgain`. */
   keepAnswer({ reasoner, reader }: ReadContext, key: string, answer: Answer, used: Set<FactRow>): void {
     const { generation: _now, elapsedMs: _then, ...written } = answer;
     this.#answers.keep(reasoner, reader, key, written, used);
   }
 
   /**
-   * Looks at the state in the turn of a write, right before it: what was known then is compared with what holds
-   * after. The state is kept until `end`.
+   * Records what is known right before a write, in its turn, for comparison with the state after. The state stays
+   * pinned until `end`.
    */
   watch(caller: Caller, limits: ReadLimits, look: (context: ReadContext) => KnownBefore): Watch {
     let seen: { context: ReadContext; known: KnownBefore; hold: Hold } | null = null;
@@ -227,7 +226,7 @@ export class LiveState implements CommitObserver {
         seen = { context, known: look(context), hold: reasoner.withdrawals.hold(reasoner.version + 1) };
       },
       seen: () => present(seen, 'the write was applied'),
-      told: ({ atoms, isComplete }) => {
+      claim: ({ atoms, isComplete }) => {
         claim = { atoms: new Set(atoms), isComplete };
       },
       end: () => {
@@ -242,8 +241,8 @@ export class LiveState implements CommitObserver {
   }
 
   /**
-   * The context after a write: its generation and these rules, at the time of the one before. `version` is the one
-   * that a change of facts made.
+   * The context after a write: its generation and these rules, at the time of `before`. `version` is the version that a
+   * change of facts created.
    */
   after(before: ReadContext, generation: number, program: Program, version?: number): ReadContext {
     const { reasoner, reader } = before;
@@ -251,7 +250,7 @@ export class LiveState implements CommitObserver {
     return { ...before, reader: version === undefined ? after : { ...after, version } };
   }
 
-  /** Has the conclusions of the context's tenant counted that are not, when nobody asks. */
+  /** Requests counts of the tenant's uncounted conclusions, to be computed while the engine is idle. */
   countWhenQuiet({ database, tenant, reasoner }: ReadContext, { tenant: name }: Caller): void {
     if (this.#isClosed || database.tenants.get(name) !== tenant) return;
     this.#counts.wanted(reasoner, () => this.#readerOf(database, tenant, name));
@@ -273,7 +272,7 @@ export class LiveState implements CommitObserver {
     };
   }
 
-  /** A reader of the present state; of the last one that it had where the tenant has gone since the context was made. */
+  /** A reader of the current state, or of the tenant's last state if the tenant was removed since. */
   latest(caller: Caller, { reasoner, reader }: ReadContext): PinnedReader {
     return reasoner.isRetired ? reasoner.lastReader(reader) : this.pin(caller, defaultLimits).reader;
   }
@@ -307,7 +306,7 @@ export class LiveState implements CommitObserver {
     return tallies;
   }
 
-  /** A question counts once for every fact it used. Uses by questions are no writes. */
+  /** Records one use for every fact that a question used. Uses by questions are not writes. */
   async noteUses(context: ReadContext, used: Iterable<FactRow>): Promise<void> {
     let noted = 0;
     for (const fact of used) {
@@ -320,10 +319,10 @@ export class LiveState implements CommitObserver {
     tenant.uses.note(fact, database.createdAtOf(tenant.facts, fact), reader.time);
   }
 
-  /** Visible time: never before what anybody was shown, nor before logical time. */
+  /** The current visible time: never earlier than any time already shown, nor than logical time. */
   showTime(): number {
-    this.#shown = Math.max(this.#shown, this.#now());
-    return this.#shown;
+    this.#latestTimeRead = Math.max(this.#latestTimeRead, this.#now());
+    return this.#latestTimeRead;
   }
 
   refuseClosed(): void {
@@ -331,20 +330,20 @@ export class LiveState implements CommitObserver {
       throw new EngineError('NotReady', 'the service is shutting down: try again when it is back');
   }
 
-  /** Told after the change itself, when the conclusions that it withdrew are known. */
+  /** Publishes the conclusions that a change withdrew, after the change itself, once they are known. */
   publishWithdrawn(caller: Caller, report: Report, atoms: readonly string[]): void {
     const origin = this.#origins.get(report);
     if (origin === undefined) return;
     for (const change of withdrawalsOf(caller.tenant, atoms, origin)) this.#feed.publish(change);
   }
 
-  /** Told beside the changes, and no change: nothing is written, and a tenant that does not exist still does not. */
+  /** Publishes a tool call beside the changes. It writes nothing and does not create the tenant. */
   publishToolCall({ database: name, tenant, requestId }: Caller, id: string): void {
     const database = this.#parts.state.databases.get(name);
-    // It may have been deleted while the call ran.
+    // The database may have been deleted while the call ran.
     if (database === undefined) return;
-    const told = present(this.#told.get(database), 'a database is told of from when it is made');
-    this.#feed.publish(toolCallOf(tenant, id, { told, time: this.showTime(), requestId }));
+    const ids = present(this.#eventIds.get(database), 'every database has event ids');
+    this.#feed.publish(toolCallOf(tenant, id, { ids, time: this.showTime(), requestId }));
   }
 
   changes(caller: Caller, lastEventId: string | null): AsyncIterable<Change> {
@@ -388,17 +387,17 @@ export class LiveState implements CommitObserver {
     return { ...this.#counters, rulesFired, facts: stored };
   }
 
-  /** Validities that ended before a write are told before it. */
+  /** Publishes validity boundaries that passed before a write, before the write. */
   applying({ database: name, time, operation }: LogRecord): void {
     this.#counts.disturbed();
     const about = operation as Operation;
     if (!('tenant' in about)) return;
     const database = this.#parts.state.database(name);
     const tenant = database.tenants.get(about.tenant);
-    if (tenant !== undefined) this.#pass(database, tenant, about.tenant, time);
+    if (tenant !== undefined) this.#passBoundaries(database, tenant, about.tenant, time);
   }
 
-  /** What every change sets going, in the turn it is made. */
+  /** Updates everything that depends on a change, in the turn of the change. */
   applied(record: LogRecord, report: Report): void {
     const { database, tenant, changes } = report;
     const origin = this.#originOf(record, report);
@@ -411,22 +410,22 @@ export class LiveState implements CommitObserver {
     if (changes.length > 0) reasoner?.touched(changes.numbers(), report.generation);
     for (const change of changesOf(report, origin)) this.#feed.publish(change);
     if (state !== undefined && changes.length > 0) {
-      this.#upkeep.get(state)?.changed(origin);
+      this.#maintenance.get(state)?.changed(origin);
       this.#timer.expect(state.facts.boundaries.next);
     }
     this.#rulesChanged(report, origin);
-    if (report.cleared !== null) this.#letGo(database, report.cleared);
+    if (report.cleared !== null) this.#drop(database, report.cleared);
     if (state !== undefined && tenant !== null) this.#compact(database, tenant, state, changes.relations);
   }
 
   /**
-   * To be called in the turn in which the state became another, with the databases that it had: everybody who follows
-   * changes is to read again. Who reads what was there reads it to the end.
+   * Call it in the turn in which another state replaced this one, with the databases that it had: all subscribers must
+   * read again. Running reads finish on the old state.
    */
   replaced(before: readonly DatabaseState[]): void {
     for (const database of before) {
       const { tenants, rules } = database;
-      this.#letGo(database, { tenants, facts: 0, rules: rules.size, isDatabaseGone: true });
+      this.#drop(database, { tenants, facts: 0, rules: rules.size, isDatabaseGone: true });
     }
     const time = this.showTime();
     const { databases, goneDatabases } = this.#parts.state;
@@ -435,7 +434,7 @@ export class LiveState implements CommitObserver {
       this.#timer.expect(tenant.facts.boundaries.next);
     }
     for (const database of databases.values())
-      this.#told.set(database, new ToldGeneration(database.name, database.generation, time));
+      this.#eventIds.set(database, new EventIds(database.name, database.generation, time));
     const names = new Set([...before.map(({ name }) => name), ...databases.keys()]);
     for (const name of names) {
       const generation = databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
@@ -443,18 +442,18 @@ export class LiveState implements CommitObserver {
     }
   }
 
-  /** Keeps nothing more for what was cleared: who still reads it goes on with what they hold. */
-  #letGo(database: DatabaseState, { tenants, facts, rules, isDatabaseGone }: ClearedTenants): void {
+  /** Drops everything derived from cleared tenants; running reads continue with what they hold. */
+  #drop(database: DatabaseState, { tenants, facts, rules, isDatabaseGone }: ClearedTenants): void {
     this.#counters.factsRetracted += facts;
     for (const tenant of tenants.values()) {
       this.#reasoners.get(tenant)?.retire();
-      const upkeep = this.#upkeep.get(tenant);
-      if (upkeep !== undefined) {
-        const ended = upkeep.close().finally(() => this.#ending.delete(ended));
+      const maintenance = this.#maintenance.get(tenant);
+      if (maintenance !== undefined) {
+        const ended = maintenance.close().finally(() => this.#ending.delete(ended));
         this.#ending.add(ended);
       }
       this.#reasoners.delete(tenant);
-      this.#upkeep.delete(tenant);
+      this.#maintenance.delete(tenant);
       this.#uncompacted.delete(tenant);
       this.#listings.forget(tenant.facts);
     }
@@ -463,15 +462,17 @@ export class LiveState implements CommitObserver {
       this.#tallies.delete(database);
       this.#programs.delete(database);
     }
-    if (isDatabaseGone) this.#told.delete(database);
+    if (isDatabaseGone) this.#eventIds.delete(database);
   }
 
-  /** Lets go of what is dead of these relations and of those left from before, unless someone may still read it. */
+  /**
+   * Removes dead rows of these relations, and of relations left over from earlier, unless a reader may still need them.
+   */
   #compact(database: DatabaseState, name: string, tenant: TenantState, touched: Iterable<string>): void {
     const relations = this.#uncompacted.get(tenant) ?? new Set();
     for (const relation of touched) relations.add(relation);
     this.#uncompacted.set(tenant, relations);
-    // Rows that a write under way has found, and what it has ended unseen, must stay where they are.
+    // A write in progress may refer to these rows, and has ended versions that still look alive.
     if (this.#parts.state.isChanging) return;
     const reasoner = this.#reasoners.get(tenant);
     if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
@@ -479,58 +480,62 @@ export class LiveState implements CommitObserver {
     this.#uncompacted.set(tenant, new Set(tenant.facts.compact(relations, through)));
   }
 
-  /** The generation that the write made, with its time and request. */
+  /** The origin of the write's events: its generation, time and request. */
   #originOf({ time, requestId }: LogRecord, report: Report): Origin {
     const { database, generation } = report;
-    let told = this.#told.get(database);
-    if (told?.generation !== generation) {
-      // A database that is made anew begins with the generation in which the one before it was deleted.
-      told = new ToldGeneration(database.name, generation, told === undefined ? time : 0);
-      this.#told.set(database, told);
+    let ids = this.#eventIds.get(database);
+    if (ids?.generation !== generation) {
+      // A recreated database begins with the generation in which its predecessor was deleted.
+      ids = new EventIds(database.name, generation, ids === undefined ? time : 0);
+      this.#eventIds.set(database, ids);
     }
-    const origin = { told, time, requestId };
+    const origin = { ids, time, requestId };
     this.#origins.set(report, origin);
     return origin;
   }
 
-  /** Has the tenants' conclusions looked at that changes of rules can have withdrawn. */
+  /** Schedules a check of the conclusions that a rule change may have withdrawn. */
   #rulesChanged({ database, rules }: Report, origin: Origin): void {
     const heads = new Set<string>();
-    for (const { kept, before, isChange } of rules) {
-      if (!isChange || (before !== null && countsAlike(before, database.rules.get(kept.id)))) continue;
-      for (const each of before === null ? [kept] : [kept, before]) heads.add(relationOf(each.rule.head));
+    for (const { after, before, isChange } of rules) {
+      if (!isChange || (before !== null && countsAlike(before, database.rules.get(after.id)))) continue;
+      for (const each of before === null ? [after] : [after, before]) heads.add(relationOf(each.rule.head));
     }
     if (heads.size === 0) return;
     for (const tenant of database.tenants.values()) {
       const reasoner = this.#reasoners.get(tenant);
       if (reasoner?.doubtConcluded([...heads]) !== true) continue;
       reasoner.use(this.programOf(database));
-      this.#upkeep.get(tenant)?.changed(origin);
+      this.#maintenance.get(tenant)?.changed(origin);
     }
   }
 
-  /** Pins a reader for the caller when no upkeep is under way that conclusions of these relations wait for. */
-  async #whenTrue(caller: Caller, limits: ReadLimits, about: readonly string[] | null): Promise<ReadContext> {
+  /** Pins a reader for the caller once the tables of these relations are maintained. */
+  async #pinMaintained(
+    caller: Caller,
+    limits: ReadLimits,
+    about: readonly string[] | null,
+  ): Promise<ReadContext> {
     this.refuseClosed();
     const first = this.pin(caller, limits);
     const { pacer, reader } = first;
     let context = first;
     for (;;) {
       const { reasoner } = context;
-      const upkeep = reasoner.upkeepOf(about);
-      if (upkeep === null) return context;
-      if (!(await waitFor(upkeep.done, pacer))) return { ...this.pin(caller, limits), pacer };
+      const maintenance = reasoner.upkeepOf(about);
+      if (maintenance === null) return context;
+      if (!(await waitFor(maintenance.done, pacer))) return { ...this.pin(caller, limits), pacer };
       this.refuseClosed();
-      // The state that the tables hold now will do where it is not from before the call.
-      if (upkeep.reader.version >= reader.version && reasoner.isShared(upkeep.reader))
-        return { ...context, reader: upkeep.reader };
+      // The state of the tables will do if it is not older than the call.
+      if (maintenance.reader.version >= reader.version && reasoner.isShared(maintenance.reader))
+        return { ...context, reader: maintenance.reader };
       await pacer.rest();
       this.refuseClosed();
       context = { ...this.pin(caller, limits), pacer };
     }
   }
 
-  /** A reader of the tenant's state as it is now. */
+  /** A reader of the tenant's current state. */
   #readerOf(
     database: DatabaseState,
     tenant: TenantState,
@@ -538,18 +543,18 @@ export class LiveState implements CommitObserver {
     reasoner = this.#reasonerOf(database, tenant, name),
   ): PinnedReader {
     const time = this.showTime();
-    this.#pass(database, tenant, name, time);
+    this.#passBoundaries(database, tenant, name, time);
     return reasoner.reader(database.generation, time);
   }
 
-  /** Notices the validities of a tenant that began or ended up to this time, and tells of them. */
-  #pass(database: DatabaseState, tenant: TenantState, name: string, time: number): void {
+  /** Publishes the validity boundaries of a tenant that passed up to this time, and updates what depends on them. */
+  #passBoundaries(database: DatabaseState, tenant: TenantState, name: string, time: number): void {
     const { boundaries } = tenant.facts;
     const since = boundaries.next;
     if (since > time) return;
     const passed = [...boundaries.takeUntil(time)];
-    const told = present(this.#told.get(database), 'a database with facts has a generation');
-    const origin = { told, time, requestId: null };
+    const ids = present(this.#eventIds.get(database), 'a database with facts has a generation');
+    const origin = { ids, time, requestId: null };
     const changes = factChanges(
       tenant.facts,
       name,
@@ -558,12 +563,13 @@ export class LiveState implements CommitObserver {
     );
     for (const change of changes) this.#feed.publish(change);
     this.#reasoners.get(tenant)?.passed(passed, time);
-    this.#upkeep.get(tenant)?.changed(origin);
+    this.#maintenance.get(tenant)?.changed(origin);
   }
 
-  #passAll(): void {
+  #passAllBoundaries(): void {
     const time = this.showTime();
-    for (const { database, tenant, name } of this.everyTenant()) this.#pass(database, tenant, name, time);
+    for (const { database, tenant, name } of this.everyTenant())
+      this.#passBoundaries(database, tenant, name, time);
   }
 
   #nextBoundary(): number {
@@ -577,7 +583,9 @@ export class LiveState implements CommitObserver {
       for (const [name, tenant] of database.tenants) yield { database, tenant, name };
   }
 
-  /** Reasoners are kept for tenants that exist; another is answered from nothing, and leaves nothing behind. */
+  /**
+   * Creates reasoners lazily, one per existing tenant. For any other tenant it returns an empty one that is not stored.
+   */
   #reasonerOf(database: DatabaseState, tenant: TenantState, name: string): Reasoner {
     const program = this.programOf(database);
     let reasoner = this.#reasoners.get(tenant);
@@ -590,15 +598,15 @@ export class LiveState implements CommitObserver {
     reasoner.onBug = onBug;
     if (database.tenants.get(name) !== tenant) return reasoner;
     this.#reasoners.set(tenant, reasoner);
-    const upkeep = new BackgroundMaintenance(reasoner, {
+    const maintenance = new BackgroundMaintenance(reasoner, {
       pin: () => this.#readerOf(database, tenant, name),
-      tell: (atoms, origin) => {
+      publish: (atoms, origin) => {
         for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);
       },
       settled: () => this.#compact(database, name, tenant, []),
       onBug,
     });
-    this.#upkeep.set(tenant, upkeep);
+    this.#maintenance.set(tenant, maintenance);
     return reasoner;
   }
 
@@ -607,49 +615,49 @@ export class LiveState implements CommitObserver {
   }
 }
 
-/** What the engine counts, for metrics. All are totals since the start, but for `facts`. */
+/** The engine's counters for metrics. All are totals since the start, except `facts`. */
 export interface EngineCounters {
   factsAsserted: number;
   factsRetracted: number;
-  /** Retracted since they had expired or faded; among `factsRetracted`. */
+  /** Facts retracted because they had expired or faded; included in `factsRetracted`. */
   factsEvicted: number;
   rulesFired: number;
-  /** Stored facts now, over all databases and tenants. */
+  /** Facts stored now, over all databases and tenants. */
   facts: number;
   records: number;
   commits: number;
-  /** Bytes of the frames that were written. */
+  /** Bytes of written frames. */
   logBytes: number;
-  /** Snapshots that were written. */
+  /** Number of snapshots written. */
   snapshots: number;
-  /** Backups that were sent whole. */
+  /** Number of backups sent completely. */
   backups: number;
 }
 
-/** What there is at present, for gauges. Bytes of tables are as they were last measured. */
+/** The engine's current figures, for gauges. Table sizes are as last measured. */
 export interface EngineFigures {
   readonly databases: number;
   readonly tenants: number;
   readonly rules: number;
-  /** Conclusions in the tables that later questions share: one that several tables hold counts for each. */
+  /** Conclusions in shared tables; one in several tables counts once for each. */
   readonly conclusions: number;
   readonly derivedBytes: number;
   readonly derivedBudgetBytes: number;
   readonly openTransactions: number;
-  /** Sessions whose last context window is remembered. */
+  /** Sessions with a remembered context window. */
   readonly windowSessions: number;
-  /** Of all segments of the log on disk. */
+  /** Bytes of all log segments on disk. */
   readonly logBytes: number;
   readonly logSegments: number;
-  /** Records that are not yet durable. */
+  /** Bytes of records that are not yet durable. */
   readonly logWaitingBytes: number;
-  /** The last snapshot; null: there is none. `at` in epoch milliseconds. */
+  /** The last snapshot; null: none. `at` is in epoch milliseconds. */
   readonly snapshot: { readonly bytes: number; readonly at: number } | null;
-  /** What the last snapshot of this process took; null: it has written none. */
+  /** Duration of the last snapshot of this process; null: none was written. */
   readonly snapshotTookMs: number | null;
   /** Sequence of the last record. */
   readonly position: number;
   readonly isEncrypted: boolean;
-  /** When the last backup was taken that was sent whole, epoch milliseconds; null: none was since the start. */
+  /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
   readonly backupAt: number | null;
 }

@@ -6,21 +6,21 @@ import type { FactChange, FactChanges } from '../state/fact-changes.ts';
 import type { Report } from '../state/report.ts';
 
 /**
- * What subscribers are told of a change, and by which ids. A write of very many facts is told as one `reset`: whoever follows reads
- * again, which is less than the changes themselves would be.
+ * A write with more changes is published as one `reset`: subscribers read again, which costs less than the changes
+ * would.
  */
-export const mostChangesTold = 1000;
+export const maxChangesPublished = 1000;
 
 /**
- * A generation of a database, and the only place that gives numbers to what is told of it: they ascend in the order of
- * telling, and none is given twice.
+ * Assigns the event ids of one generation of a database. It is their only source; ids ascend in order of publication
+ * and are never reused.
  */
-export class ToldGeneration {
+export class EventIds {
   readonly database: string;
   readonly generation: number;
   #next: number;
 
-  /** Numbers begin with `first`. */
+  /** The first id ends in `first`. */
   constructor(database: string, generation: number, first = 0) {
     this.database = database;
     this.generation = generation;
@@ -32,14 +32,16 @@ export class ToldGeneration {
   }
 }
 
-/** What made a change: the generation it belongs to, when it was, and the request, null where it was the time. */
+/**
+ * The origin of a change: its generation's event ids, its time, and its request; `requestId` is null if time caused it.
+ */
 export interface Origin {
-  readonly told: ToldGeneration;
+  readonly ids: EventIds;
   readonly time: number;
   readonly requestId: string | null;
 }
 
-/** The changes that a write made itself. */
+/** The events for the changes that a write itself made. */
 export function changesOf(report: Report, origin: Origin): Change[] {
   const { database, tenant, rules, cleared } = report;
   if (cleared !== null) {
@@ -48,10 +50,10 @@ export function changesOf(report: Report, origin: Origin): Change[] {
   }
   const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
   const changes = facts === undefined ? [] : factChanges(facts, tenant, report.changes, origin);
-  for (const { kept, isChange } of rules) {
+  for (const { after, isChange } of rules) {
     if (!isChange) continue;
-    const { id, text, scope } = kept;
-    // Rules serve all tenants.
+    const { id, text, scope } = after;
+    // Rules apply to all tenants.
     changes.push(change('rule.changed', null, origin, { id, rule: text, scope }));
   }
   if (report.scope?.isChange === true)
@@ -59,14 +61,14 @@ export function changesOf(report: Report, origin: Origin): Change[] {
   return changes;
 }
 
-/** What a tenant is told of its stored facts. */
+/** The events for changes of a tenant's stored facts. */
 export function factChanges(
   facts: FactStore,
   tenant: string | null,
   changes: readonly FactChange[] | FactChanges,
   origin: Origin,
 ): Change[] {
-  if (changes.length > mostChangesTold) return [change('reset', tenant, origin, {})];
+  if (changes.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
   return Array.from(changes, ({ kind, fact }) => {
     const { predicate, negated } = fact.relation;
     const atom = renderAtom({ predicate, args: facts.argsOf(fact), negated });
@@ -74,13 +76,13 @@ export function factChanges(
   });
 }
 
-/** The conclusions that a change withdrew; null: more than can be told. They come after the change itself. */
+/** The events for conclusions that a change withdrew, published after the change itself; null: too many to list. */
 export function withdrawalsOf(tenant: string, atoms: readonly string[] | null, origin: Origin): Change[] {
-  if (atoms === null || atoms.length > mostChangesTold) return [change('reset', tenant, origin, {})];
+  if (atoms === null || atoms.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
   return atoms.map((atom) => change('conclusion.withdrawn', tenant, origin, { atom }));
 }
 
-/** An agent called a tool in this tenant; `id` is the call's. */
+/** The event for an agent's tool call in this tenant; `id` is the call's. */
 export function toolCallOf(tenant: string, id: string, origin: Origin): Change {
   return change('mcp.call', tenant, origin, { id });
 }
@@ -88,14 +90,14 @@ export function toolCallOf(tenant: string, id: string, origin: Origin): Change {
 function change(
   kind: ChangeKind,
   tenant: string | null,
-  { told, time, requestId }: Origin,
+  { ids, time, requestId }: Origin,
   about: Partial<ChangeData>,
 ): Change {
-  const data = { generation: told.generation, time, requestId, ...about };
-  return { id: told.nextId(), kind, database: told.database, tenant, data };
+  const data = { generation: ids.generation, time, requestId, ...about };
+  return { id: ids.nextId(), kind, database: ids.database, tenant, data };
 }
 
-/** The change that tells a subscriber to read everything again. */
+/** The event that tells a subscriber to read everything again. */
 export function resetChange(
   database: string,
   tenant: string | null,
@@ -109,4 +111,31 @@ export function resetChange(
     tenant,
     data: { generation, time, requestId: null },
   };
+}
+
+/**
+ * The changes caused by the passing of time, in the form of writes: stored facts whose validity began or ended between
+ * the instants `since` and `time`, inclusive. `passed` are the facts that have, or once had, a bound there, in order; a
+ * bound that was moved, removed or replaced up to this generation is no change.
+ */
+export function boundsPassed(
+  facts: FactStore,
+  passed: readonly number[],
+  generation: number,
+  { since, time }: { readonly since: number; readonly time: number },
+): FactChange[] {
+  const changes: FactChange[] = [];
+  for (const number of passed) {
+    const { relation, row: newest } = facts.versionOf(number);
+    // A write that is not yet visible may be in progress.
+    const row = relation.versionAt(newest, generation);
+    if (row < 0 || !relation.wasAlive(row, generation)) continue;
+    const fact = { relation, row };
+    const from = relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
+    const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+    if (until <= time) {
+      if (until >= since) changes.push({ kind: 'fact.retracted', fact });
+    } else if (from >= since && from <= time) changes.push({ kind: 'fact.asserted', fact });
+  }
+  return changes;
 }

@@ -4,8 +4,10 @@ import type { ListingCache } from './listing-cache.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import { sees } from '../datalog/model/reader.ts';
 
-/** What every read works with: one tenant of one database as a pinned reader sees it. */
+/** The context of a read: one tenant of one database, as a pinned reader sees it. */
 export interface ReadContext {
   readonly database: DatabaseState;
   readonly tenant: TenantState;
@@ -15,10 +17,10 @@ export interface ReadContext {
   readonly listings: ListingCache;
 }
 
-/** What a read needs that ends in the turn that it begins in. */
+/** The context of a synchronous read, which begins and ends in one turn. */
 export type LookupContext = Pick<ReadContext, 'database' | 'tenant' | 'reader'>;
 
-/** The stored fact as it is shown, its salience as of `time`. */
+/** The stored fact as answers show it, with its salience as of `time`. */
 export function storedFact(
   context: ReadContext,
   fact: FactRow,
@@ -47,13 +49,57 @@ export function storedFact(
   };
 }
 
+/** The scope that a request selects. */
 export function scopeChoice(choice: { scope: string | null; unscoped: boolean }): ScopeChoice {
   if (choice.unscoped) return { kind: 'unscoped' };
   return choice.scope === null ? { kind: 'all' } : { kind: 'scope', scope: choice.scope };
 }
 
-/** Which facts a question or a window is about, as in every request. */
+/** The fields of a request that select the scope of a question or window. */
 export interface ViewFields {
   readonly scope: string | null;
   readonly unscoped: boolean;
+}
+
+/** True if the reader sees the row in the view. */
+export type IsVisible = (relation: StoredRelation, row: number) => boolean;
+
+/**
+ * Returns a test for rows that the context's reader sees in the view: stored, valid at its time, and of the view's
+ * scope.
+ */
+export function visibleIn({ tenant, reader }: ReadContext, view: ScopeChoice): IsVisible {
+  const scope = scopeNumberOf(tenant.facts, view);
+  if (scope === null) return (relation, row) => sees(reader, relation, row);
+  return (relation, row) =>
+    (relation.columns[relation.arity] as Int32Array)[row] === scope && sees(reader, relation, row);
+}
+
+/** The number of the view's scope, -1 if no fact was ever in it; null: the view includes all scopes. */
+export function scopeNumberOf(facts: ReadContext['tenant']['facts'], view: ScopeChoice): number | null {
+  if (view.kind === 'all') return null;
+  return view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
+}
+
+const rowsBetweenBreaths = 0xfff;
+
+/** The number of stored facts that the context's reader sees in the view. */
+export async function countVisible(context: ReadContext, view: ScopeChoice): Promise<number> {
+  const { tenant, reader, pacer } = context;
+  const isVisible = visibleIn(context, view);
+  let count = 0;
+  for (const relation of tenant.facts.relations.values()) {
+    const isOpen = relation.validFrom === null && relation.validUntil === null;
+    const live = isOpen && reader.overlay === null ? relation.liveIn(reader.generation) : null;
+    if (live !== null && view.kind === 'all') {
+      count += live;
+      continue;
+    }
+    const rows = relation.rowsAt(reader.generation);
+    for (let row = 0; row < rows; row++) {
+      if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
+      if (isVisible(relation, row)) count++;
+    }
+  }
+  return count;
 }

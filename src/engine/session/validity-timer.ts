@@ -1,27 +1,27 @@
 import type { Clock } from '../base/clock.ts';
 
-/**
- * The one timer for all instants at which a validity begins or ends, of every tenant.
- *
- * It only sees to it that such an instant is noticed soon: what holds at which time is decided by readers, which are
- * pinned at one. The clock says what time it is, so a timer that fires too early is set again. It keeps no process
- * alive.
- */
+/** What the timer needs from the live state. */
 export interface ValidityTimerHost {
   readonly clock: Clock;
-  /** The next instant of any tenant, Infinity where there is none. */
+  /** The next boundary of any tenant; Infinity: none. */
   readonly next: () => number;
-  /** An instant has come. */
+  /** Called when a boundary has passed. */
   readonly reached: () => void;
 }
 
-/** Clocks are set and machines sleep: so long at most until the clock is looked at again, in milliseconds. */
-const longestMs = 30_000;
+/** Longest wait before the clock is read again, in milliseconds, since clocks change and machines sleep. */
+const maxWaitMs = 30_000;
 
+/**
+ * The single timer for all validity boundaries of all tenants.
+ *
+ * It only makes boundaries known soon; readers, pinned to one time, decide what is valid. The clock is authoritative,
+ * so a timer that fires early is set again. It does not keep the process alive.
+ */
 export class ValidityTimer {
   readonly #host: ValidityTimerHost;
   #timer: ReturnType<typeof setTimeout> | null = null;
-  /** The instant that it waits for. */
+  /** The boundary that it waits for. */
   #instant = Number.POSITIVE_INFINITY;
   #isClosed = false;
 
@@ -30,12 +30,12 @@ export class ValidityTimer {
     this.expect(host.next());
   }
 
-  /** An instant is to come: it is waited for where it is the earliest. */
+  /** Announces a boundary; the timer waits for the earliest. */
   expect(instant: number): void {
     if (this.#isClosed || instant >= this.#instant) return;
     this.#instant = instant;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    const wait = Math.min(longestMs, Math.max(1, Math.ceil(instant - this.#host.clock.now())));
+    const wait = Math.min(maxWaitMs, Math.max(1, Math.ceil(instant - this.#host.clock.now())));
     this.#timer = setTimeout(() => this.#look(), wait);
     this.#timer.unref();
   }

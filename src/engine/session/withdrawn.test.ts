@@ -15,9 +15,9 @@ import {
   startTime,
 } from '../testing/engine-fixtures.ts';
 
-/** The stream of changes tells of conclusions that any change withdrew (contract sections 5 and 9). */
+/** The event stream reports conclusions withdrawn by any change (contract sections 5 and 9). */
 
-/** What the engine tells from now on. */
+/** The events that the engine publishes from now on. */
 function listen({ engine }: Session): Change[] {
   const seen: Change[] = [];
   engine.subscribe((change) => seen.push(change));
@@ -30,10 +30,10 @@ const withdrawn = (seen: readonly Change[]): string[] =>
 const shown = (seen: readonly Change[]): string[] =>
   seen.map(({ id, kind, data }) => `${id} ${kind} ${data.atom ?? data.rule ?? ''}`.trim());
 
-/** Long enough for a run in the background to have ended: what is expected not to come would have come. */
+/** Long enough for a background run to end: events that must not come would have come. */
 const quiet = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 60));
 
-test('a retraction is followed by a conclusion.withdrawn for every known dependent, told once', async () => {
+test('a retraction is followed by one conclusion.withdrawn for every known dependent', async () => {
   const session = await openSession();
   await session.tellAll(['parent(a, b)', 'parent(b, c)', 'parent(b, d)']);
   await session.teach('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
@@ -49,7 +49,7 @@ test('a retraction is followed by a conclusion.withdrawn for every known depende
   expect(new Set(seen.map(({ data }) => data.requestId)).size).toBe(1);
 });
 
-test('an assertion that makes an absence false withdraws what rested on it, with its request and time', async () => {
+test('an assertion that makes an absence false withdraws what depends on it, with its request and time', async () => {
   const session = await openSession();
   await session.tellAll(['bird(tweety)', 'bird(woody)']);
   await session.teach('flies(?x) :- bird(?x), not penguin(?x)');
@@ -79,7 +79,7 @@ test('an assertion that changes an aggregate withdraws its old value', async () 
   expect(await session.results('total(?n)')).toEqual(['total(9)']);
 });
 
-test('a question that takes a change in before the run in the background takes nothing from the stream', async () => {
+test('a question that takes in a change before the background run removes nothing from the stream', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   await session.teach('q(?x) :- p(?x), not r(?x)');
@@ -92,7 +92,7 @@ test('a question that takes a change in before the run in the background takes n
   expect(withdrawn(seen)).toEqual(['q(a)']);
 });
 
-test('a write that names a constant which rules had computed withdraws what it takes away all the same', async () => {
+test('a write that names a constant computed by rules still publishes what it withdraws', async () => {
   const session = await openSession();
   await session.tellAll(['item(a, 1)', 'item(b, 4)']);
   await session.teach('total(?n) :- ?n = sum { ?v, ?i : item(?i, ?v) }');
@@ -104,7 +104,7 @@ test('a write that names a constant which rules had computed withdraws what it t
   expect(withdrawn(seen)).toEqual(['total(5)']);
 });
 
-test('an answer that a question worked out on its own, beside another, is told of when it is withdrawn', async () => {
+test('an answer that a question derived in its own tables is published when withdrawn', async () => {
   const { pause, hold, release } = gate();
   const session = await openSession({ pause });
   await session.tellAll([...chainOf(300), 'p(a)', 'p(b)']);
@@ -124,7 +124,7 @@ test('an answer that a question worked out on its own, beside another, is told o
   await expect.poll(() => withdrawn(seen)).toEqual(['q(a)', 'q(b)']);
 });
 
-test('a conclusion that is withdrawn, holds again and is withdrawn again is told twice', async () => {
+test('a conclusion that is withdrawn, becomes true and is withdrawn again is published twice', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   await session.teach('q(?x) :- p(?x), not r(?x)');
@@ -138,7 +138,7 @@ test('a conclusion that is withdrawn, holds again and is withdrawn again is told
   }
 });
 
-test('a fact whose validity ends is told as retracted, and what rested on it as withdrawn, without a question', async () => {
+test('a fact whose validity ends is published as retracted, and its dependents as withdrawn, without a question', async () => {
   const session = await openSession();
   const { clock } = session;
   await session.tell('p(b)');
@@ -155,7 +155,7 @@ test('a fact whose validity ends is told as retracted, and what rested on it as 
   ]);
 });
 
-test('a fact whose validity begins is told as asserted, and what it makes untrue as withdrawn', async () => {
+test('a fact whose validity begins is published as asserted, and what it makes untrue as withdrawn', async () => {
   const session = await openSession();
   const { clock } = session;
   await session.tell('p(a)');
@@ -167,7 +167,7 @@ test('a fact whose validity begins is told as asserted, and what it makes untrue
   await expect.poll(() => shown(seen)).toEqual(['3.1 fact.asserted r(a)', '3.2 conclusion.withdrawn q(a)']);
 });
 
-test('a question that notices an expiry first has it told at once, and nobody tells it again', async () => {
+test('a question that notices an expiry first publishes it at once, and it is published only once', async () => {
   const session = await openSession();
   await session.tell('p(a)', { ttl: hour });
   await session.teach('q(?x) :- p(?x)');
@@ -188,7 +188,7 @@ test('a question that notices an expiry first has it told at once, and nobody te
   ]);
 });
 
-test('an expiry that a write comes upon is told before the write', async () => {
+test('an expiry that a write notices is published before the write', async () => {
   const session = await openSession();
   await session.tell('p(a)', { ttl: hour });
   const seen = listen(session);
@@ -198,7 +198,7 @@ test('an expiry that a write comes upon is told before the write', async () => {
   expect(shown(seen)).toEqual(['1.1 fact.retracted p(a)', '2.0 fact.asserted p(a)']);
 });
 
-test('an end of validity that was put off or taken back is not told', async () => {
+test('an end of validity that was postponed or removed is not published', async () => {
   const session = await openSession();
   const { clock } = session;
   await session.tell('p(a)', { ttl: second });
@@ -215,7 +215,7 @@ test('an end of validity that was put off or taken back is not told', async () =
   expect(shown(seen).slice(1)).toEqual(['5.2 fact.retracted p(a)']);
 });
 
-test('a boundary that comes earlier by a later write is noticed in time, one in the far future disturbs nothing', async () => {
+test('a boundary moved earlier by a later write is noticed in time, and one in the far future disturbs nothing', async () => {
   const session = await openSession();
   const { clock } = session;
   await session.tell('p(far)', { ttl: 400 * 24 * hour });
@@ -226,7 +226,7 @@ test('a boundary that comes earlier by a later write is noticed in time, one in 
   await expect.poll(() => shown(seen)).toEqual(['3.1 fact.retracted p(soon)']);
 });
 
-test('very many facts that expire at once are told as a reset', async () => {
+test('very many facts that expire at once are published as a reset', async () => {
   const session = await openSession();
   const facts = Array.from({ length: 1001 }, (_, at) => ({
     ...factInput('p(a)', { ttl: 20 }),
@@ -238,7 +238,7 @@ test('very many facts that expire at once are told as a reset', async () => {
   await expect.poll(() => shown(seen)).toEqual(['1.1 reset']);
 });
 
-test('more conclusions withdrawn by an assertion than can be told are told as a reset', async () => {
+test('too many conclusions withdrawn by an assertion are published as a reset', async () => {
   const session = await openSession();
   await session.teach('q(?x) :- p(?x), not off()');
   const facts = Array.from({ length: 1001 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
@@ -249,7 +249,7 @@ test('more conclusions withdrawn by an assertion than can be told are told as a 
   await expect.poll(() => shown(seen)).toEqual(['3.0 fact.asserted off()', '3.1 reset']);
 });
 
-test('a rule that is disabled, changed, taught or deleted withdraws in every tenant what it takes away', async () => {
+test('disabling, changing, teaching or deleting a rule publishes withdrawals in every tenant', async () => {
   const session = await openSession();
   const other = session.as({ tenant: 'other' });
   const { id } = await session.teach('flies(?x) :- bird(?x)');
@@ -287,7 +287,7 @@ test('a rule that is disabled, changed, taught or deleted withdraws in every ten
   await expectWithdrawn(['flies(tweety)', 'safe(tweety)']);
 });
 
-test('ids ascend within a generation and are given once, whatever tells', async () => {
+test('ids ascend within a generation and are unique, whatever publishes', async () => {
   const session = await openSession();
   const other = session.as({ tenant: 'other' });
   const seen = listen(session);
@@ -310,7 +310,7 @@ test('ids ascend within a generation and are given once, whatever tells', async 
   }
 });
 
-test('what expired before the start is told to nobody, and ids of an earlier process are not given again', async () => {
+test('facts that expired before the start are not published, and ids of an earlier process are not reused', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'corollary-events-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const first = await openSession({ storageDir: folder });
@@ -332,7 +332,7 @@ test('what expired before the start is told to nobody, and ids of an earlier pro
   expect(seen[0]?.id).toMatch(/^3\.\d{13}$/);
 });
 
-test('a fact that comes and goes for long leaves answers and what is told as they should be', async () => {
+test('a fact that comes and goes for a long time leaves answers and events correct', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(b)', 'p(c)']);
   await session.teach('q(?x) :- p(?x), not r(?x)');
@@ -351,7 +351,7 @@ test('a fact that comes and goes for long leaves answers and what is told as the
   expect(withdrawn(seen).filter((atom) => atom === 'q(c)')).toHaveLength(1);
 });
 
-test('an engine that is closed while changes are taken in ends without more ado', async () => {
+test('an engine closed during maintenance ends cleanly', async () => {
   const session = await openSession();
   await session.tellAll(chainOf(150));
   await session.teach('reach(?x, ?y) :- edge(?x, ?y)');

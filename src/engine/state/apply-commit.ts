@@ -1,12 +1,11 @@
 import { changeRules } from './apply-rules.ts';
-import { type Prepared, rowsInSlice } from './apply-slices.ts';
+import { type Draft, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { Commit, RuleOperation } from './operation.ts';
-import type { Draft, RuleChange } from './report.ts';
 import { type DatabaseState, newTenant, type TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 
-/** All that a transaction wrote, in one generation: seen by everybody or by nobody. */
+/** Applies a transaction in one generation: readers see all of its writes or none. */
 export function* applyCommit(
   database: DatabaseState,
   operation: Commit,
@@ -34,7 +33,7 @@ interface Moment {
   readonly time: number;
 }
 
-/** Ends those that are stored; returns their rows. */
+/** Retracts those of the facts that are stored; returns their rows. */
 function* retractFacts(
   { facts }: TenantState,
   { retract }: Commit,
@@ -70,7 +69,7 @@ function* assertFacts(
   }
 }
 
-/** Several new rules are `r12`, `r12-1`, `r12-2`: in the order in which they were taught. */
+/** Applies rule operations in order. New rules get the ids `r12`, `r12-1`, `r12-2`, … */
 function applyRules(
   database: DatabaseState,
   operations: readonly RuleOperation[],
@@ -82,14 +81,14 @@ function applyRules(
     const id = taught === 0 ? `r${generation}` : `r${generation}-${taught}`;
     const change = changeRules(database.rules, operation, { id, time, generation });
     if (change.status === 'asserted') taught++;
-    const earlier = changes.get(change.kept.id);
-    changes.set(change.kept.id, earlier === undefined ? change : merged(earlier, change));
+    const earlier = changes.get(change.after.id);
+    changes.set(change.after.id, earlier === undefined ? change : merged(earlier, change));
   }
   return [...changes.values()];
 }
 
-/** One change in the place of two of the same rule. */
+/** Merges two changes of one rule into one. */
 function merged(first: RuleChange, last: RuleChange): RuleChange {
   const status = first.status === 'asserted' ? 'asserted' : last.status;
-  return { kept: last.kept, before: first.before, status, isChange: first.isChange || last.isChange };
+  return { after: last.after, before: first.before, status, isChange: first.isChange || last.isChange };
 }

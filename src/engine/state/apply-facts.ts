@@ -1,14 +1,13 @@
 import type { FactRow, FactStore, StoreOutcome } from '../store/fact-store.ts';
-import { type Prepared, rowsInSlice } from './apply-slices.ts';
+import { type Draft, type Prepared, rowsInSlice } from './report.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Operation } from './operation.ts';
-import type { Draft } from './report.ts';
 import { type DatabaseState, newTenant } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 
-/** What operations on facts do to the stored facts of a tenant. */
+/** Applies operations on a tenant's stored facts. */
 
-/** Stores the facts, and shows them in the next generation where that changes anything. */
+/** Stores the facts and publishes them in the next generation if anything changed. */
 export function* storeFacts(
   database: DatabaseState,
   operation: Extract<Operation, { kind: 'assert' }>,
@@ -45,7 +44,7 @@ export function* storeFacts(
   };
 }
 
-/** Retracts what is found, and shows that in the next generation where there is anything. */
+/** Retracts the facts found and publishes that in the next generation, if there are any. */
 export function* retractAll(
   database: DatabaseState,
   tenantName: string,
@@ -75,8 +74,8 @@ export function* retractAll(
 }
 
 /**
- * Retracts what an import asserted and nobody else changed since, and shows that in the next generation where there is
- * anything. What somebody changed is kept, and told in the order of assertion.
+ * Retracts the facts that an import asserted and no other write has changed since, and publishes that in the next
+ * generation, if there are any. Facts changed since stay; the outcome lists them in order of assertion.
  */
 export function* applyImportUndo(
   database: DatabaseState,

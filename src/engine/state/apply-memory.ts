@@ -1,20 +1,19 @@
-import { rowsInSlice, type Prepared } from './apply-slices.ts';
-import type { Consolidation, ConsolidatedValue } from '../contract/memory.ts';
+import { type Draft, type Prepared, rowsInSlice } from './report.ts';
+import type { ConsolidatedValue, Consolidation } from '../contract/memory.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { Consolidate, Decay, Restore, SummaryToStore } from './operation.ts';
 import type { FactChange } from './fact-changes.ts';
-import type { Draft } from './report.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 
 /**
- * What decay, consolidation and restoring do to the stored facts of a tenant: exactly what their records say.
+ * Applies decay, consolidation and restoring to a tenant's stored facts, exactly as recorded.
  *
- * What they retract is named by number and is stored when they are logged; where a number names nothing that is alive,
- * there is nothing to retract. Uses are written here and never read.
+ * Records name the facts to retract by number; those facts are stored when the record is logged. A number without a
+ * live version retracts nothing. Uses are written here, never read.
  */
 
-/** Evicts facts, and forgets the ends of those that had ended before and were asserted again. */
+/** Evicts facts, and forgets the ends of validity of facts that had ended and were asserted again. */
 export function* applyDecay(
   database: DatabaseState,
   { tenant: name, scope, facts: numbers }: Decay,
@@ -60,7 +59,7 @@ function consolidationOf(
   return { from, position, values, count, first, last };
 }
 
-/** Retracts the summary, then asserts facts that it stood for; their coming back is a use. */
+/** Retracts a summary, then asserts facts that it replaced; restoring a fact counts as a use. */
 export function* applyRestoring(
   database: DatabaseState,
   { tenant: name, summary, facts }: Restore,
@@ -81,7 +80,7 @@ export function* applyRestoring(
   return () => writer.show();
 }
 
-/** Writes facts into the generation to come, and reports them. */
+/** Writes facts into the next generation and reports them. */
 class MemoryWriter {
   readonly #database: DatabaseState;
   readonly #tenant: TenantState;
@@ -120,7 +119,7 @@ class MemoryWriter {
     return stored;
   }
 
-  /** Makes the generation the one that is there, where anything changed. */
+  /** Publishes the generation if anything changed. */
   show(): void {
     if (this.#draft.changes.length > 0) this.#database.advance(this.#record.time, this.#record.requestId);
     for (const fact of this.#retracted) this.#tenant.uses.drop(fact);

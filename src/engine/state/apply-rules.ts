@@ -2,25 +2,25 @@ import { present } from '../base/assert.ts';
 import { type RuleRecord, type RuleStore } from '../store/rule-store.ts';
 import { ruleIdentity } from '../language/identity.ts';
 import { renderRule } from '../language/print.ts';
-import type { RuleOperation, RuleToKeep } from './operation.ts';
+import type { RuleOperation, RuleToStore } from './operation.ts';
 import type { RuleChange } from './report.ts';
 import type { DatabaseState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 
 /**
- * What operations on rules do: to the state, and to a copy of the rules where they are only supposed.
+ * Applies operations on rules, to the state or to a hypothetical copy of the rules.
  *
- * What can be refused was refused before: the rules fit together, and those that are named are there.
+ * The checks ran before: the rules are stratified, and rules named by id exist.
  */
 
-/** Where a change of rules comes from: `id` is for a rule that is new. */
+/** The origin of a rule change; a new rule gets `id`. */
 export interface RuleOrigin {
   readonly id: string;
   readonly time: number;
   readonly generation: number;
 }
 
-/** Changes the rules, and makes the next generation where that is a change. */
+/** Changes the rules and advances the generation if that is a change. */
 export function applyRule(database: DatabaseState, operation: RuleOperation, record: LogRecord): RuleChange {
   const generation = database.generation + 1;
   const change = changeRules(database.rules, operation, {
@@ -32,6 +32,7 @@ export function applyRule(database: DatabaseState, operation: RuleOperation, rec
   return change;
 }
 
+/** Applies one operation to the rules, without advancing a generation. */
 export function changeRules(rules: RuleStore, operation: RuleOperation, origin: RuleOrigin): RuleChange {
   switch (operation.kind) {
     case 'teach':
@@ -39,25 +40,25 @@ export function changeRules(rules: RuleStore, operation: RuleOperation, origin: 
     case 'updateRule':
       return update(rules, operation, origin);
     case 'forgetRule': {
-      const kept = present(rules.get(operation.id), 'the rule was there when it was checked');
-      rules.remove(kept);
-      return { kept, before: kept, status: 'retracted', isChange: true };
+      const stored = present(rules.get(operation.id), 'the rule was there when it was checked');
+      rules.remove(stored);
+      return { after: stored, before: stored, status: 'retracted', isChange: true };
     }
   }
 }
 
-/** Teaches one rule more, which gets the id; or finds that it is there, and takes over what is given. */
-function teach(rules: RuleStore, wanted: RuleToKeep, { id, time, generation }: RuleOrigin): RuleChange {
+/** Adds a rule under the given id; if an equal rule exists, updates its name, description and enabled flag instead. */
+function teach(rules: RuleStore, wanted: RuleToStore, { id, time, generation }: RuleOrigin): RuleChange {
   const rule = present(wanted.rule, 'a rule that is taught is given');
   const identity = ruleIdentity(rule);
   const same = rules.same(identity, wanted.scope);
   if (same !== null) {
-    const kept = changedRule(same, { ...wanted, rule: null }, generation);
-    if (kept === null) return { kept: same, before: same, status: 'unchanged', isChange: false };
-    rules.put(kept);
-    return { kept, before: same, status: 'updated', isChange: true };
+    const stored = changedRule(same, { ...wanted, rule: null }, generation);
+    if (stored === null) return { after: same, before: same, status: 'unchanged', isChange: false };
+    rules.put(stored);
+    return { after: stored, before: same, status: 'updated', isChange: true };
   }
-  const kept: RuleRecord = {
+  const stored: RuleRecord = {
     id,
     rule,
     text: renderRule(rule),
@@ -69,8 +70,8 @@ function teach(rules: RuleStore, wanted: RuleToKeep, { id, time, generation }: R
     createdAt: time,
     changedIn: generation,
   };
-  rules.put(kept);
-  return { kept, before: null, status: 'asserted', isChange: true };
+  rules.put(stored);
+  return { after: stored, before: null, status: 'asserted', isChange: true };
 }
 
 function update(
@@ -78,20 +79,20 @@ function update(
   { id, rule: wanted }: Extract<RuleOperation, { kind: 'updateRule' }>,
   { generation }: RuleOrigin,
 ): RuleChange {
-  const kept = present(rules.get(id), 'the rule was there when it was checked');
-  const next = changedRule(kept, wanted, generation);
-  if (next === null) return { kept, before: kept, status: 'unchanged', isChange: false };
+  const stored = present(rules.get(id), 'the rule was there when it was checked');
+  const next = changedRule(stored, wanted, generation);
+  if (next === null) return { after: stored, before: stored, status: 'unchanged', isChange: false };
   rules.put(next);
-  return { kept: next, before: kept, status: 'updated', isChange: true };
+  return { after: next, before: stored, status: 'updated', isChange: true };
 }
 
-/** The rule with what is given in place of what was, or null where that is no change. */
-export function changedRule(kept: RuleRecord, wanted: RuleToKeep, generation: number): RuleRecord | null {
+/** The rule with the given fields replaced; null if that changes nothing. */
+export function changedRule(stored: RuleRecord, wanted: RuleToStore, generation: number): RuleRecord | null {
   const next: RuleRecord = {
-    ...kept,
-    name: wanted.name ?? kept.name,
-    description: wanted.description ?? kept.description,
-    enabled: wanted.enabled ?? kept.enabled,
+    ...stored,
+    name: wanted.name ?? stored.name,
+    description: wanted.description ?? stored.description,
+    enabled: wanted.enabled ?? stored.enabled,
     changedIn: generation,
   };
   if (wanted.rule !== null) {
@@ -100,10 +101,10 @@ export function changedRule(kept: RuleRecord, wanted: RuleToKeep, generation: nu
     Object.assign(next, { name: wanted.name, description: wanted.description });
   }
   const isSame =
-    next.text === kept.text &&
-    next.scope === kept.scope &&
-    next.name === kept.name &&
-    next.description === kept.description &&
-    next.enabled === kept.enabled;
+    next.text === stored.text &&
+    next.scope === stored.scope &&
+    next.name === stored.name &&
+    next.description === stored.description &&
+    next.enabled === stored.enabled;
   return isSame ? null : next;
 }

@@ -1,23 +1,22 @@
 import type { FactRow, FactStore, FactVersion } from '../store/fact-store.ts';
 import type { RuleRecord, RuleStore } from '../store/rule-store.ts';
-import { type Prepared, rowsInSlice } from './apply-slices.ts';
+import { type Draft, type Prepared, rowsInSlice } from './report.ts';
 import { baseOfMerge, emptyPlan, type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
-import type { Draft } from './report.ts';
 import { factsOfScope } from './scope-join.ts';
 import { type DatabaseState, newTenant, type TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 
 /**
- * What operations on whole scopes do. They are logged by what was asked for, and find out from the state what that comes
- * to; what can be refused was refused before.
+ * Applies operations on whole scopes. A record holds the request, and applying it reads its effect from the state; all
+ * checks ran before.
  *
- * Facts are copied by their ids, rows found first and written then: no text is read. Ids are given in the order of
- * relations by name and of rows in them. Rules, the record of the scope and what is forgotten of uses change in the step
- * that shows the generation.
+ * Facts are copied by dictionary id without reading text: rows are found first and written afterwards. New facts are
+ * numbered by relation name, then row. Rules, the scope's record and dropped uses change in the step that publishes the
+ * generation.
  */
 
-/** Copies facts with validity and metadata, and those rules that target does not have. */
+/** Copies facts with validity and metadata, and the rules that target does not have. */
 export function* applyFork(
   database: DatabaseState,
   operation: ForkScope,
@@ -34,16 +33,16 @@ export function* applyFork(
   const writer = new ScopeWriter(database, tenant, number, record, draft);
   const generation = database.generation + 1;
   const hasBase = operation.hasBase === true;
-  // The source may be no more than the name of a scope with rules.
+  // The source may be only the name of a scope with rules.
   const base = { scope: facts.internScope(source), generation, time: record.time };
   const { mergeBases } = facts;
   const bases = hasBase ? mergeBases.forked(number, base) : mergeBases.ended(number, generation);
   const showBases = yield* facts.changeBases(bases, writer.storeAll(versionsOf(facts, rows)));
   const copies = operation.withRules ? copiedRules(database, source, target, record.time) : [];
   return () => {
-    for (const kept of copies) {
-      database.rules.put(kept);
-      draft.rules.push({ kept, before: null, status: 'asserted', isChange: true });
+    for (const stored of copies) {
+      database.rules.put(stored);
+      draft.rules.push({ after: stored, before: null, status: 'asserted', isChange: true });
     }
     const known = facts.scopes.get(number);
     const isNewFork = target !== null && (known?.isForked !== true || known.forkedFrom !== source);
@@ -56,7 +55,7 @@ export function* applyFork(
   };
 }
 
-/** Does what the plan of the merge says, which is made of the state as it is right before. */
+/** Carries out the merge plan, made from the state right before the merge. */
 export function* applyMerge(
   database: DatabaseState,
   operation: MergeScopes,
@@ -81,7 +80,7 @@ export function* applyMerge(
   });
   const showBases = yield* facts.changeBases(bases, written());
   function* written(): Generator<'more', void, undefined> {
-    // In this order the scope is never without facts in between.
+    // In this order the scope never becomes empty in between.
     yield* writer.storeAll(stored);
     yield* writer.retractAll(retracted);
   }
@@ -92,7 +91,7 @@ export function* applyMerge(
   };
 }
 
-/** Retracts the tenant's facts of the scope, and takes its rules away where no other tenant has facts there. */
+/** Retracts the tenant's facts of the scope, and removes its rules unless another tenant has facts there. */
 export function* applyScopeDeletion(
   database: DatabaseState,
   operation: Extract<Operation, { kind: 'deleteScope' }>,
@@ -112,9 +111,9 @@ export function* applyScopeDeletion(
   const isShared = operation.withRules && (yield* isHeldByOthers(database, tenant, scope, record.time));
   const rules = operation.withRules && !isShared ? rulesOfScope(database.rules, scope) : [];
   return () => {
-    for (const kept of rules) {
-      database.rules.remove(kept);
-      draft.rules.push({ kept, before: kept, status: 'retracted', isChange: true });
+    for (const stored of rules) {
+      database.rules.remove(stored);
+      draft.rules.push({ after: stored, before: stored, status: 'retracted', isChange: true });
     }
     const isChange = rows.length + rules.length > 0 || facts.scopes.get(number)?.isForked === true;
     facts.scopes.delete(number);
@@ -124,25 +123,25 @@ export function* applyScopeDeletion(
   };
 }
 
-/** The rules of exactly this scope, the first created first. */
+/** The rules of exactly this scope, in order of creation. */
 export function rulesOfScope(rules: RuleStore, scope: string | null): RuleRecord[] {
-  return rules.all().filter((kept) => kept.scope === scope);
+  return rules.all().filter((stored) => stored.scope === scope);
 }
 
-/** The rules that a fork copies: those of source that target does not have, as new rules of target. */
+/** The rules that a fork copies: those of source that target lacks, as new rules of target. */
 export function copiedRules(
   { rules, generation }: DatabaseState,
   source: string | null,
   target: string | null,
   time: number,
 ): RuleRecord[] {
-  // A rule without scope holds in every scope already.
+  // A rule without scope applies in every scope already.
   if (source === null) return [];
   const changedIn = generation + 1;
   return rulesOfScope(rules, source)
     .filter(({ identity }) => rules.same(identity, target) === null)
-    .map((kept, index) => ({
-      ...kept,
+    .map((stored, index) => ({
+      ...stored,
       id: index === 0 ? `r${changedIn}` : `r${changedIn}-${index}`,
       scope: target,
       createdAt: time,
@@ -166,12 +165,12 @@ function* collected(
 
 type StoredVersion = MergePlan['stored'][number];
 
-/** Facts as they are. */
+/** The facts with their current versions. */
 function* versionsOf(facts: FactStore, rows: readonly FactRow[]): Generator<StoredVersion> {
   for (const fact of rows) yield { fact, version: facts.versionAt(fact) };
 }
 
-/** True where another tenant has facts in the scope at this time. */
+/** True if another tenant has facts in the scope at this time. */
 function* isHeldByOthers(
   database: DatabaseState,
   own: TenantState,
@@ -187,7 +186,7 @@ function* isHeldByOthers(
   return false;
 }
 
-/** Writes facts of one scope into the generation to come, and reports them. */
+/** Writes facts of one scope into the next generation and reports them. */
 class ScopeWriter {
   readonly #database: DatabaseState;
   readonly #tenant: TenantState;
@@ -221,7 +220,7 @@ class ScopeWriter {
     }
   }
 
-  /** Stores the fact of another scope in this version. */
+  /** Stores a fact of another scope in this version. */
   #store({ relation, row }: FactRow, version: FactVersion): void {
     const { arity, columns } = relation;
     const identity = new Int32Array(arity + 1);
@@ -240,7 +239,7 @@ class ScopeWriter {
     this.#draft.changes.add('fact.retracted', fact);
   }
 
-  /** Makes the generation the one that is there. */
+  /** Publishes the generation. */
   show(tenantName: string, isChange: boolean): void {
     if (!isChange) return;
     const { uses } = this.#tenant;

@@ -1,23 +1,24 @@
 import { present } from '../base/assert.ts';
-import { type Prepared, rowsInSlice, type Slice } from './apply-slices.ts';
+import { type Draft, type Prepared, rowsInSlice, type Slice } from './report.ts';
 import type { FactStore } from '../store/fact-store.ts';
 import { RuleStore } from '../store/rule-store.ts';
-import type { Draft } from './report.ts';
 import { type DatabaseState, newTenant, type State, type TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 
 /**
- * What operations on whole databases and tenants do.
+ * Applies operations on whole databases and tenants.
  *
- * What is cleared is not emptied fact by fact: new, empty states take the place of the old ones, whose memory goes when
- * the last who reads them has ended. All that grows with the knowledge is done before that, in slices. The generation
- * moves where facts or rules went, and with every deletion of a database.
+ * Clearing replaces a state with a new, empty one instead of retracting facts one by one; the old state is freed when
+ * its last reader ends. Work proportional to the data happens before that, in slices. The generation advances if facts
+ * or rules go, and with every deletion of a database.
  */
 
+/** Creates an empty tenant. */
 export function createTenant(database: DatabaseState, tenant: string, record: LogRecord): void {
   database.tenants.set(tenant, newTenant(record.time, database.forgottenThrough(tenant)));
 }
 
+/** Removes a tenant with its facts. */
 export function* deleteTenant(
   database: DatabaseState,
   name: string,
@@ -34,6 +35,7 @@ export function* deleteTenant(
   };
 }
 
+/** Removes all facts of a tenant; the tenant stays. */
 export function* nukeTenant(
   database: DatabaseState,
   name: string,
@@ -49,6 +51,7 @@ export function* nukeTenant(
   };
 }
 
+/** Removes a database with its tenants, facts and rules. */
 export function* deleteDatabase(
   state: State,
   database: DatabaseState,
@@ -65,6 +68,7 @@ export function* deleteDatabase(
   };
 }
 
+/** Removes all facts and rules of a database; the database and its tenants stay. */
 export function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft): Prepared<void> {
   const facts = yield* countAll(database, record.time);
   const { tenants, rules } = database;
@@ -79,7 +83,7 @@ export function* nukeDatabase(database: DatabaseState, record: LogRecord, draft:
     if (isChange) database.advance(record.time, record.requestId);
     database.tenants = empty;
     database.rules = new RuleStore();
-    // Whatever was compiled from the rules that went knows by the version that it is out of date.
+    // The version tells programs compiled from the removed rules that they are out of date.
     database.rules.version = rules.version + 1;
     draft.cleared = { tenants, facts, rules: rules.size, isDatabaseGone: false };
   };
@@ -98,7 +102,7 @@ function* countAll(database: DatabaseState, time: number): Generator<Slice, numb
   return count;
 }
 
-/** As `FactStore.countStored`, in slices. */
+/** Like `FactStore.countStored`, in slices. */
 function* countStored(
   facts: FactStore,
   generation: number,

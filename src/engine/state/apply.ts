@@ -1,32 +1,35 @@
-import { assert } from '../base/assert.ts';
+import { assert, present } from '../base/assert.ts';
 import { applyCommit } from './apply-commit.ts';
 import { applyConsolidation, applyDecay, applyRestoring } from './apply-memory.ts';
 import { applyRule } from './apply-rules.ts';
-import { applyScopeDeletion, applyFork, applyMerge } from './apply-scopes.ts';
-import { retractAll, storeFacts, applyImportUndo } from './apply-facts.ts';
-import type { Prepared, Slice } from './apply-slices.ts';
+import { applyFork, applyMerge, applyScopeDeletion } from './apply-scopes.ts';
+import { applyImportUndo, retractAll, storeFacts } from './apply-facts.ts';
+import { type Draft, newDraft, type Prepared, type Report, type Slice } from './report.ts';
 import { createTenant, deleteDatabase, deleteTenant, nukeDatabase, nukeTenant } from './apply-tenants.ts';
-import { applyToKeys, isKeyOperation } from './apply-keys.ts';
-import { type KeyOperation, type Operation, operationVersion } from './operation.ts';
-import { outcomeOf } from './outcome-of.ts';
-import { type Draft, newDraft, type Report } from './report.ts';
+import { type KeyOperation, type MergeScopes, type Operation, operationVersion } from './operation.ts';
 import { DatabaseState, type State } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
+import { type KeyRecord, type KeyStore, outcomeKey } from './key-store.ts';
+import type { MergeConflict } from '../contract/scopes.ts';
+import { renderAtom } from '../language/print.ts';
+import { basePart, type MergeBasePart } from './merge-plan.ts';
+import type { MergedCounts, Outcome } from './outcome.ts';
+import { conflictsNow } from './scope-join.ts';
 
 /**
- * The one function that changes the state.
+ * Applies log records: the only code that changes the state.
  *
- * State is a fold of the log: `apply(state, record)` is deterministic, and is called by a live write, by recovery
- * and by a follower alike. It decides the outcome, gives out ids, and reports what changed; whatever feeds on changes
- * works from that report. What an operation can be refused for is checked before it is logged (`check`), so `apply`
- * refuses nothing. Time is the record's stamp and nothing else.
+ * The state is a fold of the log: `apply(state, record)` is deterministic, and live writes, recovery and followers all
+ * call it. It decides the outcome, assigns ids and reports the changes; everything derived from changes works from that
+ * report. Checks run before a record is logged (`check`), so `apply` never refuses an operation. Its only time is the
+ * record's stamp.
  *
- * A write of many facts is applied in slices (`applying`): rows are put in, and end, in the generation after the one
- * that is there, which no reader has; then one last step makes that generation the one that is there. So what is half
- * done is seen by nobody. Records are applied one after the other: none begins before the one before it has ended.
+ * A large write is applied in slices (`applying`). Its versions are created and ended in the next generation, which no
+ * reader sees (MVCC); one last step publishes that generation, so readers see all of a write or nothing. Records are
+ * applied strictly one after the other.
  */
 
-/** Applies the next record. Never refuses; whatever it throws is a bug. */
+/** Applies the next record. Never refuses; anything it throws is a bug. */
 export function apply(state: State, record: LogRecord): Report {
   const steps = applying(state, record);
   for (;;) {
@@ -35,7 +38,7 @@ export function apply(state: State, record: LogRecord): Report {
   }
 }
 
-/** As `apply`, in slices. Until the step after `ready` nobody can see anything of it. */
+/** Like `apply`, in slices. Nothing is visible before the step after `ready`. */
 export function* applying(state: State, record: LogRecord): Generator<Slice, Report, undefined> {
   assert(record.sequence === state.sequence + 1, 'records are applied one after the other');
   assert(record.version === operationVersion, `operations of version ${record.version} are known`);
@@ -48,11 +51,11 @@ export function* applying(state: State, record: LogRecord): Generator<Slice, Rep
   const report = show();
   const { actor, time, idempotency: mark } = record;
   if (mark !== undefined)
-    state.idempotency.keep({ actor, mark, time, outcome: JSON.stringify(report.outcome) });
+    state.idempotency.put({ actor, mark, time, outcome: JSON.stringify(report.outcome) });
   return report;
 }
 
-/** Does what can be done unseen; what is returned does the rest, and reports. */
+/** Does the work that readers cannot see; the returned function publishes it and reports. */
 function* prepared(state: State, record: LogRecord): Prepared<Report> {
   const operation = record.operation as Operation;
   if (operation.kind === 'createDatabase')
@@ -135,4 +138,134 @@ function createDatabase(state: State, name: string, time: number): DatabaseState
   const database = new DatabaseState(name, time, state.goneDatabases.get(name) ?? 0);
   state.databases.set(name, database);
   return database;
+}
+
+/** The operations on keys. They do not advance a generation: no database changes. */
+
+const keyKinds: ReadonlySet<Operation['kind']> = new Set([
+  'createKey',
+  'updateKey',
+  'revokeKey',
+  'revokeAdminKeys',
+] satisfies KeyOperation['kind'][]);
+
+function isKeyOperation(operation: Operation): operation is KeyOperation {
+  return keyKinds.has(operation.kind);
+}
+
+/** Applies a key operation. Returns created or changed keys in their new form, revoked keys in their last form. */
+function applyToKeys(keys: KeyStore, operation: KeyOperation, time: number): KeyRecord[] {
+  switch (operation.kind) {
+    case 'createKey': {
+      const key = { ...operation.key, createdAt: time };
+      assert(keys.get(key.id) === undefined, 'an id is given once');
+      keys.put(key);
+      return [key];
+    }
+    case 'updateKey': {
+      const key = { ...keyById(keys, operation.id), ...operation.change };
+      keys.put(key);
+      return [key];
+    }
+    case 'revokeKey': {
+      const key = keyById(keys, operation.id);
+      keys.delete(key);
+      return [key];
+    }
+    case 'revokeAdminKeys': {
+      const admins = [...keys.all()].filter(({ role }) => role === 'admin');
+      for (const key of admins) keys.delete(key);
+      return admins;
+    }
+  }
+}
+
+function keyById(keys: KeyStore, id: string): KeyRecord {
+  return present(keys.get(id), 'the key was there when it was checked');
+}
+
+/** Builds the outcome of an operation from its report. */
+function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outcome {
+  const { generation } = draft;
+  switch (operation.kind) {
+    case 'assert': {
+      const { asserted, updated, unchanged, fact } = draft;
+      const facts = draft.database.tenants.get(operation.tenant)?.facts;
+      const isOne = operation.facts.length === 1 && fact !== null && facts !== undefined;
+      const { note } = operation;
+      const id = isOne ? facts.idOf(fact) : null;
+      const counts = { asserted, updated, unchanged, id, generation };
+      return { kind: 'facts', ...counts, ...(note === undefined ? {} : { note }) };
+    }
+    case 'retract':
+      return { kind: 'retracted', retracted: draft.changes.length, atom: null, generation };
+    case 'retractById':
+      return { kind: 'retracted', retracted: draft.changes.length, atom: atomOf(draft), generation };
+    case 'undoImport':
+      return present(draft.outcome, 'undoing an import says what it did');
+    case 'teach':
+    case 'updateRule':
+    case 'forgetRule': {
+      const { after, status } = present(draft.rules[0], 'a write of a rule reports it');
+      const { id, text, changedIn } = after;
+      return { kind: 'rule', id, rule: text, status, changedIn, generation };
+    }
+    case 'createKey':
+    case 'updateKey':
+    case 'revokeKey':
+    case 'revokeAdminKeys':
+      return { kind: 'keys', keys: draft.keys.map(outcomeKey) };
+    case 'createDatabase':
+    case 'createTenant':
+      return { kind: 'created', createdAt: record.time };
+    case 'deleteTenant':
+    case 'nukeTenant':
+    case 'deleteDatabase':
+    case 'nukeDatabase': {
+      const { facts, rules } = present(draft.cleared, 'what was cleared is reported');
+      return { kind: 'cleared', facts, rules, generation };
+    }
+    case 'forkScope':
+    case 'deleteScope': {
+      const { facts, rules } = present(draft.scope, 'what became of the scope is reported');
+      return { kind: 'scope', facts, rules, generation };
+    }
+    case 'mergeScopes': {
+      const conflicts = conflictsIn(draft, record);
+      return { kind: 'merged', ...mergedPart(operation, draft), conflicts, generation };
+    }
+    case 'commit': {
+      const { operations, note } = operation;
+      const { asserted, unchanged } = draft;
+      const counts = { operations, asserted, unchanged, generation };
+      return { kind: 'committed', ...counts, ...(note === undefined ? {} : { note }) };
+    }
+    case 'decay':
+      return { kind: 'decayed', answer: operation.answer, generation };
+    case 'consolidate':
+      return { kind: 'consolidated', answer: operation.answer, generation };
+    case 'restore':
+      return { kind: 'restored', answer: operation.answer, generation };
+  }
+}
+
+function mergedPart(operation: MergeScopes, { scope }: Draft): MergedCounts & MergeBasePart {
+  const plan = present(scope?.merge ?? null, 'a merge says what it did');
+  const { added, updated, deleted, kept, resolved } = plan;
+  return { ...basePart(operation, plan), added, updated, deleted, kept, resolved };
+}
+
+function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRecord): MergeConflict[] {
+  const facts = database.tenants.get(tenant ?? '')?.facts;
+  if (idempotency === undefined || facts === undefined) return [];
+  return conflictsNow(facts, scope?.merge?.conflicts ?? []);
+}
+
+/** The atom of the one retracted fact; null: none was retracted. */
+function atomOf({ database, tenant, changes }: Draft): string | null {
+  const fact = changes.first?.fact;
+  const facts = database.tenants.get(tenant ?? '')?.facts;
+  if (fact === undefined || facts === undefined) return null;
+  const { predicate, negated } = fact.relation;
+  return renderAtom({ predicate, args: facts.argsOf(fact), negated });
 }

@@ -3,65 +3,66 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import { relationKey } from '../language/terms.ts';
 import type { ChangeKind } from '../contract/administration.ts';
 
-/** What one row of a write became. */
+/** The effect of a write on one row. */
 export interface FactChange {
   readonly kind: Extract<ChangeKind, 'fact.asserted' | 'fact.retracted' | 'memory.evicted'>;
   readonly fact: FactRow;
 }
 
-/** What became of rows of one relation. */
-interface Sort {
+/** Changes of one kind in one relation. */
+interface ChangeGroup {
   readonly kind: FactChange['kind'];
   readonly relation: StoredRelation;
   count: number;
 }
 
 /**
- * What a write did to facts, in its order. There may be millions, so they lie in columns, and an object is made for one only
- * while it is looked at.
+ * The changes that a write made to facts, in order. There may be millions, so they are stored in columns; objects are
+ * created only during iteration.
  */
 export class FactChanges implements Iterable<FactChange> {
-  readonly #sorts: Sort[] = [];
-  #sortOf: Map<StoredRelation, Map<FactChange['kind'], number>> | null = null;
-  /** Of the last one. */
-  #last = -1;
+  readonly #groups: ChangeGroup[] = [];
+  #groupIndexes: Map<StoredRelation, Map<FactChange['kind'], number>> | null = null;
+  /** Group of the last change. */
+  #lastGroup = -1;
   readonly #rows: number[] = [];
-  /** By change the place of its sort. */
-  readonly #places: number[] = [];
+  /** Index of each change's group. */
+  readonly #groupOf: number[] = [];
 
   get length(): number {
     return this.#rows.length;
   }
 
   add(kind: FactChange['kind'], { relation, row }: FactRow): void {
-    const last = this.#sorts[this.#last];
-    // Those of one relation mostly come together.
-    if (last?.relation !== relation || last.kind !== kind) this.#last = this.#placeOf(kind, relation);
-    (this.#sorts[this.#last] as Sort).count++;
+    const last = this.#groups[this.#lastGroup];
+    // Changes of one relation usually follow one another.
+    if (last?.relation !== relation || last.kind !== kind)
+      this.#lastGroup = this.#groupIndexOf(kind, relation);
+    (this.#groups[this.#lastGroup] as ChangeGroup).count++;
     this.#rows.push(row);
-    this.#places.push(this.#last);
+    this.#groupOf.push(this.#lastGroup);
   }
 
   *[Symbol.iterator](): Generator<FactChange, void, undefined> {
     for (let at = 0; at < this.#rows.length; at++) yield this.#at(at);
   }
 
-  /** null: there is none. */
+  /** null: no changes. */
   get first(): FactChange | null {
     return this.#rows.length === 0 ? null : this.#at(0);
   }
 
-  /** How many are of this kind. */
+  /** The number of changes of this kind. */
   countOf(kind: FactChange['kind']): number {
     let count = 0;
-    for (const sort of this.#sorts) if (sort.kind === kind) count += sort.count;
+    for (const sort of this.#groups) if (sort.kind === kind) count += sort.count;
     return count;
   }
 
   /** The keys of the relations whose stored facts changed. */
   get relations(): ReadonlySet<string> {
     const keys = new Set<string>();
-    for (const { relation } of this.#sorts)
+    for (const { relation } of this.#groups)
       keys.add(relationKey(relation.predicate, relation.arity, relation.negated));
     return keys;
   }
@@ -70,24 +71,24 @@ export class FactChanges implements Iterable<FactChange> {
   numbers(): number[] {
     const numbers: number[] = [];
     for (let at = 0; at < this.#rows.length; at++) {
-      const { relation } = this.#sorts[this.#places[at] as number] as Sort;
+      const { relation } = this.#groups[this.#groupOf[at] as number] as ChangeGroup;
       numbers.push(relation.number[this.#rows[at] as number] as number);
     }
     return numbers;
   }
 
   #at(at: number): FactChange {
-    const { kind, relation } = this.#sorts[this.#places[at] as number] as Sort;
+    const { kind, relation } = this.#groups[this.#groupOf[at] as number] as ChangeGroup;
     return { kind, fact: { relation, row: this.#rows[at] as number } };
   }
 
-  #placeOf(kind: FactChange['kind'], relation: StoredRelation): number {
-    this.#sortOf ??= new Map();
-    let places = this.#sortOf.get(relation);
-    if (places === undefined) this.#sortOf.set(relation, (places = new Map()));
+  #groupIndexOf(kind: FactChange['kind'], relation: StoredRelation): number {
+    this.#groupIndexes ??= new Map();
+    let places = this.#groupIndexes.get(relation);
+    if (places === undefined) this.#groupIndexes.set(relation, (places = new Map()));
     let place = places.get(kind);
     if (place === undefined) {
-      place = this.#sorts.push({ kind, relation, count: 0 }) - 1;
+      place = this.#groups.push({ kind, relation, count: 0 }) - 1;
       places.set(kind, place);
     }
     return place;

@@ -18,7 +18,7 @@ import {
   startTime,
 } from '../testing/engine-fixtures.ts';
 
-/** What forks remember, and merges by it: contract section 7. */
+/** Recorded bases of forks, and merges by them: contract section 7. */
 
 function withScopes(session: Session) {
   const { engine, caller, list } = session;
@@ -30,7 +30,7 @@ function withScopes(session: Session) {
       engine.merge(caller, mergeInputSchema.parse({ source, target, strategy: 'REJECT', ...fields })),
     drop: (name: string) => engine.deleteScope(caller, name),
     scopes: async () => (await engine.scopes(caller)).scopes,
-    /** The atoms that a scope holds, in order. */
+    /** The atoms in a scope, in order. */
     held: async (scope: string | null): Promise<string[]> => {
       const where = scope === null ? { unscoped: 'true' } : { scope };
       const { facts } = await list({ ...where, limit: '1000' });
@@ -61,7 +61,7 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-test('what either side of a fork retracted since stays away, without a word about the base', async () => {
+test('facts retracted since on either side of a fork stay retracted, without naming the base', async () => {
   const session = await openScopes();
   await lostOnBothSides(session);
   const merged = await session.merge('draft', 'main');
@@ -82,14 +82,14 @@ test('without a base a merge is two-way, also between a fork and its source', as
   expect(await session.held('main')).toEqual(['role(ann)', 'role(bob)', 'role(cy)']);
 });
 
-test('what a fork remembers lasts through a crash, a snapshot, compaction and a backup', async () => {
+test('the base of a fork survives a crash, a snapshot, compaction and a backup', async () => {
   const folder = await temporaryFolder();
   const clock = new ManualClock(startTime);
   const session = await openScopes({ storageDir: folder, clock });
   const metadata = { at: 'fork' };
   await session.tell('kept(a)', { scope: 'main', metadata });
   await lostOnBothSides(session);
-  // Enough that is dead for its relation to be compacted, more than once.
+  // Enough dead rows for the relation to be compacted more than once.
   for (let round = 0; round < 3; round++) {
     for (let at = 0; at < 300; at++) await session.tell(`role(x${at})`, { scope: 'main' });
     for (let at = 0; at < 300; at++) await session.forget(`role(x${at})`, { scope: 'main' });
@@ -118,7 +118,7 @@ test('what a fork remembers lasts through a crash, a snapshot, compaction and a 
   expect(await again.held('main')).toEqual(['kept(a)', 'role(bob)']);
 });
 
-test('a merge makes what its source holds then the base of the pair, both ways', async () => {
+test("a merge makes its source's current facts the base of the pair, both ways", async () => {
   const session = await openScopes();
   const { tell, forget, fork, merge, held, clock } = session;
   await tell('p(a)', { scope: 'main' });
@@ -127,14 +127,14 @@ test('a merge makes what its source holds then the base of the pair, both ways',
   await tell('p(b)', { scope: 'draft' });
   const { generation } = await merge('draft', 'main');
   await forget('p(b)', { scope: 'main' });
-  // It was in the base of the pair: what main retracted since does not come back.
+  // It was in the pair's base: what main retracted since does not come back.
   const back = await merge('draft', 'main', { dryRun: true });
   expect(back).toMatchObject({ added: 0, ancestor: { scope: 'draft', generation } });
   expect(await merge('main', 'draft')).toMatchObject({ added: 0, deleted: 1 });
   expect(await held('draft')).toEqual(['p(a)']);
 });
 
-test('a merge that changes nothing moves the base all the same', async () => {
+test('a merge that changes nothing moves the base too', async () => {
   const { tell, forget, fork, merge, held } = await openScopes();
   await tell('p(a)', { scope: 'main' });
   await fork('main', 'draft');
@@ -166,7 +166,7 @@ test('two forks of one scope have its facts at the earlier fork, also when it is
   expect(await held('one')).toEqual(['p(c)']);
 });
 
-test('without a common fork the base is none: asked for it is 400', async () => {
+test('without a common fork there is no base: asking for it is 400', async () => {
   const { tell, fork, merge } = await openScopes();
   await tell('p(a)', { scope: 'grandparent' });
   await fork('grandparent', 'parent');
@@ -175,7 +175,7 @@ test('without a common fork the base is none: asked for it is 400', async () => 
   const refused = await refusal(merge('child', 'grandparent', { base: 'fork' }));
   expect(refused.code).toBe('ValidationException');
   expect(refused.members.errors?.[0]?.path).toBe('base');
-  // A merge of two scopes that are no fork of one another leaves none either.
+  // A merge of two scopes without a common fork records no base either.
   await merge('child', 'grandparent');
   expect((await refusal(merge('child', 'grandparent', { base: 'fork' }))).code).toBe('ValidationException');
 });
@@ -232,7 +232,7 @@ test('a source without any facts left is still what the fork was made of', async
   expect(await held('main')).toEqual(['p(c)']);
 });
 
-test('what has ended since the fork is not in the base any more', async () => {
+test('facts that have ended since the fork are no longer in the base', async () => {
   const { tell, fork, merge, held, clock } = await openScopes();
   const validUntil = startTime + hour;
   await tell('p(a)', { scope: 'main', validUntil });
@@ -255,7 +255,7 @@ test('of what was changed before it ended in the base nothing is left in it eith
   expect(await held('main')).toEqual(['p(a)']);
 });
 
-test('what one side changed since the fork is taken over, whichever way it is merged', async () => {
+test('changes on one side since the fork are taken over, in either direction of the merge', async () => {
   const { tell, fork, merge, list } = await openScopes();
   const metadataIn = async (scope: string) => {
     const { facts } = await list({ scope });
@@ -267,7 +267,7 @@ test('what one side changed since the fork is taken over, whichever way it is me
   await tell('p(a)', { scope: 'main', metadata: { by: 'main' } });
   await tell('q(a)', { scope: 'draft', metadata: { by: 'draft' } });
   expect(await merge('draft', 'main', { dryRun: true })).toMatchObject({ updated: 1, conflicts: [] });
-  // It moves the base of another pair, and leaves this one what it has.
+  // It moves the base of another pair and leaves this one unchanged.
   await fork('main', 'other');
   await tell('r(a)', { scope: 'other', metadata: { by: 'other' } });
   await merge('other', 'main');
@@ -277,7 +277,7 @@ test('what one side changed since the fork is taken over, whichever way it is me
   expect(await metadataIn('draft')).toEqual({ p: 'main', q: 'draft', r: 'other' });
 });
 
-test('a diff that is asked says of each difference what a merge takes', async () => {
+test('a diff says on request which side a merge takes of each difference', async () => {
   const session = await openScopes();
   const { tell, merge, engine, caller } = session;
   await lostOnBothSides(session);
@@ -303,7 +303,7 @@ test('a diff that is asked says of each difference what a merge takes', async ()
     added: [{ merge: 'source' }, { merge: 'source' }, { merge: 'conflict' }],
     removed: [{ merge: 'target' }],
   });
-  // What is not asked for is not said.
+  // The answer omits what was not asked for.
   const plain = await diff({});
   expect(plain).not.toHaveProperty('base');
   expect(plain.added[0]).not.toHaveProperty('merge');
@@ -315,7 +315,7 @@ test('a diff that is asked says of each difference what a merge takes', async ()
   });
 });
 
-test('merges that were logged before opposites were a conflict are applied as they were', () => {
+test('merges logged before opposites were a conflict are applied as before', () => {
   const state = new State();
   const log: readonly Operation[] = [
     { kind: 'createDatabase', name: 'default' },
@@ -354,7 +354,7 @@ test('merges that were logged before opposites were a conflict are applied as th
   expect(reports.at(-1)?.outcome).toMatchObject({ added: 1, generation: 3 });
   const { facts } = present(state.database('default').tenants.get('a'), 'the tenant was written');
   expect(facts.find('s', ['1'], false, 'main')).not.toBeNull();
-  // A fork of then remembers nothing, on whatever replica.
+  // A fork of that time records no base, on any replica.
   expect(facts.mergeBases.baseOf(facts.scopeNumber('main'), facts.scopeNumber('old'))).toBeNull();
 });
 
@@ -364,7 +364,7 @@ test('a scope named fork is given as an object, and told as one', async () => {
   await tell('p(a)', { scope: 'main' });
   await tell('p(b)', { scope: 'draft' });
   const merged = await merge('draft', 'main', { base: { scope: 'fork' } });
-  // Draft has not p(a), which base and target have.
+  // Draft lacks p(a), which base and target have.
   expect(merged).toMatchObject({ base: { scope: 'fork' }, ancestor: null, added: 1, deleted: 1 });
   expect(await merge('draft', 'main', { base: { scope: 'draft' }, dryRun: true })).toMatchObject({
     base: 'draft',

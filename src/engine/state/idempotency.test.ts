@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Caller } from '../base/caller.ts';
-import { StoredOutcomes, keyRememberedFor, markOf } from './idempotency.ts';
+import { StoredOutcomes, idempotencyWindowMs, markOf } from './idempotency.ts';
 import {
   day,
   factInput,
@@ -24,7 +24,7 @@ function withKey(session: Session, key: string, fingerprint = key, changes: Part
   return session.as({ idempotency: { key, fingerprint }, ...changes });
 }
 
-test('what was answered is remembered by the log alone, as after a crash, and nothing else is', async () => {
+test('the log alone remembers outcomes, as after a crash, and nothing else', async () => {
   const storageDir = await temporaryFolder();
   const copy = await temporaryFolder();
   const first = await openSession({ storageDir });
@@ -32,7 +32,7 @@ test('what was answered is remembered by the log alone, as after a crash, and no
   await first.forget('p(a)');
   const refused = withKey(first, 'refused');
   expect((await refusal(refused.changeRule('r9', { enabled: true }))).code).toBe('RuleNotFound');
-  // The files as they are, while the process that wrote them still runs.
+  // The files as they are while the process that wrote them still runs.
   await cp(storageDir, copy, { recursive: true, filter: (source) => !source.includes('lock') });
   const again = await openSession({ storageDir: copy });
   const caller = withKey(again, 'k').caller;
@@ -58,7 +58,7 @@ test('a key is remembered for 24 hours of the service, however much is written m
   expect(await withKey(session, 'k').tell('p(a)')).toMatchObject({ generation: 53 });
 });
 
-test('a key is that of one credential, in whatever tenant, and of nobody else', async () => {
+test('a key belongs to one credential, in any tenant, and to no other', async () => {
   const session = await openSession();
   const one = withKey(session, 'k', 'f', { credential: 'one' });
   await one.tell('p(a)');
@@ -69,7 +69,7 @@ test('a key is that of one credential, in whatever tenant, and of nobody else', 
   expect((await refusal(elsewhere.tell('p(a)'))).code).toBe('IdempotencyMismatch');
 });
 
-test('an anonymous caller is told apart by database and tenant, however these are spelt', () => {
+test('anonymous callers are distinguished by database and tenant, whatever their names', () => {
   const mark = (database: string, tenant: string): string | undefined =>
     markOf(testCaller({ database, tenant, idempotency: { key: 'k', fingerprint: 'f' } }))?.space;
   const spaces = [mark('a', 'b'), mark('ab', ''), mark('a","b', 'c'), mark('a', 'b","c'), mark('b', 'a')];
@@ -77,7 +77,7 @@ test('an anonymous caller is told apart by database and tenant, however these ar
   expect(markOf(testCaller())).toBeNull();
 });
 
-test('a write of many facts is told by its counts', async () => {
+test('a write of many facts is answered with its counts', async () => {
   const session = await openSession();
   const { engine } = session;
   const caller = withKey(session, 'k').caller;
@@ -87,28 +87,28 @@ test('a write of many facts is told by its counts', async () => {
   expect(await engine.tellAll(caller, inputs)).toEqual(first);
 });
 
-describe('outcomes that are kept', () => {
+describe('stored outcomes', () => {
   const mark = (key: string) => ({ key, fingerprint: 'f', space: '' });
   const keep = (kept: StoredOutcomes, key: string, time: number): void =>
-    kept.keep({
+    kept.put({
       actor: null,
       mark: mark(key),
       time,
       outcome: JSON.stringify({ kind: 'created', createdAt: time }),
     });
 
-  test('are let go of some at a time when they are a day old', () => {
+  test('are evicted a few at a time when they are a day old', () => {
     const kept = new StoredOutcomes();
     for (let at = 0; at < 100; at++) keep(kept, `old ${at}`, at);
     expect(kept.size).toBe(100);
-    keep(kept, 'new', keyRememberedFor + 100);
+    keep(kept, 'new', idempotencyWindowMs + 100);
     expect(kept.size).toBeLessThan(100);
-    for (let at = 0; at < 10; at++) keep(kept, `new ${at}`, keyRememberedFor + 100);
+    for (let at = 0; at < 10; at++) keep(kept, `new ${at}`, idempotencyWindowMs + 100);
     expect(kept.size).toBe(11);
-    expect(kept.find(null, mark('old 99'), keyRememberedFor + 100)).toBeNull();
+    expect(kept.find(null, mark('old 99'), idempotencyWindowMs + 100)).toBeNull();
   });
 
-  test('are the same state again when they are put in again in their order', () => {
+  test('restore the same state when stored again in order', () => {
     const kept = new StoredOutcomes();
     for (const [key, time] of [
       ['a', 1],
@@ -117,7 +117,7 @@ describe('outcomes that are kept', () => {
     ] as const)
       keep(kept, key, time);
     const again = new StoredOutcomes();
-    for (const each of kept.all()) again.keep(each);
+    for (const each of kept.all()) again.put(each);
     expect([...again.all()]).toEqual([...kept.all()]);
     expect([...kept.all()].map(({ mark: { key } }) => key)).toEqual(['b', 'a']);
     expect(kept.find(null, mark('a'), 4)).toEqual({ kind: 'created', createdAt: 3 });

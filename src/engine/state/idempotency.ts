@@ -3,40 +3,40 @@ import { EngineError } from '../base/errors.ts';
 import type { Outcome } from './outcome.ts';
 
 /**
- * What became of the writes that carried an idempotency key, for a day: logged state, so that a request that is
- * repeated after a crash is answered by what it came to, and not executed again.
+ * Outcomes of writes that carried an idempotency key, for a day. They are logged state, so a request repeated after a
+ * crash gets its first outcome and is not executed again.
  *
- * A key belongs to a credential; callers without one share a space for each database and tenant. The fingerprint tells
- * whether it is the same request again. Answers in full, and those of requests that logged nothing, are not kept here.
+ * A key belongs to a credential; anonymous callers share a key space per database and tenant. The fingerprint tells
+ * whether the request is the same. Full answers, and outcomes of requests that logged nothing, are not stored here.
  */
 export interface IdempotencyMark {
   /** As the client chose it: visible ASCII. */
   readonly key: string;
   /** A digest of the request. */
   readonly fingerprint: string;
-  /** Whose key it is among those of one actor; empty for an actor with a credential. */
+  /** The key space within one actor; empty for an actor with a credential. */
   readonly space: string;
 }
 
 /** How long a key is remembered, in milliseconds. */
-export const keyRememberedFor = 86_400_000;
+export const idempotencyWindowMs = 86_400_000;
 
-/** Expired keys that are forgotten with each that comes. */
-const forgottenAtOnce = 16;
+/** Expired keys evicted with each new one. */
+const maxEvictedPerPut = 16;
 
-/** The mark that the record of a write gets; null: the caller wants none. */
+/** The idempotency mark for the record of a write; null: the caller gave no key. */
 export function markOf(caller: Caller): IdempotencyMark | null {
   if (caller.idempotency === null) return null;
   const { key, fingerprint } = caller.idempotency;
   return { key, fingerprint, space: spaceOf(caller) };
 }
 
-/** Whose keys they are among those of the caller's credential. */
+/** The caller's key space within its credential. */
 export function spaceOf({ credential, database, tenant }: Caller): string {
   return credential === null ? JSON.stringify([database, tenant]) : '';
 }
 
-/** What is kept of one write. `outcome` is an `Outcome` as JSON. */
+/** The stored outcome of one write. `outcome` is an `Outcome` as JSON. */
 export interface StoredOutcome {
   readonly actor: string | null;
   readonly mark: IdempotencyMark;
@@ -45,50 +45,51 @@ export interface StoredOutcome {
   readonly outcome: string;
 }
 
+/** Stored outcomes by actor, key space and key. Evicts expired ones as new ones arrive. */
 export class StoredOutcomes {
-  /** The oldest first. */
-  readonly #kept = new Map<string, StoredOutcome>();
+  /** Oldest first. */
+  readonly #outcomes = new Map<string, StoredOutcome>();
 
-  /** All that are kept, the oldest first: put in again in this order they make the same state. */
+  /** All outcomes, oldest first; storing them again in this order restores the same state. */
   all(): IterableIterator<StoredOutcome> {
-    return this.#kept.values();
+    return this.#outcomes.values();
   }
 
   get size(): number {
-    return this.#kept.size;
+    return this.#outcomes.size;
   }
 
-  /** Keeps the outcome, in the place of an older one with its key. Times never go back. */
-  keep(kept: StoredOutcome): void {
-    let left = forgottenAtOnce;
-    for (const [place, { time }] of this.#kept) {
-      if (left-- === 0 || time > kept.time - keyRememberedFor) break;
-      this.#kept.delete(place);
+  /** Stores an outcome and replaces an older one with its key. Times never decrease. */
+  put(stored: StoredOutcome): void {
+    let left = maxEvictedPerPut;
+    for (const [mapKey, { time }] of this.#outcomes) {
+      if (left-- === 0 || time > stored.time - idempotencyWindowMs) break;
+      this.#outcomes.delete(mapKey);
     }
-    const place = placeOf(kept.actor, kept.mark);
-    this.#kept.delete(place);
-    this.#kept.set(place, kept);
+    const mapKey = mapKeyOf(stored.actor, stored.mark);
+    this.#outcomes.delete(mapKey);
+    this.#outcomes.set(mapKey, stored);
   }
 
   /**
-   * What the first write with this key came to; null where there was none in the day before this time. Refuses with
-   * IdempotencyMismatch where that was another request.
+   * The outcome of the first write with this key in the day before `time`; null: none. Refuses with IdempotencyMismatch
+   * if that was a different request.
    */
   find(actor: string | null, mark: IdempotencyMark, time: number): Outcome | null {
-    const kept = this.under(actor, mark.space, mark.key, time);
-    if (kept === null) return null;
-    if (kept.mark.fingerprint !== mark.fingerprint) throw keyReused();
-    return JSON.parse(kept.outcome) as Outcome;
+    const stored = this.get(actor, mark.space, mark.key, time);
+    if (stored === null) return null;
+    if (stored.mark.fingerprint !== mark.fingerprint) throw keyReused();
+    return JSON.parse(stored.outcome) as Outcome;
   }
 
-  /** What is kept of the first write with this key, whatever its request; null where there was none in that day. */
-  under(actor: string | null, space: string, key: string, time: number): StoredOutcome | null {
-    const kept = this.#kept.get(placeOf(actor, { space, key }));
-    return kept === undefined || kept.time <= time - keyRememberedFor ? null : kept;
+  /** The stored outcome under this key in the day before `time`, whatever its request; null: none. */
+  get(actor: string | null, space: string, key: string, time: number): StoredOutcome | null {
+    const stored = this.#outcomes.get(mapKeyOf(actor, { space, key }));
+    return stored === undefined || stored.time <= time - idempotencyWindowMs ? null : stored;
   }
 }
 
-/** The refusal of a key that was used for another request. */
+/** The refusal of a key that another request already used. */
 export function keyReused(): EngineError {
   return new EngineError(
     'IdempotencyMismatch',
@@ -96,6 +97,6 @@ export function keyReused(): EngineError {
   );
 }
 
-function placeOf(actor: string | null, { space, key }: Pick<IdempotencyMark, 'space' | 'key'>): string {
+function mapKeyOf(actor: string | null, { space, key }: Pick<IdempotencyMark, 'space' | 'key'>): string {
   return JSON.stringify([actor, space, key]);
 }

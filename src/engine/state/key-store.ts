@@ -1,39 +1,40 @@
 import type { OutcomeKey } from './outcome.ts';
-import type { KeyToKeep } from './operation.ts';
+import type { KeyToStore } from './operation.ts';
 
-/**
- * The keys of the service: logged state, of which nothing lets anybody in, since it has hashes alone.
- *
- * A key that was revoked is gone; its id is never given again. When a key was last used is observed: it is noted here,
- * to the minute, and no operation reads it.
- */
-export interface KeyRecord extends KeyToKeep {
+/** An API key as stored: its hash, never its secret. */
+export interface KeyRecord extends KeyToStore {
   /** Epoch milliseconds. */
   readonly createdAt: number;
 }
 
-/** Uses that follow one another within so many milliseconds count as one. */
-const useEvery = 60_000;
+/** Uses within this many milliseconds count as one. */
+const useIntervalMs = 60_000;
 
+/**
+ * The service's keys. They are logged state and contain only hashes, so they grant no access.
+ *
+ * A revoked key is removed and its id never reused. The time of last use is observed, not logged: it is recorded to the
+ * minute, and no operation reads it.
+ */
 export class KeyStore {
-  /** By id, the first made first. */
+  /** By id, in order of creation. */
   readonly #keys = new Map<string, KeyRecord>();
   readonly #byPrefix = new Map<string, Set<string>>();
   readonly #lastUsed = new Map<string, number>();
   #admins = 0;
-  /** Moves with every use that is noted. */
+  /** Incremented with every recorded use. */
   usesVersion = 0;
 
   get size(): number {
     return this.#keys.size;
   }
 
-  /** True where there is a key of the role admin, whatever its restrictions, and though it has expired. */
+  /** True if a key with the role admin exists, whatever its restrictions, even an expired one. */
   get hasAdmin(): boolean {
     return this.#admins > 0;
   }
 
-  /** The first made first. */
+  /** In order of creation. */
   all(): IterableIterator<KeyRecord> {
     return this.#keys.values();
   }
@@ -42,12 +43,12 @@ export class KeyStore {
     return this.#keys.get(id);
   }
 
-  /** Those that begin so. */
+  /** The keys with this prefix. */
   withPrefix(prefix: string): KeyRecord[] {
     return Array.from(this.#byPrefix.get(prefix) ?? []).flatMap((id) => this.#keys.get(id) ?? []);
   }
 
-  /** Adds a key, or puts it in the place of the one with its id. */
+  /** Adds a key, or replaces the one with its id. */
   put(key: KeyRecord): void {
     const before = this.#keys.get(key.id);
     if (before === undefined && key.role === 'admin') this.#admins++;
@@ -66,25 +67,25 @@ export class KeyStore {
     this.#lastUsed.delete(id);
   }
 
-  /** Epoch milliseconds; null: it was not used. */
+  /** Epoch milliseconds; null: never used. */
   lastUsedAt(id: string): number | null {
     return this.#lastUsed.get(id) ?? null;
   }
 
   noteUse(id: string, time: number): void {
     const last = this.#lastUsed.get(id);
-    if (!this.#keys.has(id) || (last !== undefined && time < last + useEvery)) return;
+    if (!this.#keys.has(id) || (last !== undefined && time < last + useIntervalMs)) return;
     this.#lastUsed.set(id, time);
     this.usesVersion++;
   }
 
-  /** All uses, for a snapshot, in no order that matters. */
+  /** All recorded uses, for a snapshot; their order is irrelevant. */
   uses(): [string, number][] {
     return [...this.#lastUsed];
   }
 }
 
-/** What may be told of a key. */
+/** The parts of a key that answers may contain. */
 export function outcomeKey(key: KeyRecord): OutcomeKey {
   const { id, prefix, role, databases, tenants, description, createdAt, expiresAt } = key;
   return {

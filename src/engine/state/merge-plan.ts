@@ -1,35 +1,36 @@
 import { present } from '../base/assert.ts';
 import type { Merged, Resolution } from '../contract/scopes.ts';
-import { areAlike, type FactRow, type FactStore, type FactVersion } from '../store/fact-store.ts';
+import { areAlike, type FactRow, type FactStore, type FactVersion, sameJson } from '../store/fact-store.ts';
 import type { MergeScopes } from './operation.ts';
 import {
-  baseSide,
   type BaseOfMerge,
+  baseSide,
   compareSides,
   type Difference,
   type JoinedAtoms,
   joinScopes,
-  type Moment,
+  type ReadMoment,
   sourceSide,
   targetSide,
 } from './scope-join.ts';
-import { isTooLarge, mergedVersion } from './merged-version.ts';
+import { maxMetadataBytes, type Metadata } from '../contract/facts.ts';
 
 /**
- * What a merge does to the facts of its target: a pure function of the stored facts, used alike by the check before
- * the write, by a dry run and by `apply`.
+ * The changes that a merge makes to its target: a pure function of the stored facts. The check before the write, a dry
+ * run and `apply` all use it.
  *
- * Each difference between the two sides is settled once: by a resolution of its atom; else, with a base, by which side
- * has changed since; else by the strategy where it is a conflict. What stays unsettled is for the caller to refuse.
+ * Each difference between the two sides is settled once: by a resolution for its atom; otherwise, with a base
+ * (three-way merge), by which side changed since; otherwise, for a conflict, by the strategy. The caller refuses what
+ * remains unsettled.
  */
 export interface MergePlan {
-  /** What the fork remembers, where that is the base. */
+  /** The recorded base of the fork, if that is the base. */
   readonly ancestor: Merged['ancestor'];
-  /** Facts of the target that go. */
+  /** Facts of the target to retract. */
   readonly retracted: FactRow[];
-  /** Facts of the source that come into the target, with the version that they get there. */
+  /** Facts of the source to store in the target, with their new version. */
   readonly stored: { readonly fact: FactRow; readonly version: FactVersion }[];
-  /** Counts as the answer has them. */
+  /** Counts, as in the answer. */
   added: number;
   updated: number;
   deleted: number;
@@ -37,26 +38,23 @@ export interface MergePlan {
   resolved: number;
   /** Pairs, or facts of one side, that both sides changed. */
   readonly conflicts: Difference[];
-  /** Those of the conflicts that nothing settles. */
+  /** Conflicts that nothing settles. */
   readonly unsettled: Difference[];
-  /** A fact whose merged metadata would be larger than metadata can be. */
+  /** A fact whose merged metadata would exceed the limit. */
   tooLarge: FactRow | null;
-  /** Resolutions, by their place in the request, that say something about nothing, or about the same twice. */
-  readonly aboutNothing: number[];
-  readonly aboutTheSame: number[];
+  /** Indexes in the request: resolutions of atoms that neither scope has, and repeated resolutions of one atom. */
+  readonly unmatchedResolutions: number[];
+  readonly duplicateResolutions: number[];
 }
 
 type Take = Resolution['take'];
 
-/**
- * The base of a merge as it is now; null: the merge has none. A merge by what the fork remembers has been checked to
- * have one.
- */
+/** The current base of a merge; null: none. The caller has checked that a merge by the fork's base has one. */
 export function baseOfMerge(
   facts: FactStore,
   { source, target, base }: Pick<MergeScopes, 'source' | 'target' | 'base'>,
-  { generation }: Moment,
-): FoundBase | null {
+  { generation }: ReadMoment,
+): ResolvedBase | null {
   if (base === null) return null;
   const { archive } = facts;
   if (typeof base === 'string')
@@ -69,13 +67,14 @@ export function baseOfMerge(
   return { ...found, archive, ancestor: { scope, generation: found.generation, time: found.time } };
 }
 
-export interface FoundBase extends BaseOfMerge {
+/** The base of a merge, with its description for the answer. */
+export interface ResolvedBase extends BaseOfMerge {
   readonly ancestor: MergePlan['ancestor'];
 }
 
 export type MergeBasePart = Pick<Merged, 'base' | 'ancestor'>;
 
-/** What the answer says of the base: as it is asked for, and of a fork's what that was. */
+/** The answer's fields about the base: as requested, and what the recorded base of a fork was. */
 export function basePart(
   { base }: Pick<MergeScopes, 'base'>,
   { ancestor }: Pick<MergePlan, 'ancestor'>,
@@ -84,12 +83,12 @@ export function basePart(
   return { base: base === 'fork' ? { scope: base } : base, ancestor };
 }
 
-/** The plan at this generation and time, made in slices. */
+/** Plans the merge at this generation and time, in slices. */
 export function* planMerge(
   facts: FactStore,
   operation: MergeScopes,
-  base: FoundBase | null,
-  moment: Moment,
+  base: ResolvedBase | null,
+  moment: ReadMoment,
 ): Generator<'more', MergePlan, undefined> {
   const { source, target } = operation;
   const sides = [facts.scopeNumber(source), facts.scopeNumber(target)];
@@ -99,7 +98,7 @@ export function* planMerge(
   const isOfToday = operation.revision === 2;
   yield* compareSides(facts, joined, (difference) => {
     const { evident, opposite } = evidentOf(facts, difference, base !== null, isOfToday);
-    // It is told with what stands against it.
+    // A conflict is reported with the opposing fact.
     const conflict = opposite === null ? difference : { ...difference, target: opposite };
     if (evident === null) plan.conflicts.push(conflict);
     const chosen = takes.get(difference.atoms)?.get(difference.atom);
@@ -107,11 +106,12 @@ export function* planMerge(
     const take = chosen ?? evident ?? byStrategy[operation.strategy];
     if (take === null) plan.unsettled.push(conflict);
     else if (opposite !== null && take === 'target') plan.kept++;
-    else settle(facts, difference, take, evident === null, plan);
+    else addToPlan(facts, difference, take, evident === null, plan);
   });
   return plan;
 }
 
+/** A plan that changes nothing. */
 export function emptyPlan(ancestor: MergePlan['ancestor'] = null): MergePlan {
   return {
     ancestor,
@@ -125,16 +125,16 @@ export function emptyPlan(ancestor: MergePlan['ancestor'] = null): MergePlan {
     conflicts: [],
     unsettled: [],
     tooLarge: null,
-    aboutNothing: [],
-    aboutTheSame: [],
+    unmatchedResolutions: [],
+    duplicateResolutions: [],
   };
 }
 
 const byStrategy = { SOURCE_WINS: 'source', TARGET_WINS: 'target', KEEP_BOTH: 'both', REJECT: null } as const;
 
 /**
- * What a difference comes to without resolutions and strategy. `evident`: the side that is taken, null where it is a
- * conflict; `opposite`: the target's fact with which one to be added is a conflict, else null.
+ * How a difference settles without resolutions and strategy. `evident`: the side to take, null for a conflict;
+ * `opposite`: the target's fact that conflicts with the fact to add, else null.
  */
 export function evidentOf(
   facts: FactStore,
@@ -147,22 +147,22 @@ export function evidentOf(
   return { evident: opposite === null ? agreed : null, opposite };
 }
 
-/** What two sides come to by themselves; null: a conflict. */
+/** Settles a two-way difference; null: a conflict. */
 function settledWithoutBase({ source, target }: Difference): 'source' | 'target' | null {
   if (source === null) return 'target';
   return target === null ? 'source' : null;
 }
 
 /**
- * The target's fact that says the opposite of one which only the source has; null: there is none. The source has both
- * then: of an atom that each side has in one truth value, the two are a pair.
+ * The target's opposite of a fact that only the source has; null: none. The source then has both truth values: if each
+ * side has the atom in one truth value, the two form a pair.
  */
 function oppositeInTarget({ atoms, atom, source, target }: Difference): FactRow | null {
   if (source === null || target !== null) return null;
   return atoms.fact(atom, targetSide, !source.relation.negated);
 }
 
-/** Of what was changed on one side since the base, that side; null: it was changed on both. */
+/** The only side that changed since the base; null: both changed. */
 function settledByBase(
   facts: FactStore,
   { atoms, atom, source, target }: Difference,
@@ -191,8 +191,8 @@ function settledByBase(
   return isAsInBase(target) ? 'source' : null;
 }
 
-/** Notes what the difference comes to when this is taken of it. */
-function settle(
+/** Adds the effect of taking this side to the plan. */
+function addToPlan(
   facts: FactStore,
   { source, target }: Difference,
   take: Take,
@@ -209,10 +209,10 @@ function settle(
       plan.retracted.push(target);
     } else if (target !== null && isConflict) plan.kept++;
   } else if (take === 'target') plan.kept++;
-  else settlePair(facts, source, target, take, plan);
+  else addPairToPlan(facts, source, target, take, plan);
 }
 
-function settlePair(
+function addPairToPlan(
   facts: FactStore,
   source: FactRow,
   target: FactRow,
@@ -237,10 +237,10 @@ function settlePair(
   plan.stored.push({ fact: source, version: merged });
 }
 
-/** Resolutions that are looked up between two slices. */
+/** Resolutions looked up between two slices. */
 const resolutionsInSlice = 512;
 
-/** What resolutions say, by the place of their atom in the join. */
+/** The requested resolutions, by the atom's row in the join. */
 function* takesByAtom(
   facts: FactStore,
   joined: readonly JoinedAtoms[],
@@ -254,18 +254,18 @@ function* takesByAtom(
     const atoms = byShape.get(shapeOf(predicate, args.length));
     const atom = atoms === undefined ? -1 : atomOf(facts, atoms, args);
     if (atoms === undefined || atom < 0) {
-      plan.aboutNothing.push(index);
+      plan.unmatchedResolutions.push(index);
       continue;
     }
     const known = takes.get(atoms) ?? new Map<number, Take>();
     takes.set(atoms, known);
-    if (known.has(atom)) plan.aboutTheSame.push(index);
+    if (known.has(atom)) plan.duplicateResolutions.push(index);
     known.set(atom, take);
   }
   return takes;
 }
 
-/** The place of the atom, -1 where neither of the two scopes has it. */
+/** The atom's row in the join; -1 if neither scope has it. */
 function atomOf(facts: FactStore, atoms: JoinedAtoms, args: readonly string[]): number {
   const ids = Int32Array.from(args, (text) => facts.dictionary.find(text));
   const atom = ids.includes(-1) ? -1 : atoms.atoms.find(ids);
@@ -277,4 +277,56 @@ function atomOf(facts: FactStore, atoms: JoinedAtoms, args: readonly string[]): 
 
 function shapeOf(predicate: string, arity: number): string {
   return `${predicate}/${arity}`;
+}
+
+/**
+ * Merges two versions of a fact, for merges that keep both.
+ *
+ * The merged validity spans both. The target's metadata wins; keys only in the source are added; differing source
+ * values go under `_source`. Merging the result with the source again changes nothing, so a `_source` of the source's
+ * own also goes under `_source`, unless it can be taken over as it is.
+ */
+function mergedVersion(source: FactVersion, target: FactVersion): FactVersion {
+  return {
+    from: Math.min(source.from, target.from),
+    until: Math.max(source.until, target.until),
+    metadata: mergedMetadata(source.metadata, target.metadata),
+  };
+}
+
+/** Metadata key of the source's differing values. */
+const sourceKey = '_source';
+/** Metadata key of the target's own value under `_source`, if that is not an object. */
+const targetKey = '_target';
+
+function mergedMetadata(source: Metadata | null, target: Metadata | null): Metadata | null {
+  if (source === null || target === null) return target ?? source;
+  const differing = Object.entries(source).filter(
+    ([name, value]) => name !== sourceKey && Object.hasOwn(target, name) && !sameJson(value, target[name]),
+  );
+  const added = Object.entries(source).filter(([name]) => !Object.hasOwn(target, name));
+  const [said, known] = [source[sourceKey], target[sourceKey]];
+  const saysOtherwise = said !== undefined && known !== undefined && !sameJson(said, known);
+  if (differing.length === 0 && !saysOtherwise) return { ...target, ...Object.fromEntries(added) };
+  const otherwise = said === undefined ? differing : [...differing, [sourceKey, said]];
+  return {
+    ...target,
+    ...Object.fromEntries(added),
+    [sourceKey]: { ...asObject(known), ...Object.fromEntries(otherwise) },
+  };
+}
+
+function asObject(known: Metadata[string] | undefined): Metadata {
+  if (known === undefined) return {};
+  const isObject = typeof known === 'object' && known !== null && !Array.isArray(known);
+  return isObject ? known : { [targetKey]: known };
+}
+
+const utf8 = new TextEncoder();
+
+/** True if the metadata exceeds the limit in UTF-8. */
+function isTooLarge({ metadata }: FactVersion): boolean {
+  if (metadata === null) return false;
+  const text = JSON.stringify(metadata);
+  return text.length > maxMetadataBytes || utf8.encode(text).length > maxMetadataBytes;
 }

@@ -6,9 +6,9 @@ import type { MergeStrategy, Resolution } from '../contract/scopes.ts';
 import type { FactIdentity, FactPattern, FactToStore, ScopeChoice } from '../store/fact-store.ts';
 
 /**
- * What can be done to the state: the operations that records of the log hold. They are plain JSON.
+ * The operations on the state that log records carry, as plain JSON.
  *
- * The shape of an operation that was ever logged stays readable for good.
+ * Every operation shape that was ever logged stays readable forever.
  */
 export type Operation =
   | { readonly kind: 'createDatabase'; readonly name: string }
@@ -17,12 +17,12 @@ export type Operation =
       readonly tenant: string;
       readonly facts: readonly FactToStore[];
       readonly ifGeneration?: number;
-      /** The import that it is a part of. */
+      /** The import that it belongs to. */
       readonly importId?: string;
-      /** What the import is answered when its request is repeated; in its last operation, absent elsewhere. */
+      /** The answer to a repeated import request; present only in the import's last operation. */
       readonly note?: string;
     }
-  /** What the import asserted is retracted where nobody else changed it since. */
+  /** Retracts what the import asserted and no other write has changed since. */
   | { readonly kind: 'undoImport'; readonly tenant: string; readonly importId: string }
   | {
       readonly kind: 'retract';
@@ -31,8 +31,8 @@ export type Operation =
       readonly ifGeneration?: number;
     }
   | { readonly kind: 'retractById'; readonly tenant: string; readonly id: string }
-  | { readonly kind: 'teach'; readonly rule: RuleToKeep }
-  | { readonly kind: 'updateRule'; readonly id: string; readonly rule: RuleToKeep }
+  | { readonly kind: 'teach'; readonly rule: RuleToStore }
+  | { readonly kind: 'updateRule'; readonly id: string; readonly rule: RuleToStore }
   | { readonly kind: 'forgetRule'; readonly id: string }
   | Commit
   | ForkScope
@@ -47,24 +47,24 @@ export type Operation =
   | Consolidate
   | Restore
   | { readonly kind: 'createTenant'; readonly tenant: string }
-  /** `nuke`: it remains, without its facts. */
+  /** `nuke` removes the tenant's facts and keeps the tenant. */
   | { readonly kind: 'deleteTenant' | 'nukeTenant'; readonly tenant: string }
-  /** Its facts and rules go; `delete`: the database itself too. */
+  /** Removes facts and rules; `delete` removes the database too. */
   | { readonly kind: 'deleteDatabase' | 'nukeDatabase' }
   | KeyOperation;
 
-/** What is done to keys. They belong to no database: the one that the record names is `default`. */
+/** The operations on keys. Keys belong to no database; their records name `default`. */
 export type KeyOperation =
-  | { readonly kind: 'createKey'; readonly key: KeyToKeep }
+  | { readonly kind: 'createKey'; readonly key: KeyToStore }
   | { readonly kind: 'updateKey'; readonly id: string; readonly change: KeyChange }
   | { readonly kind: 'revokeKey'; readonly id: string }
-  /** All that have the role admin. */
+  /** Revokes all keys with the role admin. */
   | { readonly kind: 'revokeAdminKeys' };
 
-/** A key as it is kept: never the key itself. */
-export interface KeyToKeep {
+/** A key as stored, without the secret itself. */
+export interface KeyToStore {
   readonly id: string;
-  /** How it begins. */
+  /** The key's first characters. */
   readonly prefix: string;
   /** SHA-256 of the key, 64 hexadecimal digits. */
   readonly hash: string;
@@ -77,52 +77,52 @@ export interface KeyToKeep {
   readonly expiresAt: number | null;
 }
 
-/** What is absent stays as it was. */
-export type KeyChange = Partial<Pick<KeyToKeep, 'databases' | 'tenants' | 'description' | 'expiresAt'>>;
+/** Absent fields stay unchanged. */
+export type KeyChange = Partial<Pick<KeyToStore, 'databases' | 'tenants' | 'description' | 'expiresAt'>>;
 
 export type RuleOperation = Extract<Operation, { kind: 'teach' | 'updateRule' | 'forgetRule' }>;
 
-/** A transaction: what it retracts, then what it asserts, then what it does to rules, in one generation. */
+/** A transaction: retracts, then asserts, then changes rules, all in one generation. */
 export interface Commit {
   readonly kind: 'commit';
   readonly tenant: string;
   readonly retract: readonly FactIdentity[];
   readonly assert: readonly FactToStore[];
   readonly rules: readonly RuleOperation[];
-  /** How many writes it was made of. */
+  /** Number of writes in the transaction. */
   readonly operations: number;
-  /** What its request is answered with when it is repeated, beside the counts; absent: nothing. */
+  /** The answer to a repeated request, beside the counts; absent: none. */
   readonly note?: string;
 }
 
 /**
- * What decay, consolidation and restoring do to memory. What they chose, by what is observed of uses too, is logged by
- * the numbers of facts: they are given in the order of assertion, so every replica gives the same. `answer` is what the
- * request was answered, without the generation; null where it cannot be repeated.
+ * Decay, consolidation and restoring. What they selected (observed uses play a part) is logged by fact number; facts
+ * are numbered in order of assertion, so every replica assigns the same numbers. `answer` is the answer to the request
+ * without the generation; null if the request cannot be repeated.
  */
 export interface Decay {
   readonly kind: 'decay';
   readonly tenant: string;
-  /** Where ends of validity are remembered no longer. */
+  /** Where remembered ends of validity are forgotten. */
   readonly scope: ScopeChoice;
-  /** The facts that are evicted. */
+  /** The facts to evict. */
   readonly facts: readonly number[];
   readonly answer: Omit<Decayed, 'generation'> | null;
 }
 
-/** Facts are retracted, and summaries asserted that stand for them. */
+/** Retracts facts and asserts summaries in their place. */
 export interface Consolidate {
   readonly kind: 'consolidate';
   readonly tenant: string;
   readonly retract: readonly number[];
   readonly summaries: readonly SummaryToStore[];
-  /** The facts that the summaries stand for: those of the first summary, then those of the second, and so on. */
+  /** The values that the summaries replace: first those of the first summary, then those of the second, and so on. */
   readonly values: readonly ConsolidatedValue[];
   readonly answer: Omit<Consolidated, 'generation'> | null;
 }
 
 export interface SummaryToStore extends FactIdentity {
-  /** Its metadata but for `consolidated`. */
+  /** Its metadata without `consolidated`. */
   readonly metadata: Metadata;
   /** As in `metadata.consolidated`. */
   readonly from: string;
@@ -132,7 +132,7 @@ export interface SummaryToStore extends FactIdentity {
   readonly last: number;
 }
 
-/** A summary is retracted, and facts that it stood for asserted. */
+/** Retracts a summary and asserts facts that it replaced. */
 export interface Restore {
   readonly kind: 'restore';
   readonly tenant: string;
@@ -146,36 +146,38 @@ export interface FactToRestore extends FactToStore {
   readonly createdAt: number;
 }
 
-/** null is for the facts without scope. */
+/** Copies a scope. null stands for the facts without scope. */
 export interface ForkScope {
   readonly kind: 'forkScope';
   readonly tenant: string;
   readonly source: string | null;
   readonly target: string | null;
-  /** False: facts alone. */
+  /** False: copies facts only. */
   readonly withRules: boolean;
-  /** The fork remembers what it was made of. Absent where a program logged it that did not know how. */
+  /** The fork records its base. Absent in operations logged by versions that did not support that. */
   readonly hasBase?: true;
 }
 
+/** Merges source into target. null stands for the facts without scope. */
 export interface MergeScopes {
   readonly kind: 'mergeScopes';
   readonly tenant: string;
   readonly source: string | null;
   readonly target: string | null;
   readonly strategy: MergeStrategy;
-  /** null: there is none; a scope's name; or what the fork remembers. */
+  /** null: no base; a scope's name; or the recorded base of the fork. */
   readonly base: string | null | { readonly fork: true };
   readonly resolutions: readonly Resolution[];
   /**
-   * How differences are settled. 2: a fact to be added whose opposite the target holds is a conflict, and of a pair of
-   * opposites each side is compared with all that the base holds of the atom. Absent: as before that was so.
+   * Version of the merge rules. 2: adding a fact whose opposite is in the target is a conflict, and each side of a pair
+   * of opposites is compared with everything that the base has of the atom. Absent: the earlier rules.
    */
   readonly revision?: 2;
 }
 
-export interface RuleToKeep {
-  /** null: as it was. */
+/** A rule to add, or the fields to change in one. */
+export interface RuleToStore {
+  /** null: unchanged. */
   readonly rule: Rule | null;
   readonly scope: string | null;
   readonly name: string | null;

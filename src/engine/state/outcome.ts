@@ -4,10 +4,10 @@ import type { MergeConflict, Merged } from '../contract/scopes.ts';
 import type { Consolidate, Decay, Restore } from './operation.ts';
 
 /**
- * What a write came to, as plain JSON: all that its answer is made of beside the request itself.
+ * The outcome of a write as plain JSON: everything its answer needs beside the request.
  *
- * A live answer and the answer to a request that is repeated after a restart are made of it by the same functions, so
- * they say the same. What was found out only then, such as the conclusions that a retraction took away, is not in it.
+ * The same functions build a live answer and the answer to a request repeated after a restart, so both say the same.
+ * Not included is what only the live write found out, such as the conclusions withdrawn by a retraction.
  */
 export type Outcome =
   | {
@@ -15,23 +15,23 @@ export type Outcome =
       readonly asserted: number;
       readonly updated: number;
       readonly unchanged: number;
-      /** Where one fact was written: its id. */
+      /** The fact's id if exactly one fact was written. */
       readonly id: string | null;
-      /** As the operation has it. */
+      /** Copied from the operation. */
       readonly note?: string;
       readonly generation: number;
     }
   | {
       readonly kind: 'retracted';
       readonly retracted: number;
-      /** Where the fact was named by its id: the atom. */
+      /** The atom if the fact was named by its id. */
       readonly atom: string | null;
       readonly generation: number;
     }
   | {
       readonly kind: 'undone';
       readonly retracted: number;
-      /** The atoms of facts that were changed since the import, in the order of assertion. */
+      /** The atoms of facts changed since the import, in order of assertion. */
       readonly kept: readonly string[];
       readonly generation: number;
     }
@@ -45,7 +45,7 @@ export type Outcome =
       readonly generation: number;
     }
   | { readonly kind: 'created'; readonly createdAt: number }
-  /** The keys that were made, changed or revoked, without what would let anybody in. */
+  /** The keys that were created, changed or revoked, without their hashes. */
   | { readonly kind: 'keys'; readonly keys: readonly OutcomeKey[] }
   | {
       readonly kind: 'cleared';
@@ -61,10 +61,10 @@ export type Outcome =
     }
   | ({
       readonly kind: 'merged';
-      /** Absent in outcomes of before merges had the base of a fork. */
+      /** Absent in outcomes from before merges recorded a fork's base. */
       readonly base?: Merged['base'];
       readonly ancestor?: Merged['ancestor'];
-      /** Written out only where the request can be repeated. */
+      /** Included only if the request can be repeated. */
       readonly conflicts: readonly MergeConflict[];
       readonly generation: number;
     } & MergedCounts)
@@ -73,35 +73,37 @@ export type Outcome =
       readonly operations: number;
       readonly asserted?: number;
       readonly unchanged?: number;
-      /** As the operation has it. */
+      /** Copied from the operation. */
       readonly note?: string;
       readonly generation: number;
     }
-  /** `answer` is null where the request cannot be repeated. */
+  /** `answer` is null if the request cannot be repeated. */
   | { readonly kind: 'decayed'; readonly answer: Decay['answer']; readonly generation: number }
   | { readonly kind: 'consolidated'; readonly answer: Consolidate['answer']; readonly generation: number }
   | { readonly kind: 'restored'; readonly answer: Restore['answer']; readonly generation: number }
-  /** There was nothing to write, and nothing was logged. */
+  /** There was nothing to write and nothing was logged. */
   | { readonly kind: 'nothing'; readonly generation: number };
 
-/** A key as answers tell of it. */
+/** A key as answers show it. */
 export type OutcomeKey = Omit<KeyView, 'lastUsedAt'>;
 
 export type MergedCounts = Pick<Merged, 'added' | 'updated' | 'deleted' | 'kept' | 'resolved'>;
 
 type Kind = Outcome['kind'];
 
-/** The outcome as one of this kind. */
+/** Narrows the outcome to this kind; throws if it is another. */
 export function outcomeAs<Name extends Kind>(outcome: Outcome, kind: Name): Extract<Outcome, { kind: Name }> {
   if (outcome.kind !== kind)
     throw new Error(`assertion failed: the outcome is one of ${kind}, not of ${outcome.kind}`);
   return outcome as Extract<Outcome, { kind: Name }>;
 }
 
+/** The fields of an answer to a creation. */
 export function createdPart(outcome: Outcome): Pick<CreatedTenant, 'createdAt'> {
   return { createdAt: outcomeAs(outcome, 'created').createdAt };
 }
 
+/** The fields of an answer to a deletion or a nuke. */
 export function clearedPart(outcome: Outcome): Omit<Cleared, 'status'> {
   const { facts, rules, generation } = outcomeAs(outcome, 'cleared');
   return { facts, rules, generation };

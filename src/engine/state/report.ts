@@ -6,29 +6,31 @@ import type { MergePlan } from './merge-plan.ts';
 import type { Outcome } from './outcome.ts';
 import { DatabaseState, type TenantState } from './state.ts';
 
-/** What the write of one rule became. */
+/** The effect of a write on one rule. */
 export interface RuleChange {
-  readonly kept: RuleRecord;
-  /** The rule as it was, null where there was none. */
+  readonly after: RuleRecord;
+  /** The rule before the write; null: it did not exist. */
   readonly before: RuleRecord | null;
   readonly status: 'asserted' | 'updated' | 'unchanged' | 'retracted';
-  /** A rule taught again is `unchanged`, and may have been enabled or named all the same. */
+  /** True if the rule changed. A rule taught again is `unchanged`, yet may have been enabled or renamed. */
   readonly isChange: boolean;
 }
 
-/** What went as a whole: the facts of tenants, and with them perhaps the rules of the database and the database itself. */
+/**
+ * State removed as a whole: tenants with their facts, and possibly the rules of the database and the database itself.
+ */
 export interface ClearedTenants {
-  /** The tenants by name, as they were. Nothing changes these any more. */
+  /** The tenants by name, in their last state, which is now immutable. */
   readonly tenants: ReadonlyMap<string, TenantState>;
   readonly facts: number;
   readonly rules: number;
   readonly isDatabaseGone: boolean;
 }
 
-/** What applying a record came to: whatever feeds on changes works from it. */
+/** The effects of applying one record, from which everything derived from changes is updated. */
 export interface Report {
   readonly database: DatabaseState;
-  /** null: not about one tenant. */
+  /** null: the write concerns no single tenant. */
   readonly tenant: string | null;
   readonly generation: number;
   readonly asserted: number;
@@ -38,50 +40,50 @@ export interface Report {
   /** The version of the last fact that was asserted, updated or found unchanged. */
   readonly fact: FactRow | null;
   readonly rules: readonly RuleChange[];
-  /** null: nothing went as a whole. */
+  /** null: nothing was removed as a whole. */
   readonly cleared: ClearedTenants | null;
-  /** What became of a whole scope; null: the write was about none. */
+  /** The effect on a whole scope; null: the write concerned none. */
   readonly scope: ScopeChange | null;
-  /** The keys that were made or changed, as they are, or revoked, as they were. */
+  /** Created or changed keys in their new form, revoked keys in their last form. */
   readonly keys: readonly KeyRecord[];
-  /** What its answer is made of. */
+  /** The data for the answer. */
   readonly outcome: Outcome;
-  /** True: the request was answered before. Nothing was changed now, and nothing but `outcome` tells of what was then. */
+  /** True if the request was answered before: nothing changed now, and only `outcome` describes the first write. */
   readonly isRepeated: boolean;
 }
 
-/** What a write of a whole scope came to. */
+/** The effect of a write on a whole scope. */
 export interface ScopeChange {
-  /** The scope that was written; null: the facts without scope. */
+  /** The scope written to; null: the facts without scope. */
   readonly name: string | null;
   readonly isChange: boolean;
-  /** How many facts and rules were copied or deleted. */
+  /** Numbers of facts and rules copied or deleted. */
   readonly facts: number;
   readonly rules: number;
-  /** What a merge did; its rows are those of right before it. */
+  /** The merge; its rows are those right before it. */
   readonly merge: MergePlan | null;
 }
 
-/** A report while it is made. */
+/** A report under construction. */
 export type Draft = { -readonly [Key in keyof Omit<Report, 'outcome'>]: Report[Key] } & {
   rules: RuleChange[];
   keys: KeyRecord[];
-  /** null: as it follows from the rest. */
+  /** null: derived from the other fields. */
   outcome: Outcome | null;
 };
 
-/** The report of a request that was answered before: by what was kept of it. */
+/** The report of a repeated request, from its stored outcome. */
 export function repeatedReport(database: string, outcome: Outcome): Report {
   return { ...newDraft(new DatabaseState(database, 0), null), outcome, isRepeated: true };
 }
 
-/** The report of a write that turned out to have nothing to write. */
+/** The report of a write that had nothing to write. */
 export function nothingWritten(database: DatabaseState): Report {
   const { generation } = database;
   return { ...newDraft(database, null), outcome: { kind: 'nothing', generation } };
 }
 
-/** A report of a write to the database, null where it is not about one tenant, before anything has happened. */
+/** An empty report of a write to the database; `tenant` is null if the write concerns no single tenant. */
 export function newDraft(database: DatabaseState, tenant: string | null): Draft {
   return {
     database,
@@ -100,3 +102,12 @@ export function newDraft(database: DatabaseState, tenant: string | null): Draft 
     isRepeated: false,
   };
 }
+
+/** The state between two slices: `more` work remains, or all is `ready` and the next step publishes and reports. */
+export type Slice = 'more' | 'ready';
+
+/** Work in slices that readers cannot see; the returned function publishes it in one turn. See `applying`. */
+export type Prepared<Result> = Generator<Slice, () => Result, undefined>;
+
+/** Rows written between two slices. */
+export const rowsInSlice = 256;

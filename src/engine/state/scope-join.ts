@@ -7,29 +7,29 @@ import { relationKey } from '../language/terms.ts';
 import { differingFields, type MergeConflict, type ScopeFact } from '../contract/scopes.ts';
 
 /**
- * Scopes side by side, atom by atom, and what differs between two of them: what diff and merge are made of.
+ * Joins scopes by atom and compares two of them, for diff and merge.
  *
- * One pass over the columns hashes the facts of all sides by their arguments, in id space; no text is read. What comes
- * out is a function of the stored facts alone and its order that of the columns, so a merge that is applied again from
- * the log is the same merge. Facts are held or not at one generation and time: those whose validity has ended are left
- * out, those whose validity has not begun are not.
+ * One pass over the columns hashes the facts of all sides by their arguments, in id space, without reading text. The
+ * result depends on the stored facts alone and follows their column order, so replaying a merge from the log repeats it
+ * exactly. A fact belongs to a side if it is stored at one generation and time: facts whose validity has ended are left
+ * out, facts whose validity has not begun are included.
  *
- * A merge base is a side too, as of a generation of its own. What has died of it since lies in the archive, and is looked up
- * last: so the order of the join is that of rows alive, on every replica, whatever was compacted.
+ * A merge base is a side too, as of its own generation. Versions of it that died since are in the archive and looked up
+ * last, so the join's order is that of live rows on every replica, whatever was compacted.
  */
 
-/** The facts of one predicate and arity in all sides, by atom. */
+/** The facts of one predicate and arity on all sides, by atom. */
 export class JoinedAtoms {
   readonly predicate: string;
   readonly arity: number;
   readonly atoms: Tuples;
-  /** What is stored as true, and what as false. */
+  /** The relations stored as true and as false. */
   readonly relations: [StoredRelation | null, StoredRelation | null] = [null, null];
   readonly #sides: number;
   readonly #archived: [ArchivedVersions | null, ArchivedVersions | null] = [null, null];
   /**
-   * For each atom, side and truth value the row of the fact, counted from 1; 0: there is none. Below 0 the place of an
-   * archived version, counted from -1.
+   * By atom, side and truth value: the fact's row, counted from 1; 0: none. Negative: an archived version, counted from
+   * -1.
    */
   #rows: Int32Array;
 
@@ -50,26 +50,26 @@ export class JoinedAtoms {
       args[position] = (relation.columns[position] as Int32Array)[row] as number;
     const inserted = this.atoms.insert(args);
     const atom = inserted < 0 ? this.atoms.find(args) : inserted;
-    this.#put(this.#place(atom, side, relation.negated), row + 1);
+    this.#put(this.#indexOf(atom, side, relation.negated), row + 1);
   }
 
-  /** Takes in an archived version where one of the other sides has its atom. */
+  /** Adds an archived version if another side has its atom. */
   addArchived(versions: ArchivedVersions, at: number, side: number, negated: boolean): void {
     const atom = this.atoms.find(versions.argsAt(at));
     if (atom < 0) return;
     this.#archived[negated ? 1 : 0] = versions;
-    this.#put(this.#place(atom, side, negated), -1 - at);
+    this.#put(this.#indexOf(atom, side, negated), -1 - at);
   }
 
   fact(atom: number, side: number, negated: boolean): FactRow | null {
     const relation = this.relations[negated ? 1 : 0];
-    const row = (this.#rows[this.#place(atom, side, negated)] ?? 0) - 1;
+    const row = (this.#rows[this.#indexOf(atom, side, negated)] ?? 0) - 1;
     return relation === null || row < 0 ? null : { relation, row };
   }
 
-  /** The version on this side, which may be an archived one; null: there is none. */
+  /** The version on this side, possibly an archived one; null: none. */
   version(facts: FactStore, atom: number, side: number, negated: boolean): FactVersion | null {
-    const at = this.#rows[this.#place(atom, side, negated)] ?? 0;
+    const at = this.#rows[this.#indexOf(atom, side, negated)] ?? 0;
     const archived = this.#archived[negated ? 1 : 0];
     if (at < 0) return archived?.versionAt(-1 - at) ?? null;
     const fact = this.fact(atom, side, negated);
@@ -85,31 +85,31 @@ export class JoinedAtoms {
     this.#rows[at] = row;
   }
 
-  #place(atom: number, side: number, negated: boolean): number {
+  #indexOf(atom: number, side: number, negated: boolean): number {
     return (atom * this.#sides + side) * 2 + (negated ? 1 : 0);
   }
 }
 
-/** Rows that are looked at between two slices, those that are taken in, and relations that are begun. */
+/** Rows scanned, rows joined and relations begun between two slices. */
 const rowsLookedAt = 8192;
 const rowsTaken = 512;
 const relationsBegun = 1024;
 
-/** Where the rows of some scopes are found in a relation, part by part. */
-interface Part {
+/** A range of a relation's rows. */
+interface RowRange {
   readonly relation: StoredRelation;
   readonly start: number;
   readonly end: number;
 }
 
-/** The relation's rows up to this generation in parts, each for one slice. */
-function* partsOf(relation: StoredRelation, generation: number): Generator<Part> {
+/** The relation's rows up to this generation, in ranges for one slice each. */
+function* rangesOf(relation: StoredRelation, generation: number): Generator<RowRange> {
   const count = relation.rowsAt(generation);
   for (let start = 0; start < count; start += rowsLookedAt)
     yield { relation, start, end: Math.min(count, start + rowsLookedAt) };
 }
 
-/** Relations that hold something of these scopes, in an order that is the same on every replica. */
+/** Relations with rows of these scopes, in an order that is the same on every replica. */
 function* relationsOf(
   facts: FactStore,
   scopes: readonly number[],
@@ -119,7 +119,7 @@ function* relationsOf(
   let begun = 0;
   for (const relation of facts.relations.values()) {
     if (++begun % relationsBegun === 0) yield 'more';
-    for (const part of partsOf(relation, generation)) {
+    for (const part of rangesOf(relation, generation)) {
       if (part.start > 0) yield 'more';
       if (!hasRowOf(part, scopes)) continue;
       found.push(relation);
@@ -134,13 +134,13 @@ function* relationsOf(
   );
 }
 
-function hasRowOf({ relation, start, end }: Part, scopes: readonly number[]): boolean {
+function hasRowOf({ relation, start, end }: RowRange, scopes: readonly number[]): boolean {
   const column = relation.columns[relation.arity] as Int32Array;
   for (let row = start; row < end; row++) if (scopes.includes(column[row] as number)) return true;
   return false;
 }
 
-/** The facts held in this scope at this generation and time, in the order of relations and their rows. */
+/** The facts stored in this scope at this generation and time, by relation and row. */
 export function* factsOfScope(
   facts: FactStore,
   scope: number,
@@ -148,36 +148,33 @@ export function* factsOfScope(
   time: number,
 ): Generator<'more' | FactRow, void, undefined> {
   for (const relation of yield* relationsOf(facts, [scope], generation))
-    for (const { start, end } of partsOf(relation, generation)) {
+    for (const { start, end } of rangesOf(relation, generation)) {
       if (start > 0) yield 'more';
-      // Read anew in every part: columns are replaced where they grow.
+      // Read again in every slice: growing replaces a column.
       const column = relation.columns[relation.arity] as Int32Array;
       for (let row = start; row < end; row++)
         if (column[row] === scope && relation.isHeld(row, generation, time)) yield { relation, row };
     }
 }
 
-/** When facts are held or not. */
-export interface Moment {
+/** The generation and time at which facts are read. */
+export interface ReadMoment {
   readonly generation: number;
   readonly time: number;
 }
 
-/** What both sides of a merge come from: the facts of a scope as of a generation, by rows and what has died of them. */
+/** The base of a merge: the facts of a scope as of a generation, from live rows and archived versions. */
 export interface BaseOfMerge {
   readonly scope: number;
   readonly generation: number;
   readonly archive: FactStore['archive'];
 }
 
-/**
- * Joins the facts of these scopes, given by their numbers: a side each; one of -1 has none. The base, where there is
- * one, is the last side.
- */
+/** Joins the facts of these scopes, given by number; -1 is an empty side. The base, if any, is the last side. */
 export function* joinScopes(
   facts: FactStore,
   sides: readonly number[],
-  { generation, time }: Moment,
+  { generation, time }: ReadMoment,
   base: BaseOfMerge | null = null,
 ): Generator<'more', JoinedAtoms[], undefined> {
   const joined: JoinedAtoms[] = [];
@@ -192,7 +189,7 @@ export function* joinScopes(
     }
     atoms.relations[negated ? 1 : 0] = relation;
     const args = new Int32Array(arity);
-    for (const { start, end } of partsOf(relation, generation)) {
+    for (const { start, end } of rangesOf(relation, generation)) {
       if (start > 0) yield 'more';
       for (let row = start; row < end; row++) {
         const scope = (relation.columns[arity] as Int32Array)[row] as number;
@@ -212,7 +209,7 @@ export function* joinScopes(
   return joined;
 }
 
-/** Adds what has died of the base since its generation. */
+/** Adds versions of the base that died since its generation. */
 function* joinArchived(
   atoms: JoinedAtoms,
   { scope, generation, archive }: BaseOfMerge,
@@ -231,12 +228,14 @@ function* joinArchived(
   }
 }
 
-/** The sides of a join by what they are to a comparison. */
+/** Indexes of the sides of a comparison. */
 export const sourceSide = 0;
 export const targetSide = 1;
 export const baseSide = 2;
 
-/** What is in the source and not, or otherwise, in the target; or the other way round. One of the two is there. */
+/**
+ * A difference between source and target: a fact on one side only, or two differing facts. At least one side is set.
+ */
 export interface Difference {
   readonly atoms: JoinedAtoms;
   readonly atom: number;
@@ -244,9 +243,10 @@ export interface Difference {
   readonly target: FactRow | null;
 }
 
+/** A field in which two versions of a fact can differ. */
 export type DifferingField = (typeof differingFields)[number];
 
-/** Hands over what differs, in the order of the join, and counts the facts that are alike on both sides. */
+/** Calls `differs` with each difference in join order; returns the number of facts alike on both sides. */
 export function* compareSides(
   facts: FactStore,
   joined: readonly JoinedAtoms[],
@@ -270,7 +270,7 @@ export function* compareSides(
         source[sign] = null;
         target[sign] = null;
       }
-      // At most one is left on each side where something is left on both.
+      // If both sides have facts left, each has exactly one.
       const [restOfSource, restOfTarget] = [source.filter(isFact), target.filter(isFact)];
       if (restOfSource.length === 1 && restOfTarget.length === 1)
         differs({ atoms, atom, source: restOfSource[0] ?? null, target: restOfTarget[0] ?? null });
@@ -282,7 +282,7 @@ export function* compareSides(
   return unchanged;
 }
 
-/** In what the two sides of a pair differ, in the order of the contract; nothing where one is missing. */
+/** The fields in which a pair differs, in the contract's order; empty if one side is missing. */
 export function fieldsThatDiffer(
   facts: FactStore,
   { source, target }: Pick<Difference, 'source' | 'target'>,
@@ -315,13 +315,14 @@ export function scopeFact(facts: FactStore, fact: FactRow): ScopeFact {
   };
 }
 
-/** Conflicts as answers show them, in order: by predicate and arguments by code point, stored as true before stored as false. */
+/** Conflicts for an answer, ordered by predicate and arguments by code point, true before false. */
 export function conflictsNow(facts: FactStore, conflicts: readonly Difference[]): MergeConflict[] {
   const compareIds = byText(facts);
   return [...conflicts]
     .sort((left, right) => compareDifferences(left, right, compareIds))
     .map((difference) => conflict(facts, difference));
 }
+/** A conflict as answers show it. */
 export function conflict(facts: FactStore, difference: Difference): MergeConflict {
   const { atoms, atom, source, target } = difference;
   return {
@@ -332,6 +333,7 @@ export function conflict(facts: FactStore, difference: Difference): MergeConflic
     fields: fieldsThatDiffer(facts, difference),
   };
 }
+/** Compares constants by their text, each read once. */
 export function byText({ dictionary }: FactStore): (left: number, right: number) => number {
   const texts = new Map<number, string>();
   const textOf = (id: number): string => {
@@ -341,6 +343,7 @@ export function byText({ dictionary }: FactStore): (left: number, right: number)
   };
   return (left, right) => compareText(textOf(left), textOf(right));
 }
+/** Orders differences by predicate, arguments, arity and truth value. */
 export function compareDifferences(
   left: Difference,
   right: Difference,
@@ -358,13 +361,14 @@ export function compareDifferences(
   }
   return left.atoms.arity - right.atoms.arity || signOf(left) - signOf(right);
 }
+/** The argument texts of an atom of the join. */
 export function argsOf(facts: FactStore, { atoms, arity }: JoinedAtoms, atom: number): string[] {
   return Array.from({ length: arity }, (_, position) =>
     facts.dictionary.text((atoms.columns[position] as Int32Array)[atom] as number),
   );
 }
 
-/** The truth value on source's side where it has one; what is true comes first. */
+/** 0 for true, 1 for false: the truth value on the source side if it has the fact, else on the target side. */
 export function signOf({ source, target }: Difference): number {
   return (source ?? target)?.relation.negated === true ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Snapshots of random states: what is read back, and the records after it, amount to what all records do; whatever is
- * written, compacted and used while the snapshot is.
+ * Snapshots of random states: a snapshot that is read back, plus the records after it, gives the same state as all
+ * records, whatever is written, compacted and used while the snapshot is written.
  */
 import { expect, test } from 'vitest';
 import { apply } from './apply.ts';
@@ -19,7 +19,7 @@ const runs = process.env['LONG'] === '1' ? 1000 : 8;
 const timeout = 3_600_000;
 const pause = async (): Promise<void> => {};
 
-/** A question of somebody used facts, and their key. */
+/** A question used these facts, and a key. */
 function noteUses({ databases, keys, time }: State, prng: Prng): void {
   for (const { id } of keys.all()) if (prng.chance(0.3)) keys.noteUse(id, time);
   for (const { tenants } of databases.values())
@@ -34,7 +34,7 @@ function compact({ databases }: State): void {
     for (const { facts } of tenants.values()) facts.compact(facts.relations.keys(), generation);
 }
 
-/** What happened to a state: a record was applied, its facts were used, or its relations compacted. */
+/** What happened to a state: a record was applied, facts were used, or relations compacted. */
 type Event = LogRecord | { readonly usedBy: number } | 'compacted';
 
 function happen(state: State, event: Event): void {
@@ -109,12 +109,12 @@ async function run(seed: number): Promise<void> {
   expect(everythingTold(last.state, withDead), `seed ${seed}, reopened`).toEqual(told);
 }
 
-test('a snapshot and the records after it amount to what all records do', { timeout }, async () => {
+test('a snapshot and the records after it give the same state as all records', { timeout }, async () => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
   for (let at = 0; at < runs; at++) await run(seed + at);
 });
 
-/** All that can be told; of retracted facts only where that is asked for. */
+/** Everything observable; retracted facts only if requested. */
 function everythingTold(state: State, dead: boolean): unknown {
   return toldState(state, { dead, uses: true, boundaries: true, relations: true });
 }

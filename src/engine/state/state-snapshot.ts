@@ -5,13 +5,12 @@ import { Slices } from '../base/slices.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import type { PinnedFacts } from '../store/fact-store.ts';
 import type { Imports, KnownImport } from '../store/imports.ts';
-import type { RuleRecord } from '../store/rule-store.ts';
+import { type RuleRecord, RuleStore } from '../store/rule-store.ts';
 import type { StoredOutcome, StoredOutcomes } from './idempotency.ts';
 import type { KeyRecord } from './key-store.ts';
 import { ColumnReader, ColumnWriter } from './columns/columns.ts';
 import { readFacts, writeFacts } from './columns/facts-in-columns.ts';
 import { NeededGenerations, readGenerations } from './columns/generations-in-columns.ts';
-import { readRules, writeRules } from './columns/rules-in-columns.ts';
 import { readUses, writeUses } from './columns/uses-in-columns.ts';
 import type { Tallies } from '../datalog/model/rule-tallies.ts';
 import { DatabaseState, State, type TenantState } from './state.ts';
@@ -19,35 +18,37 @@ import type { Log } from '../log/log.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
 import type { ReadableLog } from '../log/stored-log.ts';
+import type { Rule } from '../contract/language.ts';
+import { ruleIdentity } from '../language/identity.ts';
+import { renderRule } from '../language/print.ts';
 
 /**
- * The whole state as a snapshot, and back: what the records up to one sequence amount to.
+ * A pinned state, ready to be written as a snapshot: the fold of all records up to one sequence.
  *
- * It is pinned in one turn, between two records, and written afterwards in slices while records go on being applied;
- * what is written is the state of the pinned turn all the same. The first section holds what is logged, the second
- * what is observed: uses of facts and keys, and how often rules concluded something. A reader of the first needs nothing of
- * the second.
+ * It is pinned in one turn between two records and then written in slices while further records are applied; the
+ * snapshot still contains the pinned state (MVCC). The first section holds logged state, the second observed state:
+ * uses of facts and keys, and how often rules fired. Reading the first needs nothing of the second.
  */
 export interface PinnedState {
-  /** Of the last record that was applied, and its stamp. */
+  /** Sequence and stamp of the last applied record. */
   readonly sequence: number;
   readonly time: number;
-  /** Its bytes, once. `isWanted` is asked now and then: where it is not, they end with an error. */
+  /** The snapshot's bytes, readable once. Polls `isWanted` and throws as soon as it returns false. */
   parts(pause: () => Promise<void>, isWanted: () => boolean): AsyncGenerator<SnapshotPart>;
-  /** To be called at the end, whatever became of it. */
+  /** Releases the pin. Call it in every case. */
   release(): void;
 }
 
-/** A state that was read, and how often rules had concluded something. */
+/** A restored state, and how often its rules had fired. */
 export interface RestoredState {
   readonly state: State;
   readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
 }
 
-/** Moves with every change of what is written. A newer one is refused. */
+/** Version of the snapshot's content, raised with every change. Newer versions are refused. */
 const contentVersion = 4;
 
-/** The first that has keys, and imports. */
+/** The first versions with keys and with imports. */
 const versionWithKeys = 3;
 const versionWithImports = 3;
 
@@ -56,7 +57,7 @@ interface StateHead {
   readonly sequence: number;
   readonly time: number;
   readonly databases: number;
-  /** Databases that were deleted, with their last generations. */
+  /** Deleted databases with their last generations. */
   readonly gone: readonly (readonly [string, number])[];
 }
 
@@ -65,11 +66,11 @@ interface DatabaseHead {
   readonly createdAt: number;
   readonly firstGeneration: number;
   readonly tenants: readonly string[];
-  /** Tenants that were deleted, with their last generations. */
+  /** Deleted tenants with their last generations. */
   readonly gone: readonly (readonly [string, number])[];
 }
 
-/** How often each rule concluded something, by its id. */
+/** How often each rule fired, by rule id. */
 interface ObservedHead {
   readonly fired: readonly (readonly [string, number])[];
 }
@@ -90,7 +91,7 @@ interface PinnedDatabase {
   readonly tenants: readonly PinnedTenant[];
 }
 
-/** Pins the state, in a turn in which no record is half applied. One at a time. */
+/** Pins the state. Call it between two records; one pin at a time. */
 export function pinState(state: State, talliesOf: (database: DatabaseState) => Tallies): PinnedState {
   const { sequence, time } = state;
   const databases = Array.from(state.databases.values(), (database) => pinned(database, talliesOf(database)));
@@ -105,7 +106,7 @@ export function pinState(state: State, talliesOf: (database: DatabaseState) => T
     parts: async function* (pause, isWanted) {
       const slices = new Slices(async () => {
         await pause();
-        if (!isWanted()) throw new EngineError('NotReady', 'the snapshot is not wanted any more');
+        if (!isWanted()) throw new EngineError('NotReady', 'the snapshot is no longer needed');
       });
       for await (const bytes of writeState(head, { databases, outcomes, keys }, slices))
         yield { section: 'state', bytes };
@@ -123,8 +124,8 @@ export function pinState(state: State, talliesOf: (database: DatabaseState) => T
 }
 
 /**
- * The state of the log's snapshot, ready for the records after it. Rejects with a StartupError where it is newer.
- * `withObserved`: with what was observed, which can be done without.
+ * Restores the state from the log's snapshot, ready for the records after it. Rejects with a StartupError if the
+ * snapshot is newer. `withObserved`: includes observed state, which is optional.
  */
 export async function readState(
   log: Pick<Log, 'readSnapshot'>,
@@ -136,8 +137,8 @@ export async function readState(
   const head = (await columns.json()) as StateHead;
   if (head.version > contentVersion)
     throw new StartupError(
-      `The snapshot holds a state of version ${head.version}; this program reads versions up to ${contentVersion}. ` +
-        'Nothing was changed. Start it with the newer program that wrote it.',
+      `The snapshot has state version ${head.version}; this program reads versions up to ${contentVersion}. ` +
+        'Nothing was changed. Use the newer program that wrote it.',
     );
   const state = new State();
   for (const [name, generation] of head.gone) state.goneDatabases.set(name, generation);
@@ -205,13 +206,13 @@ async function* writeState(
   }
 }
 
-/** Each as JSON. */
+/** Each as JSON in UTF-8. */
 function* utf8Of(all: readonly (StoredOutcome | KeyRecord | KnownImport)[]): Generator<Uint8Array> {
-  for (const kept of all) yield encoder.encode(JSON.stringify(kept));
+  for (const each of all) yield encoder.encode(JSON.stringify(each));
 }
 
 function readOutcomes(columns: ColumnReader, outcomes: StoredOutcomes): Promise<void> {
-  return columns.texts((text) => outcomes.keep(JSON.parse(decoder.decode(text)) as StoredOutcome));
+  return columns.texts((text) => outcomes.put(JSON.parse(decoder.decode(text)) as StoredOutcome));
 }
 
 function readImports(columns: ColumnReader, imports: Imports): Promise<void> {
@@ -267,7 +268,7 @@ async function readObserved(
     tallies.set(database, new Map(fired.map(([rule, count]) => [rule, { fired: count }])));
     for (const { uses } of database.tenants.values()) await readUses(columns, uses, slices);
   }
-  // Snapshots of a version without keys end here.
+  // Snapshots of versions without keys end here.
   if (await columns.isAtEnd()) return tallies;
   for (const [id, time] of (await columns.json()) as [string, number][]) state.keys.noteUse(id, time);
   return tallies;
@@ -277,10 +278,34 @@ function nothing(): RestoredState {
   return { state: new State(), tallies: new Map() };
 }
 
-/** The state that the log tells of: its snapshot, where it has one, and the records after it. */
+/** Recovers the state from the log: its snapshot, if any, then the records after it. */
 export async function stateOf(log: ReadableLog, pause: () => Promise<void>): Promise<RestoredState> {
   const restored = log.snapshot() === null ? nothing() : await readState(log, pause);
   const { state } = restored;
   for await (const record of log.read(state.sequence)) apply(state, record);
   return restored;
+}
+
+/** A rule as written; its text and identity are recomputed. */
+type WrittenRule = Omit<RuleRecord, 'text' | 'identity'>;
+
+/** Writes the rules of one database in order. */
+function writeRules(rules: readonly RuleRecord[], columns: ColumnWriter): AsyncGenerator<Uint8Array> {
+  return columns.texts(rulesUtf8(rules));
+}
+
+/** Reads what `writeRules` wrote. */
+async function readRules(columns: ColumnReader): Promise<RuleStore> {
+  const rules = new RuleStore();
+  await columns.texts((text) => {
+    const written = JSON.parse(decoder.decode(text)) as WrittenRule;
+    const rule: Rule = written.rule;
+    rules.put({ ...written, text: renderRule(rule), identity: ruleIdentity(rule) });
+  });
+  return rules;
+}
+
+function* rulesUtf8(rules: readonly RuleRecord[]): Generator<Uint8Array> {
+  for (const { text: _text, identity: _identity, ...written } of rules)
+    yield encoder.encode(JSON.stringify(written satisfies WrittenRule));
 }

@@ -7,26 +7,23 @@ import { RuleStore } from '../store/rule-store.ts';
 import { StoredOutcomes } from './idempotency.ts';
 import { KeyStore } from './key-store.ts';
 
-/**
- * The state of the service: databases, their rules and tenants, keys, and how far the log has been applied.
- *
- * It is a fold of the log. `apply` alone changes it; what is observed (`FactUses`) `apply` may write and never reads.
- */
+/** The state of one tenant. `apply` alone changes `facts`; it may write the observed `uses` but never reads them. */
 export interface TenantState {
   readonly facts: FactStore;
   readonly uses: FactUses;
 }
 
+/** The state of one database: its rules, tenants, generations and imports. */
 export class DatabaseState {
   readonly name: string;
   readonly createdAt: number;
   rules: RuleStore;
   tenants = new Map<string, TenantState>();
-  /** The last generation of tenants that were deleted, by name: what they held changed until then. */
+  /** Last generation of each deleted tenant, by name: until then its facts could change. */
   readonly goneTenants = new Map<string, number>();
-  /** Not 0 where a database of this name was there before: it goes on with the generation of that one. */
+  /** Nonzero if a database of this name existed before: generations continue from that one's last. */
   readonly firstGeneration: number;
-  /** When each generation was made, and by which request. */
+  /** The time and request of each generation. */
   readonly generations: Generations;
   readonly imports = new Imports();
 
@@ -44,7 +41,7 @@ export class DatabaseState {
     this.rules = rules;
   }
 
-  /** The write counter. */
+  /** The number of the current generation. */
   get generation(): number {
     return this.generations.last;
   }
@@ -62,17 +59,17 @@ export class DatabaseState {
     return this.generations.requestOf(generation);
   }
 
-  /** The last generation of which nobody can say any more what a tenant that is not there held; 0: there is none. */
+  /** The last generation whose contents are lost for a tenant that does not exist; 0: none. */
   forgottenThrough(tenant: string): number {
     return this.goneTenants.get(tenant) ?? this.firstGeneration;
   }
 
-  /** When the fact was asserted; one that was restored, when it was before that. */
+  /** When the fact was asserted; for a restored fact, when it was asserted originally. */
   createdAtOf(facts: FactStore, fact: FactRow): number {
     return facts.createdAtOf(fact) ?? this.timeOf(facts.assertedIn(fact));
   }
 
-  /** The import that asserted the fact; null: none did. */
+  /** The import that asserted the fact; null: none. */
   importOf(facts: FactStore, fact: FactRow): string | null {
     return this.imports.idOf(facts.assertedIn(fact));
   }
@@ -86,19 +83,24 @@ export class DatabaseState {
   }
 }
 
+/**
+ * The state of the service: databases, keys, idempotency outcomes, and the position of the last applied record.
+ *
+ * It is a fold of the log; only `apply` changes it.
+ */
 export class State {
   readonly databases = new Map<string, DatabaseState>();
-  /** The last generation of databases that were deleted, by name. */
+  /** Last generation of each deleted database, by name. */
   readonly goneDatabases = new Map<string, number>();
   idempotency = new StoredOutcomes();
   keys = new KeyStore();
   sequence = 0;
   /** Logical time: the stamp of the last record. */
   time = 0;
-  /** True while a record is being applied and is not shown yet: rows of the generation to come are there already. */
+  /** True while a record is being applied and is not published yet: rows of the next generation already exist. */
   isChanging = false;
 
-  /** Takes over all that another state holds, in the place of what this one held. The other one is not used again. */
+  /** Replaces everything in this state with the contents of another, which must not be used again. */
   become(other: State): void {
     this.databases.clear();
     for (const [name, database] of other.databases) this.databases.set(name, database);
@@ -121,7 +123,7 @@ export class State {
   }
 }
 
-/** A tenant without facts. Those that it may have had up to the generation `forgottenThrough` are forgotten. */
+/** A tenant without facts. History up to the generation `forgottenThrough` is lost. */
 export function newTenant(time: number, forgottenThrough = 0): TenantState {
   const facts = new FactStore(time);
   facts.forgottenThrough = forgottenThrough;

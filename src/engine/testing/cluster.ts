@@ -8,7 +8,7 @@ import { ManualClock } from '../base/clock.ts';
 import { Prng } from './prng.ts';
 import { Follower, type LeaderConnection } from '../replication/follower.ts';
 import type { Leader } from '../replication/leader.ts';
-import { ReplicationError } from '../replication/replication-error.ts';
+import { ReplicationError } from '../replication/wire.ts';
 import type { State } from '../state/state.ts';
 import type { FsyncMode, Log } from '../log/log.ts';
 import type { MemoryBackend } from '../log/memory-backend.ts';
@@ -172,7 +172,8 @@ export class Cluster {
 
   async #write(count: number): Promise<void> {
     const { records, parts } = this.leading;
-    for (let left = count; left > 0; left--) if (records !== null) await parts.lane.follow([records.next()]);
+    for (let left = count; left > 0; left--)
+      if (records !== null) await parts.pipeline.follow([records.next()]);
   }
 
   async #follow(node: Node): Promise<void> {

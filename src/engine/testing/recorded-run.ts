@@ -14,7 +14,7 @@ import { EngineError } from '../base/errors.ts';
 import { Prng } from './prng.ts';
 import type { Engine } from '../operations/engine.ts';
 import { type OpenedEngine, openEngineOn } from '../open-engine.ts';
-import { keyOf } from '../log/cipher.ts';
+import { folderKeyOf } from '../log/cipher.ts';
 import { State } from '../state/state.ts';
 import type { StorageBackend } from '../log/backend.ts';
 import { type FsyncMode, openLog } from '../log/log.ts';
@@ -177,7 +177,7 @@ export class RecordedRun {
  * were no snapshots. Fails where the live state told something else.
  */
 export async function tellingsOf({ disk, live, seed, key }: RecordedRun): Promise<string[]> {
-  const { log } = await openLog(disk.everWritten('.log'), logOptions({ key: keyOf(key) }));
+  const { log } = await openLog(disk.everWritten('.log'), logOptions({ key: folderKeyOf(key) }));
   const state = new State();
   const tellings = [loggedTold(state)];
   for await (const record of log.read(0)) {

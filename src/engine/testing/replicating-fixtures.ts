@@ -31,7 +31,7 @@ export async function openLeading(disk = memoryBackend(), seed = 1): Promise<Lea
   onTestFinished(() => parts.close());
   const records = new RandomRecords(new Prng(seed), parts.state, Math.max(parts.state.time, clock.now()));
   const write = async (count: number): Promise<void> => {
-    for (let left = count; left > 0; left--) await parts.lane.follow([records.next()]);
+    for (let left = count; left > 0; left--) await parts.pipeline.follow([records.next()]);
   };
   return { ...parts, disk, clock, write };
 }

@@ -16,7 +16,7 @@ import { CommitPipeline } from '../commit/commit-pipeline.ts';
 export interface Replicating {
   readonly log: Log;
   readonly state: State;
-  readonly lane: CommitPipeline;
+  readonly pipeline: CommitPipeline;
   readonly snapshots: Snapshots;
   readonly leader: Leader;
   readonly replica: EngineReplica;
@@ -50,7 +50,7 @@ export async function openReplicating(
     throw error;
   };
   const live = new LiveState({ state, clock, memoryBytes: 1e8, pause, tallies, onBug });
-  const lane = new CommitPipeline(state, log, clock, pause, {
+  const pipeline = new CommitPipeline(state, log, clock, pause, {
     applying: (record) => live.applying(record),
     applied: (record, report) => {
       live.applied(record, report);
@@ -60,7 +60,7 @@ export async function openReplicating(
   const snapshots: Snapshots = new Snapshots({
     state,
     log,
-    lane,
+    pipeline,
     talliesOf: live.talliesOf.bind(live),
     pause,
     neededAfter: () => leader.neededAfter(),
@@ -68,11 +68,11 @@ export async function openReplicating(
     onWarn: () => {},
   });
   const leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => snapshots.take() });
-  const replica = new EngineReplica({ state, log, lane, live, snapshots, pause });
+  const replica = new EngineReplica({ state, log, pipeline, live, snapshots, pause });
   const close = async (): Promise<void> => {
     await live.close();
     await snapshots.close(0);
     await log.close();
   };
-  return { log, state, lane, snapshots, leader, replica, close };
+  return { log, state, pipeline, snapshots, leader, replica, close };
 }

@@ -5,7 +5,7 @@
  * Two states of the same records tell the same, but for what only one of them was asked for (`ToldMore`).
  */
 import type { FactStore } from '../store/fact-store.ts';
-import { keyRememberedFor } from '../state/idempotency.ts';
+import { idempotencyWindowMs } from '../state/idempotency.ts';
 import type { KeyStore } from '../state/key-store.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 
@@ -65,7 +65,7 @@ export function toldState(state: State, more: ToldMore): unknown {
   }));
   const { sequence, time, goneDatabases, idempotency, keys } = state;
   // Those that are a day old are forgotten sooner or later.
-  const outcomes = [...idempotency.all()].filter((kept) => kept.time > time - keyRememberedFor);
+  const outcomes = [...idempotency.all()].filter((kept) => kept.time > time - idempotencyWindowMs);
   const told = {
     sequence,
     time,

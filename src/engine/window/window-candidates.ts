@@ -6,7 +6,7 @@ import type { Candidate, OpenWindow } from './open-window.ts';
 import { salientFacts } from '../memory/salient-facts.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
-import { visibleIn } from '../session/visible-rows.ts';
+import { visibleIn } from '../session/read-context.ts';
 import type { VisibleKnowledge } from './window-knowledge.ts';
 import type { OmissionReason, ContextWindow } from '../contract/context.ts';
 import type { ProofBuilder } from '../datalog/explain/proof.ts';

@@ -1,4 +1,4 @@
-import type { ReadContext } from '../session/read-context.ts';
+import { type ReadContext, visibleIn } from '../session/read-context.ts';
 import { present } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
 import type { Contradiction } from '../contract/context.ts';
@@ -11,7 +11,6 @@ import type { Conclusions } from '../read/listed-conclusions.ts';
 import { renderAtom } from '../language/print.ts';
 import type { SalientFact } from '../memory/salient-facts.ts';
 import { sees } from '../datalog/model/reader.ts';
-import { visibleIn } from '../session/visible-rows.ts';
 
 /**
  * What the request for a window can see: the stored facts of its view, each atom once, and the requested conclusions.

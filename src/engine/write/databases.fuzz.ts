@@ -8,7 +8,7 @@ import { EngineError } from '../base/errors.ts';
 import { Prng } from '../testing/prng.ts';
 import { listFactsQuerySchema } from '../contract/facts.ts';
 import type { Engine } from '../operations/engine.ts';
-import { keyRememberedFor } from '../state/idempotency.ts';
+import { idempotencyWindowMs } from '../state/idempotency.ts';
 import { openEngine } from '../open-engine.ts';
 import {
   factInput,
@@ -326,7 +326,7 @@ async function sendWish(
   const { database, tenant, words } = wish;
   const caller = testCaller({ database, tenant, idempotency: { key, fingerprint: words } });
   const before = made.get(place);
-  const isRemembered = before !== undefined && model.time - before.time < keyRememberedFor;
+  const isRemembered = before !== undefined && model.time - before.time < idempotencyWindowMs;
   const wanted = await outcomeOf(() => {
     if (!isRemembered) return wish.expect(model);
     if (before.wish.words === words) return before.answer;

@@ -12,7 +12,7 @@ import type {
 } from '../contract/administration.ts';
 import type { Operation } from '../state/operation.ts';
 import { clearedPart, createdPart } from '../state/outcome.ts';
-import type { Writer } from '../session/barrier.ts';
+import type { Writer } from '../session/writer.ts';
 import type { DatabaseState, State, TenantState } from '../state/state.ts';
 
 /**

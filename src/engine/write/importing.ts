@@ -8,7 +8,7 @@ import type { Caller, Idempotency } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import { withoutCancellation, unlimited } from '../session/barrier.ts';
+import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import type { ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
@@ -23,8 +23,7 @@ import {
   factToStore,
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
-import { checkRuleOperation, ruleToKeep } from '../commit/prepare-rules.ts';
-import type { Writer } from '../session/barrier.ts';
+import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
 
 type Batch = { -readonly [Key in keyof ImportedBatch]: ImportedBatch[Key] } & {
@@ -82,7 +81,7 @@ class WritingImport implements Import {
   async teach(input: RuleInput): Promise<void> {
     const { live, write } = this.#writer;
     const caller = this.#caller;
-    const operation: RuleOperation = { kind: 'teach', rule: ruleToKeep(input) };
+    const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input) };
     const check = (): void => checkRuleOperation(live.database(caller), operation);
     const report = await write({ caller, database: caller.database, operation, check });
     this.#generation = outcomeAs(report.outcome, 'rule').generation;
@@ -201,7 +200,7 @@ export function supposeImport({ live }: Writer, caller: Caller, id: string, slic
     async teach(input) {
       const { name, rules: present } = live.database(caller);
       rules ??= present.copy();
-      const operation: RuleOperation = { kind: 'teach', rule: ruleToKeep(input) };
+      const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input) };
       checkRuleOperation({ name, rules }, operation);
       changeRules(rules, operation, { id: `supposed-${++taught}`, time: 0, generation: 0 });
     },

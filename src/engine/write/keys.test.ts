@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { updateKeySchema } from '../contract/authentication.ts';
-import type { KeyToKeep } from '../state/operation.ts';
+import type { KeyToStore } from '../state/operation.ts';
 import { day, openSession, refusal, type Session, startTime } from '../testing/engine-fixtures.ts';
 
 /** Keys as logged state: contract section 10, and section 9 for what outlives a crash. */
@@ -24,7 +24,7 @@ async function afterKill({ clock }: Session, folder: string): Promise<Session> {
 
 let made = 0;
 
-function newKey(changes: Partial<KeyToKeep> = {}): Omit<KeyToKeep, 'id' | 'expiresAt'> {
+function newKey(changes: Partial<KeyToStore> = {}): Omit<KeyToStore, 'id' | 'expiresAt'> {
   made++;
   return {
     prefix: `cor_${made}`,

@@ -3,10 +3,10 @@ import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from '../contract/authentication.ts';
 import { type KeyRecord, outcomeKey } from '../state/key-store.ts';
-import type { KeyChange, KeyToKeep, Operation } from '../state/operation.ts';
+import type { KeyChange, KeyToStore, Operation } from '../state/operation.ts';
 import { outcomeAs, type OutcomeKey } from '../state/outcome.ts';
 import type { Report } from '../state/report.ts';
-import type { Writer } from '../session/barrier.ts';
+import type { Writer } from '../session/writer.ts';
 import type { State } from '../state/state.ts';
 
 /**
@@ -65,7 +65,7 @@ export class Keys {
    */
   async create(
     caller: Caller,
-    key: Omit<KeyToKeep, 'id' | 'expiresAt'>,
+    key: Omit<KeyToStore, 'id' | 'expiresAt'>,
     lifeMs: number | null,
     isFirst = false,
   ): Promise<OutcomeKey> {
@@ -141,7 +141,7 @@ export class Keys {
   }
 }
 
-type Restrictions = Pick<KeyToKeep, 'databases' | 'tenants'>;
+type Restrictions = Pick<KeyToStore, 'databases' | 'tenants'>;
 
 function coversKey(caller: Restrictions, key: Restrictions): boolean {
   return coversAll(caller.databases, key.databases) && coversAll(caller.tenants, key.tenants);

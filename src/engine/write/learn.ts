@@ -16,8 +16,8 @@ import { encodedOperation } from '../commit/encode-operation.ts';
 import type { FactStore, FactToStore } from '../store/fact-store.ts';
 import type { Commit, RuleOperation } from '../state/operation.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
-import { checkRuleOperation, ruleToKeep } from '../commit/prepare-rules.ts';
-import type { Writer } from '../session/barrier.ts';
+import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
+import type { Writer } from '../session/writer.ts';
 import type { Pause } from '../datalog/tables/evaluation.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Write } from '../commit/commit-pipeline.ts';
@@ -115,7 +115,7 @@ function refusalOf(
 }
 
 function teachingOf(input: RuleInput): RuleOperation {
-  return { kind: 'teach', rule: ruleToKeep(input) };
+  return { kind: 'teach', rule: ruleToStore(input) };
 }
 
 function factToStore(fact: LearnedFact, store: FactStore | null, time: number): FactToStore {

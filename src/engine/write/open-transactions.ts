@@ -249,9 +249,9 @@ export class OpenTransactions {
   applied(record: LogRecord, { database, rules, generation }: Report): void {
     const openIn = this.#databases.get(database.name);
     if (openIn !== undefined)
-      for (const { kept, before, isChange } of rules) {
+      for (const { after, before, isChange } of rules) {
         if (!isChange) continue;
-        for (const each of before === null ? [kept] : [kept, before])
+        for (const each of before === null ? [after] : [after, before])
           for (const note of [noteOf(each.id), noteOf(each)]) openIn.rules.set(note, generation);
       }
     if (openIn !== undefined && openIn.rules.size > openIn.rulesBeforePruning) prune(openIn);

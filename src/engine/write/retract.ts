@@ -19,7 +19,7 @@ import { FactOverlay } from '../datalog/model/fact-overlay.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import type { Operation } from '../state/operation.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
-import type { Writer } from '../session/barrier.ts';
+import type { Writer } from '../session/writer.ts';
 
 /** The result of a retraction: its answer, and the atom if the fact was named by its id. */
 export interface Retracted {
@@ -60,7 +60,7 @@ export async function retract(
     const after = live.after(context, report.generation, context.reader.program, hold.version);
     const found = await dependentsOf(live, context, after, known, gone, ways, caller);
     live.publishWithdrawn(caller, report, found.atoms);
-    if (gone.length > 0) watch.told(ways.dependents === 'known' ? found : { ...found, isComplete: false });
+    if (gone.length > 0) watch.claim(ways.dependents === 'known' ? found : { ...found, isComplete: false });
     return retracted(report.outcome, found);
   } finally {
     watch.end();

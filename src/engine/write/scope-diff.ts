@@ -14,7 +14,7 @@ import {
 } from '../state/scope-join.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
-import { workedOff } from '../base/slices.ts';
+import { runInSlices } from '../base/slices.ts';
 
 /**
  * The differences between two scopes, rendered: ordered by predicate and arguments by code point, positive facts before
@@ -34,7 +34,7 @@ export async function diffOf(
     else if (difference.target === null) lists.added.push(difference);
     else lists.modified.push(difference);
   });
-  const unchanged = await workedOff(steps, () => pacer.breathe());
+  const unchanged = await runInSlices(steps, () => pacer.breathe());
   const first = async <Item>(list: readonly Difference[], render: (of: Difference) => Item) =>
     mapped(await inOrder(facts, list, limit, pacer), render, pacer);
   return {

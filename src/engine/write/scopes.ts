@@ -1,8 +1,8 @@
 import { EngineError, invalid } from '../base/errors.ts';
-import { workedOff } from '../base/slices.ts';
+import { runInSlices } from '../base/slices.ts';
 import { compareText } from '../base/text-order.ts';
 import { copiedRules, rulesOfScope } from '../state/apply-scopes.ts';
-import { withoutCancellation, inExclusiveCommit, unlimited } from '../session/barrier.ts';
+import { inExclusiveCommit, unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import {
@@ -29,7 +29,7 @@ import {
   baseOfMerge,
   basePart,
   evidentOf,
-  type FoundBase,
+  type ResolvedBase,
   type MergePlan,
   planMerge,
 } from '../state/merge-plan.ts';
@@ -37,11 +37,9 @@ import type { ForkScope, MergeScopes, Operation } from '../state/operation.ts';
 import { checkFits } from '../commit/prepare-rules.ts';
 import { type Outcome, outcomeAs } from '../state/outcome.ts';
 import type { ScopeChange } from '../state/report.ts';
-import type { Writer } from '../session/barrier.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 import { conflictsOf, diffOf } from './scope-diff.ts';
-import { scopeFact } from '../state/scope-join.ts';
-import { factsOfScope, joinScopes } from '../state/scope-join.ts';
+import { factsOfScope, joinScopes, scopeFact } from '../state/scope-join.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { FactOverlay } from '../datalog/model/fact-overlay.ts';
 import { present } from '../base/assert.ts';
@@ -149,7 +147,7 @@ export async function diffScopes({ live }: Writer, caller: Caller, input: DiffIn
     );
     const sides = [source, target].map((scope) => facts.scopeNumber(scope));
     const join = joinScopes(facts, sides, reader, found);
-    const joined = await workedOff(join, () => pacer.breathe());
+    const joined = await runInSlices(join, () => pacer.breathe());
     if (!asMerge) return { source, target, ...(await diffOf(facts, joined, limit, pacer)) };
     const diff = await diffOf(facts, joined, limit, pacer, (difference) => {
       const { evident, opposite } = evidentOf(facts, difference, found !== null);
@@ -323,7 +321,7 @@ function checkRulesFit({ database }: ReadContext, { source, target }: ForkScope,
 /** A merge with its base, resolved against the current state. */
 interface AskedMerge {
   readonly operation: MergeScopes;
-  readonly base: FoundBase | null;
+  readonly base: ResolvedBase | null;
 }
 
 /** The requested merge. Throws if a scope or the base does not exist. */
@@ -348,7 +346,7 @@ async function askedBase(
   context: ReadContext,
   { source, target, base: asked }: Pick<MergeInput, 'source' | 'target' | 'base'>,
   time: number,
-): Promise<Pick<MergeScopes, 'base'> & { readonly found: FoundBase | null }> {
+): Promise<Pick<MergeScopes, 'base'> & { readonly found: ResolvedBase | null }> {
   const { facts } = context.tenant;
   const hasFork = facts.mergeBases.baseOf(facts.scopeNumber(source), facts.scopeNumber(target)) !== null;
   const isByFork = asked === 'fork' || (asked === undefined && hasFork);
@@ -374,7 +372,7 @@ async function checkedPlan(
   const { tenant, reader, pacer } = context;
   const { facts } = tenant;
   const steps = planMerge(facts, operation, base, { generation: reader.generation, time });
-  const plan = await workedOff(steps, () => pacer.breathe());
+  const plan = await runInSlices(steps, () => pacer.breathe());
   refuseResolutions(plan, operation);
   if (plan.unsettled.length > 0)
     throw new EngineError(
@@ -406,11 +404,11 @@ function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void 
     return renderAtom({ predicate, args: [...args], negated: false });
   };
   const errors = [
-    ...plan.aboutNothing.map((index) => ({
+    ...plan.unmatchedResolutions.map((index) => ({
       path: path(index),
       message: `neither scope has a fact ${atomOf(index)}`,
     })),
-    ...plan.aboutTheSame.map((index) => ({
+    ...plan.duplicateResolutions.map((index) => ({
       path: path(index),
       message: `${atomOf(index)} has two resolutions: give only one`,
     })),

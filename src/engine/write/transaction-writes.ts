@@ -22,7 +22,7 @@ import { renderAtom, renderRule } from '../language/print.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
 import type { RuleOperation } from '../state/operation.ts';
 import { checkUnchanged, checkValidity, factToStore } from '../commit/prepare-facts.ts';
-import { checkRuleOperation, requireMatch, requireRule, ruleToKeep } from '../commit/prepare-rules.ts';
+import { checkRuleOperation, requireMatch, requireRule, ruleToStore } from '../commit/prepare-rules.ts';
 
 /** Context of one write within a transaction. */
 export interface Writing {
@@ -102,12 +102,12 @@ export const pendingWrites = {
   teach:
     (input: RuleInput): Write =>
     (writing) =>
-      writeRule(writing, { kind: 'teach', rule: ruleToKeep(input) }),
+      writeRule(writing, { kind: 'teach', rule: ruleToStore(input) }),
 
   updateRule:
     (id: string, input: RuleUpdate): Write =>
     (writing) =>
-      writeRule(writing, { kind: 'updateRule', id, rule: ruleToKeep(input) }),
+      writeRule(writing, { kind: 'updateRule', id, rule: ruleToStore(input) }),
 
   forgetRule:
     (id: string): Write =>
@@ -133,7 +133,7 @@ async function writeRule(writing: Writing, operation: RuleOperation): Promise<Pe
   await writing.put([operation], () => {
     checkRuleOperation({ name: database.name, rules }, operation);
     const id = `pending-${rules.size}-${writing.writes.rules.length}`;
-    text = changeRules(rules, operation, { id, time: reader.time, generation: reader.generation }).kept.text;
+    text = changeRules(rules, operation, { id, time: reader.time, generation: reader.generation }).after.text;
   });
   const taught = operation.kind === 'teach' ? operation.rule.rule : null;
   return { status: 'pending', rule: taught === null ? text : renderRule(taught), ...hintsPart(hints) };

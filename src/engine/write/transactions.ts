@@ -14,7 +14,7 @@ import type { ReadLimits } from '../session/live-state.ts';
 import { relationOf } from '../language/terms.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import { withoutCancellation, type Writer } from '../session/barrier.ts';
+import { withoutCancellation, type Writer } from '../session/writer.ts';
 import { hintsOfRetraction, limitsOfHint } from '../read/conclusion-hint.ts';
 import { patternOf } from '../session/forget.ts';
 import { hintsPart } from '../read/hints.ts';

@@ -1,17 +1,15 @@
 /**
- * The archived versions of merge bases in columns, and back: of each relation those that were there at the pinned moment.
- * Only ever added to, they are written while writes go on.
+ * Reads and writes the archived versions of merge bases: for each relation, those present when pinned. The archive is
+ * append-only, so they can be written while writes go on.
  */
 import type { Slices } from '../../base/slices.ts';
 import type { Metadata } from '../../contract/facts.ts';
-import type { PinnedArchive } from '../../store/version-archive.ts';
-import { ArchivedVersions } from '../../store/version-archive.ts';
-import type { ColumnReader, ColumnWriter } from './columns.ts';
-import { marked } from './markers.ts';
+import { ArchivedVersions, type PinnedArchive } from '../../store/version-archive.ts';
+import { type ColumnReader, type ColumnWriter, markedIndexes } from './columns.ts';
 
 const versionsInSlice = 4096;
 
-/** Marks the constants that the versions name. */
+/** Marks the constants that the versions use. */
 export async function markConstants(
   { versions, count }: PinnedArchive,
   isUsed: Uint8Array,
@@ -23,7 +21,7 @@ export async function markConstants(
   }
 }
 
-/** `ids` gives the constants their numbers in the snapshot. */
+/** Writes the versions; `ids` maps constants to their ids in the snapshot. */
 export async function* writeArchived(
   { versions, count }: PinnedArchive,
   ids: Int32Array,
@@ -43,11 +41,14 @@ export async function* writeArchived(
     yield* columns.float64(count, (piece, from) => piece.set(column.subarray(from, from + piece.length)));
   const isThere = new Uint8Array(count);
   for (const at of metadata.keys()) if (at < count) isThere[at] = 1;
-  const places = await marked(isThere, slices);
-  yield* columns.int32(places.length, (piece, from) => piece.set(places.subarray(from, from + piece.length)));
-  yield* columns.texts(metadataOf(versions, places));
+  const indexes = await markedIndexes(isThere, slices);
+  yield* columns.int32(indexes.length, (piece, from) =>
+    piece.set(indexes.subarray(from, from + piece.length)),
+  );
+  yield* columns.texts(metadataOf(versions, indexes));
 }
 
+/** Reads what `writeArchived` wrote. */
 export async function readArchived(arity: number, columns: ColumnReader): Promise<ArchivedVersions> {
   const versions = new ArchivedVersions(arity);
   versions.identities = await columns.int32();
@@ -56,15 +57,15 @@ export async function readArchived(arity: number, columns: ColumnReader): Promis
   versions.froms = await columns.float64();
   versions.untils = await columns.float64();
   versions.count = versions.births.length;
-  const places = await columns.int32();
+  const indexes = await columns.int32();
   await columns.texts((text, at) => {
-    versions.metadata.set(places[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
+    versions.metadata.set(indexes[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
   });
   return versions;
 }
 
-function* metadataOf({ metadata }: ArchivedVersions, places: Int32Array): Generator<Uint8Array> {
-  for (const at of places) yield encoder.encode(JSON.stringify(metadata.get(at)));
+function* metadataOf({ metadata }: ArchivedVersions, indexes: Int32Array): Generator<Uint8Array> {
+  for (const at of indexes) yield encoder.encode(JSON.stringify(metadata.get(at)));
 }
 
 const encoder = new TextEncoder();

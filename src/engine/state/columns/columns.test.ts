@@ -11,7 +11,7 @@ type Value =
   | { readonly kind: 'float64'; readonly value: Float64Array }
   | { readonly kind: 'texts'; readonly value: string[] };
 
-/** As it comes back from JSON, which has no -0. */
+/** As it returns from JSON, which has no -0. */
 const json = fc
   .jsonValue({ noUnicodeString: false })
   .map((each): unknown => JSON.parse(JSON.stringify(each)));
@@ -58,7 +58,7 @@ async function bytesOf(values: readonly Value[]): Promise<Uint8Array> {
   return new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 }
 
-/** The bytes in pieces of this size, in one buffer that is used again and again. */
+/** The bytes in pieces of this size, in one buffer that is reused. */
 async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(size);
   for (let from = 0; from < bytes.length; from += size) {
@@ -68,7 +68,7 @@ async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
   }
 }
 
-test('values come back as they were, however their bytes are cut', async () => {
+test('values round-trip, however their bytes are split', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(value), fc.integer({ min: 1, max: 200 }), async (values, size) => {
       const columns = new ColumnReader(inPieces(await bytesOf(values), size), slices);
@@ -78,7 +78,7 @@ test('values come back as they were, however their bytes are cut', async () => {
   );
 });
 
-test('long columns and many texts come back piece by piece', async () => {
+test('long columns and many texts round-trip piece by piece', async () => {
   const values: Value[] = [
     { kind: 'int32', value: Int32Array.from({ length: 70_000 }, (_, at) => at * 7) },
     { kind: 'float64', value: Float64Array.from({ length: 40_000 }, (_, at) => at / 3) },
@@ -94,7 +94,7 @@ test('numbers are little-endian', async () => {
   expect([...bytes]).toEqual([2, 1, 0, 0, 0, 0, 0, 0, 0, 4, 3, 2, 1]);
 });
 
-test('what is of another kind, or not whole, is refused', async () => {
+test('a value of another kind, or an incomplete one, is refused', async () => {
   const bytes = await bytesOf([{ kind: 'int32', value: Int32Array.of(1, 2, 3) }]);
   await expect(new ColumnReader(inPieces(bytes, 5), slices).float64()).rejects.toThrow('float64');
   await expect(new ColumnReader(inPieces(bytes.slice(0, -1), 5), slices).int32()).rejects.toThrow('whole');

@@ -1,9 +1,9 @@
 /**
- * Values in columns, one after the other, as bytes and back: what the sections of a snapshot are made of.
+ * The column codec of snapshots: values encoded one after another, and decoded in the same order.
  *
- * Every value begins with one byte that says its kind, so that reading what is not there fails at once. Numbers are
- * little-endian on every machine. Both ways work in slices: a column is written and read piece by piece while
- * everything else runs. What the values mean is for those to know who write and read them in the same order.
+ * Every value begins with a byte for its kind, so that a read of the wrong kind fails at once. Numbers are
+ * little-endian on every machine. Encoding and decoding yield between pieces. Writers and readers agree on the order
+ * and meaning of the values.
  */
 import { assert } from '../../base/assert.ts';
 import type { Slices } from '../../base/slices.ts';
@@ -12,16 +12,17 @@ const kinds = { json: 1, int32: 2, float64: 3, texts: 4 } as const;
 
 type Kind = keyof typeof kinds;
 
-/** Elements written between two looks at the clock. */
+/** Elements written between two clock checks. */
 const elementsInPiece = 16_384;
-/** A piece of texts is closed once it has so many, or so many bytes. */
+/** A piece of texts is closed at this many texts or this many bytes. */
 const textsInPiece = 2048;
 const bytesInPiece = 256 * 1024;
-/** Kind and length. */
+/** Bytes of kind and length. */
 const headBytes = 9;
 
 type Column = Int32Array | Float64Array;
 
+/** Encodes values as columns, in slices. */
 export class ColumnWriter {
   readonly #slices: Slices;
 
@@ -37,7 +38,7 @@ export class ColumnWriter {
     await this.#slices.breathe();
   }
 
-  /** So many elements, of which `fill` writes those from a place on into the piece that it is given. */
+  /** A column of `count` elements; `fill` fills the given piece with the elements from `from` on. */
   int32(count: number, fill: (piece: Int32Array, from: number) => void): AsyncGenerator<Uint8Array> {
     return this.#column('int32', count, (length) => new Int32Array(length), fill);
   }
@@ -46,7 +47,7 @@ export class ColumnWriter {
     return this.#column('float64', count, (length) => new Float64Array(length), fill);
   }
 
-  /** Texts, as UTF-8, as many as there come. */
+  /** Any number of texts, as UTF-8. */
   async *texts(texts: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     yield head('texts', 0);
     let piece: Uint8Array[] = [];
@@ -81,14 +82,14 @@ export class ColumnWriter {
   }
 }
 
-/** Reads, in the same order, what a `ColumnWriter` wrote. What is not there throws. */
+/** Reads what a `ColumnWriter` wrote, in the same order. A value of another kind throws. */
 export class ColumnReader {
   readonly #pieces: AsyncIterator<Uint8Array>;
   readonly #slices: Slices;
   #piece: Uint8Array = new Uint8Array(0);
   #at = 0;
 
-  /** A piece need only be valid until the next one is taken. */
+  /** Each piece needs to stay valid only until the next one is taken. */
   constructor(pieces: AsyncIterable<Uint8Array>, slices: Slices) {
     this.#pieces = pieces[Symbol.asyncIterator]();
     this.#slices = slices;
@@ -108,10 +109,10 @@ export class ColumnReader {
     return inOrder(new Float64Array((await this.#bytes(count * Float64Array.BYTES_PER_ELEMENT)).buffer));
   }
 
-  /** Calls `visit` with the UTF-8 of each text and its place, in order. It is valid until `visit` returns. */
-  async texts(visit: (text: Uint8Array, place: number) => void): Promise<void> {
+  /** Calls `visit` with the UTF-8 bytes and index of each text, in order. The bytes are valid until `visit` returns. */
+  async texts(visit: (text: Uint8Array, index: number) => void): Promise<void> {
     await this.#head('texts');
-    let place = 0;
+    let index = 0;
     for (;;) {
       const [count = 0, bytes = 0] = await this.#int32(2);
       if (count === 0) return;
@@ -119,14 +120,14 @@ export class ColumnReader {
       const arena = await this.#bytes(bytes);
       let start = 0;
       for (const end of ends) {
-        visit(arena.subarray(start, end), place++);
+        visit(arena.subarray(start, end), index++);
         start = end;
       }
       await this.#slices.breathe();
     }
   }
 
-  /** True where nothing is left. */
+  /** True if no bytes are left. */
   async isAtEnd(): Promise<boolean> {
     while (this.#at === this.#piece.length) if (!(await this.#next())) return true;
     return false;
@@ -138,7 +139,7 @@ export class ColumnReader {
     return Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(1, true));
   }
 
-  /** So many bytes, copied. */
+  /** Copies that many bytes. */
   async #bytes(length: number): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(length);
     let filled = 0;
@@ -173,7 +174,7 @@ export class ColumnReader {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** What stands before a value: its kind, and its bytes or elements. */
+/** The head of a value: its kind, and its length in bytes or elements. */
 function head(kind: Kind, length: number): Uint8Array {
   const bytes = new Uint8Array(headBytes);
   bytes[0] = kinds[kind];
@@ -181,16 +182,16 @@ function head(kind: Kind, length: number): Uint8Array {
   return bytes;
 }
 
-/** How many texts, how many bytes they have, where each ends, and the bytes. */
+/** A piece of texts: their number, total bytes, end offsets, and the bytes. */
 function textsPiece(texts: readonly Uint8Array[], bytes: number): Uint8Array {
   const numbers = new Int32Array(2 + texts.length);
   numbers.set([texts.length, bytes]);
   const piece = new Uint8Array(numbers.byteLength + bytes);
   let end = 0;
-  for (const [place, text] of texts.entries()) {
+  for (const [index, text] of texts.entries()) {
     piece.set(text, numbers.byteLength + end);
     end += text.length;
-    numbers[place + 2] = end;
+    numbers[index + 2] = end;
   }
   piece.set(new Uint8Array(inOrder(numbers).buffer));
   return piece;
@@ -198,11 +199,32 @@ function textsPiece(texts: readonly Uint8Array[], bytes: number): Uint8Array {
 
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/** The column with the bytes of each element turned round where this machine is no little-endian one. */
+/** The column in little-endian order; swaps the bytes on a big-endian machine. */
 function inOrder<Of extends Column>(column: Of): Of {
   if (isLittleEndian) return column;
   const { buffer, byteOffset, byteLength, BYTES_PER_ELEMENT: width } = column;
   const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   for (let at = 0; at < bytes.length; at += width) bytes.subarray(at, at + width).reverse();
   return column;
+}
+
+/** Receives each generation whose time and request the snapshot must keep. */
+export type GenerationNeeded = (generation: number) => void;
+
+const marksInSlice = 4096;
+
+/** The indexes marked with 1, ascending. */
+export async function markedIndexes(marks: Uint8Array, slices: Slices): Promise<Int32Array> {
+  let count = 0;
+  for (let from = 0; from < marks.length; from += marksInSlice) {
+    for (const mark of marks.subarray(from, from + marksInSlice)) count += mark;
+    await slices.breathe();
+  }
+  const indexes = new Int32Array(count);
+  let at = 0;
+  for (let index = 0; index < marks.length; index++) {
+    if (index % marksInSlice === marksInSlice - 1) await slices.breathe();
+    if (marks[index] === 1) indexes[at++] = index;
+  }
+  return indexes;
 }

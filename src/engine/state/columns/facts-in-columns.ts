@@ -1,9 +1,9 @@
 /**
- * The facts of one tenant, as they were at a pinned generation, in columns and back.
+ * Reads and writes the facts of one tenant as of a pinned generation.
  *
- * What comes back answers as what was pinned: ids, validity, metadata, history, ended facts and what had been
- * retracted. Superseded versions, writes of which no fact is left and constants that nothing uses stay behind, so
- * numbers of constants and rows differ; nobody outside the store sees those. Indexes are made anew when wanted.
+ * A restored store gives the same answers as the pinned one: ids, validity, metadata, history, ended facts and
+ * retracted facts. Superseded versions, writes with no facts left and unused constants are dropped, so constant ids and
+ * rows differ, which is invisible outside the store. Indexes are rebuilt on demand.
  */
 import type { Slices } from '../../base/slices.ts';
 import type { Metadata } from '../../contract/facts.ts';
@@ -17,23 +17,22 @@ import { StoredRelation } from '../../store/stored-relation.ts';
 import type { ArchivedVersions } from '../../store/version-archive.ts';
 import { relationKey } from '../../language/terms.ts';
 import { markConstants, readArchived, writeArchived } from './archive-in-columns.ts';
-import type { ColumnReader, ColumnWriter } from './columns.ts';
-import { deathAt, keptRows } from './snapshot-rows.ts';
-import { type GenerationNeeded, marked } from './markers.ts';
+import { type ColumnReader, type ColumnWriter, type GenerationNeeded, markedIndexes } from './columns.ts';
+import { deathAt, rowsToWrite } from './snapshot-rows.ts';
 
 interface FactsHead {
   readonly createdAt: number;
-  /** Numbers given. */
+  /** Fact numbers assigned so far. */
   readonly facts: number;
   readonly relations: number;
   readonly sweepAt: number;
   readonly scopes: SavedScopes;
   readonly forgottenThrough: number;
-  /** How many facts were restored; absent: none, and nothing of them follows. */
+  /** Number of restored facts; absent: none, and no data of them follows. */
   readonly restored?: number;
-  /** What forks and merges remember; absent: nothing, and no archived versions follow. */
+  /** Recorded bases of forks and merges; absent: none, and no archived versions follow. */
   readonly mergeBases?: SavedBases;
-  /** The relations of archived versions, by their keys. */
+  /** The keys of the relations with archived versions. */
   readonly archived?: readonly { readonly relation: string; readonly arity: number }[];
 }
 
@@ -48,29 +47,29 @@ interface RelationHead {
   readonly hasMetadata: boolean;
 }
 
-/** Rows of a relation that are kept, in their order. */
-interface Kept {
+/** The rows of a relation to write, in order. */
+interface SelectedRows {
   readonly relation: StoredRelation;
   readonly count: number;
-  readonly rowOf: (place: number) => number;
+  readonly rowOf: (index: number) => number;
 }
 
-/** What of a tenant's facts is kept. */
+/** The parts of a tenant's facts to write. */
 interface Selection {
-  readonly relations: readonly Kept[];
-  /** By the number of a fact: 1 where a version is kept. */
+  readonly relations: readonly SelectedRows[];
+  /** By fact number: 1 if a version is written. */
   readonly facts: Uint8Array;
-  /** The new id of each constant; meaningless where it is not used. */
+  /** New id of each constant; undefined for unused ones. */
   readonly ids: Int32Array;
-  /** Constants that are used, ascending. */
+  /** Used constants, ascending. */
   readonly used: Int32Array;
-  /** Places of the writes that asserted kept facts, ascending. */
+  /** Indexes of the writes that asserted selected facts, ascending. */
   readonly writes: Int32Array;
 }
 
 const rowsInSlice = 4096;
 
-/** Writes the facts in columns, in slices, while writes go on. */
+/** Writes the facts in slices, while writes go on. */
 export async function* writeFacts(
   pinned: PinnedFacts,
   generation: number,
@@ -78,7 +77,7 @@ export async function* writeFacts(
   slices: Slices,
   need: GenerationNeeded,
 ): AsyncGenerator<Uint8Array> {
-  const selection = await selected(pinned, generation, slices, need);
+  const selection = await select(pinned, generation, slices, need);
   const { createdAt, dictionary, count, numbers, ended } = pinned;
   const restored = await restoredFacts(pinned, selection, slices);
   const head: FactsHead = {
@@ -103,15 +102,15 @@ export async function* writeFacts(
   yield* columns.int32(writes.length, (piece, from) => {
     for (let at = 0; at < piece.length; at++) piece[at] = numbers.write(writes[from + at] as number).first;
   });
-  for (const kept of selection.relations)
-    yield* writeRelation(kept, generation, selection.ids, columns, slices);
+  for (const selected of selection.relations)
+    yield* writeRelation(selected, generation, selection.ids, columns, slices);
   yield* writeChanges(pinned, selection, columns, slices, need);
   yield* writeEnds(pinned, selection.ids, columns);
   if (restored.length > 0) yield* writeRestored(restored, columns);
   for (const each of pinned.archive) yield* writeArchived(each, selection.ids, columns, slices);
 }
 
-/** Reads what `writeFacts` wrote. `time` is the logical time of the snapshot. */
+/** Reads what `writeFacts` wrote. `time` is the snapshot's logical time. */
 export async function readFacts(columns: ColumnReader, time: number, slices: Slices): Promise<FactStore> {
   const head = (await columns.json()) as FactsHead;
   const dictionary = new Dictionary();
@@ -150,11 +149,11 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
   const { createdAt, forgottenThrough, scopes: scopeRecords } = head;
   const mergeBases = head.mergeBases ?? { forks: [], merged: [], lives: [] };
   const ofScopes = { scopes, scopeRecords, mergeBases, archive };
-  const kept = { createdAt, forgottenThrough, dictionary, ...ofScopes, relations, numbers, ended };
-  return FactStore.restored(kept, time, slices);
+  const contents = { createdAt, forgottenThrough, dictionary, ...ofScopes, relations, numbers, ended };
+  return FactStore.restored(contents, time, slices);
 }
 
-async function selected(
+async function select(
   pinned: PinnedFacts,
   generation: number,
   slices: Slices,
@@ -162,15 +161,15 @@ async function selected(
 ): Promise<Selection> {
   const facts = new Uint8Array(pinned.count);
   const isUsed = new Uint8Array(pinned.constants);
-  const relations: Kept[] = [];
+  const relations: SelectedRows[] = [];
   for (const { relation, rows } of pinned.relations) {
-    const list = await keptRows(relation, rows, generation, slices);
-    const rowOf = list === null ? (place: number) => place : (place: number) => list[place] as number;
-    const kept: Kept = { relation, count: list?.length ?? rows, rowOf };
-    relations.push(kept);
-    for (let place = 0; place < kept.count; place++) {
-      if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
-      const row = rowOf(place);
+    const list = await rowsToWrite(relation, rows, generation, slices);
+    const rowOf = list === null ? (index: number) => index : (index: number) => list[index] as number;
+    const selected: SelectedRows = { relation, count: list?.length ?? rows, rowOf };
+    relations.push(selected);
+    for (let index = 0; index < selected.count; index++) {
+      if (index % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+      const row = rowOf(index);
       facts[relation.number[row] as number] = 1;
       need(relation.birth[row] as number);
       for (let position = 0; position < relation.arity; position++)
@@ -179,14 +178,14 @@ async function selected(
   }
   for (const { fact } of pinned.ended.entries) for (const id of fact.identity.subarray(0, -1)) isUsed[id] = 1;
   for (const archived of pinned.archive) await markConstants(archived, isUsed, slices);
-  const used = await marked(isUsed, slices);
+  const used = await markedIndexes(isUsed, slices);
   const ids = new Int32Array(pinned.constants);
-  for (let place = 0; place < used.length; place++) ids[used[place] as number] = place;
+  for (let index = 0; index < used.length; index++) ids[used[index] as number] = index;
   const writes = await writesOf(pinned, facts, slices, need);
   return { relations, facts, ids, used, writes };
 }
 
-/** The places of the writes that asserted these facts. */
+/** The indexes of the writes that asserted these facts. */
 async function writesOf(
   { numbers, count, writes }: PinnedFacts,
   facts: Uint8Array,
@@ -195,21 +194,21 @@ async function writesOf(
 ): Promise<Int32Array> {
   const isNeeded = new Uint8Array(writes);
   let next = -1;
-  for (let place = 0; place < writes; place++) {
-    if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
-    const { generation, first } = numbers.write(place);
-    const end = place + 1 < writes ? numbers.write(place + 1).first : count;
+  for (let index = 0; index < writes; index++) {
+    if (index % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+    const { generation, first } = numbers.write(index);
+    const end = index + 1 < writes ? numbers.write(index + 1).first : count;
     if (next < first) next = facts.indexOf(1, first);
     if (next < 0) break;
     if (next >= end) continue;
-    isNeeded[place] = 1;
+    isNeeded[index] = 1;
     need(generation);
   }
-  return marked(isNeeded, slices);
+  return markedIndexes(isNeeded, slices);
 }
 
 async function* writeRelation(
-  { relation, count, rowOf }: Kept,
+  { relation, count, rowOf }: SelectedRows,
   generation: number,
   ids: Int32Array,
   columns: ColumnWriter,
@@ -249,21 +248,23 @@ async function* writeRelation(
   if (head.hasMetadata) yield* writeMetadata({ relation, count, rowOf }, columns, slices);
 }
 
-/** Places of rows that have metadata, and that metadata as JSON. */
+/** The indexes of rows with metadata, then the metadata as JSON. */
 async function* writeMetadata(
-  { relation, count, rowOf }: Kept,
+  { relation, count, rowOf }: SelectedRows,
   columns: ColumnWriter,
   slices: Slices,
 ): AsyncGenerator<Uint8Array> {
   const isThere = new Uint8Array(count);
-  for (let place = 0; place < count; place++) {
-    if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
-    if (relation.metadata.has(rowOf(place))) isThere[place] = 1;
+  for (let index = 0; index < count; index++) {
+    if (index % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+    if (relation.metadata.has(rowOf(index))) isThere[index] = 1;
   }
-  const places = await marked(isThere, slices);
-  yield* columns.int32(places.length, (piece, from) => piece.set(places.subarray(from, from + piece.length)));
+  const indexes = await markedIndexes(isThere, slices);
+  yield* columns.int32(indexes.length, (piece, from) =>
+    piece.set(indexes.subarray(from, from + piece.length)),
+  );
   yield* columns.texts(
-    mapped(places, (place) => encoder.encode(JSON.stringify(relation.metadata.get(rowOf(place))))),
+    mapped(indexes, (index) => encoder.encode(JSON.stringify(relation.metadata.get(rowOf(index))))),
   );
 }
 
@@ -294,14 +295,16 @@ async function readRelation(columns: ColumnReader, slices: Slices): Promise<Stor
     slices,
   );
   if (!head.hasMetadata) return relation;
-  const places = await columns.int32();
+  const indexes = await columns.int32();
   await columns.texts((text, at) => {
-    relation.metadata.set(places[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
+    relation.metadata.set(indexes[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
   });
   return relation;
 }
 
-/** Numbers of kept facts that changed after their assertion, how often each, and the generations of all. */
+/**
+ * Numbers of selected facts that changed after assertion, how often each changed, and the generations of all changes.
+ */
 async function* writeChanges(
   { numbers }: PinnedFacts,
   { facts }: Selection,
@@ -345,13 +348,13 @@ async function readChanges(columns: ColumnReader, slices: Slices): Promise<Map<n
   return changes;
 }
 
-/** The ended facts that are remembered: places of their relations, ends, when they were replaced, identities. */
+/** Remembered ended facts: indexes of their relations, ends, generations of replacement, identities. */
 async function* writeEnds(
   { relations, ended: { entries } }: PinnedFacts,
   ids: Int32Array,
   columns: ColumnWriter,
 ): AsyncGenerator<Uint8Array> {
-  const places = new Map(relations.map(({ relation }, place) => [keyOf(relation), place]));
+  const indexes = new Map(relations.map(({ relation }, index) => [keyOf(relation), index]));
   const identities: number[] = [];
   for (const { fact } of entries) {
     const scope = fact.identity.length - 1;
@@ -360,7 +363,7 @@ async function* writeEnds(
   }
   yield* columns.int32(entries.length, (piece, from) => {
     for (let at = 0; at < piece.length; at++)
-      piece[at] = places.get(entries[from + at]?.relation as string) as number;
+      piece[at] = indexes.get(entries[from + at]?.relation as string) as number;
   });
   yield* columns.float64(entries.length, (piece, from) => {
     for (let at = 0; at < piece.length; at++) piece[at] = entries[from + at]?.fact.until as number;
@@ -377,14 +380,14 @@ async function readEnds(
   columns: ColumnReader,
   relations: readonly StoredRelation[],
 ): Promise<PinnedEnds['entries']> {
-  const places = await columns.int32();
+  const indexes = await columns.int32();
   const untils = await columns.float64();
   const replaced = await columns.float64();
   const identities = await columns.int32();
   const entries: PinnedEnds['entries'] = [];
   let from = 0;
-  for (const [at, place] of places.entries()) {
-    const relation = relations[place] as StoredRelation;
+  for (const [at, index] of indexes.entries()) {
+    const relation = relations[index] as StoredRelation;
     const identity = identities.slice(from, from + relation.arity + 1);
     from += identity.length;
     const fact = { identity, until: untils[at] as number, replacedIn: replaced[at] as number };
@@ -393,7 +396,7 @@ async function readEnds(
   return entries;
 }
 
-/** Facts that are kept and were restored, with when they were there first. */
+/** Selected facts that were restored, with their original creation times. */
 async function restoredFacts(
   { numbers, count }: PinnedFacts,
   { facts }: Selection,

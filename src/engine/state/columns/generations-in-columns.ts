@@ -1,44 +1,43 @@
 import type { Slices } from '../../base/slices.ts';
 import { Generations } from '../../store/generations.ts';
 import { TextColumn } from '../../store/text-column.ts';
-import type { ColumnReader, ColumnWriter } from './columns.ts';
-import { type GenerationNeeded, marked } from './markers.ts';
+import { type ColumnReader, type ColumnWriter, type GenerationNeeded, markedIndexes } from './columns.ts';
 
 /**
- * The generations of one database in columns and back, as they were at a pinned moment: the number of the newest, and
- * times and requests of those that are needed.
+ * Reads and writes the generations of one database as of a pinned moment: the newest number, and the times and requests
+ * of the needed ones.
  */
 export class NeededGenerations {
   readonly #generations: Generations;
   readonly #last: number;
   readonly #isNeeded: Uint8Array;
 
-  /** To be made in the turn of the pin. */
+  /** Create it in the turn of the pin. */
   constructor(generations: Generations) {
     this.#generations = generations;
     this.#last = generations.last;
     this.#isNeeded = new Uint8Array(generations.count);
-    // What is only supposed has the newest one, whatever made that.
+    // Hypothetical facts carry the newest generation, whatever write made it.
     this.need(generations.last);
   }
 
   readonly need: GenerationNeeded = (generation) => {
-    const place = this.#generations.find(generation);
-    if (place >= 0) this.#isNeeded[place] = 1;
+    const index = this.#generations.find(generation);
+    if (index >= 0) this.#isNeeded[index] = 1;
   };
 
   async *write(columns: ColumnWriter, slices: Slices): AsyncGenerator<Uint8Array> {
     const generations = this.#generations;
-    const places = await marked(this.#isNeeded, slices);
+    const indexes = await markedIndexes(this.#isNeeded, slices);
     yield* columns.json(this.#last);
-    yield* columns.float64(places.length, (piece, from) => {
+    yield* columns.float64(indexes.length, (piece, from) => {
       for (let at = 0; at < piece.length; at++)
-        piece[at] = generations.at(places[from + at] as number).generation;
+        piece[at] = generations.at(indexes[from + at] as number).generation;
     });
-    yield* columns.float64(places.length, (piece, from) => {
-      for (let at = 0; at < piece.length; at++) piece[at] = generations.at(places[from + at] as number).time;
+    yield* columns.float64(indexes.length, (piece, from) => {
+      for (let at = 0; at < piece.length; at++) piece[at] = generations.at(indexes[from + at] as number).time;
     });
-    yield* columns.texts(requestsOf(generations, places));
+    yield* columns.texts(requestsOf(generations, indexes));
   }
 }
 
@@ -52,6 +51,6 @@ export async function readGenerations(columns: ColumnReader): Promise<Generation
   return new Generations(last, { numbers, times, requests });
 }
 
-function* requestsOf(generations: Generations, places: Int32Array): Generator<Uint8Array> {
-  for (const place of places) yield generations.at(place).request;
+function* requestsOf(generations: Generations, indexes: Int32Array): Generator<Uint8Array> {
+  for (const index of indexes) yield generations.at(index).request;
 }

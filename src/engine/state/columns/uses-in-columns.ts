@@ -3,12 +3,13 @@ import type { FactUses } from '../../store/fact-uses.ts';
 import type { Uses } from '../../store/salience.ts';
 import type { ColumnReader, ColumnWriter } from './columns.ts';
 
-/**
- * The uses of one tenant's facts in columns and back: of the facts with numbers below `facts`, as they were when the
- * uses were pinned. They need what `writeFacts` wrote of the same moment beside them.
- */
+/** Facts processed between two clock checks. */
 const factsInSlice = 4096;
 
+/**
+ * Writes the uses of the facts with numbers below `facts`, as of the pin. Reading them requires what `writeFacts` wrote
+ * at the same moment.
+ */
 export async function* writeUses(
   uses: FactUses,
   facts: number,

@@ -4,15 +4,18 @@ import type { LiveState } from './live-state.ts';
 import type { Report } from '../state/report.ts';
 import type { Write } from '../commit/commit-pipeline.ts';
 
-/** How writes look at the state in the barrier: nothing is under way, and nothing is sealed until they have ended. */
+/**
+ * Access to the state for exclusive commits: no other write is in progress, and none is stamped until this one has
+ * ended.
+ */
 
-/** What goes over everything there is takes as long as it takes. */
+/** No limits, for work that must cover the whole state. */
 export const unlimited = {
   timeoutMs: Number.POSITIVE_INFINITY,
   maxDerivations: Number.POSITIVE_INFINITY,
 };
 
-/** Looks, in slices, with the state held as it is. The client's going away ends no write. */
+/** Reads the pinned state in slices during an exclusive commit. A client that disconnects does not cancel the write. */
 export function inExclusiveCommit<Result>(
   { live }: Writer,
   caller: Caller,
@@ -21,14 +24,14 @@ export function inExclusiveCommit<Result>(
   return live.reading(withoutCancellation(caller), unlimited, look);
 }
 
-/** The caller, whose going away nobody hears. */
+/** The caller with a signal that never aborts. */
 export function withoutCancellation(caller: Caller): Caller {
   return { ...caller, signal: new AbortController().signal };
 }
 
-/** What a write needs beside its operation: the state to look at, and the way in. */
+/** What a write needs beside its operation: the live state and the commit pipeline. */
 export interface Writer {
   readonly live: LiveState;
-  /** Resolves after the write is durable and applied. */
+  /** Commits a write; resolves once it is durable and applied. */
   readonly write: (write: Write) => Promise<Report>;
 }
