@@ -82,17 +82,16 @@ export const variants = {
   ],
 };
 
-const upkeep = 'datalog/tables/delete-rederive.ts';
-const keepTrue = 'datalog/maintain/maintain-tables.ts';
+const rederive = 'datalog/tables/delete-rederive.ts';
 const justifications = 'datalog/model/justifications.ts';
 const machine = 'datalog/join/machine.ts';
-const emitter = 'datalog/join/tuple-sink.ts';
+const tupleSink = 'datalog/join/tuple-sink.ts';
 const storedSteps = 'datalog/join/stored-steps.ts';
 const compileRule = 'datalog/join/compile-rule.ts';
 const bodyCompiler = 'datalog/join/body-compiler.ts';
 const derived = 'datalog/model/derived.ts';
 const reasoner = 'datalog/maintain/reasoner.ts';
-const sharedTables = 'datalog/maintain/table-cache.ts';
+const tableCache = 'datalog/maintain/table-cache.ts';
 const question = 'datalog/tables/question.ts';
 const tuples = 'store/tuples.ts';
 const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, tell: 4 } as const;';
@@ -119,14 +118,14 @@ const killing = [
   },
   {
     clause: 'what rests on a fact that went is killed',
-    file: keepTrue,
+    file: tableCache,
     from: 'else justifications.dependentsOfFact(number, (target, at) => overdelete(work, target, at));',
     to: '',
     by: joins,
   },
   {
     clause: 'what rests on the dead of its own level is killed',
-    file: upkeep,
+    file: rederive,
     from: 'if (target.derived.level === derived.level) overdelete(set.work, target, at);',
     to: '',
     by: joins,
@@ -161,7 +160,7 @@ const killing = [
   },
   {
     clause: 'what was killed is looked at for another reason',
-    file: upkeep,
+    file: rederive,
     from: 'for (const row of overdeleted) support.toRederive.push(row);',
     to: '',
     by: joins,
@@ -193,14 +192,14 @@ const killing = [
 const telling = [
   {
     clause: 'levels above are told of what died',
-    file: upkeep,
+    file: rederive,
     from: 'if (target.derived.level > level) overdelete(set.work, target, at);',
     to: '',
     by: joins,
   },
   {
     clause: 'levels above are told of what came back higher',
-    file: upkeep,
+    file: rederive,
     from: 'if (!isDead && (rows.heights === null || (rows.heights.of[row] as number) <= height)) continue;',
     to: 'if (!isDead) continue;',
     by: joins,
@@ -214,49 +213,49 @@ const telling = [
   },
   {
     clause: 'a death that was told is settled',
-    file: upkeep,
+    file: rederive,
     from: 'if (isDead) rows.bury(row);',
     to: '',
     by: joins,
   },
   {
     clause: 'watchers are told of what died',
-    file: upkeep,
+    file: rederive,
     from: '    for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);\n    if (isDead',
     to: '    if (isDead',
     by: strata,
   },
   {
     clause: 'watchers are told of what rose',
-    file: upkeep,
+    file: rederive,
     from: 'for (const row of rederived) tell(row);',
     to: '',
     by: strata,
   },
   {
     clause: 'watchers are told of what is new',
-    file: upkeep,
+    file: rederive,
     from: 'for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) tell(row);',
     to: '',
     by: strata,
   },
   {
     clause: 'watchers are told of heights that changed',
-    file: emitter,
+    file: tupleSink,
     from: '(rows.hasRisen || rows.heights !== null)',
     to: 'rows.hasRisen',
     by: strata,
   },
   {
     clause: 'watchers are told of what rose where there are no heights',
-    file: emitter,
+    file: tupleSink,
     from: '(rows.hasRisen || rows.heights !== null)',
     to: 'rows.heights !== null',
     by: strata,
   },
   {
     clause: 'a relation with watchers has its news told',
-    file: emitter,
+    file: tupleSink,
     from: 'this.#parts.work.add(support.derived, phases.tell);',
     to: '',
     by: strata,
@@ -291,14 +290,14 @@ const telling = [
   },
   {
     clause: 'what is tested again loses what it concluded',
-    file: upkeep,
+    file: rederive,
     from: '  set.justifications.dependents(support, row, (target, at) => overdelete(set.work, target, at));\n  waits',
     to: '  waits',
     by: strata,
   },
   {
     clause: 'what lost its conclusion is tested again',
-    file: upkeep,
+    file: rederive,
     from: '  waits.again.push(row);\n',
     to: '',
     by: strata,
@@ -309,21 +308,21 @@ const telling = [
 const joining = [
   {
     clause: 'a row that came back is joined again',
-    file: emitter,
+    file: tupleSink,
     from: 'target.again.push(row);',
     to: '',
     by: joins,
   },
   {
     clause: 'a row that comes back while it is being joined is joined again',
-    file: emitter,
+    file: tupleSink,
     from: 'if (row >= target.claimed) return;',
     to: 'if (row >= target.done) return;',
     by: joins,
   },
   {
     clause: 'stored facts that came are joined',
-    file: keepTrue,
+    file: tableCache,
     from: 'news.rows.push(row);',
     to: '',
     by: joins,
@@ -423,14 +422,14 @@ const joining = [
 const justifying = [
   {
     clause: 'a row that came back among many is joined again',
-    file: emitter,
+    file: tupleSink,
     from: 'rows.deadCount === 0 ? batch.insertInto(rows, width) : this.#putEach(width)',
     to: 'batch.insertInto(rows, width)',
     by: joins,
   },
   {
     clause: 'a row that came back or fell has its new reason',
-    file: emitter,
+    file: tupleSink,
     from: '      this.#justify(support, row, values, premises);\n',
     to: '',
     by: joins,
@@ -544,7 +543,7 @@ const justifying = [
 const noting = [
   {
     clause: 'what a fact no longer says is no news: it is seen, or it went',
-    file: keepTrue,
+    file: tableCache,
     from: 'if (row >= 0 && sees(reader, relation, row))',
     to: 'if (row >= 0 && relation.isAlive(row))',
     by: instants,
@@ -572,7 +571,7 @@ const noting = [
   },
   {
     clause: 'a change is noted while a question is at the tables, whatever they read so far',
-    file: sharedTables,
+    file: tableCache,
     from: 'const isAtRest = set.owner === null && changed.length === 0;',
     to: 'const isAtRest = changed.length === 0;',
     by: ['meanwhile joins', 'written joins'],
@@ -580,7 +579,7 @@ const noting = [
   {
     clause:
       'a change is noted where a question about the state before may use the tables, whatever they read so far',
-    file: sharedTables,
+    file: tableCache,
     from: 'const isAtRest = set.owner === null && changed.length === 0;',
     to: 'const isAtRest = set.owner === null;',
     by: ['meanwhile time', 'meanwhile strata', 'meanwhile joins'],
@@ -594,28 +593,28 @@ const noting = [
   },
   {
     clause: 'a constant that the dictionary comes to know has one id',
-    file: sharedTables,
+    file: tableCache,
     from: 'if (row >= 0 && set.constants.clashes(relation, row)) ',
     to: 'if (row < -1) ',
     by: ['kept made', 'kept numbers'],
   },
   {
     clause: 'tables that a question is at are taken by nobody else',
-    file: sharedTables,
+    file: tableCache,
     from: 'return this.set.owner === null && this.trueTo === reader.version;',
     to: 'return this.trueTo === reader.version;',
     by: meanwhile,
   },
   {
     clause: 'tables that a question is at are not made true meanwhile',
-    file: sharedTables,
+    file: tableCache,
     from: 'if (present !== null || changed.length === 0 || set.owner !== null) return;',
     to: 'if (present !== null || changed.length === 0) return;',
     by: meanwhile,
   },
   {
     clause: 'a question of an earlier state takes tables of its own',
-    file: sharedTables,
+    file: tableCache,
     from: 'return this.set.owner === null && this.trueTo === reader.version;',
     to: 'return this.set.owner === null;',
     by: meanwhile,
@@ -633,7 +632,7 @@ const noting = [
 const dropping = [
   {
     clause: 'tables are dropped where too much died',
-    file: sharedTables,
+    file: tableCache,
     from: '      this.set.reset(table);\n',
     to: '',
     variant: 'tight',
@@ -641,7 +640,7 @@ const dropping = [
   },
   {
     clause: 'all that a change reaches is dropped where too much died',
-    file: sharedTables,
+    file: tableCache,
     from: 'this.#drop(reached, false);',
     to: 'this.#drop(new Set([...reached].slice(0, 2)), false);',
     variant: 'tight',
@@ -649,7 +648,7 @@ const dropping = [
   },
   {
     clause: 'who watches for losses is told of tables that are dropped',
-    file: sharedTables,
+    file: tableCache,
     from: 'if (watching.size === 0) return;',
     to: 'if (watching.size >= 0) return;',
     variant: 'tight',
@@ -657,7 +656,7 @@ const dropping = [
   },
   {
     clause: 'what many changes reach is dropped where they are not taken in one by one',
-    file: sharedTables,
+    file: tableCache,
     from: '    this.#drop(reached, true);\n',
     to: '',
     variant: 'tight',
@@ -665,7 +664,7 @@ const dropping = [
   },
   {
     clause: 'what is given up is given up: no work is left',
-    file: upkeep,
+    file: rederive,
     from: '  set.work.clear();\n  set.clearDeltas();',
     to: '  set.clearDeltas();',
     variant: 'tight',
@@ -673,7 +672,7 @@ const dropping = [
   },
   {
     clause: 'what is given up is given up: no news is left',
-    file: upkeep,
+    file: rederive,
     from: '  set.work.clear();\n  set.clearDeltas();',
     to: '  set.work.clear();',
     variant: 'tight',
@@ -721,7 +720,7 @@ const dropping = [
   },
   {
     clause: 'with worn tables go those that read them',
-    file: sharedTables,
+    file: tableCache,
     from: 'if (worn.size > 0) this.#drop(this.#keeper.reached(worn), true);',
     to: 'if (worn.size > 0) this.#drop(worn, true);',
     variant: 'tight',
@@ -733,7 +732,7 @@ const dropping = [
 const answering = [
   {
     clause: 'what a question that was refused on the way left is dropped',
-    file: sharedTables,
+    file: tableCache,
     from: 'if (!isSettled || keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {',
     to: 'if (keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {',
     by: joins,
@@ -761,21 +760,21 @@ const answering = [
   },
   {
     clause: 'a table with changes to take in answers nothing',
-    file: sharedTables,
+    file: tableCache,
     from: '!doubtful.has(relation) && upkeep?.reached',
     to: 'upkeep?.reached',
     by: joins,
   },
   {
     clause: 'a table that is being made true answers nothing',
-    file: sharedTables,
+    file: tableCache,
     from: ' && upkeep?.reached.has(relation) !== true;',
     to: ';',
     by: meanwhile,
   },
   {
     clause: 'an answer of an earlier state is not taken from tables of this one',
-    file: sharedTables,
+    file: tableCache,
     from: '    if (reader.version !== this.#keeper.version) return () => false;\n',
     to: '',
     by: joins,
@@ -796,7 +795,7 @@ const answering = [
   },
   {
     clause: 'what is lost is known to who watches',
-    file: upkeep,
+    file: rederive,
     from: 'if (isDead && support.wasInBaseline(row)) support.lost?.(row);',
     to: '',
     by: joins,

@@ -9,7 +9,7 @@ import { Program } from '../model/program.ts';
 import { type Matches, matchesOf, question } from '../tables/question.ts';
 import { TableSet } from '../tables/table-set.ts';
 import { type Tallies } from '../model/rule-tallies.ts';
-import { maintainTables } from '../maintain/maintain-tables.ts';
+import { maintainTables } from '../maintain/table-cache.ts';
 import type { Reader } from '../model/reader.ts';
 
 /** Which tables are held as rows of bits, and what those hold, against a walk along the edges. */

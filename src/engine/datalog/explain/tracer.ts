@@ -7,7 +7,6 @@ import { wildcard } from '../../language/terms.ts';
 import type { Constants } from '../model/constants.ts';
 import type { Consumer, Derived } from '../model/derived.ts';
 import type { Pacer } from '../tables/evaluation.ts';
-import { Marks } from './row-marks.ts';
 import type { ObservedTable, Observer, Seen, Source } from '../model/observer.ts';
 import type { ViewRule } from '../model/program.ts';
 import { isNamed, type Question, renderInstance, substitute } from '../tables/question.ts';
@@ -421,4 +420,32 @@ function namesFor({ table, boundPositions }: Form, literal: AtomLiteral | null):
 function letter(position: number): string {
   const round = Math.floor(position / 26);
   return `?${String.fromCharCode(97 + (position % 26))}${round === 0 ? '' : round}`;
+}
+
+/** A number for each row of a relation, 0 where none was set. Grows with the rows. */
+class Marks {
+  #of = new Int32Array(16);
+
+  get bytes(): number {
+    return this.#of.byteLength;
+  }
+
+  of(row: number): number {
+    return this.#of[row] ?? 0;
+  }
+
+  set(row: number, value: number): void {
+    if (row >= this.#of.length) this.#grow(row);
+    this.#of[row] = value;
+  }
+
+  add(row: number): void {
+    this.set(row, this.of(row) + 1);
+  }
+
+  #grow(row: number): void {
+    const grown = new Int32Array(Math.max(row + 1, this.#of.length * 2));
+    grown.set(this.#of);
+    this.#of = grown;
+  }
 }

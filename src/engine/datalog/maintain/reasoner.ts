@@ -10,7 +10,6 @@ import { PageCache, type OrderedPage } from './page-cache.ts';
 import { Losses } from '../model/delta.ts';
 import type { MemoryBudget } from '../model/memory-budget.ts';
 import { type Program, type RelationShape, relationsRead } from '../model/program.ts';
-import { CountCache } from './count-cache.ts';
 import { ProofBuilder } from '../explain/proof.ts';
 import {
   answersOf,
@@ -492,5 +491,43 @@ export class Reasoner implements TableCacheHost {
   /** Constants of rules are known before questions look theirs up, so that a question can name them. */
   #internConstants(): void {
     for (const text of this.#program.constants) this.facts.dictionary.intern(text);
+  }
+}
+
+/**
+ * How many conclusions relations have, counted once and remembered until something changes that they rest on.
+ *
+ * A count is begun, and noted at its end: unless it was forgotten in between, since what it counted is no more.
+ */
+class CountCache {
+  readonly #entries = new Map<string, ConclusionCount | 'begun' | 'too much'>();
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** By the key of the relation those that are known. */
+  *[Symbol.iterator](): Generator<readonly [string, ConclusionCount]> {
+    for (const [relation, entry] of this.#entries) if (typeof entry === 'object') yield [relation, entry];
+  }
+
+  /** True where it is counted, or was found to be more than can be. */
+  isSettled(relation: string): boolean {
+    const entry = this.#entries.get(relation);
+    return entry !== undefined && entry !== 'begun';
+  }
+
+  begin(relation: string): void {
+    this.#entries.set(relation, 'begun');
+  }
+
+  /** What the count that was begun came to. */
+  end(relation: string, came: ConclusionCount | 'too much'): void {
+    if (this.#entries.get(relation) === 'begun') this.#entries.set(relation, came);
+  }
+
+  /** To be called in the turn in which what these relations rest on changed. */
+  forget(relations: Iterable<string>): void {
+    for (const relation of relations) this.#entries.delete(relation);
   }
 }

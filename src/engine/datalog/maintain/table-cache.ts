@@ -2,17 +2,17 @@ import { EngineError } from '../../base/errors.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import type { Tuples } from '../../store/tuples.ts';
 import { relationKey } from '../../language/terms.ts';
-import { type EvaluationLimits, type Pacer, waitFor } from '../tables/evaluation.ts';
-import { maintainTables } from './maintain-tables.ts';
+import { type EvaluationLimits, type Pacer, settle, waitFor } from '../tables/evaluation.ts';
 import { type Candidates, type KnownConclusions, plainRows } from '../model/known-conclusions.ts';
 import { Losses } from '../model/delta.ts';
 import type { MemoryHolder, MemoryBudget } from '../model/memory-budget.ts';
 import type { Program } from '../model/program.ts';
-import { type Reader, viewKey } from '../model/reader.ts';
+import { overdelete, phases } from '../model/derived.ts';
+import { type Reader, sees, viewKey } from '../model/reader.ts';
 import { TableSet } from '../tables/table-set.ts';
 import { type Tallies } from '../model/rule-tallies.ts';
 import type { Relation, Table } from '../model/table.ts';
-import { abandonMaintenance } from '../tables/delete-rederive.ts';
+import { abandonMaintenance, retestWaiting } from '../tables/delete-rederive.ts';
 import type { Withdrawals } from './withdrawals.ts';
 
 /**
@@ -443,4 +443,38 @@ function isWorn(rows: Tuples): boolean {
 
 function isOverMemory(error: unknown): boolean {
   return error instanceof EngineError && error.members['limit'] === 'memory';
+}
+
+/**
+ * Brings the set to what the reader sees, given the numbers of all stored facts that changed since it was settled.
+ * False where that is not worth it; see `settle`.
+ */
+export async function maintainTables(
+  set: TableSet,
+  changed: readonly number[],
+  reader: Reader,
+  pacer: Pacer,
+): Promise<boolean> {
+  const { facts, work, justifications } = set;
+  const taken = justifications.count;
+  for (const support of justifications.supports) support.markBaseline();
+  for (const number of new Set(changed)) {
+    const { relation, row: newest } = facts.versionOf(number);
+    // A write that nobody sees yet may be under way.
+    const row = relation.versionAt(newest, reader.generation);
+    const key = relationKey(relation.predicate, relation.arity, relation.negated);
+    if (row >= 0 && sees(reader, relation, row))
+      for (const news of set.deltasOf(key)) {
+        news.rows.push(row);
+        work.add(news, phases.stored);
+      }
+    else justifications.dependentsOfFact(number, (target, at) => overdelete(work, target, at));
+    // A fact of which nothing is left went in an earlier change.
+    if (row >= 0)
+      for (const watcher of set.watchersOf(key)) retestWaiting(set, watcher, relation.columns, row);
+  }
+  if (!(await settle(set, reader, pacer))) return false;
+  justifications.garbage += justifications.count - taken;
+  if (justifications.needsCompaction) await justifications.compact(() => pacer.breathe());
+  return true;
 }

@@ -7,8 +7,13 @@ import { BitsetClosure } from '../closure/bitset-closure.ts';
 import { BitsetRecursion } from '../closure/bitset-recursion.ts';
 import { BitsetTable } from '../closure/bitset-table.ts';
 import { type Body, BodyCompiler, type Conclusion } from '../join/body-compiler.ts';
-import { isClearlySparse } from '../closure/closure-density.ts';
-import { closureShape, type ClosureShape, stepFilters, type StepShape } from '../closure/closure-shape.ts';
+import {
+  closureShape,
+  type ClosureShape,
+  isClearlySparse,
+  stepFilters,
+  type StepShape,
+} from '../closure/closure-shape.ts';
 import { type AdornedRule, compileRule, type CompilerContext, MaintainedRule } from '../join/compile-rule.ts';
 import { type BodyAtom } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
