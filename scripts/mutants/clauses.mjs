@@ -59,8 +59,8 @@ export const variants = {
     },
     {
       file: 'datalog/model/justifications.ts',
-      from: 'const fewPlaces = 10_000;',
-      to: 'const fewPlaces = 3;',
+      from: 'const minGarbage = 10_000;',
+      to: 'const minGarbage = 3;',
     },
     {
       file: 'datalog/maintain/table-cache.ts',
@@ -444,7 +444,7 @@ const justifying = [
   {
     clause: 'reasons of old count no more',
     file: justifications,
-    from: 'place >= (target.since[row] as number) && ',
+    from: 'edge >= (target.since[row] as number) && ',
     to: '',
     by: joins,
   },
@@ -713,7 +713,7 @@ const dropping = [
   {
     clause: 'a chain is whole when what stands on nothing is let go',
     file: justifications,
-    from: 'else places.setOlder(newer, to);',
+    from: 'else edges.setOlder(newer, to);',
     to: '',
     variant: 'tight',
     by: joins,
@@ -782,14 +782,14 @@ const answering = [
   {
     clause: 'what never held is no loss',
     file: derived,
-    from: 'return row < this.#held && !this.#back.has(row);',
+    from: 'return row < this.#baselineCount && !this.#rederivedSince.has(row);',
     to: 'return true;',
     by: ['kept strata', 'kept joins'],
   },
   {
     clause: 'what came back and died again is no loss',
     file: derived,
-    from: 'return row < this.#held && !this.#back.has(row);',
+    from: 'return row < this.#baselineCount && !this.#rederivedSince.has(row);',
     to: 'return row < this.#held;',
     by: ['kept numbers', 'kept strata'],
   },

@@ -43,8 +43,8 @@ export const closing = [
   {
     clause: 'a pair that came to a source before goes on behind',
     file: 'datalog/closure/bitset-recursion.ts',
-    from: 'this.#goOnBehind(source, word, fresh);',
-    to: 'if (word > 0) this.#goOnBehind(source, word, fresh);',
+    from: 'this.#extendBehind(source, word, fresh);',
+    to: 'if (word > 0) this.#extendBehind(source, word, fresh);',
     by: bits,
   },
   {

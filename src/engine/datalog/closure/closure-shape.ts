@@ -11,31 +11,33 @@ import { bytesToTry } from './bitset-relation.ts';
 import type { Relation, Table } from '../model/table.ts';
 
 /**
- * Which relations are closures: all that is concluded is a base, and the base with steps put before it, behind it, or both.
+ * A relation that is a closure: its conclusions are a base, and the base extended by steps before it, behind
+ * it, or both.
  *
  *     behind  r(x, z) :- r(x, y), step(y, z).
  *     before  r(x, z) :- step(x, y), r(y, z).
- *     both    r(x, z) :- step(x, u), r(u, v), other(v, z).     as many before as behind
+ *     both    r(x, z) :- step(x, u), r(u, v), other(v, z).     equally many on both sides
  *     double  r(x, z) :- r(x, y), r(y, z).                     the step is the base itself
  *
- * One rule recurs; every other rule of the relation, and what is stored of it, is the base. A step is one atom with
- * whatever filters of its variables; a longer join could cost more asked freely than it does as a part of the rule.
+ * One rule is recursive; all other rules of the relation, and its stored facts, are the base. A step is one
+ * atom with any filters on its variables: a longer join, evaluated with all arguments free, could cost more
+ * than inside the rule.
  */
 export interface ClosureShape {
   readonly recursive: ViewRule;
   readonly base: readonly ViewRule[];
-  /** null where no step is put there; both where the step is the base. */
+  /** null if there is no step on that side; both are null if the step is the base. */
   readonly before: StepShape | null;
   readonly behind: StepShape | null;
 }
 
-/** The literals of a step and the two terms that it leads from and to. */
+/** The literals of a step, and the two terms that it connects. */
 export interface StepShape {
   readonly literals: readonly Literal[];
   readonly terms: readonly [string, string];
 }
 
-/** The shape of a relation whose rules in its view are these; null where it is no closure. */
+/** The closure shape of a relation with these rules in its view; null if it is not a closure. */
 export function closureShape(
   relation: Relation & { readonly relation: string },
   rules: readonly ViewRule[],
@@ -75,7 +77,7 @@ function linearShape(
   return { recursive: rule, base: [], before, behind };
 }
 
-/** The step that these literals are; null where they are none. */
+/** The step that these literals form; null if they form none. */
 function stepShape(
   rule: ViewRule,
   literals: readonly Literal[],
@@ -89,7 +91,7 @@ function stepShape(
   return { literals, terms };
 }
 
-/** Two steps around the recursive atom that have nothing to do with each other. */
+/** Two steps around the recursive atom that share no variable. */
 function bothShape(
   { view, relation }: Pick<Table, 'view' | 'relation'>,
   rule: ViewRule,
@@ -116,7 +118,7 @@ function bothShape(
   return before === null || behind === null ? null : { recursive: rule, base: [], before, behind };
 }
 
-/** The literals that have a variable in common with these terms, or with one of those. */
+/** The literals connected to these terms by shared variables, directly or through other literals. */
 function connected(literals: readonly Literal[], terms: readonly string[]): Literal[] {
   const variables = new Set(terms.filter(isNamedVariable));
   let found: Literal[] = [];
@@ -129,7 +131,7 @@ function connected(literals: readonly Literal[], terms: readonly string[]): Lite
   return found;
 }
 
-/** The filters of a step; which of them bind was decided by the whole rule. */
+/** The filters of a step. The plan of the whole rule decided which of them bind a variable. */
 export function stepFilters(
   { record }: ViewRule,
   literals: readonly Literal[],
@@ -139,7 +141,7 @@ export function stepFilters(
   );
 }
 
-/** `r(x, z) :- r(x, y), r(y, z)`, in either order, and nothing else. */
+/** Recognizes `r(x, z) :- r(x, y), r(y, z)`, with the atoms in either order. */
 function doubleShape({ relation }: { readonly relation: string }, rule: ViewRule): ClosureShape | null {
   const { head, body } = rule.record.rule;
   const atoms = body.filter(isPositiveAtom).filter((atom) => relationOf(atom) === relation);
@@ -156,37 +158,40 @@ function doubleShape({ relation }: { readonly relation: string }, rule: ViewRule
   return { recursive: rule, base: [], before: null, behind: null };
 }
 
-/**
- * Whether a closure is worth a look as rows of bits, before anything is derived for it.
- *
- * Stored facts are looked at as they are, whoever sees them: it is an estimate, and what it lets pass is looked at again
- * where the base and the step are known (`BitClosure.isDense`). It only keeps large sparse closures from being begun.
- */
-interface Edges {
+/** A stored relation with the columns of a step's source and target. */
+interface StepEdges {
   readonly relation: StoredRelation;
   readonly from: number;
   readonly to: number;
 }
 
+/** Number of rows from which the reach is sampled. */
 const samples = 32;
-/** A relation of fewer rows costs nothing to begin with. */
-const fewRows = 64;
-/** Reaching less than this part of all nodes is sparse beyond doubt. */
-const clearPart = 64;
-const mostVisits = 20_000;
+/** Smaller relations are cheap to try, whatever their density. */
+const minSampledRows = 64;
+/** A closure with less than 1 in this many of all pairs is clearly sparse. */
+const sparseDivisor = 64;
+/** Limit of the nodes visited by all samples together. */
+const maxVisits = 20_000;
 
-/** True where the step goes along stored facts by which a node reaches next to none of the others. */
+/**
+ * Estimates, before anything is derived, whether a closure is too sparse for bitset rows: true if a node
+ * reaches next to none of the others along the stored facts of the step.
+ *
+ * The estimate reads all stored facts, visible or not. `BitsetRelation.isWorthBeginning` tests again once the
+ * base and the step are known; this only avoids starting large sparse closures.
+ */
 export function isClearlySparse({ before, behind, base }: ClosureShape, facts: FactStore): boolean {
   if (before !== null && behind !== null) return areTooMany(before, behind, facts);
   const along = before ?? behind;
-  const edges = along === null ? null : edgesOf(along, facts);
-  if (edges === null || edges.relation.count < fewRows) return false;
+  const edges = along === null ? null : stepEdges(along, facts);
+  if (edges === null || edges.relation.count < minSampledRows) return false;
   const { relation, from, to } = edges;
   const sources = relation.index([from]).keys;
   const step = Math.ceil(relation.count / samples);
   let [reached, looked] = [0, 0];
   for (let row = 0; row < relation.count; row += step) {
-    const left = mostVisits - reached;
+    const left = maxVisits - reached;
     const found = reachOf((relation.columns[from] as Int32Array)[row] as number, relation, from, to, left);
     if (found >= left) return false;
     reached += found;
@@ -194,10 +199,10 @@ export function isClearlySparse({ before, behind, base }: ClosureShape, facts: F
   }
   // Many sources may share the row of one node.
   const origins = Math.max(sources, storedRows(base, facts));
-  return (reached / looked) * origins * clearPart < sources * sources;
+  return (reached / looked) * origins * sparseDivisor < sources * sources;
 }
 
-/** About how many pairs the base has, as far as single stored relations tell. */
+/** The approximate number of pairs of the base, counting rules that read one stored relation. */
 function storedRows(base: readonly ViewRule[], facts: FactStore): number {
   let rows = 0;
   for (const { record } of base) {
@@ -208,16 +213,16 @@ function storedRows(base: readonly ViewRule[], facts: FactStore): number {
   return rows;
 }
 
-/** True where there are more sources and targets than rows of bits are tried for. */
+/** True if there are too many sources and targets for bitset rows. */
 function areTooMany(before: StepShape, behind: StepShape, facts: FactStore): boolean {
-  const [sources, targets] = [edgesOf(before, facts), edgesOf(behind, facts)];
+  const [sources, targets] = [stepEdges(before, facts), stepEdges(behind, facts)];
   if (sources === null || targets === null) return false;
   const rows = sources.relation.index([sources.from]).keys;
   return (rows * targets.relation.index([targets.to]).keys) / 8 > bytesToTry;
 }
 
-/** The stored relation that the step goes along, and which of its arguments are the step's; null where it does not. */
-function edgesOf({ literals, terms }: StepShape, facts: FactStore): Edges | null {
+/** The stored relation of the step, with the columns of its two terms; null if it has none. */
+function stepEdges({ literals, terms }: StepShape, facts: FactStore): StepEdges | null {
   const atom = literals.find(isPositiveAtom);
   if (atom === undefined) return null;
   const relation = facts.relation(atom.predicate, atom.args.length, atom.negated);
@@ -225,7 +230,7 @@ function edgesOf({ literals, terms }: StepShape, facts: FactStore): Edges | null
   return relation === null || from < 0 || to < 0 || from === to ? null : { relation, from, to };
 }
 
-/** How many nodes a node reaches, as far as `most`. */
+/** The number of nodes reachable from a node; stops counting at `most`. */
 function reachOf(node: number, relation: StoredRelation, from: number, to: number, most: number): number {
   const index = relation.index([from]);
   const found = new Set<number>();

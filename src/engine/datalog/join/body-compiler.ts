@@ -159,7 +159,7 @@ export class BodyCompiler {
 
   #relation(name: string, arity: number, level: number, withHeights: boolean): Derived {
     const derived = newDerived({ name, arity, level, withHeights });
-    if (this.#isMaintained) this.#set.justifications.keep(derived, null);
+    if (this.#isMaintained) this.#set.justifications.track(derived, null);
     this.#extra.push(derived);
     return derived;
   }

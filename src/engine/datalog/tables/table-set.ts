@@ -176,7 +176,7 @@ export class TableSet implements TableSpace {
       stops: [],
       removals: [],
     };
-    if (this.isMaintained) this.justifications.keep(table.rows, (row) => this.lost?.(table, row));
+    if (this.isMaintained) this.justifications.track(table.rows, (row) => this.lost?.(table, row));
     this.tables.set(key, table);
     this.observer?.table(table);
     const siblings = this.#byRelation.get(name);
@@ -242,8 +242,7 @@ export class TableSet implements TableSpace {
   /** Forgets what the table holds. Every table that reads it must be reset in the same turn. */
   reset(table: Table): void {
     const { justifications } = this;
-    for (const derived of [table.rows, ...table.extra])
-      justifications.garbage += derived.support?.places ?? 0;
+    for (const derived of [table.rows, ...table.extra]) justifications.garbage += derived.support?.edges ?? 0;
     clear(table.demand);
     clear(table.rows);
     for (const extra of table.extra) clear(extra);
@@ -471,7 +470,7 @@ export class TableSet implements TableSpace {
   #buildInstead(table: Table): void {
     this.#takeRules(table);
     for (const extra of table.extra.splice(0)) {
-      this.justifications.garbage += extra.support?.places ?? 0;
+      this.justifications.garbage += extra.support?.edges ?? 0;
       clear(extra);
     }
     table.bits = null;
@@ -483,7 +482,7 @@ export class TableSet implements TableSpace {
   /** A relation that the table's rules need beside it. */
   #extra(table: Table, name: string, arity: number, level: number): Derived {
     const extra = newDerived({ name: `${name} of ${table.relation}`, arity, level });
-    if (this.isMaintained) this.justifications.keep(extra, null);
+    if (this.isMaintained) this.justifications.track(extra, null);
     table.extra.push(extra);
     return extra;
   }
