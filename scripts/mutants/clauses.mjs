@@ -43,14 +43,14 @@ export const variants = {
   tight: [
     {
       file: 'datalog/tables/delete-rederive.ts',
-      from: 'const fewKilled = 20_000;',
-      to: 'const fewKilled = 3;',
+      from: 'const maxDeletedRows = 20_000;',
+      to: 'const maxDeletedRows = 3;',
     },
     { file: 'datalog/tables/evaluation.ts', from: 'const chunkRows = 4096;', to: 'const chunkRows = 3;' },
     {
       file: 'datalog/tables/evaluation.ts',
-      from: 'export const stepsBetweenLooks = 1024;',
-      to: 'export const stepsBetweenLooks = 5;',
+      from: 'export const stepsBetweenChecks = 1024;',
+      to: 'export const stepsBetweenChecks = 5;',
     },
     {
       file: 'datalog/maintain/table-cache.ts',
@@ -72,8 +72,8 @@ export const variants = {
   'few killed': [
     {
       file: 'datalog/tables/delete-rederive.ts',
-      from: 'const fewKilled = 20_000;',
-      to: 'const fewKilled = 3;',
+      from: 'const maxDeletedRows = 20_000;',
+      to: 'const maxDeletedRows = 3;',
     },
   ],
   'few rows at once': [
@@ -228,14 +228,14 @@ const telling = [
   {
     clause: 'watchers are told of what rose',
     file: rederive,
-    from: 'for (const row of rederived) tell(row);',
+    from: 'for (const row of rederived) retest(row);',
     to: '',
     by: strata,
   },
   {
     clause: 'watchers are told of what is new',
     file: rederive,
-    from: 'for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) tell(row);',
+    from: 'for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) retest(row);',
     to: '',
     by: strata,
   },
@@ -587,8 +587,8 @@ const noting = [
   {
     clause: 'an absence of what is stored makes its changes ones to note',
     file: 'datalog/tables/table-set.ts',
-    from: 'return this.#storedNews.has(relation) || this.#storedWatchers.has(relation);',
-    to: 'return this.#storedNews.has(relation);',
+    from: 'return this.#storedDeltas.has(relation) || this.#storedWatchers.has(relation);',
+    to: 'return this.#storedDeltas.has(relation);',
     by: ['kept absences', 'meanwhile time'],
   },
   {

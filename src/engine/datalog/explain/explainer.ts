@@ -6,7 +6,7 @@ import { renderLiteral } from '../../language/print.ts';
 import { variablesAtLevel } from '../../language/terms.ts';
 import { compileExplainer } from '../join/compile-rule.ts';
 import { clear, type Derived, newDerived } from '../model/derived.ts';
-import { type Pacer, stepsBetweenLooks } from '../tables/evaluation.ts';
+import { type Pacer, stepsBetweenChecks } from '../tables/evaluation.ts';
 import type { Machine } from '../join/machine.ts';
 import { questionLevel } from '../model/program.ts';
 import { substitute, withoutWildcards } from '../tables/question.ts';
@@ -157,7 +157,7 @@ export class Explainer {
     try {
       let counted = machine.matches;
       for (let isDone = false; !isDone; ) {
-        isDone = machine.run(one ? stepsToOne : stepsBetweenLooks) !== 0;
+        isDone = machine.run(one ? stepsToOne : stepsBetweenChecks) !== 0;
         if (one && this.#instances.rows.count > 0) isDone = true;
         pacer.derivations += machine.matches - counted;
         counted = machine.matches;

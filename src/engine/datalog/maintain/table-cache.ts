@@ -128,7 +128,7 @@ export class TableCache implements MemoryHolder {
     const { set } = this;
     const isBusy = set.owner !== null || this.hasChanges;
     // A constant that the set made may be one of the new rules: one text would have two ids.
-    if (isBusy || set.constants.ownCount > 0 || set.isLittered) return this.#renew();
+    if (isBusy || set.constants.ownCount > 0 || set.hasMuchGarbage) return this.#renew();
     this.#tellLosses(affected);
     set.take(this.#keeper.program, affected);
     this.trueTo = this.#keeper.version;

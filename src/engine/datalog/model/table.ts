@@ -52,7 +52,7 @@ export interface Table extends Relation {
    * How its rows are derived: not yet, by its rules for the keys in its demand, or from a table with fewer
    * bound arguments.
    */
-  way: 'none' | 'keyed' | 'relaxed';
+  way: 'none' | 'keyed' | 'generalized';
   /** Number of demanded keys at which to reconsider whether they are too many to derive one by one. */
   nextLook: number;
   /** Ends the joins of its rules. Their conclusions are still maintained. */
