@@ -94,7 +94,7 @@ const reasoner = 'datalog/maintain/reasoner.ts';
 const tableCache = 'datalog/maintain/table-cache.ts';
 const question = 'datalog/tables/question.ts';
 const tuples = 'store/tuples.ts';
-const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, tell: 4 } as const;';
+const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, notify: 4 } as const;';
 const joins = ['kept joins', 'kept strata'];
 const strata = ['kept strata'];
 const instants = ['kept instants', 'kept time'];
@@ -141,14 +141,14 @@ const killing = [
     clause: 'a level joins before it tells those above: phases',
     file: derived,
     from: phases,
-    to: phases.replace('join: 3, tell: 4', 'join: 4, tell: 3'),
+    to: phases.replace('join: 3, notify: 4', 'join: 4, notify: 3'),
     by: joins,
   },
   {
     clause: 'a level looks for other reasons before it tells those above: phases',
     file: derived,
     from: phases,
-    to: 'export const phases = { overdelete: 0, check: 2, stored: 3, join: 4, tell: 1 } as const;',
+    to: 'export const phases = { kill: 0, check: 2, stored: 3, join: 4, notify: 1 } as const;',
     by: joins,
   },
   {
@@ -207,7 +207,7 @@ const telling = [
   {
     clause: 'a row that died has its level told',
     file: derived,
-    from: 'work.add(derived, phases.tell);',
+    from: 'work.add(derived, phases.notify);',
     to: '',
     by: joins,
   },
@@ -242,21 +242,21 @@ const telling = [
   {
     clause: 'watchers are told of heights that changed',
     file: tupleSink,
-    from: '(rows.hasRisen || rows.heights !== null)',
-    to: 'rows.hasRisen',
+    from: '(rows.wasRevived || rows.heights !== null)',
+    to: 'rows.wasRevived',
     by: strata,
   },
   {
     clause: 'watchers are told of what rose where there are no heights',
     file: tupleSink,
-    from: '(rows.hasRisen || rows.heights !== null)',
+    from: '(rows.wasRevived || rows.heights !== null)',
     to: 'rows.heights !== null',
     by: strata,
   },
   {
     clause: 'a relation with watchers has its news told',
     file: tupleSink,
-    from: 'this.#parts.work.add(support.derived, phases.tell);',
+    from: 'this.#parts.work.add(support.derived, phases.notify);',
     to: '',
     by: strata,
   },

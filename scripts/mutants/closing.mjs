@@ -36,7 +36,7 @@ export const closing = [
   {
     clause: 'rows of bits that come are told where something waits',
     file: bitTable,
-    from: 'if (support !== null && support.watchers.length > 0) work.add(target, phases.tell);',
+    from: 'if (support !== null && support.watchers.length > 0) work.add(target, phases.notify);',
     to: '',
     by: bits,
   },

@@ -41,7 +41,7 @@ export class Tuples {
   /** The known row that the last `insert` revived or gave a lesser height, or -1. */
   improved = -1;
   /** True where that row was `gone`. */
-  hasRisen = false;
+  wasRevived = false;
   #capacity = 16;
   /**
    * Open addressing: 0 is empty, else the low bits are 1 + a row (counted from the first that is hashed), as many bits as number the slots, and the others are those
@@ -183,9 +183,9 @@ export class Tuples {
   #improve(row: number, height: number): -1 {
     const isDead = this.isDead(row);
     this.improved = -1;
-    this.hasRisen = false;
+    this.wasRevived = false;
     if (isDead && this.dead !== null) {
-      this.hasRisen = this.dead[row] === gone;
+      this.wasRevived = this.dead[row] === gone;
       this.dead[row] = 0;
       this.deadCount--;
       this.improved = row;

@@ -88,7 +88,7 @@ export class BitsetTable implements Consumer {
     target.rows = new Tuples(2, false, pairs);
     if (tally !== null) tally.fired += count - base.rows.live;
     work.add(target, phases.join);
-    if (target.support !== null && target.support.watchers.length > 0) work.add(target, phases.tell);
+    if (target.support !== null && target.support.watchers.length > 0) work.add(target, phases.notify);
   }
 
   /** Computes the rows. Returns the offset of each source's first pair. */
@@ -149,14 +149,14 @@ export class BitsetTable implements Consumer {
     if (row >= 0) {
       work.add(target, phases.join);
       if (tally !== null && base.rows.find(pair) < 0) tally.fired++;
-    } else this.#revived(rows.improved, rows.hasRisen);
-    if (support !== null && support.watchers.length > 0) work.add(target, phases.tell);
+    } else this.#revived(rows.improved, rows.wasRevived);
+    if (support !== null && support.watchers.length > 0) work.add(target, phases.notify);
   }
 
-  #revived(row: number, hasRisen: boolean): void {
+  #revived(row: number, wasRevived: boolean): void {
     const { target, work } = this.#parts;
     const support = present(target.support, 'what changes is maintained');
-    if (hasRisen) {
+    if (wasRevived) {
       support.noteRederived(row);
       if (support.watchers.length > 0) support.rederived.push(row);
     }

@@ -191,7 +191,7 @@ export function clear(derived: Derived): void {
  * derivations of what died (rederive), join new stored facts, join new or revived derived rows, and notify
  * the levels above of the changes.
  */
-export const phases = { kill: 0, check: 1, stored: 2, join: 3, tell: 4 } as const;
+export const phases = { kill: 0, check: 1, stored: 2, join: 3, notify: 4 } as const;
 export type Phase = (typeof phases)[keyof typeof phases];
 
 interface Entry<Item> {
@@ -277,5 +277,5 @@ export function overdelete(work: Work, target: Support, row: number): void {
   target.overdeleted.push(row);
   target.deleted.push({ row, height: heights === null ? 0 : (heights.of[row] as number) });
   work.add(derived, phases.kill);
-  work.add(derived, phases.tell);
+  work.add(derived, phases.notify);
 }

@@ -193,7 +193,7 @@ export class TableSet implements TableSpace {
 
   maintainRule(support: Support, rule: MaintainedRule): () => void {
     support.rules.push(rule);
-    const ends = rule.stored.map(({ relation, news }) => added(listOf(this.#storedDeltas, relation), news));
+    const ends = rule.stored.map(({ relation, delta }) => added(listOf(this.#storedDeltas, relation), delta));
     return () => {
       for (const end of ends) end();
     };
