@@ -54,8 +54,8 @@ export const variants = {
     },
     {
       file: 'datalog/maintain/table-cache.ts',
-      from: 'const fewChanges = 10_000;',
-      to: 'const fewChanges = 6;',
+      from: 'const minChangesToDrop = 10_000;',
+      to: 'const minChangesToDrop = 6;',
     },
     {
       file: 'datalog/model/justifications.ts',
@@ -323,7 +323,7 @@ const joining = [
   {
     clause: 'stored facts that came are joined',
     file: tableCache,
-    from: 'news.rows.push(row);',
+    from: 'delta.rows.push(row);',
     to: '',
     by: joins,
   },
@@ -572,16 +572,16 @@ const noting = [
   {
     clause: 'a change is noted while a question is at the tables, whatever they read so far',
     file: tableCache,
-    from: 'const isAtRest = set.owner === null && changed.length === 0;',
-    to: 'const isAtRest = changed.length === 0;',
+    from: 'const isAtFixpoint = set.owner === null && changed.length === 0;',
+    to: 'const isAtFixpoint = changed.length === 0;',
     by: ['meanwhile joins', 'written joins'],
   },
   {
     clause:
       'a change is noted where a question about the state before may use the tables, whatever they read so far',
     file: tableCache,
-    from: 'const isAtRest = set.owner === null && changed.length === 0;',
-    to: 'const isAtRest = set.owner === null;',
+    from: 'const isAtFixpoint = set.owner === null && changed.length === 0;',
+    to: 'const isAtFixpoint = set.owner === null;',
     by: ['meanwhile time', 'meanwhile strata', 'meanwhile joins'],
   },
   {
@@ -601,8 +601,8 @@ const noting = [
   {
     clause: 'tables that a question is at are taken by nobody else',
     file: tableCache,
-    from: 'return this.set.owner === null && this.trueTo === reader.version;',
-    to: 'return this.trueTo === reader.version;',
+    from: 'return this.set.owner === null && this.validThrough === reader.version;',
+    to: 'return this.validThrough === reader.version;',
     by: meanwhile,
   },
   {
@@ -615,7 +615,7 @@ const noting = [
   {
     clause: 'a question of an earlier state takes tables of its own',
     file: tableCache,
-    from: 'return this.set.owner === null && this.trueTo === reader.version;',
+    from: 'return this.set.owner === null && this.validThrough === reader.version;',
     to: 'return this.set.owner === null;',
     by: meanwhile,
   },
@@ -721,7 +721,7 @@ const dropping = [
   {
     clause: 'with worn tables go those that read them',
     file: tableCache,
-    from: 'if (worn.size > 0) this.#drop(this.#keeper.reached(worn), true);',
+    from: 'if (mostlyDead.size > 0) this.#drop(this.#host.reached(mostlyDead), true);',
     to: 'if (worn.size > 0) this.#drop(worn, true);',
     variant: 'tight',
     by: joins,
@@ -733,8 +733,8 @@ const answering = [
   {
     clause: 'what a question that was refused on the way left is dropped',
     file: tableCache,
-    from: 'if (!isSettled || keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {',
-    to: 'if (keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {',
+    from: 'if (!isSettled || host.isRetired || !host.memory.fits(set.bytes, this)) {',
+    to: 'if (host.isRetired || !host.memory.fits(set.bytes, this)) {',
     by: joins,
   },
   {
@@ -761,21 +761,21 @@ const answering = [
   {
     clause: 'a table with changes to take in answers nothing',
     file: tableCache,
-    from: '!doubtful.has(relation) && upkeep?.reached',
-    to: 'upkeep?.reached',
+    from: '!doubtful.has(relation) && maintenance?.reached',
+    to: 'maintenance?.reached',
     by: joins,
   },
   {
     clause: 'a table that is being made true answers nothing',
     file: tableCache,
-    from: ' && upkeep?.reached.has(relation) !== true;',
+    from: ' && maintenance?.reached.has(relation) !== true;',
     to: ';',
     by: meanwhile,
   },
   {
     clause: 'an answer of an earlier state is not taken from tables of this one',
     file: tableCache,
-    from: '    if (reader.version !== this.#keeper.version) return () => false;\n',
+    from: '    if (reader.version !== this.#host.version) return () => false;\n',
     to: '',
     by: joins,
   },

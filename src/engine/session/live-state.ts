@@ -517,7 +517,7 @@ export class LiveState implements CommitObserver {
     let context = first;
     for (;;) {
       const { reasoner } = context;
-      const upkeep = reasoner.upkeepOf(about);
+      const upkeep = reasoner.maintenanceFor(about);
       if (upkeep === null) return context;
       if (!(await waitFor(upkeep.done, pacer))) return { ...this.pin(caller, limits), pacer };
       this.refuseClosed();

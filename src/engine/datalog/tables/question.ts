@@ -17,7 +17,7 @@ import type { Table } from '../model/table.ts';
 /**
  * A question: a body whose ground instances are the answers.
  *
- * Each `?_` becomes a variable of its own here, since an instance has a constant in its place. A question of
+ * Each `?_` becomes a variable of its own here, since an instance has a constant in its tableKey. A question of
  * one derived atom reads that atom's table; any other is evaluated as an anonymous rule whose conclusions are
  * the answers.
  */
@@ -197,14 +197,14 @@ export async function matchesOf(
   if (atom === null) return matchBody(asked, set, reader, pacer);
   const held = set.work.isEmpty ? settledTableFor(atom, asked.view, set) : null;
   if (held !== null) return answersOf(asked, atom, held, set);
-  const place = tableFor(atom, asked.view, set);
-  if (place === null)
+  const tableKey = tableFor(atom, asked.view, set);
+  if (tableKey === null)
     return { question: asked, constants: set.constants, columns: asked.variables.map(() => noIds), count: 0 };
-  const { table, key } = place;
+  const { table, key } = tableKey;
   const isNew = demand(set, table, key);
   set.observer?.asked(table.demand, key);
   if (isNew || !set.work.isEmpty) await settle(set, reader, pacer);
-  return answersOf(asked, atom, place, set);
+  return answersOf(asked, atom, tableKey, set);
 }
 
 /** The current answers of a settled table: its own columns if all rows are answers, else a copy. */
