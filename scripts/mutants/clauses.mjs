@@ -722,7 +722,7 @@ const dropping = [
     clause: 'with worn tables go those that read them',
     file: tableCache,
     from: 'if (mostlyDead.size > 0) this.#drop(this.#host.reached(mostlyDead), true);',
-    to: 'if (worn.size > 0) this.#drop(worn, true);',
+    to: 'if (mostlyDead.size > 0) this.#drop(mostlyDead, true);',
     variant: 'tight',
     by: joins,
   },
