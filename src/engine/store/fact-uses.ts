@@ -4,17 +4,20 @@ import { breakdown, type SalienceBreakdown, salienceOf, keptUses, type Uses } fr
 import { SalienceBounds } from './salience-bounds.ts';
 
 /**
- * When the facts of a tenant were used beyond their assertion: observed state, never logged by itself.
+ * The uses of a tenant's facts beyond their assertion: observed state, never logged by itself.
  *
- * A use is kept by the number of the fact, so that it outlives updates; a fact that was retracted and asserted
- * again is another one. Most facts are never used again, so only those that were are held.
+ * Uses are keyed by the number of the fact, so they survive updates; a fact that was retracted and asserted
+ * again is another fact. Only facts that were used again have an entry, since most never are.
  */
 export class FactUses {
-  /** Moves with every change. */
+  /** Incremented by every change. */
   version = 0;
   readonly #facts: FactStore;
   readonly #uses = new UseColumns();
-  /** While a moment is pinned: what has changed since, as it was then; null: no use had been noted. */
+  /**
+   * While a moment is pinned: the uses, as of then, of facts that have changed since; null: none was
+   * recorded.
+   */
   #before: Map<number, Uses | null> | null = null;
   #bounds: SalienceBounds | null = null;
 
@@ -22,18 +25,18 @@ export class FactUses {
     this.#facts = facts;
   }
 
-  /** What is known of the saliences of many facts at once, kept from the first time that it is asked for. */
+  /** Bounds of the saliences of many facts at once; made on first use. */
   get bounds(): SalienceBounds {
     this.#bounds ??= new SalienceBounds(this.#facts);
     return this.#bounds;
   }
 
-  /** Notes one use. `assertedAt` is the time of the fact's assertion, its first use. */
+  /** Records one use. `assertedAt` is the time of the fact's assertion, its first use. */
   note(fact: FactRow, assertedAt: number, time: number): void {
     this.#note(numberOf(fact), assertedAt, time);
   }
 
-  /** Notes one more use of each of the facts with these numbers, all of which have uses that were noted. */
+  /** Records one more use of each of the facts with these numbers, which must all have recorded uses. */
   noteAgain(numbers: readonly number[], time: number): void {
     for (const number of numbers) {
       assert(this.#uses.has(number), 'a fact that is used again was used');
@@ -51,7 +54,7 @@ export class FactUses {
     this.#bounds.used(newest, this.of(newest, assertedAt), time, this.#facts.metadataOf(newest));
   }
 
-  /** Forgets the uses of a fact that was retracted. */
+  /** Forgets the uses of a retracted fact. */
   drop(fact: FactRow): void {
     this.version++;
     const number = numberOf(fact);
@@ -59,7 +62,7 @@ export class FactUses {
     this.#uses.delete(number);
   }
 
-  /** True where uses of the fact with this number beyond its assertion have been noted. */
+  /** True if uses of the fact with this number beyond its assertion were recorded. */
   isNoted(number: number): boolean {
     return this.#uses.has(number);
   }
@@ -68,12 +71,12 @@ export class FactUses {
     return this.#uses.get(numberOf(fact)) ?? { count: 1, first: assertedAt, latest: [assertedAt] };
   }
 
-  /** How many facts have uses that were noted. */
+  /** Number of facts with recorded uses. */
   get count(): number {
     return this.#uses.count;
   }
 
-  /** Keeps the uses as they are now to be read with `pinnedOf`, until `unpin`. One moment at a time. */
+  /** Pins the current uses, to be read with `pinnedOf`, until `unpin`. One moment at a time. */
   pin(): void {
     assert(this.#before === null, 'one moment is pinned at a time');
     this.#before = new Map();
@@ -83,18 +86,18 @@ export class FactUses {
     this.#before = null;
   }
 
-  /** The uses that had been noted of the fact with this number at the pinned moment, or null. */
+  /** The recorded uses of the fact with this number at the pinned moment, or null. */
   pinnedOf(number: number): Uses | null {
     const before = present(this.#before, 'a moment is pinned').get(number);
     return before === undefined ? this.#uses.get(number) : before;
   }
 
-  /** Takes over the uses of the fact with this number, before anybody has asked for `bounds`. */
+  /** Restores the uses of the fact with this number; call it before the first use of `bounds`. */
   restore(number: number, uses: Uses): void {
     this.#uses.set(number, uses);
   }
 
-  /** S of the fact at the time `now`: see `breakdown`. */
+  /** S of the fact at the time `now`; see `breakdown`. */
   salienceOf(fact: FactRow, assertedAt: number, now: number): number {
     return salienceOf(this.of(fact, assertedAt), this.#facts.metadataOf(fact), now);
   }
@@ -114,32 +117,35 @@ function numberOf(fact: FactRow): number {
 }
 
 /**
- * Uses by the numbers of their facts, in columns: an object for each would take twice the memory, and the collector's
- * time with every question. `note` does to them what `used` in salience.ts does to an object. A place that is let go
- * is taken by the next fact that comes.
+ * Uses by fact number, in columns: an object for each would take twice the memory, and garbage collection
+ * time with every question. `note` corresponds to `used` in salience.ts. The slot of a deleted fact is reused
+ * by the next new one.
  *
- * Every look-up notes one, of whatever fact: all that is kept of a fact lies together, and its place is found without
- * hashing, in pages made for the numbers that were used.
+ * Every look-up records a use, of any fact, so everything about a fact is in one place, found without
+ * hashing, in pages allocated for the numbers in use.
  */
 export class UseColumns {
-  /** By page the places of its numbers, 1 more than each; 0: there is none. */
+  /** By page: 1 + the slot of each of its numbers, 0 if there is none. */
   readonly #pages: (Int32Array | undefined)[] = [];
   readonly #free: number[] = [];
   #taken = 0;
-  /** By place: how many uses, the first, how many of the latest are kept, and which: `keptUses` elements, oldest first. */
+  /**
+   * By slot: the number of uses, the first, how many of the latest are stored, and those: `keptUses`
+   * elements, oldest first.
+   */
   #columns = new Float64Array(16 * width);
 
-  /** How many facts have uses. */
+  /** Number of facts with uses. */
   get count(): number {
     return this.#taken - this.#free.length;
   }
 
-  /** True where the fact has uses. */
+  /** True if the fact has uses. */
   has(number: number): boolean {
     return this.#placeOf(number) >= 0;
   }
 
-  /** A copy. */
+  /** A copy of the fact's uses; null if it has none. */
   get(number: number): Uses | null {
     const place = this.#placeOf(number);
     if (place < 0) return null;
@@ -160,7 +166,7 @@ export class UseColumns {
     columns.set(latest, at + latestAt);
   }
 
-  /** Notes one more use; the first one, where there was none, is at `assertedAt`. */
+  /** Records one more use; if there was none, the first is at `assertedAt`. */
   note(number: number, assertedAt: number, time: number): void {
     const known = this.#placeOf(number);
     const at = (known < 0 ? this.#take(number) : known) * width;
@@ -182,13 +188,13 @@ export class UseColumns {
       columns[after] = time;
       columns[at + keptAt] = kept + 1;
     } else if (after > start) {
-      // The oldest one goes; where that is this one, nothing changes.
+      // The oldest one is dropped; if that is the new one, nothing changes.
       for (let before = start + 1; before < after; before++) columns[before - 1] = columns[before] as number;
       columns[after - 1] = time;
     }
   }
 
-  /** True where there were some. */
+  /** True if there were any. */
   delete(number: number): boolean {
     const place = this.#placeOf(number);
     if (place < 0) return false;
@@ -197,7 +203,7 @@ export class UseColumns {
     return true;
   }
 
-  /** Below 0 where the fact has no uses. */
+  /** Negative if the fact has no uses. */
   #placeOf(number: number): number {
     const page = this.#pages[number >>> pageBits];
     return page === undefined ? -1 : (page[number & pageMask] as number) - 1;

@@ -1,33 +1,37 @@
-/**
- * Which relations rest on which, by the rules of a database, kept in such a way that one rule more costs little:
- * relations that rest on one another are one knot, and between knots there is no cycle.
- *
- * All rules count at once, whatever their scope. So where the graph says that a rule makes no cycle through default
- * negation or an aggregate there is none; where it says that one might be made, `language/stratify` looks at the views
- * one by one. Nothing is ever taken out: whoever takes a rule away makes a new graph.
- */
+/** A relation that a rule reads. */
 export interface Reading {
   readonly relation: string;
-  /** The relation is read under default negation or inside an aggregate. */
+  /** True if it is read under default negation or inside an aggregate. */
   readonly completes: boolean;
 }
 
-/** Relations that rest on one another, or one relation. Edges may still name knots that have become part of others. */
+/** An SCC of relations. Edges may still name components that were merged into others. */
 interface Knot {
-  /** The knot that this one has become part of. */
+  /** The component into which this one was merged. */
   into: Knot | null;
-  /** Knots that its rules read, and whether one of those rules does so under `not` or in an aggregate. */
+  /** Components that its rules read; true if one of those rules does so under `not` or in an aggregate. */
   readonly below: Map<Knot, boolean>;
-  /** Knots whose rules read it. */
+  /** Components whose rules read it. */
   readonly above: Set<Knot>;
-  /** One of its relations reads another, or itself, under `not` or in an aggregate: no view of one scope may. */
+  /**
+   * True if one of its relations reads another, or itself, under `not` or in an aggregate, which no view of
+   * one scope may have.
+   */
   isStrict: boolean;
 }
 
+/**
+ * The dependency graph of a database's rules, condensed to its SCCs and maintained incrementally, so that
+ * adding one rule costs little.
+ *
+ * All rules count, whatever their scope. So if the graph says that a rule makes no cycle through default
+ * negation or an aggregate, there is none; if it says that one is possible, `language/stratify` checks the
+ * views one by one. Nothing is ever removed: after a rule was removed, a new graph is made.
+ */
 export class RuleGraph {
   readonly #knots = new Map<string, Knot>();
 
-  /** True where a rule with this head and these readings makes no cycle that must not be, in any view. */
+  /** True if a rule with this head and these readings makes no forbidden cycle in any view. */
   fits(head: string, readings: readonly Reading[]): boolean {
     const top = this.#knotOf(head);
     const closing = new Set<Knot>();
@@ -39,7 +43,7 @@ export class RuleGraph {
     return !hasStrict(closing);
   }
 
-  /** Takes in a rule. */
+  /** Adds a rule. */
   add(head: string, readings: readonly Reading[]): void {
     for (const { relation, completes } of readings) {
       const top = this.#knotOf(head);
@@ -65,7 +69,7 @@ export class RuleGraph {
 function rootOf(knot: Knot): Knot {
   let root = knot;
   while (root.into !== null) root = root.into;
-  // The next look is a shorter way.
+  // Path compression.
   for (let each = knot; each.into !== null; ) {
     const next: Knot = each.into;
     each.into = root;
@@ -74,7 +78,7 @@ function rootOf(knot: Knot): Knot {
   return root;
 }
 
-/** Puts the knots that edges downwards name in place of what has become part of them. */
+/** Replaces merged components in the edges downwards. */
 function refreshBelow(knot: Knot): void {
   for (const [target, completes] of knot.below) {
     const root = rootOf(target);
@@ -84,7 +88,7 @@ function refreshBelow(knot: Knot): void {
   }
 }
 
-/** The same upwards. */
+/** The same for the edges upwards. */
 function refreshAbove(knot: Knot): void {
   for (const reader of knot.above) {
     const root = rootOf(reader);
@@ -103,7 +107,10 @@ interface Side {
   cost: number;
 }
 
-/** One way only: what most rules read has many above it and little below. */
+/**
+ * Searches downwards and upwards. Most relations that rules read have many components above them and few
+ * below.
+ */
 const downwards = {
   next: (knot: Knot) => knot.below.keys(),
   degree: (knot: Knot) => knot.below.size,
@@ -120,8 +127,8 @@ function sideFrom(knot: Knot, way: Pick<Side, 'next' | 'degree' | 'refresh'>): S
 }
 
 /**
- * The knots by which `read` rests on `top`, both with them; none where it does not. Both ends are followed, the one
- * that costs less first, until one of them has been seen whole.
+ * The components on paths from `top` down to `read`, including both; empty if there is no path. Searches from
+ * both ends, always extending the cheaper side, until one side is exhausted.
  */
 function knotsBetween(top: Knot, read: Knot): Set<Knot> {
   if (top === read) return new Set([top]);
@@ -143,7 +150,7 @@ function knotsBetween(top: Knot, read: Knot): Set<Knot> {
   }
 }
 
-/** A side without anything left to follow comes first. */
+/** A side with nothing left to follow comes first. */
 function costOfNext({ queue, degree, cost }: Side): number {
   const next = queue.at(-1);
   return next === undefined ? -1 : cost + 1 + degree(next);
@@ -159,7 +166,7 @@ function follow(side: Side, knot: Knot, within: ReadonlySet<Knot> | null = null)
   }
 }
 
-/** True where one of the knots reads another of them, or has one within, that must be complete. */
+/** True if one of the components reads another of them, or itself, under `not` or in an aggregate. */
 function hasStrict(knots: ReadonlySet<Knot>): boolean {
   for (const knot of knots) {
     if (knot.isStrict) return true;
@@ -170,7 +177,7 @@ function hasStrict(knots: ReadonlySet<Knot>): boolean {
   return false;
 }
 
-/** One knot in the place of several: the one with most edges takes in the others. */
+/** Merges components into one: the one with most edges absorbs the others. */
 function merged(knots: ReadonlySet<Knot>): Knot {
   const isStrict = hasStrict(knots);
   const [first, ...rest] = [...knots].sort(
