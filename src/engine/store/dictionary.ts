@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import { finish, hashSeed } from './hash.ts';
-import { HashSlots, mostTogether } from './hash-slots.ts';
+import { HashSlots, maxBatch } from './hash-slots.ts';
 
 /** Constants as numbers and back: the interface of a dictionary. */
 export interface ConstantIds {
@@ -43,9 +43,9 @@ export class Dictionary implements ConstantIds {
    * For texts looked up in a batch: their hashes, their ends in the scratch space, and the results of
    * `#fetch`.
    */
-  readonly #hashes = new Int32Array(mostTogether);
-  readonly #ends = new Int32Array(mostTogether);
-  readonly #fetched = new Int32Array(mostTogether);
+  readonly #hashes = new Int32Array(maxBatch);
+  readonly #ends = new Int32Array(maxBatch);
+  readonly #fetched = new Int32Array(maxBatch);
 
   get size(): number {
     return this.#count;
@@ -70,7 +70,7 @@ export class Dictionary implements ConstantIds {
     for (let from = 0; from < count; ) {
       let some = 0;
       let end = 0;
-      for (; some < mostTogether && from + some < count && end < togetherBytes; some++) {
+      for (; some < maxBatch && from + some < count && end < maxBatchBytes; some++) {
         this.#ends[some] = end = this.#encode(texts[from + some] as string, end);
         this.#hashes[some] = this.#hash;
       }
@@ -110,7 +110,7 @@ export class Dictionary implements ConstantIds {
     const length = to - from;
     this.#reserve(length);
     const start = this.#end;
-    if (length > fewBytes) this.#arena.set(this.#scratch.subarray(from, to), start);
+    if (length > maxLoopBytes) this.#arena.set(this.#scratch.subarray(from, to), start);
     else {
       const [arena, scratch] = [this.#arena, this.#scratch];
       for (let index = 0; index < length; index++) arena[start + index] = scratch[from + index] as number;
@@ -317,9 +317,9 @@ export class Dictionary implements ConstantIds {
 
   #rehash(): void {
     const slots = new HashSlots(this.#count * 2);
-    const hashes = new Int32Array(mostTogether);
-    for (let first = 0; first < this.#count; first += mostTogether) {
-      const count = Math.min(mostTogether, this.#count - first);
+    const hashes = new Int32Array(maxBatch);
+    for (let first = 0; first < this.#count; first += maxBatch) {
+      const count = Math.min(maxBatch, this.#count - first);
       for (let at = 0; at < count; at++) {
         const id = first + at;
         hashes[at] = hashOf(this.#arena, this.#offsets[id] as number, this.#offsets[id + 1] as number);
@@ -331,9 +331,9 @@ export class Dictionary implements ConstantIds {
 }
 
 /** Texts are looked up in batches of up to this many bytes. */
-const togetherBytes = 0x4000;
+const maxBatchBytes = 0x4000;
 /** Up to this many bytes are copied one by one, which is faster than making a view. */
-const fewBytes = 64;
+const maxLoopBytes = 64;
 const hashFactor = 0x01000193;
 
 /** The hash of a text as UTF-8: FNV-1a, seeded with the length and mixed at the end. */

@@ -18,8 +18,8 @@ export interface PinnedEnds {
 export const endRememberedFor = 86_400_000;
 
 /** Limit per tenant; the earliest ends are dropped first. */
-const mostRemembered = 100_000;
-const fewestBetweenSweeps = 1024;
+const maxRemembered = 100_000;
+const minBetweenSweeps = 1024;
 
 /**
  * Facts whose validity had ended when they were asserted again, so that explanations can still report it.
@@ -31,7 +31,7 @@ const fewestBetweenSweeps = 1024;
 export class EndedFacts {
   readonly #byRelation = new Map<string, Map<string, EndedFact>>();
   #count = 0;
-  #sweepAt = fewestBetweenSweeps;
+  #sweepAt = minBetweenSweeps;
 
   /** Approximate bytes: an entry, its key and its identity. */
   get bytes(): number {
@@ -98,13 +98,13 @@ export class EndedFacts {
   /** Drops what ended more than a day ago, and half of the rest if that is still too much. */
   #sweep(time: number): void {
     this.#forgetUntil(time - endRememberedFor);
-    if (this.#count > mostRemembered) {
+    if (this.#count > maxRemembered) {
       const ends = [...this.#byRelation.values()].flatMap((facts) =>
         Array.from(facts.values(), ({ until }) => until),
       );
       this.#forgetUntil(Float64Array.from(ends).sort()[ends.length >>> 1] as number);
     }
-    this.#sweepAt = Math.max(fewestBetweenSweeps, Math.min(this.#count * 2, mostRemembered + 1));
+    this.#sweepAt = Math.max(minBetweenSweeps, Math.min(this.#count * 2, maxRemembered + 1));
   }
 
   #forgetUntil(time: number): void {

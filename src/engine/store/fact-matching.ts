@@ -43,7 +43,7 @@ export interface MatchedStore {
 }
 
 /** Up to this many scopes, an atom is looked up in each scope in turn, which needs no index. */
-const fewScopes = 8;
+const maxScopesLookedUp = 8;
 
 /** In place of an id: matches anything. */
 const anyId = -2;
@@ -128,7 +128,7 @@ interface LookUpLimits {
 
 const unbounded: LookUpLimits = { found: Number.POSITIVE_INFINITY, seen: Number.POSITIVE_INFINITY };
 /** Rows scanned at most in one turn: a million rows of one key may be dead, or of other scopes. */
-const mostSeen = 2_048;
+const maxScanned = 2_048;
 
 /** The rows found through an index, newest first; null if a limit is exceeded. */
 function rowsFound(
@@ -173,7 +173,7 @@ export function lookUpFew(
     if (relation === null) continue;
     const rows =
       (wanted.isAtom ? versionsSeen(store, relation, wanted.key, pattern.scope, generation) : null) ??
-      rowsFound(relation, wanted, isVisible, { found: most - found.length, seen: mostSeen });
+      rowsFound(relation, wanted, isVisible, { found: most - found.length, seen: maxScanned });
     if (rows === null) return null;
     for (let at = rows.length - 1; at >= 0; at--) {
       const row = rows[at] as number;
@@ -198,7 +198,7 @@ function versionsSeen(
   choice: ScopeChoice,
   generation: number,
 ): number[] | null {
-  if (choice.kind === 'all' && store.scopeNames.length > fewScopes) return null;
+  if (choice.kind === 'all' && store.scopeNames.length > maxScopesLookedUp) return null;
   const rows = rowsOfAtom(store, relation, ids, choice);
   for (const row of rows) if ((relation.birth[row] as number) > generation) return null;
   return rows.length < 2 ? rows : rows.sort((left, right) => right - left);
@@ -253,7 +253,7 @@ export function rowsOfAtom(
   const first = choice.kind === 'scope' ? store.scopeNumber(choice.scope) : 0;
   const end = isOfOne ? first + 1 : store.scopeNames.length;
   const rows: number[] = [];
-  if (isOfOne || end <= fewScopes) {
+  if (isOfOne || end <= maxScopesLookedUp) {
     const identity = new Int32Array(arity + 1);
     for (let position = 0; position < arity; position++) identity[position] = ids[position] as number;
     for (let scope = Math.max(0, first); scope < end; scope++) {

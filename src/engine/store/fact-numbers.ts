@@ -44,11 +44,11 @@ export interface AssertingWrite {
 }
 
 /** Up to this many writes are scanned before a binary search. */
-const fewWrites = 8;
+const maxScannedWrites = 8;
 
 /** Changes remembered per fact. */
-const longestHistory = 10;
-const greatestNumber = 0x7fff_ffff;
+const maxHistory = 10;
+const maxNumber = 0x7fff_ffff;
 
 /** Assigns and resolves the numbers and ids of one tenant's facts; see the top of this file. */
 export class FactNumbers {
@@ -91,7 +91,7 @@ export class FactNumbers {
   /** Assigns a number to a new fact of this generation, in the relation with this number. */
   give(relation: number, generation: number): number {
     const number = this.#count;
-    if (number === greatestNumber)
+    if (number === maxNumber)
       throw new EngineError('StorageUnavailable', 'a tenant holds at most 2^31 - 1 facts');
     if (number >= this.#relationOf.length) {
       this.#relationOf = enlarged(this.#relationOf, new Int32Array(roomAfter(this.#relationOf.length)));
@@ -119,7 +119,7 @@ export class FactNumbers {
     const changes = this.#changes.get(number) ?? [];
     if (this.#before?.has(number) === false) this.#before.set(number, [...changes]);
     changes.push(generation);
-    if (changes.length > longestHistory) changes.shift();
+    if (changes.length > maxHistory) changes.shift();
     this.#changes.set(number, changes);
   }
 
@@ -173,7 +173,7 @@ export class FactNumbers {
   /** The write that asserted the fact. The search starts at `near`, the index of another write, if given. */
   writeOf(number: number, near = -1): AssertingWrite {
     let place = near;
-    for (let tries = 0; tries < fewWrites; tries++, place++) {
+    for (let tries = 0; tries < maxScannedWrites; tries++, place++) {
       if (place < 0 || place >= this.#writes || number < (this.#firsts[place] as number)) break;
       const end = this.#endOf(place);
       if (number < end) return { place, ...this.write(place), end };

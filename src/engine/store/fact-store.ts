@@ -19,7 +19,7 @@ import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-num
 import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { ScopeNames } from './scope-names.ts';
 import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
-import { mostTogether } from './hash-slots.ts';
+import { maxBatch } from './hash-slots.ts';
 import { RelationNames } from './relation-names.ts';
 import { StoredRelation } from './stored-relation.ts';
 import { type ArchivedVersions, type PinnedArchive, VersionArchive } from './version-archive.ts';
@@ -133,7 +133,7 @@ export class FactStore {
     for (const scope of kept.scopes) store.#scopeNames.intern(scope);
     const inScopes: AliveFact[] = [];
     for (const relation of kept.relations) {
-      store.#place(relation);
+      store.#register(relation);
       for (let row = 0; row < relation.count; row++) {
         if ((row & 0x3fff) === 0x3fff) await slices.breathe();
         if (!relation.isAlive(row)) continue;
@@ -273,10 +273,7 @@ export class FactStore {
     return this.#store(fact, relation, identity, generation, time);
   }
 
-  /**
-   * `store` for the facts from one index of the list up to another, in order; calls `stored` with each
-   * outcome. Faster than one by one; see `Dictionary.internAll`.
-   */
+  /** `store` for a range of the list, in order and faster; calls `stored` with each outcome. */
   storeAll(
     facts: readonly FactToStore[],
     { from, end }: { readonly from: number; readonly end: number },
@@ -295,7 +292,7 @@ export class FactStore {
       const relation = this.#relationFor(first.predicate, arity, !first.truthVal);
       // Facts of one relation mostly come together.
       let count = 0;
-      for (; count < mostTogether && at + count < end && isOf(facts[at + count], relation); count++)
+      for (; count < maxBatch && at + count < end && isOf(facts[at + count], relation); count++)
         scopes[count] = this.internScope((facts[at + count] as FactToStore).scope);
       relation.fetch(ids, next, scopes, count);
       const identity = this.#room(arity);
@@ -364,7 +361,7 @@ export class FactStore {
     }
     this.version++;
     const { from, until, metadata } = version;
-    const number = this.#numbers.give(relation.place, generation);
+    const number = this.#numbers.give(relation.storeIndex, generation);
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
     this.#noteBounds(number, from, until, time);
@@ -520,12 +517,12 @@ export class FactStore {
       if (this.#numbers.place(number).row === row) this.#numbers.move(number, -1);
     }
     for (let row = 0; row < fresh.count; row++) this.#numbers.move(fresh.number[row] as number, row);
-    const { place } = old;
+    const { storeIndex } = old;
     this.relations.set(key, fresh);
     const others = present(this.#byPredicate.get(old.predicate), 'a relation is found by its predicate');
     others[others.indexOf(old)] = fresh;
-    this.#relationList[place] = fresh;
-    fresh.place = place;
+    this.#relationList[storeIndex] = fresh;
+    fresh.storeIndex = storeIndex;
   }
 
   idOf(fact: FactRow): string {
@@ -708,7 +705,7 @@ export class FactStore {
     const known = this.relation(predicate, arity, negated);
     if (known !== null) return known;
     const relation = new StoredRelation(predicate, arity, negated);
-    this.#place(relation);
+    this.#register(relation);
     return relation;
   }
 
@@ -718,19 +715,19 @@ export class FactStore {
   }
 
   /** Assigns the relation its number. */
-  #place(relation: StoredRelation): void {
+  #register(relation: StoredRelation): void {
     this.relations.set(keyOf(relation), relation);
     const others = this.#byPredicate.get(relation.predicate);
     if (others === undefined) this.#byPredicate.set(relation.predicate, [relation]);
     else others.push(relation);
     this.#names?.add(relation.predicate, relation.arity);
-    relation.place = this.#relationList.length;
+    relation.storeIndex = this.#relationList.length;
     this.#relationList.push(relation);
   }
 }
 
 /** Scratch space of `storeAll`. */
-const scopes = new Int32Array(mostTogether);
+const scopes = new Int32Array(maxBatch);
 
 function isOf(fact: FactToStore | undefined, { predicate, arity, negated }: StoredRelation): boolean {
   return fact?.predicate === predicate && fact.args.length === arity && fact.truthVal !== negated;

@@ -121,7 +121,7 @@ function numberOf(fact: FactRow): number {
  * time with every question. `note` corresponds to `used` in salience.ts. The slot of a deleted fact is reused
  * by the next new one.
  *
- * Every look-up records a use, of any fact, so everything about a fact is in one place, found without
+ * Every look-up records a use, of any fact, so everything about a fact is in one slot, found without
  * hashing, in pages allocated for the numbers in use.
  */
 export class UseColumns {
@@ -142,22 +142,22 @@ export class UseColumns {
 
   /** True if the fact has uses. */
   has(number: number): boolean {
-    return this.#placeOf(number) >= 0;
+    return this.#slotOf(number) >= 0;
   }
 
   /** A copy of the fact's uses; null if it has none. */
   get(number: number): Uses | null {
-    const place = this.#placeOf(number);
-    if (place < 0) return null;
+    const slot = this.#slotOf(number);
+    if (slot < 0) return null;
     const columns = this.#columns;
-    const at = place * width;
+    const at = slot * width;
     const start = at + latestAt;
     const latest = Array.from(columns.subarray(start, start + (columns[at + keptAt] as number)));
     return { count: columns[at] as number, first: columns[at + firstAt] as number, latest };
   }
 
   set(number: number, { count, first, latest }: Uses): void {
-    const known = this.#placeOf(number);
+    const known = this.#slotOf(number);
     const at = (known < 0 ? this.#take(number) : known) * width;
     const columns = this.#columns;
     columns[at] = count;
@@ -168,7 +168,7 @@ export class UseColumns {
 
   /** Records one more use; if there was none, the first is at `assertedAt`. */
   note(number: number, assertedAt: number, time: number): void {
-    const known = this.#placeOf(number);
+    const known = this.#slotOf(number);
     const at = (known < 0 ? this.#take(number) : known) * width;
     const columns = this.#columns;
     if (known < 0) {
@@ -196,29 +196,29 @@ export class UseColumns {
 
   /** True if there were any. */
   delete(number: number): boolean {
-    const place = this.#placeOf(number);
-    if (place < 0) return false;
+    const slot = this.#slotOf(number);
+    if (slot < 0) return false;
     (this.#pages[number >>> pageBits] as Int32Array)[number & pageMask] = 0;
-    this.#free.push(place);
+    this.#free.push(slot);
     return true;
   }
 
   /** Negative if the fact has no uses. */
-  #placeOf(number: number): number {
+  #slotOf(number: number): number {
     const page = this.#pages[number >>> pageBits];
     return page === undefined ? -1 : (page[number & pageMask] as number) - 1;
   }
 
   #take(number: number): number {
-    const place = this.#free.pop() ?? this.#taken++;
-    if ((place + 1) * width > this.#columns.length) {
+    const slot = this.#free.pop() ?? this.#taken++;
+    if ((slot + 1) * width > this.#columns.length) {
       const grown = new Float64Array(this.#columns.length * 2);
       grown.set(this.#columns);
       this.#columns = grown;
     }
     const page = (this.#pages[number >>> pageBits] ??= new Int32Array(pageMask + 1));
-    page[number & pageMask] = place + 1;
-    return place;
+    page[number & pageMask] = slot + 1;
+    return slot;
   }
 }
 

@@ -65,14 +65,14 @@ export class Generations {
 
   /** Epoch milliseconds; 0 for a generation before the first known one, such as that of a new database. */
   timeOf(generation: number): number {
-    const place = this.#placeOf(generation);
-    return place < 0 ? 0 : (this.#times[place] as number);
+    const index = this.#indexOf(generation);
+    return index < 0 ? 0 : (this.#times[index] as number);
   }
 
   /** '' for a generation before the first known one. */
   requestOf(generation: number): string {
-    const place = this.#placeOf(generation);
-    return place < 0 ? '' : this.#requests.text(place);
+    const index = this.#indexOf(generation);
+    return index < 0 ? '' : this.#requests.text(index);
   }
 
   /** The index of a generation among the known ones, or -1. */
@@ -91,18 +91,18 @@ export class Generations {
   }
 
   /** The generation at an index, with its time and the UTF-8 of its request. */
-  at(place: number): { readonly generation: number; readonly time: number; readonly request: Uint8Array } {
-    assert(place < this.#count, 'a place is below the count');
-    const [generation, time] = [this.#numbers[place] as number, this.#times[place] as number];
-    return { generation, time, request: this.#requests.utf8(place) };
+  at(index: number): { readonly generation: number; readonly time: number; readonly request: Uint8Array } {
+    assert(index < this.#count, 'an index is below the count');
+    const [generation, time] = [this.#numbers[index] as number, this.#times[index] as number];
+    return { generation, time, request: this.#requests.utf8(index) };
   }
 
   /** The index of a generation; -1 for one before the first. */
-  #placeOf(generation: number): number {
-    const place = this.find(generation);
+  #indexOf(generation: number): number {
+    const index = this.find(generation);
     const isBefore = this.#count === 0 || generation < (this.#numbers[0] as number);
-    assert(place >= 0 || isBefore, 'a generation that is asked for is known');
-    return place;
+    assert(index >= 0 || isBefore, 'a generation that is asked for is known');
+    return index;
   }
 }
 

@@ -90,7 +90,7 @@ export class HashSlots {
     this.put(~slot, hash, number);
   }
 
-  /** `add` for consecutive numbers from `first` on, with at most `mostTogether` hashes. */
+  /** `add` for consecutive numbers from `first` on, with at most `maxBatch` hashes. */
   addAll(hashes: Int32Array, count: number, first: number): void {
     this.fetch(hashes, count, fetched);
     for (let at = 0; at < count; at++) this.add(hashes[at] as number, first + at);
@@ -114,8 +114,8 @@ export class HashSlots {
 }
 
 /** Batch size of look-ups and insertions. */
-export const mostTogether = 64;
-const fetched = new Int32Array(mostTogether);
+export const maxBatch = 64;
+const fetched = new Int32Array(maxBatch);
 
 function mostOf(slots: number): number {
   return (slots / 4) * 3;

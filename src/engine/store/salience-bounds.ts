@@ -17,7 +17,7 @@ import { isWeighted, salienceOf, type Uses } from './salience.ts';
 const rowsInBlock = 1 << blockBits;
 
 /** Smaller relations are scanned row by row. */
-const leastRows = 256;
+const minRows = 256;
 
 /** More than the rounding error of a salience computed at another time. */
 const slack = 1e-12;
@@ -38,7 +38,7 @@ export class SalienceBounds {
   /** The bounds of the relation, or null if it has too few rows for them. */
   of(relation: StoredRelation): RelationBounds | null {
     let bounds = this.#relations.get(relation);
-    if (bounds === undefined && relation.count >= leastRows)
+    if (bounds === undefined && relation.count >= minRows)
       this.#relations.set(relation, (bounds = new RelationBounds(relation)));
     return bounds ?? null;
   }

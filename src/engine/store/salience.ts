@@ -29,7 +29,7 @@ export interface SalienceBreakdown {
 }
 
 const dayInMilliseconds = 86_400_000;
-const leastAgeInDays = 1000 / dayInMilliseconds;
+const minAgeInDays = 1000 / dayInMilliseconds;
 
 /**
  * The uses with one more at `time`, which may be before the latest: a long question is recorded at its end.
@@ -56,7 +56,7 @@ export function activation(uses: Uses, now: number): number {
 }
 
 function ageInDays(time: number, now: number): number {
-  return Math.max(leastAgeInDays, (now - time) / dayInMilliseconds);
+  return Math.max(minAgeInDays, (now - time) / dayInMilliseconds);
 }
 
 /** A number 0..1 of the metadata; anything else counts as absent. */

@@ -4,7 +4,7 @@ import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
-import { HashSlots, mostTogether } from './hash-slots.ts';
+import { HashSlots, maxBatch } from './hash-slots.ts';
 
 /** Rows whose numbers differ only in this many low bits form a block. */
 export const blockBits = 6;
@@ -24,7 +24,7 @@ export class StoredRelation {
   /** `arity` argument columns, then the scope. */
   readonly columns: Int32Array[];
   /** Its number in its store, which assigns it. */
-  place = -1;
+  storeIndex = -1;
   count = 0;
   /** Number of live rows. */
   live = 0;
@@ -96,7 +96,7 @@ export class StoredRelation {
   }
 
   /**
-   * Prefetches what `find` will read for these facts, at most `mostTogether`; see `HashSlots.fetch`. Their
+   * Prefetches what `find` will read for these facts, at most `maxBatch`; see `HashSlots.fetch`. Their
    * argument ids are consecutive from `start` on, their scopes separate.
    */
   fetch(ids: Int32Array, start: number, scopes: Int32Array, count: number): void {
@@ -405,8 +405,8 @@ export class StoredRelation {
 
   /** Enters all rows, each the only version of its fact. */
   #enterAll(): void {
-    for (let first = 0; first < this.count; first += mostTogether) {
-      const count = Math.min(mostTogether, this.count - first);
+    for (let first = 0; first < this.count; first += maxBatch) {
+      const count = Math.min(maxBatch, this.count - first);
       for (let at = 0; at < count; at++) hashes[at] = this.#hashOfRow(first + at);
       this.#slots.addAll(hashes, count, first);
     }
@@ -421,8 +421,8 @@ export class StoredRelation {
   }
 }
 
-const hashes = new Int32Array(mostTogether);
-const fetched = new Int32Array(mostTogether);
+const hashes = new Int32Array(maxBatch);
+const fetched = new Int32Array(maxBatch);
 
 function hashOf(identity: Int32Array): number {
   let hash = hashSeed;

@@ -35,14 +35,14 @@ export class TextColumn {
   }
 
   /** The text at this index. */
-  text(place: number): string {
-    return decoder.decode(this.utf8(place));
+  text(index: number): string {
+    return decoder.decode(this.utf8(index));
   }
 
   /** The UTF-8 of the text at this index; read-only. */
-  utf8(place: number): Uint8Array {
-    const { arena, ends } = this.#pieces[Math.floor(place / textsInPiece)] as Piece;
-    const at = place % textsInPiece;
+  utf8(index: number): Uint8Array {
+    const { arena, ends } = this.#pieces[Math.floor(index / textsInPiece)] as Piece;
+    const at = index % textsInPiece;
     return arena.subarray(at === 0 ? 0 : ends[at - 1], ends[at]);
   }
 

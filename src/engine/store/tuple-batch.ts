@@ -1,6 +1,6 @@
 import type { Tuples } from './tuples.ts';
 
-const mostRows = 1024;
+const maxRows = 1024;
 
 /**
  * A buffer of tuples to be inserted into a set in a batch: the set's slots are prefetched for all of them
@@ -13,8 +13,8 @@ export class TupleBatch {
   /** The tuples, consecutively. */
   values = new Int32Array(0);
   /** By tuple, after `insertInto`: its row, -1 if it existed already. */
-  readonly rows = new Int32Array(mostRows);
-  readonly hashes = new Int32Array(mostRows);
+  readonly rows = new Int32Array(maxRows);
+  readonly hashes = new Int32Array(maxRows);
 
   /** Buffers the registers named by `from`, in order. True if the buffer is now full. */
   take(registers: Int32Array, from: Int32Array): boolean {
@@ -23,7 +23,7 @@ export class TupleBatch {
     if (at + width > this.values.length) this.#grow(at + width);
     const values = this.values;
     for (let index = 0; index < width; index++) values[at++] = registers[from[index] as number] as number;
-    return ++this.count === mostRows;
+    return ++this.count === maxRows;
   }
 
   /**
