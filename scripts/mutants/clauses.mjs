@@ -43,24 +43,24 @@ export const variants = {
   tight: [
     {
       file: 'datalog/tables/delete-rederive.ts',
-      from: 'const fewKilled = 20_000;',
-      to: 'const fewKilled = 3;',
+      from: 'const maxDeletedRows = 20_000;',
+      to: 'const maxDeletedRows = 3;',
     },
     { file: 'datalog/tables/evaluation.ts', from: 'const chunkRows = 4096;', to: 'const chunkRows = 3;' },
     {
       file: 'datalog/tables/evaluation.ts',
-      from: 'export const stepsBetweenLooks = 1024;',
-      to: 'export const stepsBetweenLooks = 5;',
+      from: 'export const stepsBetweenChecks = 1024;',
+      to: 'export const stepsBetweenChecks = 5;',
     },
     {
       file: 'datalog/maintain/table-cache.ts',
-      from: 'const fewChanges = 10_000;',
-      to: 'const fewChanges = 6;',
+      from: 'const minChangesToDrop = 10_000;',
+      to: 'const minChangesToDrop = 6;',
     },
     {
       file: 'datalog/model/justifications.ts',
-      from: 'const fewPlaces = 10_000;',
-      to: 'const fewPlaces = 3;',
+      from: 'const minGarbage = 10_000;',
+      to: 'const minGarbage = 3;',
     },
     {
       file: 'datalog/maintain/table-cache.ts',
@@ -72,30 +72,29 @@ export const variants = {
   'few killed': [
     {
       file: 'datalog/tables/delete-rederive.ts',
-      from: 'const fewKilled = 20_000;',
-      to: 'const fewKilled = 3;',
+      from: 'const maxDeletedRows = 20_000;',
+      to: 'const maxDeletedRows = 3;',
     },
   ],
   'few rows at once': [
     { file: 'datalog/join/machine.ts', from: 'rowsAtOnce = 2048;', to: 'rowsAtOnce = 2;' },
-    { file: 'store/tuple-batch.ts', from: 'const mostRows = 1024;', to: 'const mostRows = 2;' },
+    { file: 'store/tuple-batch.ts', from: 'const maxRows = 1024;', to: 'const maxRows = 2;' },
   ],
 };
 
-const upkeep = 'datalog/tables/delete-rederive.ts';
-const keepTrue = 'datalog/maintain/maintain-tables.ts';
+const rederive = 'datalog/tables/delete-rederive.ts';
 const justifications = 'datalog/model/justifications.ts';
 const machine = 'datalog/join/machine.ts';
-const emitter = 'datalog/join/tuple-sink.ts';
+const tupleSink = 'datalog/join/tuple-sink.ts';
 const storedSteps = 'datalog/join/stored-steps.ts';
 const compileRule = 'datalog/join/compile-rule.ts';
 const bodyCompiler = 'datalog/join/body-compiler.ts';
 const derived = 'datalog/model/derived.ts';
 const reasoner = 'datalog/maintain/reasoner.ts';
-const sharedTables = 'datalog/maintain/table-cache.ts';
+const tableCache = 'datalog/maintain/table-cache.ts';
 const question = 'datalog/tables/question.ts';
 const tuples = 'store/tuples.ts';
-const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, tell: 4 } as const;';
+const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, notify: 4 } as const;';
 const joins = ['kept joins', 'kept strata'];
 const strata = ['kept strata'];
 const instants = ['kept instants', 'kept time'];
@@ -119,14 +118,14 @@ const killing = [
   },
   {
     clause: 'what rests on a fact that went is killed',
-    file: keepTrue,
+    file: tableCache,
     from: 'else justifications.dependentsOfFact(number, (target, at) => overdelete(work, target, at));',
     to: '',
     by: joins,
   },
   {
     clause: 'what rests on the dead of its own level is killed',
-    file: upkeep,
+    file: rederive,
     from: 'if (target.derived.level === derived.level) overdelete(set.work, target, at);',
     to: '',
     by: joins,
@@ -142,14 +141,14 @@ const killing = [
     clause: 'a level joins before it tells those above: phases',
     file: derived,
     from: phases,
-    to: phases.replace('join: 3, tell: 4', 'join: 4, tell: 3'),
+    to: phases.replace('join: 3, notify: 4', 'join: 4, notify: 3'),
     by: joins,
   },
   {
     clause: 'a level looks for other reasons before it tells those above: phases',
     file: derived,
     from: phases,
-    to: 'export const phases = { overdelete: 0, check: 2, stored: 3, join: 4, tell: 1 } as const;',
+    to: 'export const phases = { kill: 0, check: 2, stored: 3, join: 4, notify: 1 } as const;',
     by: joins,
   },
   {
@@ -161,7 +160,7 @@ const killing = [
   },
   {
     clause: 'what was killed is looked at for another reason',
-    file: upkeep,
+    file: rederive,
     from: 'for (const row of overdeleted) support.toRederive.push(row);',
     to: '',
     by: joins,
@@ -193,14 +192,14 @@ const killing = [
 const telling = [
   {
     clause: 'levels above are told of what died',
-    file: upkeep,
+    file: rederive,
     from: 'if (target.derived.level > level) overdelete(set.work, target, at);',
     to: '',
     by: joins,
   },
   {
     clause: 'levels above are told of what came back higher',
-    file: upkeep,
+    file: rederive,
     from: 'if (!isDead && (rows.heights === null || (rows.heights.of[row] as number) <= height)) continue;',
     to: 'if (!isDead) continue;',
     by: joins,
@@ -208,56 +207,56 @@ const telling = [
   {
     clause: 'a row that died has its level told',
     file: derived,
-    from: 'work.add(derived, phases.tell);',
+    from: 'work.add(derived, phases.notify);',
     to: '',
     by: joins,
   },
   {
     clause: 'a death that was told is settled',
-    file: upkeep,
+    file: rederive,
     from: 'if (isDead) rows.bury(row);',
     to: '',
     by: joins,
   },
   {
     clause: 'watchers are told of what died',
-    file: upkeep,
+    file: rederive,
     from: '    for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);\n    if (isDead',
     to: '    if (isDead',
     by: strata,
   },
   {
     clause: 'watchers are told of what rose',
-    file: upkeep,
-    from: 'for (const row of rederived) tell(row);',
+    file: rederive,
+    from: 'for (const row of rederived) retest(row);',
     to: '',
     by: strata,
   },
   {
     clause: 'watchers are told of what is new',
-    file: upkeep,
-    from: 'for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) tell(row);',
+    file: rederive,
+    from: 'for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) retest(row);',
     to: '',
     by: strata,
   },
   {
     clause: 'watchers are told of heights that changed',
-    file: emitter,
-    from: '(rows.hasRisen || rows.heights !== null)',
-    to: 'rows.hasRisen',
+    file: tupleSink,
+    from: '(rows.wasRevived || rows.heights !== null)',
+    to: 'rows.wasRevived',
     by: strata,
   },
   {
     clause: 'watchers are told of what rose where there are no heights',
-    file: emitter,
-    from: '(rows.hasRisen || rows.heights !== null)',
+    file: tupleSink,
+    from: '(rows.wasRevived || rows.heights !== null)',
     to: 'rows.heights !== null',
     by: strata,
   },
   {
     clause: 'a relation with watchers has its news told',
-    file: emitter,
-    from: 'this.#parts.work.add(support.derived, phases.tell);',
+    file: tupleSink,
+    from: 'this.#parts.work.add(support.derived, phases.notify);',
     to: '',
     by: strata,
   },
@@ -291,14 +290,14 @@ const telling = [
   },
   {
     clause: 'what is tested again loses what it concluded',
-    file: upkeep,
+    file: rederive,
     from: '  set.justifications.dependents(support, row, (target, at) => overdelete(set.work, target, at));\n  waits',
     to: '  waits',
     by: strata,
   },
   {
     clause: 'what lost its conclusion is tested again',
-    file: upkeep,
+    file: rederive,
     from: '  waits.again.push(row);\n',
     to: '',
     by: strata,
@@ -309,22 +308,22 @@ const telling = [
 const joining = [
   {
     clause: 'a row that came back is joined again',
-    file: emitter,
+    file: tupleSink,
     from: 'target.again.push(row);',
     to: '',
     by: joins,
   },
   {
     clause: 'a row that comes back while it is being joined is joined again',
-    file: emitter,
+    file: tupleSink,
     from: 'if (row >= target.claimed) return;',
     to: 'if (row >= target.done) return;',
     by: joins,
   },
   {
     clause: 'stored facts that came are joined',
-    file: keepTrue,
-    from: 'news.rows.push(row);',
+    file: tableCache,
+    from: 'delta.rows.push(row);',
     to: '',
     by: joins,
   },
@@ -423,14 +422,14 @@ const joining = [
 const justifying = [
   {
     clause: 'a row that came back among many is joined again',
-    file: emitter,
+    file: tupleSink,
     from: 'rows.deadCount === 0 ? batch.insertInto(rows, width) : this.#putEach(width)',
     to: 'batch.insertInto(rows, width)',
     by: joins,
   },
   {
     clause: 'a row that came back or fell has its new reason',
-    file: emitter,
+    file: tupleSink,
     from: '      this.#justify(support, row, values, premises);\n',
     to: '',
     by: joins,
@@ -445,7 +444,7 @@ const justifying = [
   {
     clause: 'reasons of old count no more',
     file: justifications,
-    from: 'place >= (target.since[row] as number) && ',
+    from: 'edge >= (target.since[row] as number) && ',
     to: '',
     by: joins,
   },
@@ -544,7 +543,7 @@ const justifying = [
 const noting = [
   {
     clause: 'what a fact no longer says is no news: it is seen, or it went',
-    file: keepTrue,
+    file: tableCache,
     from: 'if (row >= 0 && sees(reader, relation, row))',
     to: 'if (row >= 0 && relation.isAlive(row))',
     by: instants,
@@ -572,51 +571,51 @@ const noting = [
   },
   {
     clause: 'a change is noted while a question is at the tables, whatever they read so far',
-    file: sharedTables,
-    from: 'const isAtRest = set.owner === null && changed.length === 0;',
-    to: 'const isAtRest = changed.length === 0;',
+    file: tableCache,
+    from: 'const isAtFixpoint = set.owner === null && changed.length === 0;',
+    to: 'const isAtFixpoint = changed.length === 0;',
     by: ['meanwhile joins', 'written joins'],
   },
   {
     clause:
       'a change is noted where a question about the state before may use the tables, whatever they read so far',
-    file: sharedTables,
-    from: 'const isAtRest = set.owner === null && changed.length === 0;',
-    to: 'const isAtRest = set.owner === null;',
+    file: tableCache,
+    from: 'const isAtFixpoint = set.owner === null && changed.length === 0;',
+    to: 'const isAtFixpoint = set.owner === null;',
     by: ['meanwhile time', 'meanwhile strata', 'meanwhile joins'],
   },
   {
     clause: 'an absence of what is stored makes its changes ones to note',
     file: 'datalog/tables/table-set.ts',
-    from: 'return this.#storedNews.has(relation) || this.#storedWatchers.has(relation);',
-    to: 'return this.#storedNews.has(relation);',
+    from: 'return this.#storedDeltas.has(relation) || this.#storedWatchers.has(relation);',
+    to: 'return this.#storedDeltas.has(relation);',
     by: ['kept absences', 'meanwhile time'],
   },
   {
     clause: 'a constant that the dictionary comes to know has one id',
-    file: sharedTables,
+    file: tableCache,
     from: 'if (row >= 0 && set.constants.clashes(relation, row)) ',
     to: 'if (row < -1) ',
     by: ['kept made', 'kept numbers'],
   },
   {
     clause: 'tables that a question is at are taken by nobody else',
-    file: sharedTables,
-    from: 'return this.set.owner === null && this.trueTo === reader.version;',
-    to: 'return this.trueTo === reader.version;',
+    file: tableCache,
+    from: 'return this.set.owner === null && this.validThrough === reader.version;',
+    to: 'return this.validThrough === reader.version;',
     by: meanwhile,
   },
   {
     clause: 'tables that a question is at are not made true meanwhile',
-    file: sharedTables,
+    file: tableCache,
     from: 'if (present !== null || changed.length === 0 || set.owner !== null) return;',
     to: 'if (present !== null || changed.length === 0) return;',
     by: meanwhile,
   },
   {
     clause: 'a question of an earlier state takes tables of its own',
-    file: sharedTables,
-    from: 'return this.set.owner === null && this.trueTo === reader.version;',
+    file: tableCache,
+    from: 'return this.set.owner === null && this.validThrough === reader.version;',
     to: 'return this.set.owner === null;',
     by: meanwhile,
   },
@@ -633,7 +632,7 @@ const noting = [
 const dropping = [
   {
     clause: 'tables are dropped where too much died',
-    file: sharedTables,
+    file: tableCache,
     from: '      this.set.reset(table);\n',
     to: '',
     variant: 'tight',
@@ -641,7 +640,7 @@ const dropping = [
   },
   {
     clause: 'all that a change reaches is dropped where too much died',
-    file: sharedTables,
+    file: tableCache,
     from: 'this.#drop(reached, false);',
     to: 'this.#drop(new Set([...reached].slice(0, 2)), false);',
     variant: 'tight',
@@ -649,7 +648,7 @@ const dropping = [
   },
   {
     clause: 'who watches for losses is told of tables that are dropped',
-    file: sharedTables,
+    file: tableCache,
     from: 'if (watching.size === 0) return;',
     to: 'if (watching.size >= 0) return;',
     variant: 'tight',
@@ -657,7 +656,7 @@ const dropping = [
   },
   {
     clause: 'what many changes reach is dropped where they are not taken in one by one',
-    file: sharedTables,
+    file: tableCache,
     from: '    this.#drop(reached, true);\n',
     to: '',
     variant: 'tight',
@@ -665,7 +664,7 @@ const dropping = [
   },
   {
     clause: 'what is given up is given up: no work is left',
-    file: upkeep,
+    file: rederive,
     from: '  set.work.clear();\n  set.clearDeltas();',
     to: '  set.clearDeltas();',
     variant: 'tight',
@@ -673,7 +672,7 @@ const dropping = [
   },
   {
     clause: 'what is given up is given up: no news is left',
-    file: upkeep,
+    file: rederive,
     from: '  set.work.clear();\n  set.clearDeltas();',
     to: '  set.work.clear();',
     variant: 'tight',
@@ -714,16 +713,16 @@ const dropping = [
   {
     clause: 'a chain is whole when what stands on nothing is let go',
     file: justifications,
-    from: 'else places.setOlder(newer, to);',
+    from: 'else edges.setOlder(newer, to);',
     to: '',
     variant: 'tight',
     by: joins,
   },
   {
     clause: 'with worn tables go those that read them',
-    file: sharedTables,
-    from: 'if (worn.size > 0) this.#drop(this.#keeper.reached(worn), true);',
-    to: 'if (worn.size > 0) this.#drop(worn, true);',
+    file: tableCache,
+    from: 'if (mostlyDead.size > 0) this.#drop(this.#host.reached(mostlyDead), true);',
+    to: 'if (mostlyDead.size > 0) this.#drop(mostlyDead, true);',
     variant: 'tight',
     by: joins,
   },
@@ -733,9 +732,9 @@ const dropping = [
 const answering = [
   {
     clause: 'what a question that was refused on the way left is dropped',
-    file: sharedTables,
-    from: 'if (!isSettled || keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {',
-    to: 'if (keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {',
+    file: tableCache,
+    from: 'if (!isSettled || host.isRetired || !host.memory.fits(set.bytes, this)) {',
+    to: 'if (host.isRetired || !host.memory.fits(set.bytes, this)) {',
     by: joins,
   },
   {
@@ -761,42 +760,42 @@ const answering = [
   },
   {
     clause: 'a table with changes to take in answers nothing',
-    file: sharedTables,
-    from: '!doubtful.has(relation) && upkeep?.reached',
-    to: 'upkeep?.reached',
+    file: tableCache,
+    from: '!doubtful.has(relation) && maintenance?.reached',
+    to: 'maintenance?.reached',
     by: joins,
   },
   {
     clause: 'a table that is being made true answers nothing',
-    file: sharedTables,
-    from: ' && upkeep?.reached.has(relation) !== true;',
+    file: tableCache,
+    from: ' && maintenance?.reached.has(relation) !== true;',
     to: ';',
     by: meanwhile,
   },
   {
     clause: 'an answer of an earlier state is not taken from tables of this one',
-    file: sharedTables,
-    from: '    if (reader.version !== this.#keeper.version) return () => false;\n',
+    file: tableCache,
+    from: '    if (reader.version !== this.#host.version) return () => false;\n',
     to: '',
     by: joins,
   },
   {
     clause: 'what never held is no loss',
     file: derived,
-    from: 'return row < this.#held && !this.#back.has(row);',
+    from: 'return row < this.#baselineCount && !this.#rederivedSince.has(row);',
     to: 'return true;',
     by: ['kept strata', 'kept joins'],
   },
   {
     clause: 'what came back and died again is no loss',
     file: derived,
-    from: 'return row < this.#held && !this.#back.has(row);',
+    from: 'return row < this.#baselineCount && !this.#rederivedSince.has(row);',
     to: 'return row < this.#held;',
     by: ['kept numbers', 'kept strata'],
   },
   {
     clause: 'what is lost is known to who watches',
-    file: upkeep,
+    file: rederive,
     from: 'if (isDead && support.wasInBaseline(row)) support.lost?.(row);',
     to: '',
     by: joins,

@@ -36,15 +36,15 @@ export const closing = [
   {
     clause: 'rows of bits that come are told where something waits',
     file: bitTable,
-    from: 'if (support !== null && support.watchers.length > 0) work.add(target, phases.tell);',
+    from: 'if (support !== null && support.watchers.length > 0) work.add(target, phases.notify);',
     to: '',
     by: bits,
   },
   {
     clause: 'a pair that came to a source before goes on behind',
     file: 'datalog/closure/bitset-recursion.ts',
-    from: 'this.#goOnBehind(source, word, fresh);',
-    to: 'if (word > 0) this.#goOnBehind(source, word, fresh);',
+    from: 'this.#extendBehind(source, word, fresh);',
+    to: 'if (word > 0) this.#extendBehind(source, word, fresh);',
     by: bits,
   },
   {

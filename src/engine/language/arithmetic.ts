@@ -1,9 +1,9 @@
 /**
  * Arithmetic and aggregates on constants, from text to text.
  *
- * Integers are exact at any size, everything else is IEEE double written in its shortest form. What has no
- * finite result, or is asked of text, is null: the literal does not match. Nothing here depends on the order in
- * which values come.
+ * Integers are exact at any size, everything else is an IEEE double in its shortest form. Without a finite
+ * result, or for text, the result is null: the literal does not match. No result depends on the order of the
+ * values.
  */
 import { compareText } from '../base/text-order.ts';
 import { EngineError } from '../base/errors.ts';
@@ -11,10 +11,10 @@ import type { AggregateName } from '../contract/language.ts';
 import { ExactSum, nearestDouble } from './exact.ts';
 import { compareConstants, isInteger, isNumber, parseNumber } from './numbers.ts';
 
-/** Integers with more digits are not computed with: one operation could hold up the whole service. */
+/** Integers with more digits are refused: one operation could hold up the whole service. */
 export const maxIntegerDigits = 100_000;
 
-/** A number's shortest text, or null where it is not finite. */
+/** A number's shortest text, or null if it is not finite. */
 function numberText(value: number | bigint): string | null {
   if (typeof value === 'bigint') return value.toString();
   if (!Number.isFinite(value)) return null;
@@ -35,7 +35,7 @@ function operand(text: string): number | bigint | null {
 }
 
 function withinDigits(value: bigint): bigint {
-  // A hexadecimal digit is 1.2 decimal ones: near enough, and cheap.
+  // A hexadecimal digit is 1.2 decimal ones: close enough, and cheap.
   if (value > largest || value < -largest) refuseTooLong();
   return value;
 }
@@ -79,15 +79,16 @@ function doubleResult(operator: string, left: number, right: number): number | n
   }
 }
 
-/** `left operator right` for safe integers, or null where doubles do not give it exactly. */
+/** `left operator right` for safe integers, or null if doubles do not give it exactly. */
 function quickResult(operator: string, left: number, right: number): number | null {
   const result = doubleResult(operator, left, right);
   return operator === '/' || (result !== null && Number.isSafeInteger(result)) ? result : null;
 }
 
 /**
- * The result of `left operator right` (operator one of `+ - * / mod`), or null where there is none: an operand
- * is text, the divisor is 0, the result is not finite. A 422 InferenceLimitExceeded past `maxIntegerDigits`.
+ * The result of `left operator right` (operator one of `+ - * / mod`), or null if there is none: an operand
+ * is text, the divisor is 0, or the result is not finite. Throws 422 InferenceLimitExceeded past
+ * `maxIntegerDigits`.
  */
 export function calculate(operator: string, left: string, right: string): string | null {
   const a = operand(left);
@@ -102,16 +103,16 @@ export function calculate(operator: string, left: string, right: string): string
   return result === null ? null : numberText(result);
 }
 
-/** An aggregate over values that come one by one, in whatever order, in constant space. */
+/** An aggregate over values that are added one by one, in any order, in constant space. */
 export interface RunningAggregate {
   add(value: string): void;
-  /** The value over what came so far, or null where it does not match. */
+  /** The value so far, or null if the aggregate does not match. */
   value(): string | null;
 }
 
 /**
- * The aggregate over the first variables of its distinct tuples (one value a tuple, so values may repeat): nothing
- * for sum and avg where one is text or not finite, for min, max and avg where there is none.
+ * The aggregate over the first variables of its distinct tuples (one value a tuple, so values may repeat).
+ * Its value is null for sum and avg if a value is text or not finite, and for min, max and avg of no values.
  */
 export function runningAggregate(name: AggregateName): RunningAggregate {
   switch (name) {
@@ -165,7 +166,10 @@ class Sum implements RunningAggregate {
   }
 }
 
-/** The least for 1, the greatest for -1: numeric where all are numbers, else by code point, ties to the least text. */
+/**
+ * The least value for sign 1, the greatest for -1: numerically if all are numbers, else by code point; ties
+ * go to the least text.
+ */
 export class Extreme implements RunningAggregate {
   readonly #sign: 1 | -1;
   #areNumbers = true;
@@ -187,7 +191,7 @@ export class Extreme implements RunningAggregate {
     }
   }
 
-  /** True while all that came are numbers. */
+  /** True while all values are numbers. */
   get isNumeric(): boolean {
     return this.#areNumbers;
   }
@@ -197,7 +201,7 @@ export class Extreme implements RunningAggregate {
   }
 }
 
-/** The value of an aggregate over these values, or null where it does not match: see `runningAggregate`. */
+/** The value of an aggregate over these values, or null if it does not match; see `runningAggregate`. */
 export function aggregate(name: AggregateName, values: readonly string[]): string | null {
   const running = runningAggregate(name);
   for (const value of values) running.add(value);

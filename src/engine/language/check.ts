@@ -2,8 +2,8 @@
  * Whether a rule or a question can be evaluated: built-ins are well formed, and every variable that needs a
  * value gets one (safety).
  *
- * What passes here has a finite answer for every finite set of facts as long as no arithmetic recurses, and an
- * evaluator never meets an unbound variable. Whether rules fit together is the business of `stratify.ts`.
+ * A rule that passes has a finite answer for every finite set of facts, unless arithmetic recurses, and an
+ * evaluator never meets an unbound variable. `stratify.ts` checks whether rules fit together.
  */
 import { EngineError } from '../base/errors.ts';
 import {
@@ -28,17 +28,19 @@ import {
   wildcard,
 } from './terms.ts';
 
-/** What is wrong with a rule. `malformed` is a 400, `unsafe` a 422 that names `variable`. */
+/** A problem of a rule. `malformed` is a 400, `unsafe` a 422 that names `variable`. */
 export interface RuleProblem {
   readonly kind: 'malformed' | 'unsafe';
   readonly message: string;
-  /** The variable, where the problem is about one. */
+  /** The variable, if the problem is about one. */
   readonly variable: string | null;
-  /** Index of the literal in the body, then in the braces it stands in; empty: the head, or the whole. */
+  /**
+   * Index of the literal in the body, then in the aggregate's braces; empty for the head or the whole rule.
+   */
   readonly path: readonly number[];
 }
 
-/** Every problem of a rule; malformed literals hide questions of safety. */
+/** Every problem of a rule; if literals are malformed, safety is not checked. */
 export function ruleProblems(rule: Rule): RuleProblem[] {
   const problems = bodyShape(rule.body, []);
   const { predicate } = rule.head;
@@ -66,7 +68,7 @@ export function ruleProblems(rule: Rule): RuleProblem[] {
 /** Every problem of a question that is a body. */
 export function bodyProblems(body: readonly Literal[]): RuleProblem[] {
   const [first] = body;
-  // An atom binds whatever stands in it: most questions are one.
+  // An atom binds all its variables, and most questions are one atom.
   if (body.length === 1 && first !== undefined && isPositiveAtom(first)) return [];
   const problems = bodyShape(body, []);
   if (problems.length > 0) return problems;
@@ -74,19 +76,19 @@ export function bodyProblems(body: readonly Literal[]): RuleProblem[] {
 }
 
 /**
- * Refuses a rule: 400 where a built-in is malformed, 422 naming the variable where it is unsafe. `place` is where the
- * rule stands in the request, with a full stop at the end.
+ * Refuses a rule: 400 for a malformed built-in, 422 with the variable if it is unsafe. `place` says where the
+ * rule is in the request, and ends with a full stop.
  */
 export function checkRule(rule: Rule, place = ''): void {
   refuse(ruleProblems(rule), place, 'the rule is unsafe');
 }
 
-/** Refuses a question that is a body, as `checkRule` does a rule. */
+/** Refuses a question that is a body, like `checkRule`. */
 export function checkBody(body: readonly Literal[]): void {
   refuse(bodyProblems(body), '', 'the question is unsafe');
 }
 
-/** More problems than this are not worth an answer's bytes. */
+/** At most this many problems are reported. */
 const maxProblemsShown = 20;
 
 function refuse(all: readonly RuleProblem[], place: string, title: string): void {
@@ -156,7 +158,9 @@ function aggregateShape(literal: AggregateLiteral, path: readonly number[]): Rul
   return bodyShape(literal.body, path);
 }
 
-/** Every `?_` where it may not stand: in built-ins, and as the result or before the colon of an aggregate. */
+/**
+ * Every `?_` where it is not allowed: in built-ins, and as the result or before the colon of an aggregate.
+ */
 function wildcardProblems(body: readonly Literal[], path: readonly number[]): RuleProblem[] {
   return body.flatMap((literal, index) => {
     const place = [...path, index];
@@ -172,7 +176,7 @@ function wildcardProblems(body: readonly Literal[], path: readonly number[]): Ru
   });
 }
 
-/** The variables that stuck literals would bind: then those literals are to blame. */
+/** The variables that stuck literals would bind: those literals are to blame. */
 function resultsOfStuck(body: readonly Literal[], plan: BodyPlan): Set<string> {
   return new Set(plan.stuck.flatMap(({ index, shared }) => resultsOf(body[index] as Literal, shared)));
 }
@@ -186,7 +190,7 @@ function resultsOf(literal: Literal, shared: readonly string[]): string[] {
   return [];
 }
 
-/** The variables that keep literals of a body, and of the braces in it, from being evaluated. */
+/** The variables that keep literals of a body, including those in braces, from being evaluated. */
 function unboundProblems(body: readonly Literal[], plan: BodyPlan, path: readonly number[]): RuleProblem[] {
   const problems = unboundAtLevel(body, plan, path);
   for (const { index, inner } of [...plan.steps, ...plan.stuck]) {
@@ -197,7 +201,7 @@ function unboundProblems(body: readonly Literal[], plan: BodyPlan, path: readonl
   return problems;
 }
 
-/** Of a chain (`?y = ?x + 1, ?z = ?y + 1`) only its beginning is blamed; of a circle every variable. */
+/** In a chain (`?y = ?x + 1, ?z = ?y + 1`) only the first variable is blamed, in a cycle all of them. */
 function unboundAtLevel(body: readonly Literal[], plan: BodyPlan, path: readonly number[]): RuleProblem[] {
   const problems: RuleProblem[] = [];
   const named = new Set<string>();
@@ -235,7 +239,7 @@ function unboundInBraces(literal: AggregateLiteral, plan: BodyPlan, path: readon
   return problems;
 }
 
-/** The variables that occur once only in a rule, `?_` aside: often a slip. */
+/** The variables that occur only once in a rule, except `?_`: often a typo. */
 export function singletonVariables(rule: Rule): string[] {
   const counts = new Map<string, number>();
   function count(term: string): void {

@@ -1,8 +1,9 @@
 /**
- * Everything worth saying about a text of facts and rules, each with its place: for editors and /rules/validate.
+ * All diagnostics of a text of facts and rules, with their positions, for editors and /rules/validate.
  *
- * An error is what the service would refuse; a warning is legal and probably a slip. The text is read as rules
- * without scope, beside the predicates and rules that are there already. Pure: it runs in a browser's worker too.
+ * An error is something that the service would refuse; a warning is legal and probably a mistake. The text is
+ * read as rules without scope, together with the existing predicates and rules. Pure: it also runs in a
+ * browser's worker.
  */
 import type { Literal, Rule } from '../contract/language.ts';
 import type { Diagnostic } from '../contract/rules.ts';
@@ -15,16 +16,17 @@ import type { LineTable, LiteralSource, Span } from './source.ts';
 import { dependenciesOf, negativeCycles, renderCycle, type ScopedRule } from './stratify.ts';
 import { isAggregate, isBuiltin, relationOf } from './terms.ts';
 
-/** What is there already. A predicate may come with several arities. */
+/** The existing predicates and rules. A predicate may have several arities. */
 export interface KnownLanguage {
   readonly predicates: Iterable<{ readonly name: string; readonly arity: number }>;
   readonly rules: Iterable<{ readonly rule: Rule; readonly scope: string | null }>;
 }
 
+/** The diagnostics of a text. */
 export interface Diagnosis {
-  /** In the order of the text, at most 1000, errors before warnings where that is too few. */
+  /** In text order, at most 1000; if there are more, errors take precedence. */
   readonly diagnostics: Diagnostic[];
-  /** How many rules and facts could be read. */
+  /** Number of rules and facts that could be read. */
   readonly rules: number;
   readonly facts: number;
 }
@@ -34,7 +36,7 @@ const maxProblemsOfRule = 100;
 
 type RuleStatement = Extract<Statement, { kind: 'rule' }>;
 
-/** Collects complaints about one text. */
+/** Collects the diagnostics of one text. */
 class Findings {
   readonly diagnostics: Diagnostic[] = [];
   readonly #lines: LineTable;
@@ -47,7 +49,7 @@ class Findings {
     this.diagnostics.push({ severity, code, message, ...this.#lines.range(span) });
   }
 
-  /** The complaints in the order of the text. */
+  /** The diagnostics in text order. */
   sorted(): Diagnostic[] {
     const errorsFirst = [
       ...this.diagnostics.filter((each) => each.severity === 'error'),
@@ -59,15 +61,15 @@ class Findings {
   }
 }
 
-/** Reads a text and says what is wrong with it, and what probably is. */
+/** Reads a text and returns its errors and warnings. */
 export function diagnose(text: string, known: KnownLanguage): Diagnosis {
   return runAtOnce(diagnosis(text, known));
 }
 
-/** Statements that are looked at between two breaths. */
+/** Statements checked between two yields. */
 const statementsOfStep = 64;
 
-/** As `diagnose`, in small steps but for the search for cycles. */
+/** Like `diagnose`, in small steps, except for the search for cycles. */
 export function* diagnosis(text: string, known: KnownLanguage): Generator<'more', Diagnosis, undefined> {
   const { statements, errors, lines } = yield* programSteps(text, { maxErrors: maxDiagnostics });
   const findings = new Findings(lines);
@@ -85,7 +87,7 @@ export function* diagnosis(text: string, known: KnownLanguage): Generator<'more'
   return { diagnostics: findings.sorted(), rules: rules.length, facts: statements.length - rules.length };
 }
 
-/** Safety and singletons of one rule; false where it could not be taught. */
+/** Checks safety and singletons of one rule; false if the rule would be refused. */
 function checkStatement(statement: RuleStatement, findings: Findings): boolean {
   const problems = ruleProblems(statement.rule);
   for (const problem of problems.slice(0, maxProblemsOfRule)) {
@@ -102,7 +104,7 @@ function checkStatement(statement: RuleStatement, findings: Findings): boolean {
   return problems.length === 0;
 }
 
-/** The source of the literal at a path: an index in the body, then in the braces it stands in. */
+/** The source of the literal at a path: an index in the body, then in the braces. */
 function sourceAt(body: readonly LiteralSource[], path: readonly number[]): LiteralSource | null {
   let found: LiteralSource | null = null;
   let sources = body;
@@ -125,7 +127,7 @@ function literalAt(body: readonly Literal[], path: readonly number[]): Literal |
 
 type Places = Map<string, Span>;
 
-/** Notes the first place of every term of a literal, inside its braces too. */
+/** Records the first position of every term of a literal, including those inside braces. */
 function notePlaces(literal: Literal, source: LiteralSource, places: Places): void {
   const terms = isAggregate(literal) ? [literal.result, ...literal.over] : literal.args;
   noteTerms(terms, source.terms, places);
@@ -138,7 +140,7 @@ function noteTerms(terms: readonly string[], spans: readonly Span[], places: Pla
   for (const [index, term] of terms.entries()) if (!places.has(term)) places.set(term, spans[index] as Span);
 }
 
-/** The first place of every term of a rule. */
+/** The first position of every term of a rule. */
 function placesIn({ rule, head, body }: RuleStatement): Places {
   const places: Places = new Map();
   noteTerms(rule.head.args, head.terms, places);
@@ -163,7 +165,7 @@ function placeOf(problem: RuleProblem, statement: RuleStatement): Span {
   return terms.get(variable ?? '') ?? source.span;
 }
 
-/** Cycles through `not` or an aggregate, shown where the text's rules take part in them. */
+/** Cycles through `not` or an aggregate, shown at the text's rules that take part. */
 function findCycles(
   statements: readonly RuleStatement[],
   stored: readonly { rule: Rule; scope: string | null }[],
@@ -202,7 +204,7 @@ function stepKey(from: string | undefined, to: string | undefined, completes: bo
   return `${from}\n${to}\n${completes}`;
 }
 
-/** Rules and facts that the text has twice, and rules that are taught already. */
+/** Rules and facts that the text has twice, and rules that exist already. */
 function* findDuplicates(
   statements: readonly Statement[],
   stored: readonly { rule: Rule; scope: string | null }[],
@@ -260,7 +262,7 @@ function usesOf(statement: Statement): Use[] {
   return statement.kind === 'fact' ? [head] : [head, ...usesIn(statement.rule.body, statement.body)];
 }
 
-/** The predicates there are: arities by name, and names by their lower case. */
+/** The known predicates: arities by name, and names by their lower case. */
 class Lexicon {
   readonly #arities = new Map<string, Set<number>>();
   readonly #spellings = new Map<string, Set<string>>();
@@ -277,13 +279,13 @@ class Lexicon {
     return this.#arities.get(name)?.has(arity) ?? false;
   }
 
-  /** `p/1, p/2`: what is known by that name. '' where nothing is. */
+  /** The known predicates of that name, as in `p/1, p/2`; '' if there are none. */
   known(name: string): string {
     const arities = [...(this.#arities.get(name) ?? [])].sort((left, right) => left - right);
     return arities.map((arity) => `${name}/${arity}`).join(', ');
   }
 
-  /** Another spelling of the name that is known, differing in case only. */
+  /** A known spelling of the name that differs in case only. */
   nearMiss(name: string): string | null {
     for (const spelling of this.#spellings.get(name.toLowerCase()) ?? [])
       if (spelling !== name) return spelling;
@@ -291,7 +293,7 @@ class Lexicon {
   }
 }
 
-/** Warns of predicates that nothing concludes, of slips in case, and of arities that differ. */
+/** Warns of predicates that nothing concludes, of different case, and of different arities. */
 function* checkPredicates(
   statements: readonly Statement[],
   predicates: KnownLanguage['predicates'],

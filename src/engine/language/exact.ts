@@ -1,14 +1,14 @@
 /**
- * Exact arithmetic on what numbers stand for: rationals with a power of two in the denominator, and one rounding
- * to an IEEE double at the end (to nearest, ties to even). No result depends on the order of the operands.
+ * Exact arithmetic on numbers: rationals with a power of two in the denominator, rounded once, at the end, to
+ * an IEEE double (to nearest, ties to even). No result depends on the order of the operands.
  */
 
-/** The least exponent of a double: every finite double is a whole multiple of 2^-1074. */
+/** The least exponent of a double: every finite double is an integer multiple of 2^-1074. */
 const leastExponent = 1074;
 
 const view = new DataView(new ArrayBuffer(8));
 
-/** A finite double as a whole multiple of 2^-1074. */
+/** A finite double as an integer multiple of 2^-1074. */
 export function inLeastUnits(value: number): bigint {
   view.setFloat64(0, value);
   const bits = view.getBigUint64(0);
@@ -18,34 +18,34 @@ export function inLeastUnits(value: number): bigint {
   return bits >> 63n === 0n ? magnitude : -magnitude;
 }
 
-/** How many bits a magnitude has; 0 for 0. */
+/** The number of bits of a magnitude; 0 for 0. */
 function bitLength(magnitude: bigint): number {
   if (magnitude === 0n) return 0;
   const hex = magnitude.toString(16);
   return (hex.length - 1) * 4 + (32 - Math.clz32(Number.parseInt(hex.charAt(0), 16)));
 }
 
-/** The double nearest to numerator / denominator * 2^exponent; an infinity where that overflows. */
+/** The double nearest to numerator / denominator * 2^exponent; an infinity if that overflows. */
 export function nearestDouble(numerator: bigint, denominator: bigint, exponent = 0): number {
   const negative = numerator < 0n !== denominator < 0n;
   const over = numerator < 0n ? -numerator : numerator;
   const under = denominator < 0n ? -denominator : denominator;
   if (over === 0n) return 0;
-  // The unit of the last place: 53 bits or more of quotient, but never finer than the finest double.
+  // The unit in the last place: at least 53 bits of quotient, but never finer than the finest double.
   const unit = Math.max(bitLength(over) - bitLength(under) + exponent - 53, -leastExponent);
   const shift = exponent - unit;
   const scaledOver = shift > 0 ? over << BigInt(shift) : over;
   const scaledUnder = shift < 0 ? under << BigInt(-shift) : under;
   let quotient = scaledOver / scaledUnder;
   const remainder = scaledOver % scaledUnder;
-  // 54 bits at most: one too many is dropped here, what was below it joining the remainder.
+  // At most 54 bits: the extra bit is dropped, and everything below it joins the remainder.
   if (quotient >= 1n << 53n) return signed(negative, roundHalf(quotient, remainder !== 0n), unit + 1);
   const twice = remainder * 2n;
   if (twice > scaledUnder || (twice === scaledUnder && (quotient & 1n) === 1n)) quotient += 1n;
   return signed(negative, quotient, unit);
 }
 
-/** A quotient halved, to nearest, ties to even; `rest`: there was more below its last bit. */
+/** Half a quotient, to nearest, ties to even; `rest`: there was more below its last bit. */
 function roundHalf(quotient: bigint, rest: boolean): bigint {
   const half = quotient >> 1n;
   if ((quotient & 1n) === 0n) return half;
@@ -58,14 +58,17 @@ function signed(negative: boolean, quotient: bigint, unit: number): number {
   return negative ? -magnitude : magnitude;
 }
 
-/** Adds numbers exactly, in any order; takes them away again as exactly. */
+/** A sum to which numbers are added, and from which they are subtracted, exactly and in any order. */
 export class ExactSum {
   #integers = 0n;
   #doubles = 0n;
   #doubleCount = 0;
   #count = 0;
 
-  /** Adds a finite number, `sign` -1 takes it away. A bigint is an integer, a number a double or a safe integer. */
+  /**
+   * Adds a finite number, or with `sign` -1 subtracts it. A bigint is an integer, a number a double or a safe
+   * integer.
+   */
   add(value: number | bigint, isInteger: boolean, sign: 1 | -1 = 1): void {
     this.#count += sign;
     if (isInteger) this.#integers += BigInt(value) * BigInt(sign);
@@ -75,13 +78,16 @@ export class ExactSum {
     }
   }
 
-  /** The sum: an integer where all were integers, else the nearest double. */
+  /** The sum: an integer if all numbers were integers, else the nearest double. */
   sum(): number | bigint {
     if (this.#doubleCount === 0) return this.#integers;
     return nearestDouble((this.#integers << BigInt(leastExponent)) + this.#doubles, 1n, -leastExponent);
   }
 
-  /** The mean: an integer where all were integers and it is whole, else the nearest double. Not of nothing. */
+  /**
+   * The mean: an integer if all numbers were integers and it is whole, else the nearest double. Undefined for
+   * no numbers.
+   */
   mean(): number | bigint {
     const count = BigInt(this.#count);
     if (this.#doubleCount === 0) {

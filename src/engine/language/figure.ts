@@ -5,24 +5,26 @@ import { ExactSum } from './exact.ts';
 import { isInteger, isNumber, parseNumber } from './numbers.ts';
 
 /**
- * Figures over constants that come one by one: a sum, a mean, the least, the greatest.
+ * A sum, mean, minimum or maximum over constants that are added one by one, for the API's aggregates.
  *
- * They are those of the aggregates in rules (`arithmetic`), whatever the order in which constants come, and are held
- * in constant space. They differ in what they say of constants that have no figure: a sum refuses those by name,
- * where a rule would not match.
+ * The values are those of aggregates in rules (`arithmetic`), whatever the order, in constant space. The
+ * difference is in constants without such a value: a sum throws an error that names one, where a rule would
+ * not match.
  */
 export interface Figure {
   add(constant: string): void;
   /**
-   * null of nothing. A number where all constants are numbers, but for an integer beyond +-(2^53 - 1) and a number
-   * beyond every double, which stay text. Throws what `refused` makes where there is no such figure.
+   * null for no constants. A number if all constants are numbers, except integers beyond +-(2^53 - 1) and
+   * numbers beyond every double, which stay text. Throws the error made by `refused` if there is no such
+   * value.
    */
   value(): AggregateValue;
 }
 
-/** Makes the error for what has no figure, from a message that says what and why. */
+/** Makes the error from a message that says what has no value, and why. */
 export type Refused = (message: string) => Error;
 
+/** A figure for the operation, empty at first. */
 export function newFigure(operation: 'SUM' | 'AVG' | 'MIN' | 'MAX', refused: Refused): Figure {
   switch (operation) {
     case 'SUM':
@@ -41,7 +43,7 @@ class Sum implements Figure {
   readonly #refused: Refused;
   readonly #sum = new ExactSum();
   #count = 0;
-  /** The least constant by code point that cannot be added, so that the same one is named each time. */
+  /** The least constant by code point that cannot be added, so that the error always names the same one. */
   #alien: string | null = null;
 
   constructor(operation: 'SUM' | 'AVG', refused: Refused) {
@@ -77,7 +79,7 @@ class Sum implements Figure {
   }
 }
 
-/** What keeps a constant from being added. */
+/** Why a constant cannot be added. */
 function why(constant: string): string {
   if (!isNumber(constant)) return 'no number';
   return constant.length > maxIntegerDigits
@@ -102,7 +104,10 @@ class Outermost implements Figure {
   }
 }
 
-/** A number as JSON has it, or its text where that would change it: an integer too large, a double that overflows. */
+/**
+ * A number as JSON has it, or its text if JSON would change it: an integer that is too large, a double that
+ * overflows.
+ */
 function jsonOf(text: string): AggregateValue {
   const value = Number(text);
   const isMaintained = isInteger(text) ? Number.isSafeInteger(value) : Number.isFinite(value);
@@ -112,7 +117,7 @@ function jsonOf(text: string): AggregateValue {
 
 const mostShown = 100;
 
-/** The constant as a message names it, cut where it is long. */
+/** The constant as a message names it, shortened if it is long. */
 function shown(constant: string): string {
   const characters = Array.from(constant.slice(0, 2 * mostShown));
   const isWhole = constant.length <= 2 * mostShown && characters.length <= mostShown;

@@ -1,12 +1,11 @@
 /**
- * When two rules are the same rule: same head, same body in the same order, up to renaming of variables.
- *
- * Scope is no part of it. `?_` is never renamed, since each one stands for itself.
+ * When two rules are the same: same head, same body in the same order, up to renaming of variables. The scope
+ * does not matter. `?_` is never renamed, since each occurrence is a variable of its own.
  */
 import type { Literal, Rule } from '../contract/language.ts';
 import { isAggregate, isNamedVariable } from './terms.ts';
 
-/** A text that is equal for two rules exactly where they are the same up to renaming of variables. */
+/** A text that is equal for two rules exactly if they are the same up to renaming of variables. */
 export function ruleIdentity(rule: Rule): string {
   const names = new Map<string, string>();
   function rename(term: string): string {

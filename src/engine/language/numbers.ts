@@ -1,28 +1,29 @@
 /**
  * Constants as numbers: which texts are numbers, and the order that comparisons use.
  *
- * A number is what JSON's number grammar accepts; `007`, `+5` and `.5` are text. One without fraction and
- * exponent is an integer, exact at any size; any other is an IEEE double. Atoms match by text and never ask here.
+ * A number is what JSON's number grammar accepts; `007`, `+5` and `.5` are text. Without fraction and
+ * exponent it is an integer, exact at any size; else it is an IEEE double. Atoms match by text and do not use
+ * this.
  */
 import { compareText } from '../base/text-order.ts';
 
 const numberPattern = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-/** Integers with more digits than this are beyond every finite double. */
+/** Integers with more digits exceed every finite double. */
 const digitsBeyondDoubles = 310;
 
-/** True where the text is a number. */
+/** True if the text is a number. */
 export function isNumber(text: string): boolean {
   const first = text.charCodeAt(0);
   return (first === 45 || (first >= 48 && first <= 57)) && numberPattern.test(text);
 }
 
-/** True where the text is a number without fraction and exponent. */
+/** True if the text is a number without fraction and exponent. */
 export function isInteger(text: string): boolean {
   return isNumber(text) && !/[.eE]/.test(text);
 }
 
 /**
- * The value of a text, or null where it is no number: a bigint for an integer that a double cannot hold
+ * The value of a text, or null if it is not a number: a bigint for an integer that a double cannot hold
  * exactly, else a double. `-0` is 0; what overflows a double (`1e400`) is an infinity.
  */
 export function parseNumber(text: string): number | bigint | null {
@@ -32,7 +33,7 @@ export function parseNumber(text: string): number | bigint | null {
   return /[.eE]/.test(text) ? value : BigInt(text);
 }
 
-/** How an integer's text compares with another's, without the cost of converting either. */
+/** Compares the texts of two integers without converting either. */
 function compareIntegers(left: string, right: string): number {
   const leftNegative = left.startsWith('-') && left !== '-0';
   const rightNegative = right.startsWith('-') && right !== '-0';
@@ -43,7 +44,7 @@ function compareIntegers(left: string, right: string): number {
   return leftNegative ? -magnitude : magnitude;
 }
 
-/** A long integer becomes an infinity here: right, since it is compared with a finite double only. */
+/** A long integer becomes an infinity; that is right because it is only compared with a finite double. */
 function comparable(text: string): number | bigint {
   if (text.length > digitsBeyondDoubles && isInteger(text))
     return text.startsWith('-') ? -Infinity : Infinity;
@@ -59,7 +60,7 @@ function compareNumbers(left: string, right: string): number {
   if (isInteger(left) && isInteger(right)) return compareIntegers(left, right);
   const a = Number(left);
   const b = Number(right);
-  // An infinity that comes from an overflowing double lies beyond every integer, however long.
+  // An infinity from an overflowing double exceeds every integer, however long.
   if (!Number.isFinite(a) && !isInteger(left)) return a === b && !isInteger(right) ? 0 : Math.sign(a);
   if (!Number.isFinite(b) && !isInteger(right)) return -Math.sign(b);
   const x = comparable(left);
@@ -68,26 +69,29 @@ function compareNumbers(left: string, right: string): number {
 }
 
 /**
- * The order of the comparisons `<`, `<=` and so on: negative, 0 or positive. Numeric where both are numbers
- * (so `1` and `1.0` are equal), else by code point.
+ * The order of the comparisons `<`, `<=` and so on: negative, 0 or positive. Numeric if both are numbers (so
+ * `1` and `1.0` are equal), else by code point.
  */
 export function compareConstants(left: string, right: string): number {
   if (left === right) return 0;
   return isNumber(left) && isNumber(right) ? compareNumbers(left, right) : compareText(left, right);
 }
 
-/** An order of all constants: numbers before text, numerically; text by code point. `1` and `1.0` are equal. */
+/**
+ * An order of all constants: numbers before text, numbers by value, text by code point. `1` and `1.0` are
+ * equal.
+ */
 export function compareNumbersFirst(left: string, right: string): number {
   const isLeft = isNumber(left);
   return isLeft === isNumber(right) ? compareConstants(left, right) : isLeft ? -1 : 1;
 }
 
-/** What `=` means: the same number, or the same text. */
+/** The meaning of `=`: the same number, or the same text. */
 export function equalConstants(left: string, right: string): boolean {
   return left === right || (isNumber(left) && isNumber(right) && compareNumbers(left, right) === 0);
 }
 
-/** Whether a comparison of two constants holds; `operator` is one of `< <= > >= = !=`. */
+/** Whether a comparison of two constants is true; `operator` is one of `< <= > >= = !=`. */
 export function holdsComparison(operator: string, left: string, right: string): boolean {
   if (operator === '=') return equalConstants(left, right);
   if (operator === '!=') return !equalConstants(left, right);

@@ -1,11 +1,11 @@
 /**
- * In which order the literals of a body can be evaluated, and which literal binds which variable.
+ * The order in which the literals of a body can be evaluated, and which literal binds which variable.
  *
- * The meaning of a body does not hang on the order it is written in: the positive atoms bind first; then, round
- * by round, every literal whose inputs are bound by then. A variable that only built-ins or aggregates can bind
- * is bound by the first of them in the body in the earliest round; all others compare with it. So `?x = 1`
- * compares (numerically) wherever an atom binds `?x`, and `=` copies text only where nothing else binds a side.
- * An evaluator may run a step earlier, once its inputs are bound, but never with another `binds`.
+ * The meaning of a body does not depend on the order in which it is written: the positive atoms bind first;
+ * then, round by round, every literal whose inputs are bound. A variable that only built-ins or aggregates
+ * can bind is bound by the first of them, in body order, in the earliest round; all others compare with it.
+ * So `?x = 1` compares (numerically) if an atom binds `?x`, and `=` copies text only if nothing else binds
+ * that side. An evaluator may run a step earlier, once its inputs are bound, but never with another `binds`.
  */
 import { type AtomLiteral, isVariable, type Literal, type Rule } from '../contract/language.ts';
 import {
@@ -19,22 +19,25 @@ import {
   variablesOfBraces,
 } from './terms.ts';
 
-/** One literal in its turn. */
+/** One literal in evaluation order. */
 export interface BodyStep {
   /** Index in the body. */
   readonly index: number;
   /**
-   * Of `=`, arithmetic and aggregates: the variable that this literal binds, or null where it only compares.
-   * Null for atoms (a positive one binds all its variables) and other comparisons.
+   * For `=`, arithmetic and aggregates: the variable that this literal binds, or null if it only compares.
+   * null for atoms (a positive one binds all its variables) and other comparisons.
    */
   readonly binds: string | null;
-  /** Of an aggregate: the variables of its braces that are bound outside them. */
+  /** For an aggregate: the variables of its braces that are bound outside them. */
   readonly shared: readonly string[];
-  /** Of an aggregate: the plan of its body, given the shared variables. */
+  /** For an aggregate: the plan of its body, given the shared variables. */
   readonly inner: BodyPlan | null;
 }
 
-/** A body in order. `stuck`: the literals that never become evaluable, since a variable stays unbound. */
+/**
+ * A body in evaluation order. `stuck`: the literals that can never be evaluated, because a variable stays
+ * unbound.
+ */
 export interface BodyPlan {
   readonly steps: readonly BodyStep[];
   readonly bound: ReadonlySet<string>;
@@ -45,7 +48,10 @@ function isBound(term: string, bound: ReadonlySet<string>): boolean {
   return !isVariable(term) || bound.has(term);
 }
 
-/** The variables that must be bound before an absence, a comparison other than `=`, arithmetic or an aggregate. */
+/**
+ * The variables that must be bound before a negated atom, a comparison other than `=`, arithmetic or an
+ * aggregate.
+ */
 export function inputsOf(literal: Literal, shared: readonly string[]): string[] {
   if (isAggregate(literal)) return [...shared];
   if (isArithmetic(literal)) return literal.args.slice(0, 2).filter(isVariable);
@@ -53,7 +59,10 @@ export function inputsOf(literal: Literal, shared: readonly string[]): string[] 
   return literal.args.filter(isNamedVariable);
 }
 
-/** The variable that a literal whose inputs are bound would bind, null where it would compare, undefined where it cannot run yet. */
+/**
+ * The variable that a literal with bound inputs would bind, null if it would compare, undefined if it cannot
+ * run yet.
+ */
 function bindsNow(
   literal: Literal,
   shared: readonly string[],
@@ -71,7 +80,10 @@ function equalityBinds(literal: AtomLiteral, bound: ReadonlySet<string>): string
   return isBound(right, bound) ? left : undefined;
 }
 
-/** Whether a variable occurs at some level; asked instead of copied, since bodies can be large and nested. */
+/**
+ * Whether a variable occurs at some level; a function instead of a copied set, since bodies can be large and
+ * nested.
+ */
 type Visible = (variable: string) => boolean;
 
 function pendingStep(literal: Literal, index: number, visible: Visible): BodyStep {
@@ -82,8 +94,8 @@ function pendingStep(literal: Literal, index: number, visible: Visible): BodySte
 }
 
 /**
- * Plans a body. `outside`: the variables that occur outside the body (head, enclosing bodies); of those, `bound`
- * have a value when the body is entered.
+ * Plans a body. `outside`: the variables that occur outside the body (head, enclosing bodies); of those,
+ * `bound` have a value when evaluation of the body begins.
  */
 export function planBody(
   body: readonly Literal[],
@@ -124,25 +136,26 @@ function plan(body: readonly Literal[], outside: Visible, boundOutside: Iterable
   }
 }
 
-/** Plans a rule's body: nothing is bound when it is entered, whatever question is asked. */
+/** Plans a rule's body: no variable is bound when its evaluation begins, whatever the question. */
 export function planRule(rule: Rule): BodyPlan {
   return planBody(rule.body, new Set(rule.head.args.filter(isNamedVariable)), new Set());
 }
 
 /**
- * The order in which the atoms of a body are joined: greedy, by what is bound and how much is expected to match.
+ * A literal of a body that is not joined: it is evaluated as soon as the variables it needs are bound, and
+ * may bind one.
  *
- * All else in a body is a filter: it is done as soon as what it needs is bound, and may bind a variable itself. Which
- * filter binds which variable depends on the whole rule alone (`language/order`), never on the order of the join or on
- * what is asked.
+ * The atoms of a body are joined in greedy order, by what is bound and how much is expected to match. Which
+ * filter binds which variable depends on the whole rule alone (see the top of this file), never on the join
+ * order or the question.
  */
 export interface Filter {
   readonly literal: Literal;
   /** Variables that must be bound before. */
   readonly needs: readonly string[];
-  /** The variable that the filter gives its value, null where it only tests. */
+  /** The variable to which the filter gives its value, null if it only tests. */
   readonly binds: string | null;
-  /** Of an aggregate: the variables of its braces that are bound outside them, and the plan of its body. */
+  /** For an aggregate: the variables of its braces that are bound outside them, and the plan of its body. */
   readonly shared: readonly string[];
   readonly inner: BodyPlan | null;
 }

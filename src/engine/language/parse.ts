@@ -1,10 +1,10 @@
 /**
- * The grammar of facts, rules and questions, read by recursive descent.
+ * The grammar of facts, rules and questions, parsed by recursive descent.
  *
- * Reading never throws for a bad program: every error is collected with its place, and reading goes on with
- * the next statement, so that an editor sees them all. It takes linear time, and the depth of the call stack
- * is bounded (`maxAggregateDepth`). The single-item functions (`parseRule`, `parseBody`, `parseAtom`) throw
- * the first error instead, as the 400 a client gets. What is written is not yet safe: see `check.ts`.
+ * Parsing a program never throws: every error is collected with its position, and parsing resumes at the next
+ * statement, so that an editor sees them all. It takes linear time, and the call stack is bounded
+ * (`maxAggregateDepth`). The functions for a single item (`parseRule`, `parseBody`, `parseAtom`) throw the
+ * first error, as the 400 that a client gets. The result may still be unsafe: see `check.ts`.
  */
 import { EngineError } from '../base/errors.ts';
 import { runAtOnce } from '../base/slices.ts';
@@ -23,7 +23,10 @@ import { isSpace, Scanner, SyntaxFailure } from './scanner.ts';
 import { type LineTable, type LiteralSource, lineTable, type Range, type Span } from './source.ts';
 import { maxAggregateDepth } from './terms.ts';
 
-/** A fact or a rule of a program, with the places of its parts. `span` ends after the full stop, where it has one. */
+/**
+ * A fact or a rule of a program, with the positions of its parts. `span` includes the full stop, if there is
+ * one.
+ */
 export type Statement =
   | { readonly kind: 'fact'; readonly atom: Atom; readonly span: Span; readonly head: LiteralSource }
   | {
@@ -34,7 +37,7 @@ export type Statement =
       readonly body: readonly LiteralSource[];
     };
 
-/** A complaint about the text. `code` is that of a diagnostic: a fact with variables is `unsafe_variable`. */
+/** A syntax error. `code` is that of a diagnostic: a fact with variables is `unsafe_variable`. */
 export interface SyntaxProblem {
   readonly code: 'syntax' | 'unsafe_variable';
   readonly message: string;
@@ -42,15 +45,16 @@ export interface SyntaxProblem {
   readonly range: Range;
 }
 
-/** Statements and errors, each in the order of the text. */
+/** Statements and errors, each in text order. */
 export interface ParsedProgram {
   readonly statements: readonly Statement[];
   readonly errors: readonly SyntaxProblem[];
   readonly lines: LineTable;
 }
 
+/** How to parse a program. */
 export interface ParseOptions {
-  /** Reading stops after this many errors (default 1000). */
+  /** Parsing stops after this many errors (default 1000). */
   readonly maxErrors?: number;
   /** Statements without a body may have variables: they are patterns. */
   readonly allowsPatterns?: boolean;
@@ -58,7 +62,9 @@ export interface ParseOptions {
   readonly lineEndsStatement?: boolean;
 }
 
-/** Free text is strict (`p` alone, comments and a missing last full stop are not grammar there), the rest is not. */
+/**
+ * Free text is strict (`p` alone, comments and a missing last full stop are not allowed), the rest is not.
+ */
 interface Dialect {
   readonly bareNames: boolean;
   readonly comments: boolean;
@@ -84,7 +90,10 @@ interface ParsedList {
 
 class Parser {
   readonly scanner: Scanner;
-  /** Where the last statement lacks its full stop though the next line goes on: it is read all the same. */
+  /**
+   * Set if the last statement lacks its full stop although the next line continues; it is parsed
+   * nevertheless.
+   */
   #missingStop: SyntaxFailure | null = null;
   readonly #dialect: Dialect;
 
@@ -93,14 +102,14 @@ class Parser {
     this.#dialect = dialect;
   }
 
-  /** The missing full stop of the statement just read, if any. */
+  /** The missing full stop of the last statement, if any. */
   takeMissingStop(): SyntaxFailure | null {
     const failure = this.#missingStop;
     this.#missingStop = null;
     return failure;
   }
 
-  /** A whole statement, its full stop included. The cursor stands at its first character. */
+  /** Parses a whole statement with its full stop. The cursor is at its first character. */
   statement(): Statement {
     const { scanner } = this;
     const start = scanner.position;
@@ -126,8 +135,9 @@ class Parser {
   }
 
   /**
-   * Reads the full stop of a statement whose last literal ended at `end`, and returns where the statement ends. `start` is where
-   * it began, if it needs no full stop on a line of its own: null for what is no ground atom and no rule.
+   * Parses the full stop of a statement whose last literal ended at `end`, and returns the end of the
+   * statement. `start`: where it began, if it needs no full stop on a line of its own; null for anything but
+   * a ground atom or a rule.
    */
   #stop(end: number, start: number | null): number {
     const { scanner } = this;
@@ -149,7 +159,7 @@ class Parser {
     return scanner.position;
   }
 
-  /** Passes the full stop that may end a text of one body or atom. */
+  /** Skips the optional full stop after a text of one body or atom. */
   lastStop(): void {
     const { scanner } = this;
     scanner.skip();
@@ -164,7 +174,7 @@ class Parser {
     return scanner.failUnexpected(expectation + hint);
   }
 
-  /** An atom that may be a fact or the head of a rule. */
+  /** Parses an atom that may be a fact or the head of a rule. */
   head(): Parsed<Atom> {
     const { scanner } = this;
     const start = scanner.position;
@@ -183,7 +193,7 @@ class Parser {
     return atom;
   }
 
-  /** `p(a, b)`, `-p(a)` or, where the dialect has it, `p` alone. */
+  /** Parses `p(a, b)`, `-p(a)` or, if the dialect allows it, `p` alone. */
   atom(): Parsed<Atom> {
     const { scanner } = this;
     const start = scanner.position;
@@ -216,7 +226,7 @@ class Parser {
     }
   }
 
-  /** One or more literals separated by commas. `depth`: how many braces stand around them. */
+  /** Parses one or more literals separated by commas. `depth`: the number of enclosing braces. */
   literals(depth: number): ParsedList {
     const { scanner } = this;
     const list: ParsedList = { literals: [], sources: [] };
@@ -268,7 +278,7 @@ class Parser {
     return { value: { ...atom.value, naf: true }, source: { ...atom.source, span } };
   }
 
-  /** True where a bare number or word and a comparison with its right side stand here, rather than a name. */
+  /** True if a bare number or word and a comparison with its right side follow, rather than a name. */
   #startsBuiltin(): boolean {
     const { scanner } = this;
     const operand = scanner.bareOperandAt(scanner.position);
@@ -277,7 +287,7 @@ class Parser {
     const sign = scanner.comparisonAt(signAt);
     if (sign === '') return false;
     const rightAt = scanner.pastSpace(signAt + sign.length);
-    // `not =p(a)`: a predicate may begin with the sign of a comparison.
+    // `not =p(a)`: a predicate may begin with a comparison sign.
     if (operand === 'not' && rightAt === signAt + sign.length) return false;
     const unit = scanner.unit(rightAt);
     return unit === 63 || unit === 34 || scanner.bareOperandAt(rightAt) !== '';
@@ -394,7 +404,9 @@ class Parser {
     };
   }
 
-  /** After an error at `from`: moves to where the next statement may begin, behind the next full stop. */
+  /**
+   * After an error at `from`: skips to the possible start of the next statement, after the next full stop.
+   */
   recover(from: number): void {
     const { scanner } = this;
     const { text } = scanner;
@@ -412,7 +424,7 @@ class Parser {
   }
 }
 
-/** True where the stretch is of one line that begins with it; that nothing follows it there is known. */
+/** True if the span begins its line; that it also ends it is known. */
 function isWholeLine(text: string, start: number, end: number): boolean {
   for (let at = start - 1; at >= 0 && !isLineBreak(text.charCodeAt(at)); at--)
     if (!isSpace(text.charCodeAt(at))) return false;
@@ -435,22 +447,22 @@ function closingQuote(text: string, start: number): number {
   return text.length;
 }
 
-/** Statements that are read between two breaths. */
+/** Statements parsed between two yields. */
 const statementsOfStep = 64;
 
-/** The first variable of a fact, which may have none. */
+/** The first variable of a fact, which must not have any. */
 function firstVariable(statement: Statement): Span | null {
   if (statement.kind === 'rule') return null;
   const index = statement.atom.args.findIndex(isVariable);
   return index < 0 ? null : (statement.head.terms[index] as Span);
 }
 
-/** Reads facts and rules, one statement a full stop; the last full stop may be missing. */
+/** Parses facts and rules, each ended by a full stop; the last full stop may be missing. */
 export function parseProgram(text: string, options: ParseOptions = {}): ParsedProgram {
   return runAtOnce(programSteps(text, options));
 }
 
-/** As `parseProgram`, in small steps. */
+/** Like `parseProgram`, in small steps. */
 export function programSteps(
   text: string,
   options: ParseOptions = {},
@@ -506,7 +518,7 @@ function failure(text: string, path: string, problem: { message: string; span: S
   });
 }
 
-/** Reads one thing that is the whole text. */
+/** Parses one item that is the whole text. */
 function readWhole<T>(text: string, path: string, read: (parser: Parser) => T): T {
   const parser = new Parser(text, programDialect);
   const { scanner } = parser;
@@ -525,8 +537,8 @@ function readWhole<T>(text: string, path: string, read: (parser: Parser) => T): 
 }
 
 /**
- * Reads one rule. A 400 ValidationException otherwise, its detail and `errors` naming line and column;
- * `path` is the field of the request that the text came from.
+ * Parses one rule. Otherwise throws a 400 ValidationException; its detail and `errors` give line and column.
+ * `path`: the request field with the text.
  */
 export function parseRule(text: string, path = 'text'): Rule {
   return readWhole(text, path, (parser) => {
@@ -537,7 +549,7 @@ export function parseRule(text: string, path = 'text'): Rule {
   });
 }
 
-/** Reads the body of a rule: a question. Errors as those of `parseRule`. */
+/** Parses the body of a rule, which is a question. Errors as for `parseRule`. */
 export function parseBody(text: string, path = 'text'): Literal[] {
   return readWhole(text, path, (parser) => {
     const { literals } = parser.literals(0);
@@ -546,7 +558,7 @@ export function parseBody(text: string, path = 'text'): Literal[] {
   });
 }
 
-/** Reads one atom, with or without variables. Errors as those of `parseRule`. */
+/** Parses one atom, with or without variables. Errors as for `parseRule`. */
 export function parseAtom(text: string, path = 'text'): Atom {
   return readWhole(text, path, (parser) => {
     const { value } = parser.head();
@@ -556,14 +568,14 @@ export function parseAtom(text: string, path = 'text'): Atom {
 }
 
 /**
- * The statements of a line of free text, or null where it is natural language: it counts only when the whole
- * line is statements, every literal with its parentheses, every statement with its full stop, facts ground. Of one statement
- * that is the whole line the full stop may be missing.
+ * The statements of a line of free text, or null if it is natural language: the whole line must consist of
+ * statements, every literal with parentheses, every statement with its full stop, facts ground. If the line
+ * is a single statement, the full stop may be missing.
  */
 export function parseFreeTextLine(line: string): Statement[] | null {
   const written = line.trimEnd();
   const hasStop = written.endsWith('.');
-  // Of natural language most is told apart by its end, without reading it.
+  // Most natural language is recognized by its end, without parsing.
   if (!hasStop && !written.includes('(')) return null;
   const dialect = hasStop ? freeTextDialect : wholeLineDialect;
   const { statements, errors } = runAtOnce(readProgram(line, dialect, { maxErrors: 1 }));
@@ -572,8 +584,8 @@ export function parseFreeTextLine(line: string): Statement[] | null {
 }
 
 /**
- * The body that a line of free text asks for, or null where it asks nothing: a line that is a body and a question mark,
- * or one atom that has a variable. Every atom has its parentheses. What is asked is not checked for safety yet.
+ * The body that a line of free text asks, or null if it asks nothing: a body followed by a question mark, or
+ * one atom with a variable. Every atom needs parentheses. Safety is not checked.
  */
 export function parseFreeTextQuestion(line: string): Literal[] | null {
   const written = line.trim();

@@ -1,9 +1,9 @@
 /**
  * Atoms, literals and rules as text.
  *
- * Whatever is rendered here parses back to the same thing (`parse.ts`), whatever the strings are. A constant
- * stands bare where that is unambiguous, else as a JSON string literal; built-ins, which have no parentheses to
- * end an argument, quote more.
+ * The text parses back to the same thing (`parse.ts`), whatever the strings are. A constant is bare if that
+ * is unambiguous, else a JSON string literal; operands of built-ins, where no parenthesis ends them, are
+ * quoted more often.
  */
 import {
   type AggregateLiteral,
@@ -30,7 +30,7 @@ export function renderOperand(text: string): string {
   return isVariable(text) || word.test(text) || isNumber(text) ? text : JSON.stringify(text);
 }
 
-/** `predicate(arg1, arg2)`, with `-` in front where negated. */
+/** `predicate(arg1, arg2)`, preceded by `-` if negated. */
 export function renderAtom(atom: Atom): string {
   const { args } = atom;
   let text = atom.negated ? `-${atom.predicate}(` : `${atom.predicate}(`;
@@ -62,7 +62,7 @@ export function renderLiteral(literal: Literal): string {
   return literal.naf ? `not ${plain}` : plain;
 }
 
-/** The literals of a body, comma separated, in order. */
+/** The literals of a body in order, separated by commas. */
 export function renderBody(body: readonly Literal[]): string {
   return body.map(renderLiteral).join(', ');
 }

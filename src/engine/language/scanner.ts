@@ -1,14 +1,14 @@
 /**
- * The lowest level of reading: a cursor over a text, and the tokens of the grammar.
+ * The lexer: a cursor over a text, and the tokens of the grammar.
  *
- * Every method either advances over what it read or throws a SyntaxFailure with the place; none looks at a
- * character more than a constant number of times, so that a text of any shape is read in linear time.
- * What tokens mean together is the business of `parse.ts`.
+ * Every method either advances past what it read or throws a SyntaxFailure with the position; none looks at a
+ * character more than a constant number of times, so any text is read in linear time. `parse.ts` gives tokens
+ * their meaning.
  */
 import { isWellFormed, predicateProblem } from '../contract/language.ts';
 import type { Span } from './source.ts';
 
-/** Thrown while reading and caught by the parser; it never leaves `parse.ts`. */
+/** Thrown by the scanner and caught by the parser; it never leaves `parse.ts`. */
 export class SyntaxFailure extends Error {
   readonly span: Span;
 
@@ -53,6 +53,7 @@ const nameEnders: ReadonlySet<number> = new Set(
   [...'(){},;"\'`'].map((character) => character.charCodeAt(0)),
 );
 
+/** A cursor over a text that reads tokens. */
 export class Scanner {
   readonly text: string;
   position: number;
@@ -78,7 +79,7 @@ export class Scanner {
     return this.text.startsWith(token, this.position);
   }
 
-  /** Reads the token where it stands here. */
+  /** Reads the token if it is here. */
   take(token: string): boolean {
     if (!this.sees(token)) return false;
     this.position += token.length;
@@ -89,7 +90,7 @@ export class Scanner {
     throw new SyntaxFailure(message, start, end > start ? end : Math.min(start + 1, this.text.length));
   }
 
-  /** Passes white space and comments. `atStart`: a comment may begin right here. */
+  /** Skips white space and comments. `atStart`: a comment may begin right here. */
   skip(atStart = false): void {
     const { text } = this;
     let mayComment = atStart;
@@ -103,7 +104,7 @@ export class Scanner {
     }
   }
 
-  /** Passes white space only: inside argument lists. */
+  /** Skips white space only, inside argument lists. */
   skipSpace(): void {
     while (isSpace(this.unit())) this.position++;
   }
@@ -116,7 +117,10 @@ export class Scanner {
     }
   }
 
-  /** Where the name that starts at `start` ends (`start` where there is none). A full stop that ends a statement is no part of it. */
+  /**
+   * The end of the name that starts at `start` (`start` if there is none). A full stop that ends a statement
+   * is not part of it.
+   */
   nameEnd(start: number): number {
     const { text } = this;
     let end = start;
@@ -142,7 +146,7 @@ export class Scanner {
     return name;
   }
 
-  /** Fails at the character here, which it names. */
+  /** Fails at the current character, which the message names. */
   failUnexpected(expectation: string): never {
     if (this.atEnd) this.fail(`${expectation}, but the text ends here`, this.text.length);
     const character = String.fromCodePoint(this.text.codePointAt(this.position) as number);
@@ -153,7 +157,7 @@ export class Scanner {
     return this.fail(`${expectation}, found ${shown}`, this.position, this.position + character.length);
   }
 
-  /** Reads a JSON string literal; the quotation mark stands here. */
+  /** Reads a JSON string literal; the cursor is at its quotation mark. */
   quoted(): string {
     const start = this.position;
     const { text } = this;
@@ -184,7 +188,7 @@ export class Scanner {
     return value;
   }
 
-  /** Reads one argument, bare or quoted, without the white space around it. The span covers what was written. */
+  /** Reads one argument, bare or quoted, without surrounding white space. The span covers the source text. */
   argument(): { value: string; span: Span } {
     this.skipSpace();
     const start = this.position;
@@ -202,7 +206,7 @@ export class Scanner {
     return { value, span: { start, end } };
   }
 
-  /** Passes a bare argument and the white space after it; returns where its last other character ends. */
+  /** Skips a bare argument and the white space after it; returns the end of its last other character. */
   #bareEnd(start: number): number {
     let end = start;
     for (; ; this.position++) {
@@ -236,17 +240,17 @@ export class Scanner {
     return end;
   }
 
-  /** The comparison that stands at the offset, or ''. */
+  /** The comparison sign at the offset, or ''. */
   comparisonAt(offset: number): string {
     return matchAt(comparison, this.text, offset);
   }
 
-  /** The sign of arithmetic that stands at the offset, or ''. */
+  /** The arithmetic sign at the offset, or ''. */
   operationAt(offset: number): string {
     return matchAt(operation, this.text, offset);
   }
 
-  /** The number or word that stands at the offset and may be a bare operand, or ''. */
+  /** The number or word at the offset that may be a bare operand, or ''. */
   bareOperandAt(offset: number): string {
     const number = matchAt(operandNumber, this.text, offset);
     const word = matchAt(operandWord, this.text, offset);
@@ -258,7 +262,7 @@ export class Scanner {
     return matchAt(operandWord, this.text, offset);
   }
 
-  /** Where the first character that is neither white space nor comment stands, from the offset on. */
+  /** The offset of the first character from here on that is neither white space nor comment. */
   pastSpace(offset: number): number {
     const before = this.position;
     this.position = offset;
@@ -285,7 +289,7 @@ export class Scanner {
   }
 }
 
-/** The value of a JSON string literal, or null where it is none. */
+/** The value of a JSON string literal, or null if it is invalid. */
 function decodeString(literal: string): string | null {
   try {
     const value: unknown = JSON.parse(literal);

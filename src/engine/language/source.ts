@@ -1,17 +1,17 @@
 /**
- * Where things stand in a source text: offsets, lines and columns, and the places of a statement's parts.
+ * Positions in a source text: offsets, lines and columns, and the positions of a statement's parts.
  *
  * Offsets and columns are UTF-16 units, as editors count. A line ends at LF, CR LF or a lone CR; lines and
  * columns count from 1, and an end is exclusive.
  */
 
-/** A stretch of text: offsets, the end exclusive. */
+/** A range of offsets, the end exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** The same stretch for editors and people. */
+/** The same range as lines and columns, for editors and people. */
 export interface Range {
   readonly startLine: number;
   readonly startColumn: number;
@@ -20,7 +20,7 @@ export interface Range {
 }
 
 /**
- * The places of a literal's parts. `name`: the predicate, operator or aggregate; `terms`: the arguments in
+ * The positions of a literal's parts. `name`: the predicate, operator or aggregate; `terms`: the arguments in
  * the order of `args` (for an aggregate the result, then `over`); `body`: the literals in the braces.
  */
 export interface LiteralSource {
@@ -30,12 +30,12 @@ export interface LiteralSource {
   readonly body: readonly LiteralSource[];
 }
 
-/** Turns offsets of one text into lines and columns. */
+/** Maps offsets of one text to lines and columns. */
 export interface LineTable {
   range(span: Span): Range;
 }
 
-/** Reads the text once; each look-up is logarithmic in its lines. */
+/** Scans the text once; each look-up is logarithmic in its lines. */
 export function lineTable(text: string): LineTable {
   const starts = [0];
   for (let index = 0; index < text.length; index++) {

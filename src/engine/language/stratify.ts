@@ -1,9 +1,9 @@
 /**
- * Strata: in which order relations can be completed, and whether there is such an order.
+ * Stratification: in which order relations can be completed, and whether there is such an order.
  *
- * A relation that a rule's body reads under `not` or inside an aggregate must be complete before the rule runs;
- * so no cycle may go through such a dependency. Rules without scope are taken together with those of any one
- * scope, never with those of two. Disabled rules count: enabling one must never fail.
+ * A relation that a rule's body reads under `not` or inside an aggregate must be complete before the rule
+ * runs, so no cycle may go through such a dependency. Rules without scope are combined with those of any one
+ * scope, never with those of two. Disabled rules count, so that enabling one never fails.
  */
 import { EngineError } from '../base/errors.ts';
 import type { AtomLiteral, Literal, Rule } from '../contract/language.ts';
@@ -21,7 +21,7 @@ export interface Dependency {
   readonly relation: string;
   readonly atom: AtomLiteral;
   readonly completes: boolean;
-  /** Index of the literal in the body, then in the braces it stands in. */
+  /** Index of the literal in the body, then in the aggregate's braces. */
   readonly path: readonly number[];
 }
 
@@ -72,8 +72,8 @@ interface Frame {
 }
 
 /**
- * The strongly connected components that the roots reach, each after those it depends on (Tarjan, without
- * recursion, so that a chain of any length is no danger to the stack).
+ * The SCCs reachable from the roots, each after those it depends on (Tarjan's algorithm, iterative, so that
+ * chains of any length are safe for the stack).
  */
 function components(roots: Iterable<string>, edgesOf: (relation: string) => readonly Edge[]): string[][] {
   const order = new Map<string, number>();
@@ -115,14 +115,16 @@ function components(roots: Iterable<string>, edgesOf: (relation: string) => read
   return found;
 }
 
-/** A cycle through default negation or an aggregate: relations in turn, the first again at the end. */
+/**
+ * A cycle through default negation or an aggregate: its relations in order, the first repeated at the end.
+ */
 export interface NegativeCycle {
   readonly relations: readonly string[];
   /** Whether the step from `relations[i]` to the next one is through `not` or an aggregate. */
   readonly completes: readonly boolean[];
 }
 
-/** The shortest way from `from` to `to` inside a component, as edges in turn. */
+/** The shortest path from `from` to `to` inside a component, as edges in order. */
 function shortestWay(
   from: string,
   to: string,
@@ -168,8 +170,9 @@ function lookUp(graphs: readonly Graph[]): (relation: string) => readonly Edge[]
 }
 
 /**
- * One cycle for every knot of relations that has one, among the rules without scope and, scope by scope, in
- * what the scope's rules reach. `onlyScope`: look only at views that the rules of that scope can change.
+ * One cycle for every SCC that has one, among the rules without scope and, scope by scope, among those
+ * reachable from the scope's rules. `onlyScope`: check only the views that the rules of that scope can
+ * change.
  */
 export function negativeCycles(
   rules: Iterable<ScopedRule>,
@@ -198,7 +201,7 @@ export function negativeCycles(
   return cycles;
 }
 
-/** Of a longer cycle only so many steps are told, at its beginning and at its end. */
+/** Of a longer cycle only this many steps are named, at its beginning and at its end. */
 const maxStepsTold = 20;
 
 /** The cycle in words: `p/1 depends on not (or an aggregate of) q/1, q/1 depends on p/1`. */
@@ -220,7 +223,10 @@ function refusal(cycle: NegativeCycle): EngineError {
   );
 }
 
-/** Refuses rules that cannot be stratified: 422 RuleException that names the cycle. For `onlyScope` see `negativeCycles`. */
+/**
+ * Refuses rules that cannot be stratified: throws 422 RuleException, which names the cycle. For `onlyScope`
+ * see `negativeCycles`.
+ */
 export function checkStratified(rules: Iterable<ScopedRule>, onlyScope: string | null = null): void {
   const [cycle] = negativeCycles(rules, onlyScope);
   if (cycle !== undefined) throw refusal(cycle);
@@ -228,13 +234,18 @@ export function checkStratified(rules: Iterable<ScopedRule>, onlyScope: string |
 
 /** The relations of one view in evaluation order. */
 export interface Strata {
-  /** Strongly connected components of relations, each after all that it depends on. */
+  /** SCCs of relations, each after all that it depends on. */
   readonly components: readonly (readonly string[])[];
-  /** Stratum of each relation that a rule concludes or reads, from 0: it reads `not` and aggregates of lower ones only. */
+  /**
+   * Stratum of each relation that a rule concludes or reads, from 0; through `not` and aggregates it reads
+   * only lower strata.
+   */
   readonly stratumOf: ReadonlyMap<string, number>;
 }
 
-/** Stratifies the rules of one view. A 422 RuleException that names the cycle where they have none. */
+/**
+ * Stratifies the rules of one view. Throws 422 RuleException, which names the cycle, if that is impossible.
+ */
 export function strataOf(rules: Iterable<Rule>): Strata {
   const graph = graphOf(rules);
   const edgesOf = lookUp([graph]);

@@ -140,7 +140,11 @@ class Written {
     const input = askInputSchema.parse({ body, ...viewFields(view), withProof: prng.chance(0.3) });
     await ask(this.context(), input, body);
     // It answers before the tables that it does not need are made true: they come to know more until then.
-    for (let next = this.#reasoner.upkeepOf(null); next !== null; next = this.#reasoner.upkeepOf(null))
+    for (
+      let next = this.#reasoner.maintenanceFor(null);
+      next !== null;
+      next = this.#reasoner.maintenanceFor(null)
+    )
       await next.done;
   }
 }

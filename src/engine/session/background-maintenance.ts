@@ -78,7 +78,7 @@ export class BackgroundMaintenance {
     this.#ending.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    this.#reasoner.endUpkeep();
+    this.#reasoner.endMaintenance();
     await this.#running;
   }
 
@@ -109,7 +109,7 @@ export class BackgroundMaintenance {
       signal: this.#ending.signal,
     });
     const reader = this.#host.pin();
-    await this.#reasoner.keepUp(reader, pacer);
+    await this.#reasoner.catchUp(reader, pacer);
     // The tenant may have been removed meanwhile.
     this.#ending.signal.throwIfAborted();
     const lost = await this.#lookAtDoubtful();
@@ -136,12 +136,15 @@ export class BackgroundMaintenance {
   }
 
   async #publish(doubtful: Candidates[] | null, pacer: Pacer): Promise<void> {
-    const { withdrawals, trueTo } = this.#reasoner;
-    const { batches, claims } = withdrawals.take(trueTo);
+    const { withdrawals, validThrough } = this.#reasoner;
+    const { batches, claims } = withdrawals.take(validThrough);
     const isTooMuch = doubtful === null || batches.some(({ losses }) => losses === null);
     const found = [
       ...batches.map((batch) => ({ batch, lost: batch.losses?.candidates() ?? [] })),
-      ...(doubtful ?? []).map((each) => ({ batch: { from: -1, to: trueTo, losses: null }, lost: [each] })),
+      ...(doubtful ?? []).map((each) => ({
+        batch: { from: -1, to: validThrough, losses: null },
+        lost: [each],
+      })),
     ].filter(({ lost }) => lost.length > 0);
     // In this turn, since the next write may remove the dead rows of retracted facts.
     const looked = found.map(({ batch, lost }) => ({
@@ -151,9 +154,9 @@ export class BackgroundMaintenance {
     }));
     const atoms = isTooMuch ? null : await this.#atomsOf(looked, claims, pacer);
     this.#ending.signal.throwIfAborted();
-    const origin = this.#originAt(trueTo);
+    const origin = this.#originAt(validThrough);
     if (origin !== null && (atoms === null || atoms.length > 0)) this.#host.publish(atoms, origin);
-    withdrawals.forgetThrough(trueTo);
+    withdrawals.forgetThrough(validThrough);
     this.#forgetOrigins();
   }
 
@@ -203,7 +206,7 @@ export class BackgroundMaintenance {
 
   /** Forgets published changes, except the newest: a question may still find that it withdrew something. */
   #forgetOrigins(): void {
-    const newest = this.#origins.findLastIndex(({ version }) => version <= this.#reasoner.trueTo);
+    const newest = this.#origins.findLastIndex(({ version }) => version <= this.#reasoner.validThrough);
     if (newest > 0) this.#origins = this.#origins.slice(newest);
   }
 }

@@ -125,8 +125,8 @@ async function maintainedThrough(
   pacer: Pacer,
 ): Promise<boolean> {
   let waited = 0;
-  while (reasoner.trueTo < version) {
-    await reasoner.keepUp(now(), pacer);
+  while (reasoner.validThrough < version) {
+    await reasoner.catchUp(now(), pacer);
     if (!reasoner.isInUse) continue;
     const start = pacer.elapsedMs;
     await pacer.rest();

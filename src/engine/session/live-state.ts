@@ -522,7 +522,7 @@ export class LiveState implements CommitObserver {
     let context = first;
     for (;;) {
       const { reasoner } = context;
-      const maintenance = reasoner.upkeepOf(about);
+      const maintenance = reasoner.maintenanceFor(about);
       if (maintenance === null) return context;
       if (!(await waitFor(maintenance.done, pacer))) return { ...this.pin(caller, limits), pacer };
       this.refuseClosed();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { AtomCopies } from './atom-copies.ts';
 
-/** The rows of an atom in the order of its chain. */
+/** The rows of an atom in chain order. */
 function rowsOf(copies: AtomCopies, atom: number): number[] {
   const rows: number[] = [];
   for (let next = (copies.oldest[atom] as number) + 1; next !== 0; next = copies.younger[next - 1] as number)

@@ -2,24 +2,24 @@ import { assert } from '../base/assert.ts';
 import { Tuples } from './tuples.ts';
 
 /**
- * The distinct atoms of a relation that several scopes store, and for each the rows that hold it, the oldest first.
+ * The distinct atoms of a relation that several scopes store, each with its rows, oldest first.
  *
- * A join in the view of everything meets every atom once by it, however many scopes hold a copy: it goes over `atoms`
- * and takes of each the first row that counts. The oldest come first, so that what is forked from them and goes again
- * changes nothing. Rows are taken in when a join wants them, as many at a time as it has time for, in the order of the
- * relation, and never leave; which of them count is for who reads to say. Readers of earlier states find younger rows
- * behind those that they may see.
+ * A join in the view of everything uses it to meet every atom once, however many scopes have a copy: it scans
+ * `atoms` and takes the first visible row of each. The oldest copy comes first, so that forking a scope and
+ * deleting the fork changes no justification. A join adds rows when it needs them, in slices, in row order;
+ * rows are never removed, and the reader decides which are visible. For readers of earlier states, younger
+ * rows may follow those that they see.
  */
 export class AtomCopies {
-  /** A tuple of arguments each, with the indexes that joins want. */
+  /** One tuple of arguments per atom, with the indexes that joins ask for. */
   readonly atoms: Tuples;
   /** By atom: its oldest row. */
   oldest = new Int32Array(16);
   /** By row: 1 + the next younger row of the same atom, 0 at the end. */
   younger = new Int32Array(16);
-  /** Rows up to here have been taken in. */
+  /** Rows below this have been added. */
   through = 0;
-  /** The relation's, which it may replace by larger ones: a column for each argument, then one for the scope. */
+  /** The relation's columns, which it may replace by larger ones: one for each argument, then the scope. */
   readonly #columns: readonly Int32Array[];
   /** By atom: its youngest row. */
   #youngest = new Int32Array(16);
@@ -36,7 +36,7 @@ export class AtomCopies {
     return this.atoms.bytes + this.oldest.byteLength * 2 + this.younger.byteLength;
   }
 
-  /** Takes in rows up to `limit`, at most so many of them. True where all are in. The rows must be there. */
+  /** Adds rows below `limit`, at most `most` of them. True if all are in. The rows must exist. */
   takeIn(limit: number, most: number): boolean {
     const to = Math.min(limit, this.through + most);
     if (to > this.younger.length) this.younger = grown(this.younger, to);
@@ -65,7 +65,7 @@ export class AtomCopies {
   }
 }
 
-/** A larger copy that has room for so many. */
+/** A larger copy with at least `room` elements. */
 function grown(array: Int32Array, room: number): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(Math.max(room, array.length * 2));
   larger.set(array);

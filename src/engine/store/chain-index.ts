@@ -1,22 +1,22 @@
 import { finish, fold, hashSeed } from './hash.ts';
 
 /**
- * A secondary index: the rows of one key as a chain, newest first.
+ * A secondary index: the rows of each key as a linked chain, newest first.
  *
- * A key of one column whose ids are not many more than its keys is a place of its own; any other is found by its hash.
- * It reads its owner's columns, which the owner may replace by larger ones, and holds no row that the owner has
- * not added. Rows are never taken out; who reads decides which rows of a chain count.
+ * A single-column key is an array index if its ids are not many more than its keys; any other key is hashed.
+ * The index reads its owner's columns, which the owner may replace by larger ones, and has only rows that the
+ * owner added. Rows are never removed; the reader decides which rows of a chain count.
  */
 export class ChainIndex {
   readonly positions: readonly number[];
   /** `next[row]` is 1 + the next older row with the same key, 0 at the end. */
   next: Int32Array;
   readonly #columns: readonly Int32Array[];
-  /** `heads[slot]` is 1 + the newest row of a key, 0 where empty. */
+  /** `heads[slot]` is 1 + the newest row of a key, 0 if empty. */
   #heads = new Int32Array(16);
-  /** True where the slot of a key is the key itself. */
+  /** True if the slot of a key is the key itself. */
   #isDirect = false;
-  /** Of a single column: no id is greater. */
+  /** For a single column: the greatest id. */
   #greatest = 0;
   #keys = 0;
 
@@ -26,7 +26,7 @@ export class ChainIndex {
     this.next = new Int32Array(Math.max(16, capacity));
   }
 
-  /** Distinct keys so far. */
+  /** Number of distinct keys. */
   get keys(): number {
     return this.#keys;
   }
@@ -35,7 +35,7 @@ export class ChainIndex {
     return this.next.byteLength + this.#heads.byteLength;
   }
 
-  /** Adds a row whose columns are written. Rows come in ascending order. */
+  /** Adds a row whose columns are written. Rows must be added in ascending order. */
   add(row: number): void {
     if (row >= this.next.length) {
       const grown = new Int32Array(this.next.length * 2);
@@ -87,7 +87,7 @@ export class ChainIndex {
     return true;
   }
 
-  /** Where the row's key has its head; makes room for one more key. */
+  /** The slot of the row's key; makes room for one more key. */
   #slotFor(row: number): number {
     if (this.positions.length === 1) {
       const id = this.#idOf(row);
@@ -101,7 +101,7 @@ export class ChainIndex {
     return this.#isDirect ? this.#idOf(row) : this.#slotOfRow(row);
   }
 
-  /** Of a single column. */
+  /** The row's id in a single-column index. */
   #idOf(row: number): number {
     return (this.#columns[this.positions[0] as number] as Int32Array)[row] as number;
   }
@@ -131,7 +131,10 @@ export class ChainIndex {
     return true;
   }
 
-  /** Heads for the greatest id where that takes little more than heads by hash would, else for twice the keys by hash. */
+  /**
+   * Makes room: one head per id if that takes little more than hashing would, else a hash table for twice the
+   * keys.
+   */
   #makeRoom(): void {
     const old = this.#heads;
     let room = 16;
@@ -144,10 +147,10 @@ export class ChainIndex {
   }
 }
 
-/** The indexes of one relation, each made when it is first wanted. */
+/** The indexes of one relation, each made on first use. */
 export class Indexes {
   readonly #columns: readonly Int32Array[];
-  /** By the position where it is one, else by all of them. */
+  /** By the position if it is a single one, else by all of them. */
   readonly #byPositions = new Map<number | string, ChainIndex>();
   #list: ChainIndex[] = [];
 
@@ -164,7 +167,7 @@ export class Indexes {
     for (const index of this.#list) index.add(row);
   }
 
-  /** The index over these positions (ascending, at least one); a new one is given the first `count` rows. */
+  /** The index over these positions (ascending, at least one); a new one gets the first `count` rows. */
   over(positions: readonly number[], count: number, capacity: number): ChainIndex {
     const [first] = positions;
     const key = positions.length === 1 && first !== undefined ? first : positions.join(',');

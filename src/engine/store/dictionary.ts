@@ -1,31 +1,31 @@
 import { assert } from '../base/assert.ts';
 import { finish, hashSeed } from './hash.ts';
-import { HashSlots, mostTogether } from './hash-slots.ts';
+import { HashSlots, maxBatch } from './hash-slots.ts';
 
-/** Constants as numbers and back: what stored facts need of a dictionary. */
+/** Constants as numbers and back: the interface of a dictionary. */
 export interface ConstantIds {
-  /** Bytes that it takes. */
+  /** Bytes of memory. */
   readonly bytes: number;
-  /** How many it knows. */
+  /** Number of constants. */
   readonly size: number;
-  /** The id of the text, or -1 where it has none. */
+  /** The id of the text, or -1 if it has none. */
   find(text: string): number;
-  /** The id of the text, made where it is new. */
+  /** The id of the text; assigns one if it is new. */
   intern(text: string): number;
-  /** As `intern` for the first `count` texts, in their order: `ids` gets as many. */
+  /** `intern` for the first `count` texts, in order; writes their ids to `ids`. */
   internAll(texts: readonly string[], count: number, ids: Int32Array): void;
-  /** The text of an id that `find` or `intern` gave. */
+  /** The text of an id from `find` or `intern`. */
   text(id: number): string;
-  /** The order by code point of two texts. */
+  /** Compares two texts by code point. */
   compare(left: number, right: number): number;
 }
 
 /**
- * Interned constants of one tenant: text to a small number and back.
+ * The interned constants of one tenant: text to a small number and back.
  *
- * The texts lie as UTF-8 in one arena with offsets, and an open-addressing table of ids finds them: a string
- * object and a Map entry would take several times the memory. Ids are consecutive from 0, local to the process,
- * and never leave it. Texts are well-formed (no lone surrogates), which the contract's schemas see to.
+ * The texts are UTF-8 in one arena with offsets, found by an open-addressing table of ids: a string object
+ * and a Map entry would take several times the memory. Ids are consecutive from 0, local to the process, and
+ * never leave it. Texts are well-formed (no lone surrogates), which the contract's schemas ensure.
  */
 export class Dictionary implements ConstantIds {
   #arena = new Uint8Array(1024);
@@ -34,15 +34,18 @@ export class Dictionary implements ConstantIds {
   #count = 0;
   #end = 0;
   readonly #encoder = new TextEncoder();
-  /** A text may begin with U+FEFF: that is no byte order mark here. */
+  /** A text may begin with U+FEFF, which is not a byte order mark here. */
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #scratch = new Uint8Array(256);
-  /** Of the text that was last written into the scratch space. */
+  /** The hash of the text last written to the scratch space. */
   #hash = 0;
-  /** Of texts that are looked for together: their hashes, where they end in the scratch space, and see `#fetch`. */
-  readonly #hashes = new Int32Array(mostTogether);
-  readonly #ends = new Int32Array(mostTogether);
-  readonly #fetched = new Int32Array(mostTogether);
+  /**
+   * For texts looked up in a batch: their hashes, their ends in the scratch space, and the results of
+   * `#fetch`.
+   */
+  readonly #hashes = new Int32Array(maxBatch);
+  readonly #ends = new Int32Array(maxBatch);
+  readonly #fetched = new Int32Array(maxBatch);
 
   get size(): number {
     return this.#count;
@@ -52,13 +55,13 @@ export class Dictionary implements ConstantIds {
     return this.#arena.byteLength + this.#offsets.byteLength + this.#slots.bytes;
   }
 
-  /** The id of the text, or -1 where it was never interned. */
+  /** The id of the text, or -1 if it was never interned. */
   find(text: string): number {
     const slot = this.#find(0, this.#encode(text, 0), this.#hash);
     return slot < 0 ? -1 : this.#slots.number(slot);
   }
 
-  /** The id of the text, made where it is new. */
+  /** The id of the text; assigns one if it is new. */
   intern(text: string): number {
     return this.#intern(0, this.#encode(text, 0), this.#hash);
   }
@@ -67,7 +70,7 @@ export class Dictionary implements ConstantIds {
     for (let from = 0; from < count; ) {
       let some = 0;
       let end = 0;
-      for (; some < mostTogether && from + some < count && end < togetherBytes; some++) {
+      for (; some < maxBatch && from + some < count && end < maxBatchBytes; some++) {
         this.#ends[some] = end = this.#encode(texts[from + some] as string, end);
         this.#hashes[some] = this.#hash;
       }
@@ -83,7 +86,8 @@ export class Dictionary implements ConstantIds {
   }
 
   /**
-   * Reads what the search for these hashes will most likely read, step by step for all of them: see `HashSlots.fetch`.
+   * Prefetches what the search for these hashes will most likely read, step by step for all of them; see
+   * `HashSlots.fetch`.
    */
   #fetch(count: number): void {
     const fetched = this.#fetched;
@@ -94,19 +98,19 @@ export class Dictionary implements ConstantIds {
     for (let at = 0; at < count; at++) fetched[at] = arena[fetched[at] as number] as number;
   }
 
-  /** The id of the text at this place of the scratch space. */
+  /** The id of the text at this position of the scratch space. */
   #intern(start: number, end: number, hash: number): number {
     const slot = this.#find(start, end, hash);
     return slot < 0 ? this.#add(slot, start, end, hash) : this.#slots.number(slot);
   }
 
-  /** Gives the next id to a text in the scratch space, for which the slot was missed. */
+  /** Assigns the next id to a text in the scratch space, after a search that ended at `missed`. */
   #add(missed: number, from: number, to: number, hash: number): number {
     const id = this.#count;
     const length = to - from;
     this.#reserve(length);
     const start = this.#end;
-    if (length > fewBytes) this.#arena.set(this.#scratch.subarray(from, to), start);
+    if (length > maxLoopBytes) this.#arena.set(this.#scratch.subarray(from, to), start);
     else {
       const [arena, scratch] = [this.#arena, this.#scratch];
       for (let index = 0; index < length; index++) arena[start + index] = scratch[from + index] as number;
@@ -119,7 +123,7 @@ export class Dictionary implements ConstantIds {
     return id;
   }
 
-  /** The text of an id that `intern` gave. */
+  /** The text of an id from `intern`. */
   text(id: number): string {
     const start = this.#offsets[id] as number;
     const end = this.#offsets[id + 1] as number;
@@ -131,7 +135,7 @@ export class Dictionary implements ConstantIds {
     return this.#decoder.decode(arena.subarray(start, end));
   }
 
-  /** The UTF-8 of the text of an id, not to be changed. */
+  /** The UTF-8 of the text of an id; read-only. */
   utf8(id: number): Uint8Array {
     return this.#arena.subarray(this.#offsets[id], this.#offsets[id + 1]);
   }
@@ -141,8 +145,8 @@ export class Dictionary implements ConstantIds {
   }
 
   /**
-   * The order by code point of two texts, as if each were followed by its `end`, an ASCII character's code or -1 for
-   * none. Not 0 where the ids differ, provided that no text has either end in it.
+   * Compares two texts by code point, as if each were followed by its `end`, the code of an ASCII character
+   * or -1 for none. Not 0 if the ids differ, provided that no text contains either end.
    */
   compareEnded(left: number, leftEnd: number, right: number, rightEnd: number): number {
     const arena = this.#arena;
@@ -157,7 +161,7 @@ export class Dictionary implements ConstantIds {
     return (a < endOfA ? (arena[a] as number) : leftEnd) - (b < endOfB ? (arena[b] as number) : rightEnd);
   }
 
-  /** True where a byte of the text is marked: `marked` has 256 elements, 0 where a byte is not. */
+  /** True if any byte of the text is marked: `marked` has 256 elements, 0 for unmarked bytes. */
   hasMarked(id: number, marked: Uint8Array): boolean {
     const arena = this.#arena;
     const end = this.#offsets[id + 1] as number;
@@ -172,8 +176,9 @@ export class Dictionary implements ConstantIds {
   }
 
   /**
-   * Whether the text has the part (ASCII, in lower case), in whatever case; null where the bytes do not tell, since the text
-   * has characters beyond ASCII, which have cases of their own, or such as are escaped where it is written.
+   * Whether the text contains the part (ASCII, lower case), ignoring case; null if the bytes cannot tell,
+   * because the text has non-ASCII characters, which have cases of their own, or characters that are escaped
+   * when written.
    */
   holds(id: number, part: Uint8Array): boolean | null {
     const arena = this.#arena;
@@ -195,8 +200,9 @@ export class Dictionary implements ConstantIds {
   }
 
   /**
-   * Ids, up to `most`, of the texts that are one of these but for the case of letters, `_` or `-` in place of a space, and
-   * quotes around them; of letters beyond ASCII all have to be in one case. Goes over every text with this id or a later one.
+   * Ids, up to `most`, of texts that equal one of these except for the case of letters, `_` or `-` instead of
+   * a space, and quotes around them; non-ASCII letters must all have the same case. Scans every text from id
+   * `from` on.
    */
   alike(texts: readonly string[], most: number, from = 0): number[] {
     const wanted: Uint8Array[][] = [];
@@ -224,20 +230,20 @@ export class Dictionary implements ConstantIds {
     return found;
   }
 
-  /** How many UTF-16 units the text has. */
+  /** The length of the text in UTF-16 units. */
   lengthOf(id: number): number {
     const arena = this.#arena;
     const end = this.#offsets[id + 1] as number;
     let length = 0;
     for (let at = this.#offsets[id] as number; at < end; at++) {
       const byte = arena[at] as number;
-      // Every byte that continues none begins a character; one of four bytes is two units.
+      // Every byte that is not a continuation byte begins a character; one of four bytes is two units.
       if ((byte & 0xc0) !== 0x80) length += byte >= 0xf0 ? 2 : 1;
     }
     return length;
   }
 
-  /** Gives the next id to a text, as UTF-8, that has none yet. */
+  /** Assigns the next id to a text, as UTF-8, that has none yet. */
   addUtf8(text: Uint8Array): void {
     if (text.length > this.#scratch.length) this.#scratch = new Uint8Array(text.length * 2);
     this.#scratch.set(text);
@@ -247,7 +253,9 @@ export class Dictionary implements ConstantIds {
     this.#add(missed, 0, text.length, hash);
   }
 
-  /** Writes the text's UTF-8 into the scratch space from there on, and its hash into `#hash`; returns where it ends. */
+  /**
+   * Writes the text's UTF-8 to the scratch space from `start` on, and its hash to `#hash`; returns the end.
+   */
   #encode(text: string, start: number): number {
     const length = text.length;
     if (start + length * 3 > this.#scratch.length) this.#widen(start, length * 4);
@@ -275,7 +283,7 @@ export class Dictionary implements ConstantIds {
     this.#scratch = wider;
   }
 
-  /** The slot of the text at this place of the scratch space; below 0 where it has none. */
+  /** The slot of the text at this position of the scratch space; negative if it has none. */
   #find(start: number, end: number, hash: number): number {
     const slots = this.#slots;
     let slot = slots.first(hash);
@@ -309,9 +317,9 @@ export class Dictionary implements ConstantIds {
 
   #rehash(): void {
     const slots = new HashSlots(this.#count * 2);
-    const hashes = new Int32Array(mostTogether);
-    for (let first = 0; first < this.#count; first += mostTogether) {
-      const count = Math.min(mostTogether, this.#count - first);
+    const hashes = new Int32Array(maxBatch);
+    for (let first = 0; first < this.#count; first += maxBatch) {
+      const count = Math.min(maxBatch, this.#count - first);
       for (let at = 0; at < count; at++) {
         const id = first + at;
         hashes[at] = hashOf(this.#arena, this.#offsets[id] as number, this.#offsets[id + 1] as number);
@@ -322,20 +330,23 @@ export class Dictionary implements ConstantIds {
   }
 }
 
-/** Texts are looked for together up to so many bytes. */
-const togetherBytes = 0x4000;
-/** So many bytes are copied one by one: to make a view of them takes longer. */
-const fewBytes = 64;
+/** Texts are looked up in batches of up to this many bytes. */
+const maxBatchBytes = 0x4000;
+/** Up to this many bytes are copied one by one, which is faster than making a view. */
+const maxLoopBytes = 64;
 const hashFactor = 0x01000193;
 
-/** The hash of a text as UTF-8: FNV-1a, begun with the length and mixed at the end. */
+/** The hash of a text as UTF-8: FNV-1a, seeded with the length and mixed at the end. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = hashSeed ^ (end - start);
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), hashFactor);
   return finish(hash);
 }
 
-/** The text of a few bytes; null where they are not all ASCII. Each call of `fromCharCode` makes a text: for eight at once. */
+/**
+ * The text of a few bytes; null if they are not all ASCII. Each call of `fromCharCode` makes a string, so it
+ * takes eight at once.
+ */
 function shortText(bytes: Uint8Array, start: number, end: number): string | null {
   let text = '';
   let at = start;
@@ -368,14 +379,17 @@ function looseByte(byte: number): number {
   return byte === 0x5f || byte === 0x2d ? 0x20 : lower(byte);
 }
 
-/** True where the bytes up to `end` are these, loosely. Texts that were numbered differ at their end. */
+/**
+ * True if the bytes before `end` loosely equal these. Numbered texts differ at their end, so comparison
+ * starts there.
+ */
 function isLoosely(arena: Uint8Array, end: number, bytes: Uint8Array): boolean {
   for (let at = bytes.length - 1, from = end - bytes.length; at >= 0; at--)
     if (looseByte(arena[from + at] as number) !== bytes[at]) return false;
   return true;
 }
 
-/** The byte of an ASCII letter in lower case; any other as it is. */
+/** The byte of an ASCII letter in lower case; any other unchanged. */
 function lower(byte: number): number {
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 }

@@ -10,7 +10,7 @@ const fact = (arg: string, changes: Partial<FactToStore> = {}): FactToStore => (
   ...changes,
 });
 
-/** The ends that the store tells of, as `arg@scope until`. */
+/** The ended validities that the store reports, as `arg@scope until`. */
 function ends(
   store: FactStore,
   generation: number,

@@ -1,38 +1,39 @@
-/**
- * Facts whose validity had ended when they were asserted again: what explanations still tell of them.
- *
- * An ended fact lies in its relation until it is asserted anew; that version then dies, and compaction lets go of it.
- * The end is kept here, the latest one for each fact, for a day after it and not much longer. Changed by `apply` alone,
- * with the time of the record, so that every replica remembers the same.
- */
+/** The end of a fact's validity, remembered after the fact was asserted again. */
 export interface EndedFact {
   /** The ids of the arguments, and the number of the scope. */
   readonly identity: Int32Array;
   readonly until: number;
-  /** The generation that asserted the fact anew: readers of earlier ones see the version itself. */
+  /** The generation that asserted the fact again; readers of earlier ones see the version itself. */
   readonly replacedIn: number;
 }
 
-/** What was remembered at one moment, in the order of its relations. */
+/** The entries at one moment, in the order of their relations. */
 export interface PinnedEnds {
   readonly entries: { readonly relation: string; readonly fact: EndedFact }[];
-  /** So many will be swept. */
+  /** Number of entries at which the next sweep is due. */
   readonly sweepAt: number;
 }
 
-/** How long an expired fact is told of, in milliseconds. */
+/** How long an ended validity is reported, in milliseconds. */
 export const endRememberedFor = 86_400_000;
 
-/** A tenant remembers no more; the earliest ends go first. */
-const mostRemembered = 100_000;
-const fewestBetweenSweeps = 1024;
+/** Limit per tenant; the earliest ends are dropped first. */
+const maxRemembered = 100_000;
+const minBetweenSweeps = 1024;
 
+/**
+ * Facts whose validity had ended when they were asserted again, so that explanations can still report it.
+ *
+ * An ended fact stays in its relation until it is asserted again; that version then dies, and compaction
+ * drops it. Its end is kept here, the latest one for each fact, for a day and not much longer. Only `apply`
+ * changes this, with the time of the record, so that every replica remembers the same.
+ */
 export class EndedFacts {
   readonly #byRelation = new Map<string, Map<string, EndedFact>>();
   #count = 0;
-  #sweepAt = fewestBetweenSweeps;
+  #sweepAt = minBetweenSweeps;
 
-  /** About what it takes: an entry, its key and its identity. */
+  /** Approximate bytes: an entry, its key and its identity. */
   get bytes(): number {
     return this.#count * 250;
   }
@@ -43,24 +44,24 @@ export class EndedFacts {
     if (this.#count >= this.#sweepAt) this.#sweep(time);
   }
 
-  /** What is remembered of a relation, perhaps for longer than a day. */
+  /** The entries of a relation, perhaps older than a day. */
   of(relation: string): Iterable<EndedFact> {
     return this.#byRelation.get(relation)?.values() ?? [];
   }
 
-  /** What is remembered of one fact, perhaps for longer than a day. */
+  /** The entry of one fact, perhaps older than a day. */
   find(relation: string, identity: Int32Array): EndedFact | null {
     return this.#byRelation.get(relation)?.get(identity.join(',')) ?? null;
   }
 
-  /** True where one of those that are wanted is remembered. */
+  /** True if any entry is wanted. */
   has(isWanted: (ended: EndedFact) => boolean): boolean {
     for (const facts of this.#byRelation.values())
       for (const ended of facts.values()) if (isWanted(ended)) return true;
     return false;
   }
 
-  /** Forgets those that are wanted. */
+  /** Removes the wanted entries. */
   forget(isWanted: (ended: EndedFact) => boolean): void {
     for (const [relation, facts] of this.#byRelation) {
       for (const [key, ended] of facts) {
@@ -72,7 +73,7 @@ export class EndedFacts {
     }
   }
 
-  /** All that is remembered, as it is now, and when it will next be swept. */
+  /** All current entries, and when the next sweep is due. */
   pin(): PinnedEnds {
     const entries: PinnedEnds['entries'] = [];
     for (const [relation, facts] of this.#byRelation)
@@ -80,7 +81,7 @@ export class EndedFacts {
     return { entries, sweepAt: this.#sweepAt };
   }
 
-  /** Remembers what was pinned, where nothing is remembered yet. */
+  /** Restores pinned entries into an empty store. */
   restore({ entries, sweepAt }: PinnedEnds): void {
     for (const { relation, fact } of entries) this.#put(relation, fact);
     this.#sweepAt = sweepAt;
@@ -94,16 +95,16 @@ export class EndedFacts {
     facts.set(key, ended);
   }
 
-  /** Lets go of what ended a day ago, and of half where that leaves too much. */
+  /** Drops what ended more than a day ago, and half of the rest if that is still too much. */
   #sweep(time: number): void {
     this.#forgetUntil(time - endRememberedFor);
-    if (this.#count > mostRemembered) {
+    if (this.#count > maxRemembered) {
       const ends = [...this.#byRelation.values()].flatMap((facts) =>
         Array.from(facts.values(), ({ until }) => until),
       );
       this.#forgetUntil(Float64Array.from(ends).sort()[ends.length >>> 1] as number);
     }
-    this.#sweepAt = Math.max(fewestBetweenSweeps, Math.min(this.#count * 2, mostRemembered + 1));
+    this.#sweepAt = Math.max(minBetweenSweeps, Math.min(this.#count * 2, maxRemembered + 1));
   }
 
   #forgetUntil(time: number): void {

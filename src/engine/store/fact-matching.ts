@@ -1,30 +1,34 @@
 /**
- * Stored facts by pattern: which rows have these constants, these equal arguments, this scope.
+ * Matches stored facts against patterns: rows with these constants, equal arguments, and scope.
  *
- * What is looked for by a constant or a scope is found through an index of the relation, made when first wanted; the
- * rest is a walk over its rows. Which versions count (alive, visible, ended) the caller says.
+ * A pattern with a constant or a scope uses an index of the relation, made on first use; any other scans the
+ * rows. The caller decides which versions count (alive, visible, ended).
  */
 import { relationKey } from '../language/terms.ts';
 import type { ConstantIds } from './dictionary.ts';
 import type { EndedFact, EndedFacts } from './ended-facts.ts';
 import type { StoredRelation } from './stored-relation.ts';
 
-/** A version of a stored fact: where it lies. */
+/** One version of a stored fact, by its row. */
 export interface FactRow {
   readonly relation: StoredRelation;
   readonly row: number;
 }
 
+/** A pattern of facts. */
 export interface FactPattern {
   readonly predicate: string;
-  /** Constants, and variables that start with `?`. A variable twice matches equal constants. */
+  /** Constants, and variables that start with `?`. A repeated variable matches equal constants. */
   readonly args: readonly string[];
   /** null: both truth values. */
   readonly truthVal: boolean | null;
   readonly scope: ScopeChoice;
 }
 
-/** null: every scope; '' cannot be a scope's name, so `unscoped` is a choice of its own. */
+/**
+ * The scopes of a view: all, one, or facts without scope. A name cannot be '', so `unscoped` is a case of its
+ * own.
+ */
 export type ScopeChoice =
   | { readonly kind: 'all' }
   | { readonly kind: 'unscoped' }
@@ -38,14 +42,14 @@ export interface MatchedStore {
   relation(predicate: string, arity: number, negated: boolean): StoredRelation | null;
 }
 
-/** Up to so many scopes an atom is looked for in one after the other, which takes no index. */
-const fewScopes = 8;
+/** Up to this many scopes, an atom is looked up in each scope in turn, which needs no index. */
+const maxScopesLookedUp = 8;
 
-/** In place of an id: whatever stands there. */
+/** In place of an id: matches anything. */
 const anyId = -2;
 
 /**
- * The facts that match and whose row is wanted, dead ones too. In the order of their birth within a relation.
+ * The facts that match and whose row is wanted, including dead ones, in order of birth within each relation.
  */
 export function* matchFacts(
   store: MatchedStore,
@@ -58,14 +62,14 @@ export function* matchFacts(
   }
 }
 
-/** What rows of a relation have to be to match a pattern. */
+/** A pattern compiled for one relation. */
 interface Wanted {
-  /** Columns and what they have to hold, in their order; the key may have room for more. */
+  /** Columns and the ids that they must have, in order; the key may have room for more. */
   readonly positions: readonly number[];
   readonly key: Int32Array;
-  /** True where all arguments are constants. */
+  /** True if all arguments are constants. */
   readonly isAtom: boolean;
-  /** Pairs of columns that have to hold the same. */
+  /** Pairs of columns that must be equal. */
   readonly equal: readonly [number, number][];
 }
 
@@ -116,17 +120,17 @@ function* matchIn(
   for (let at = rows.length - 1; at >= 0; at--) yield { relation, row: rows[at] as number };
 }
 
-/** How many rows are found at most, and how many are looked at for them. */
+/** Limits of the rows returned and of the rows scanned for them. */
 interface LookUpLimits {
   readonly found: number;
   readonly seen: number;
 }
 
 const unbounded: LookUpLimits = { found: Number.POSITIVE_INFINITY, seen: Number.POSITIVE_INFINITY };
-/** So many rows are looked at in one turn: those of one key may be a million that are dead, or of other scopes. */
-const mostSeen = 2_048;
+/** Rows scanned at most in one turn: a million rows of one key may be dead, or of other scopes. */
+const maxScanned = 2_048;
 
-/** The rows that are found through an index, newest first; null where they are more than the limits allow. */
+/** The rows found through an index, newest first; null if a limit is exceeded. */
 function rowsFound(
   relation: StoredRelation,
   { positions, key, equal }: Wanted,
@@ -146,8 +150,8 @@ function rowsFound(
 }
 
 /**
- * As `matchFacts` for the rows that a reader of this generation and time sees, where an index finds them among few others and
- * there are at most so many; else null.
+ * `matchFacts` for the rows visible at this generation and time, if an index finds them with few others and
+ * there are at most `most`; else null.
  */
 export function lookUpFew(
   store: MatchedStore,
@@ -169,7 +173,7 @@ export function lookUpFew(
     if (relation === null) continue;
     const rows =
       (wanted.isAtom ? versionsSeen(store, relation, wanted.key, pattern.scope, generation) : null) ??
-      rowsFound(relation, wanted, isVisible, { found: most - found.length, seen: mostSeen });
+      rowsFound(relation, wanted, isVisible, { found: most - found.length, seen: maxScanned });
     if (rows === null) return null;
     for (let at = rows.length - 1; at >= 0; at--) {
       const row = rows[at] as number;
@@ -183,8 +187,9 @@ export function lookUpFew(
 const truthValues = [false, true];
 
 /**
- * The rows of the atom that a reader of this generation may see, newest first, found without an index. null where there
- * are many scopes to look in, or a version is newer than the reader: older ones are not found so.
+ * The rows of the atom that a reader of this generation may see, newest first, found without an index. null
+ * if there are many scopes to look in, or if a version is newer than the reader, since older versions cannot
+ * be found this way.
  */
 function versionsSeen(
   store: MatchedStore,
@@ -193,13 +198,13 @@ function versionsSeen(
   choice: ScopeChoice,
   generation: number,
 ): number[] | null {
-  if (choice.kind === 'all' && store.scopeNames.length > fewScopes) return null;
+  if (choice.kind === 'all' && store.scopeNames.length > maxScopesLookedUp) return null;
   const rows = rowsOfAtom(store, relation, ids, choice);
   for (const row of rows) if ((relation.birth[row] as number) > generation) return null;
   return rows.length < 2 ? rows : rows.sort((left, right) => right - left);
 }
 
-/** The ends that are remembered of facts that match, since the facts were asserted again. */
+/** The remembered ends of matching facts that were asserted again since. */
 export function* matchRemembered(
   store: MatchedStore,
   remembered: EndedFacts,
@@ -233,9 +238,9 @@ export function* matchRemembered(
 }
 
 /**
- * Rows of the relation with these argument ids, in no order: of every scope of the choice at least the newest,
- * dead or alive. Costs in proportion to how many rows the atom has, however many scopes there are; in the view of
- * many scopes by an index over all arguments.
+ * Rows of the relation with these argument ids, unordered: of every scope of the choice at least the newest,
+ * dead or alive. The cost is in proportion to the rows of the atom, however many scopes there are; with many
+ * scopes an index over all arguments is used.
  */
 export function rowsOfAtom(
   store: MatchedStore,
@@ -248,7 +253,7 @@ export function rowsOfAtom(
   const first = choice.kind === 'scope' ? store.scopeNumber(choice.scope) : 0;
   const end = isOfOne ? first + 1 : store.scopeNames.length;
   const rows: number[] = [];
-  if (isOfOne || end <= fewScopes) {
+  if (isOfOne || end <= maxScopesLookedUp) {
     const identity = new Int32Array(arity + 1);
     for (let position = 0; position < arity; position++) identity[position] = ids[position] as number;
     for (let scope = Math.max(0, first); scope < end; scope++) {
@@ -264,7 +269,7 @@ export function rowsOfAtom(
   return rows;
 }
 
-/** Pairs of positions that hold the same variable; `?_` matches anything each time. */
+/** Pairs of positions with the same variable; `?_` matches anything each time. */
 export function equalPositions(args: readonly string[]): [number, number][] {
   const pairs: [number, number][] = [];
   for (let position = 1; position < args.length; position++) {

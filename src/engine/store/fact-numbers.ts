@@ -1,52 +1,56 @@
 /**
- * The facts of one tenant by number: ids, where the newest version of each lies, and when it changed.
+ * The facts of one tenant by number: ids, the newest version of each, and when it changed.
  *
- * Facts are numbered from 0 in the order of their assertion, and a number is never given twice. The id is text made
- * of the generation that asserted the fact and its place among the new facts of that write, so every replica gives the
- * same ids. A fact whose versions have all been let go keeps its number; it is found no longer. What a version holds
- * is its relation's business.
+ * Facts are numbered from 0 in order of assertion, and a number is never reused. The id is made of the
+ * generation that asserted the fact and its index among the new facts of that write, so every replica assigns
+ * the same ids. A fact whose versions were all dropped keeps its number but is not found any more. The
+ * contents of a version are in its relation.
  */
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 
-/** Where the newest version of a fact lies: the relation's number, and the row; -1 where it was let go. */
+/** The newest version of a fact: the relation's number, and the row; -1 if it was dropped. */
 export interface FactPlace {
   readonly relation: number;
   readonly row: number;
 }
 
-/** Facts that are numbered before anything is added, as columns. */
+/** Facts numbered before anything is added, as columns. */
 export interface NumberedFacts {
-  /** How many numbers were given. */
+  /** Number of facts numbered. */
   readonly count: number;
-  /** By number: see `FactPlace`. Their length is at least `count`. */
+  /** By number: see `FactPlace`. At least `count` elements. */
   readonly relations: Int32Array;
   readonly rows: Int32Array;
-  /** Writes that asserted something: their generations, ascending, and the number of the first new fact of each. */
+  /**
+   * The writes that asserted facts: their generations, ascending, and the number of the first new fact of
+   * each.
+   */
   readonly generations: Float64Array;
   readonly firsts: Int32Array;
-  /** By number: the generations that changed a fact after its assertion, ascending, the last ten. */
+  /** By number: the last ten generations that changed a fact after its assertion, ascending. */
   readonly changes: Map<number, number[]>;
   /** By number: see `createdAtOf`. */
   readonly createdAt: Map<number, number>;
 }
 
-/** A write that asserted facts: those numbered from `first` to before `end`. */
+/** A write that asserted facts: those numbered from `first` up to, not including, `end`. */
 export interface AssertingWrite {
-  /** Among the writes that asserted something. */
+  /** Index among the writes that asserted facts. */
   readonly place: number;
   readonly generation: number;
   readonly first: number;
   readonly end: number;
 }
 
-/** So many writes are looked at one after the other before the place is searched. */
-const fewWrites = 8;
+/** Up to this many writes are scanned before a binary search. */
+const maxScannedWrites = 8;
 
-/** So many changes of a fact are remembered. */
-const longestHistory = 10;
-const greatestNumber = 0x7fff_ffff;
+/** Changes remembered per fact. */
+const maxHistory = 10;
+const maxNumber = 0x7fff_ffff;
 
+/** Assigns and resolves the numbers and ids of one tenant's facts; see the top of this file. */
 export class FactNumbers {
   #relationOf: Int32Array;
   #rowOf: Int32Array;
@@ -56,7 +60,7 @@ export class FactNumbers {
   #writes: number;
   readonly #changes: Map<number, number[]>;
   readonly #createdAt: Map<number, number>;
-  /** While a moment is pinned: the changes, as they were then, of facts that have changed since. */
+  /** While a moment is pinned: the changes, as of then, of facts that have changed since. */
   #before: Map<number, readonly number[]> | null = null;
 
   constructor(facts: NumberedFacts | null = null) {
@@ -74,7 +78,7 @@ export class FactNumbers {
     return this.#count;
   }
 
-  /** Writes that asserted something. */
+  /** Number of writes that asserted facts. */
   get writes(): number {
     return this.#writes;
   }
@@ -84,10 +88,10 @@ export class FactNumbers {
     return byteLength + this.#rowOf.byteLength + this.#generations.byteLength + this.#firsts.byteLength;
   }
 
-  /** The number of a new fact of this generation, in the relation with this number. */
+  /** Assigns a number to a new fact of this generation, in the relation with this number. */
   give(relation: number, generation: number): number {
     const number = this.#count;
-    if (number === greatestNumber)
+    if (number === maxNumber)
       throw new EngineError('StorageUnavailable', 'a tenant holds at most 2^31 - 1 facts');
     if (number >= this.#relationOf.length) {
       this.#relationOf = enlarged(this.#relationOf, new Int32Array(roomAfter(this.#relationOf.length)));
@@ -105,44 +109,44 @@ export class FactNumbers {
     return { relation: this.#relationOf[number] as number, row: this.#rowOf[number] as number };
   }
 
-  /** Says where the newest version of the fact lies. */
+  /** Sets the row of the fact's newest version. */
   move(number: number, row: number): void {
     this.#rowOf[number] = row;
   }
 
-  /** Notes that the fact changed after its assertion. */
+  /** Records that the fact changed after its assertion. */
   noteChange(number: number, generation: number): void {
     const changes = this.#changes.get(number) ?? [];
     if (this.#before?.has(number) === false) this.#before.set(number, [...changes]);
     changes.push(generation);
-    if (changes.length > longestHistory) changes.shift();
+    if (changes.length > maxHistory) changes.shift();
     this.#changes.set(number, changes);
   }
 
-  /** Generations of the last changes of the fact after its assertion, ascending, at most ten. */
+  /** Generations of the fact's last changes after its assertion, ascending, at most ten. */
   changesOf(number: number): readonly number[] {
     return this.#changes.get(number) ?? [];
   }
 
   /**
-   * When the fact was there first, where that is not when its number was given: a fact that was restored. null for any
-   * other. Never changes after the write that gave the number.
+   * When a restored fact first existed, before its number was assigned. null for any other fact. Never
+   * changes after the write that assigned the number.
    */
   createdAtOf(number: number): number | null {
     return this.#createdAt.size === 0 ? null : (this.#createdAt.get(number) ?? null);
   }
 
-  /** Says when a fact was there first whose number this write gave. Epoch milliseconds. */
+  /** Sets when a fact numbered by the current write first existed, in epoch milliseconds. */
   setCreatedAt(number: number, time: number): void {
     this.#createdAt.set(number, time);
   }
 
-  /** The facts for which `createdAtOf` has a time, in the order of their numbers. */
+  /** The facts for which `createdAtOf` has a time, by number. */
   restored(): IterableIterator<readonly [number, number]> {
     return this.#createdAt.entries();
   }
 
-  /** Keeps the changes as they are now to be read with `pinnedChanges`, until `unpin`. One moment at a time. */
+  /** Pins the current changes, to be read with `pinnedChanges`, until `unpin`. One moment at a time. */
   pin(): void {
     assert(this.#before === null, 'one moment is pinned at a time');
     this.#before = new Map();
@@ -152,7 +156,7 @@ export class FactNumbers {
     this.#before = null;
   }
 
-  /** The facts that had changed after their assertion at the pinned moment, with `changesOf`, in no order. */
+  /** The facts that had changed after their assertion at the pinned moment, with `changesOf`, unordered. */
   *pinnedChanges(): Generator<readonly [number, readonly number[]]> {
     const before = present(this.#before, 'a moment is pinned');
     for (const [number, changes] of this.#changes) {
@@ -161,15 +165,15 @@ export class FactNumbers {
     }
   }
 
-  /** The generation of the write with this place, and the number of its first new fact. */
+  /** The generation of the write with this index, and the number of its first new fact. */
   write(place: number): { readonly generation: number; readonly first: number } {
     return { generation: this.#generations[place] as number, first: this.#firsts[place] as number };
   }
 
-  /** The write that asserted the fact. It is looked for from `near` on, the place of another one, where that is given. */
+  /** The write that asserted the fact. The search starts at `near`, the index of another write, if given. */
   writeOf(number: number, near = -1): AssertingWrite {
     let place = near;
-    for (let tries = 0; tries < fewWrites; tries++, place++) {
+    for (let tries = 0; tries < maxScannedWrites; tries++, place++) {
       if (place < 0 || place >= this.#writes || number < (this.#firsts[place] as number)) break;
       const end = this.#endOf(place);
       if (number < end) return { place, ...this.write(place), end };
@@ -188,7 +192,7 @@ export class FactNumbers {
     return this.#generations[this.#writeOf(number)] as number;
   }
 
-  /** The number of the fact with this id; -1 where none was given it. */
+  /** The number of the fact with this id; -1 if there is none. */
   numberOf(id: string): number {
     const parts = /^f(\d{1,15})-(\d{1,15})$/.exec(id);
     if (parts === null) return -1;
@@ -199,14 +203,16 @@ export class FactNumbers {
     return number < this.#endOf(at) ? number : -1;
   }
 
-  /** The numbers of the new facts of this generation, `end` exclusive; none where it asserted nothing. */
+  /**
+   * The numbers of the new facts of this generation, `end` exclusive; an empty range if it asserted nothing.
+   */
   numbersOf(generation: number): { readonly first: number; readonly end: number } {
     const at = after(this.#generations, this.#writes, generation) - 1;
     if (at < 0 || this.#generations[at] !== generation) return { first: 0, end: 0 };
     return { first: this.#firsts[at] as number, end: this.#endOf(at) };
   }
 
-  /** The number after that of the last new fact of the write with this place. */
+  /** The number after the last new fact of the write with this index. */
   #endOf(place: number): number {
     return place + 1 < this.#writes ? (this.#firsts[place + 1] as number) : this.#count;
   }
@@ -221,14 +227,14 @@ export class FactNumbers {
     this.#writes++;
   }
 
-  /** The place of the write that asserted the fact. */
+  /** The index of the write that asserted the fact. */
   #writeOf(number: number): number {
     const place = after(this.#firsts, this.#writes, number) - 1;
     return present(place < 0 ? null : place, 'every fact belongs to a write');
   }
 }
 
-/** The place of the first of so many ascending values that is above this one. */
+/** The index of the first of `count` ascending values that is greater than `value`. */
 function after(values: Int32Array | Float64Array, count: number, value: number): number {
   let low = 0;
   let high = count;

@@ -7,7 +7,7 @@ function fact(predicate: string, args: readonly string[], changes: Partial<FactT
   return { predicate, args, truthVal: true, scope: null, ...changes };
 }
 
-/** What matches, as `args@scope`, at the latest generation and this time. */
+/** The matching facts, as `args@scope`, at the latest generation and this time. */
 function matching(
   store: FactStore,
   args: readonly string[],
@@ -249,7 +249,7 @@ test('the versions of an atom are found in every scope of the choice, however ma
   }
 });
 
-/** A store of one fact `p(a, b)`, behind so many rows of the same key that nobody sees any more. */
+/** A store with one fact `p(a, b)` after many rows of the same key that are no longer visible. */
 function behindDead(count: number): FactStore {
   const store = new FactStore(0);
   const stored = (args: readonly string[]) => store.store(fact('p', args), 1, 0);
@@ -264,10 +264,10 @@ const few = (store: FactStore, args: readonly string[], changes: Partial<FactPat
 };
 
 test('few facts are looked for among so many rows of a key, and among no more', () => {
-  // 2,048 rows are looked at, the one that is found among them.
+  // 2,048 rows are scanned, including the one found.
   expect(few(behindDead(2_047), ['a', '?y'])).toEqual(['a,b']);
   expect(few(behindDead(2_048), ['a', '?y'])).toBeNull();
-  // An atom is found by itself, whatever else stands under its arguments.
+  // An atom is found directly, whatever else has the same arguments.
   expect(few(behindDead(2_048), ['a', 'b'])).toEqual(['a,b']);
   expect(few(behindDead(2_048), ['a', 'd7'])).toEqual([]);
 });

@@ -19,24 +19,18 @@ import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-num
 import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { ScopeNames } from './scope-names.ts';
 import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
-import { mostTogether } from './hash-slots.ts';
+import { maxBatch } from './hash-slots.ts';
 import { RelationNames } from './relation-names.ts';
 import { StoredRelation } from './stored-relation.ts';
 import { type ArchivedVersions, type PinnedArchive, VersionArchive } from './version-archive.ts';
 
-/**
- * The facts of one tenant: the dictionary, the stored relations, and how a fact is found by its id.
- *
- * Facts are numbered in the order of their assertion; the id is text made of the generation that asserted the
- * fact and its place among the new facts of that write, so that every replica gives the same ids. Everything here
- * is changed by `apply` only. Uses of facts are observed elsewhere (`FactUses`).
- */
+/** A fact to store. */
 export interface FactToStore {
   readonly predicate: string;
   readonly args: readonly string[];
   readonly truthVal: boolean;
   readonly scope: string | null;
-  /** Absent: as it was. 'always' and 'never' clear the bound. */
+  /** Absent: unchanged. 'always' and 'never' clear the bound. */
   readonly validFrom?: number | 'always';
   readonly validUntil?: number | 'never';
   readonly metadata?: Metadata;
@@ -45,22 +39,22 @@ export interface FactToStore {
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
 export type { Bounds, FactVersion } from './fact-version.ts';
 
-/** What makes two facts the same fact. */
+/** What identifies a fact. */
 export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
 
-/** The facts of a tenant at one moment: see `FactStore.pin`. */
+/** The facts of a tenant at one moment; see `FactStore.pin`. */
 export interface PinnedFacts {
   readonly createdAt: number;
   readonly dictionary: Dictionary;
   readonly constants: number;
-  /** By their numbers, from 1 on. */
+  /** By number, from 1 on. */
   readonly forgottenThrough: number;
   readonly scopes: readonly string[];
   readonly scopeRecords: SavedScopes;
   readonly mergeBases: SavedBases;
-  /** What merge bases need beside what is alive, with how much of it there is. */
+  /** Dead versions that merge bases need, with their number. */
   readonly archive: readonly PinnedArchive[];
-  /** By their numbers. */
+  /** By number. */
   readonly relations: readonly { readonly relation: StoredRelation; readonly rows: number }[];
   readonly numbers: FactNumbers;
   readonly count: number;
@@ -68,7 +62,7 @@ export interface PinnedFacts {
   readonly ended: PinnedEnds;
 }
 
-/** What a store of facts is restored from. */
+/** What a store is restored from. */
 export interface RestoredFacts {
   readonly createdAt: number;
   readonly dictionary: Dictionary;
@@ -82,34 +76,43 @@ export interface RestoredFacts {
   readonly ended: PinnedEnds;
 }
 
+/** The bounds of a fact that is always valid. */
 export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
-/** A version without anything that few facts have. */
+/** A version without validity and metadata. */
 const plainVersion: FactVersion = { ...openBounds, metadata: null };
 
+/** What `store` did, and the fact's newest version. */
 export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
 
+/**
+ * The facts of one tenant (MVCC): the dictionary, the relations with their versions, and facts by id.
+ *
+ * Facts are numbered in order of assertion; the id is made of the generation that asserted the fact and its
+ * index among the new facts of that write, so that every replica assigns the same ids. Only `apply` changes
+ * the store. Uses of facts are recorded elsewhere (`FactUses`).
+ */
 export class FactStore {
   readonly createdAt: number;
-  /** Whatever was stored for this tenant up to this generation is not known any more. */
+  /** What was stored for this tenant up to this generation is no longer known. */
   forgottenThrough = 0;
-  /** Moves with every change of what is stored, and of where it lies. */
+  /** Incremented whenever stored facts, or their rows, change. */
   version = 0;
   readonly dictionary: ConstantIds;
   readonly boundaries = new Boundaries();
   readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
-  /** The same by predicate alone: so one is found without its key. */
+  /** The same by predicate alone, for look-ups without a key. */
   readonly #byPredicate = new Map<string, StoredRelation[]>();
-  /** Made when it is first asked for. */
+  /** Made on first use. */
   #names: RelationNames | null = null;
   readonly #scopeNames = new ScopeNames();
   readonly scopes = new ScopeRecords();
-  /** What forks and merges remember: see `changeBases`. */
+  /** The merge bases from forks and merges; see `changeBases`. */
   #mergeBases = new MergeBases();
   readonly #archive = new VersionArchive();
   readonly #numbers: FactNumbers;
-  /** By their numbers, which stay when a relation is compacted. */
+  /** By number, which compaction keeps. */
   readonly #relationList: StoredRelation[] = [];
   /** See `#room`. */
   #identity = new Int32Array(1);
@@ -121,8 +124,8 @@ export class FactStore {
   }
 
   /**
-   * A store of facts that were kept apart, ready to be read and written. `time` is the logical time they were kept at:
-   * instants at which a validity begins or ends after it are to come.
+   * Restores a store, ready for reads and writes. `time`: the logical time at which the facts were saved;
+   * validity boundaries after it are still to come.
    */
   static async restored(kept: RestoredFacts, time: number, slices: Slices): Promise<FactStore> {
     const store = new FactStore(kept.createdAt, kept.dictionary, new FactNumbers(kept.numbers));
@@ -130,7 +133,7 @@ export class FactStore {
     for (const scope of kept.scopes) store.#scopeNames.intern(scope);
     const inScopes: AliveFact[] = [];
     for (const relation of kept.relations) {
-      store.#place(relation);
+      store.#register(relation);
       for (let row = 0; row < relation.count; row++) {
         if ((row & 0x3fff) === 0x3fff) await slices.breathe();
         if (!relation.isAlive(row)) continue;
@@ -150,9 +153,9 @@ export class FactStore {
   }
 
   /**
-   * What there is now, to be read later while writes go on, in a turn in which no write is half done. What it names
-   * is read there up to the counts that are given; a version that died later was alive then. Its numbers are to be
-   * unpinned at the end. One moment at a time.
+   * Pins the current state, to be read while writes go on; call it between writes. Read everything only up to
+   * the given counts; a version that died later was alive then. The numbers must be unpinned at the end. One
+   * moment at a time.
    */
   pin(): PinnedFacts {
     const { dictionary } = this;
@@ -175,7 +178,7 @@ export class FactStore {
     };
   }
 
-  /** Facts that count as stored at this time, in this generation, the last one: alive, their validity not ended. */
+  /** Number of facts stored at this time in the last generation: alive, their validity not ended. */
   countStored(generation: number, time: number): number {
     let count = 0;
     for (const relation of this.relations.values()) {
@@ -194,17 +197,17 @@ export class FactStore {
     return bytes;
   }
 
-  /** Names of scopes by their number; 0 is "without scope". */
+  /** Names of scopes by number; 0 is "without scope". */
   get scopeNames(): readonly (string | null)[] {
     return this.#scopeNames.names;
   }
 
-  /** The number of the scope; -1 where no fact was ever in it. */
+  /** The number of the scope; -1 if it never had a fact. */
   scopeNumber(scope: string | null): number {
     return this.#scopeNames.numberOf(scope);
   }
 
-  /** The names of all relations, of those that have no facts any more too. */
+  /** The names of all relations, including those that have no facts any more. */
   get names(): RelationNames {
     if (this.#names === null) {
       this.#names = new RelationNames();
@@ -213,7 +216,7 @@ export class FactStore {
     return this.#names;
   }
 
-  /** The relations with this predicate, those that have no facts any more too. */
+  /** The relations of this predicate, including those that have no facts any more. */
   relationsOf(predicate: string): readonly StoredRelation[] {
     return this.#byPredicate.get(predicate) ?? [];
   }
@@ -226,7 +229,7 @@ export class FactStore {
     return null;
   }
 
-  /** The newest version of exactly this fact, dead or alive, or null where there was none. */
+  /** The newest version of exactly this fact, dead or alive; null if there was none. */
   find(predicate: string, args: readonly string[], truthVal: boolean, scope: string | null): FactRow | null {
     const relation = this.relation(predicate, args.length, !truthVal);
     const scopeNumber = this.scopeNumber(scope);
@@ -238,7 +241,7 @@ export class FactStore {
     return row < 0 ? null : { relation, row };
   }
 
-  /** Versions of exactly this atom in the scopes of the choice, in no order: see `rowsOf`. */
+  /** Versions of exactly this atom in the scopes of the choice, unordered; see `rowsOf`. */
   versionsOf(predicate: string, args: readonly string[], truthVal: boolean, choice: ScopeChoice): FactRow[] {
     const relation = this.relation(predicate, args.length, !truthVal);
     const identity = relation === null ? null : this.#identityOf(args);
@@ -246,7 +249,7 @@ export class FactStore {
     return this.rowsOf(relation, identity, choice).map((row) => ({ relation, row }));
   }
 
-  /** True where the version counts as stored at this time: alive, its validity not ended. */
+  /** True if the version counts as stored at this time: alive, its validity not ended. */
   isStored({ relation, row }: FactRow, time: number): boolean {
     return this.#isStored(relation, row, time);
   }
@@ -257,8 +260,8 @@ export class FactStore {
   }
 
   /**
-   * Stores the fact in this generation at this logical time: a new fact, a new version of it, or nothing where
-   * all that is given is as it was.
+   * Stores the fact in this generation at this logical time: a new fact, a new version of it, or nothing if
+   * everything given is unchanged.
    */
   store(fact: FactToStore, generation: number, time: number): StoreOutcome {
     const relation = this.#relationFor(fact.predicate, fact.args.length, !fact.truthVal);
@@ -270,10 +273,7 @@ export class FactStore {
     return this.#store(fact, relation, identity, generation, time);
   }
 
-  /**
-   * Stores the facts from one place in the list to before another, in their order, each as `store`; `stored` is told what
-   * became of each. Where there are many facts it takes less than one by one: see `Dictionary.internAll`.
-   */
+  /** `store` for a range of the list, in order and faster; calls `stored` with each outcome. */
   storeAll(
     facts: readonly FactToStore[],
     { from, end }: { readonly from: number; readonly end: number },
@@ -290,9 +290,9 @@ export class FactStore {
       const first = facts[at] as FactToStore;
       const arity = first.args.length;
       const relation = this.#relationFor(first.predicate, arity, !first.truthVal);
-      // Those of one relation mostly come together.
+      // Facts of one relation mostly come together.
       let count = 0;
-      for (; count < mostTogether && at + count < end && isOf(facts[at + count], relation); count++)
+      for (; count < maxBatch && at + count < end && isOf(facts[at + count], relation); count++)
         scopes[count] = this.internScope((facts[at + count] as FactToStore).scope);
       relation.fetch(ids, next, scopes, count);
       const identity = this.#room(arity);
@@ -304,7 +304,7 @@ export class FactStore {
     }
   }
 
-  /** `identity` holds the ids of the arguments, then the scope. */
+  /** `identity`: the ids of the arguments, then the scope. */
   #store(
     fact: FactToStore,
     relation: StoredRelation,
@@ -318,15 +318,15 @@ export class FactStore {
     return this.#put(relation, identity, known, versionAfter(fact, kept), generation, time);
   }
 
-  /** Room for the ids of a fact with so many arguments and its scope, until the next one is asked for. */
+  /** Scratch space for the ids of a fact's arguments and its scope, valid until the next call. */
   #room(arity: number): Int32Array {
     if (this.#identity.length !== arity + 1) this.#identity = new Int32Array(arity + 1);
     return this.#identity;
   }
 
   /**
-   * Stores the fact with these ids (its arguments, then the scope) in exactly this version: a new fact, one in place
-   * of the version before, or nothing where that is alike.
+   * Stores the fact with these ids (its arguments, then the scope) in exactly this version: a new fact, a
+   * replacement of the previous version, or nothing if that is equal.
    */
   put(
     relation: StoredRelation,
@@ -338,7 +338,7 @@ export class FactStore {
     return this.#put(relation, identity, relation.find(identity), version, generation, time);
   }
 
-  /** As `put`; `known` is the newest row with these ids, below 0 where there is none. */
+  /** `put`, where `known` is the newest row with these ids, negative if there is none. */
   #put(
     relation: StoredRelation,
     identity: Int32Array,
@@ -361,7 +361,7 @@ export class FactStore {
     }
     this.version++;
     const { from, until, metadata } = version;
-    const number = this.#numbers.give(relation.place, generation);
+    const number = this.#numbers.give(relation.storeIndex, generation);
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
     this.#noteBounds(number, from, until, time);
@@ -369,7 +369,7 @@ export class FactStore {
     return { status: 'asserted', relation, row };
   }
 
-  /** True where storing the fact would find it unchanged. */
+  /** True if storing the fact would change nothing. */
   isAlready(fact: FactToStore, time: number): boolean {
     const known = this.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
     if (known === null || !this.isStored(known, time)) return false;
@@ -383,7 +383,7 @@ export class FactStore {
     );
   }
 
-  /** Ends a fact that is alive. */
+  /** Ends a live fact. */
   retract(fact: FactRow, generation: number): void {
     this.version++;
     const version = this.versionAt(fact);
@@ -397,14 +397,14 @@ export class FactStore {
     return this.#mergeBases;
   }
 
-  /** What has died of the facts of merge bases, by relation, as it is now: later changes only add to it. */
+  /** The dead versions of facts in merge bases, by relation; later changes only add to it. */
   get archive(): ReadonlyMap<string, ArchivedVersions> {
     return this.#archive.byRelation;
   }
 
   /**
-   * Puts other merge bases in the place of those that are there, in slices: what `writes` ends is kept where the new ones
-   * need it, and what only the former ones needed goes. The step that is returned makes them the ones that are there.
+   * Replaces the merge bases, in slices: versions that `writes` ends are archived if the new bases need them,
+   * and versions that only the old bases needed are dropped. The returned step makes the new bases current.
    */
   *changeBases(
     bases: MergeBases,
@@ -419,17 +419,17 @@ export class FactStore {
     };
   }
 
-  /** A version dies; one whose validity has ended is in no base any more. */
+  /** Archives a dying version; one whose validity has ended is in no base any more. */
   #archiveDead({ relation, row }: FactRow, version: FactVersion, generation: number): void {
     if (version.until > this.scopes.settledThrough) this.#archive.died(relation, row, version, generation);
   }
 
-  /** True where ends of facts in these scopes are remembered that were asserted again since. */
+  /** True if remembered ends of facts in these scopes, asserted again since, exist. */
   hasEnds(choice: ScopeChoice): boolean {
     return this.#ended.has(this.#isEndIn(choice));
   }
 
-  /** Remembers no longer how facts in these scopes ended that were asserted again since. */
+  /** Forgets remembered ends of facts in these scopes that were asserted again since. */
   forgetEnds(choice: ScopeChoice): void {
     this.version++;
     this.#ended.forget(this.#isEndIn(choice));
@@ -441,7 +441,7 @@ export class FactStore {
     return ({ identity }) => identity.at(-1) === scope;
   }
 
-  /** Takes note, in slices, of the validities that ended up to this time: see `ScopeRecords`. */
+  /** Processes, in slices, the validities that ended up to this time; see `ScopeRecords`. */
   settleScopes(time: number): Generator<'more', void, undefined> {
     return this.scopes.settle(time, (number, instant) => {
       const fact = this.versionOf(number);
@@ -461,15 +461,15 @@ export class FactStore {
     return versionAt(relation, row);
   }
 
-  /** The bounds of validity of exactly this fact as it is stored at this time; open where it is not. */
+  /** The validity bounds of exactly this fact as stored at this time; open if it is not stored. */
   boundsOf(fact: FactToStore, time: number): Bounds {
     const known = this.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
     return known === null || !this.isStored(known, time) ? openBounds : boundsOf(known.relation, known.row);
   }
 
   /**
-   * The generation that last changed exactly this fact, retractions included; 0 where it never was. Of a fact that
-   * is not there and may have been forgotten, the latest generation that can have retracted it.
+   * The generation that last changed exactly this fact, including retractions; 0 if none did. For a fact that
+   * is not stored and may have been forgotten, the latest generation that can have retracted it.
    */
   changedAt(predicate: string, args: readonly string[], truthVal: boolean, scope: string | null): number {
     const known = this.find(predicate, args, truthVal, scope);
@@ -478,12 +478,14 @@ export class FactStore {
     return death === Number.POSITIVE_INFINITY ? (known.relation.birth[known.row] as number) : death;
   }
 
-  /** The latest generation that can have retracted a fact of this relation of which nothing is known any more. */
+  /**
+   * The latest generation that can have retracted a fact of this relation of which nothing is known any more.
+   */
   forgottenOf(predicate: string, arity: number, negated: boolean): number {
     return Math.max(this.forgottenThrough, this.relation(predicate, arity, negated)?.forgottenThrough ?? 0);
   }
 
-  /** The versions that match and came or went after this generation. */
+  /** The matching versions that were born or died after this generation. */
   matchChanged(pattern: FactPattern, generation: number): Generator<FactRow> {
     return matchFacts(this, pattern, ({ birth, death }, row) => {
       const diedIn = death?.[row] ?? Number.POSITIVE_INFINITY;
@@ -492,9 +494,9 @@ export class FactStore {
   }
 
   /**
-   * Lets go of rows that died up to this generation, in relations most of whose rows did. Nobody may be reading at an
-   * earlier generation than the last. Returns those of the relations that are to be looked at again, since their
-   * dead rows are still held. Afterwards the id of a fact whose rows went names nothing.
+   * Drops tombstones of this generation and earlier, in relations that are mostly dead. Requires that no
+   * reader is at an earlier generation than the last. Returns the relations to try again, whose dead rows are
+   * still needed. Afterwards the ids of dropped facts are unknown.
    */
   compact(relations: Iterable<string>, generation: number): string[] {
     const left: string[] = [];
@@ -515,12 +517,12 @@ export class FactStore {
       if (this.#numbers.place(number).row === row) this.#numbers.move(number, -1);
     }
     for (let row = 0; row < fresh.count; row++) this.#numbers.move(fresh.number[row] as number, row);
-    const { place } = old;
+    const { storeIndex } = old;
     this.relations.set(key, fresh);
     const others = present(this.#byPredicate.get(old.predicate), 'a relation is found by its predicate');
     others[others.indexOf(old)] = fresh;
-    this.#relationList[place] = fresh;
-    fresh.place = place;
+    this.#relationList[storeIndex] = fresh;
+    fresh.storeIndex = storeIndex;
   }
 
   idOf(fact: FactRow): string {
@@ -532,27 +534,27 @@ export class FactStore {
     return this.#numbers.assertedIn(numberOf(fact));
   }
 
-  /** The numbers of the facts that this generation asserted: see `FactNumbers.numbersOf`. */
+  /** The numbers of the facts that this generation asserted; see `FactNumbers.numbersOf`. */
   numbersOf(generation: number): { readonly first: number; readonly end: number } {
     return this.#numbers.numbersOf(generation);
   }
 
-  /** The write that asserted the fact with this number: see `FactNumbers`. */
+  /** The write that asserted the fact with this number; see `FactNumbers`. */
   writeOf(number: number, near?: number): AssertingWrite {
     return this.#numbers.writeOf(number, near);
   }
 
-  /** When a fact that was restored was there first; null: it was not restored. See `FactNumbers.createdAtOf`. */
+  /** When a restored fact first existed; null if it was not restored. See `FactNumbers.createdAtOf`. */
   createdAtOf(fact: FactRow): number | null {
     return this.#numbers.createdAtOf(numberOf(fact));
   }
 
-  /** Says when a fact that this write asserts was there first. */
+  /** Sets when a fact asserted by the current write first existed. */
   setCreatedAt(fact: FactRow, time: number): void {
     this.#numbers.setCreatedAt(numberOf(fact), time);
   }
 
-  /** The newest version of the fact with this id, dead or alive; null where no fact of this tenant has it. */
+  /** The newest version of the fact with this id, dead or alive; null if this tenant has no such fact. */
   byId(id: string): FactRow | null {
     const number = this.#numbers.numberOf(id);
     if (number < 0) return null;
@@ -560,34 +562,32 @@ export class FactStore {
     return version.row < 0 ? null : version;
   }
 
-  /** The newest version, dead or alive, of the fact with this number; row -1 where compaction has let it go. */
+  /** The newest version, dead or alive, of the fact with this number; row -1 if compaction dropped it. */
   versionOf(number: number): FactRow {
     const { relation, row } = this.#numbers.place(number);
     return { relation: present(this.#relationList[relation], 'a fact has its relation'), row };
   }
 
-  /** The version of the fact that a reader at this generation and time takes as stored, or null where there is none. */
+  /** The version that a reader at this generation and time counts as stored, or null. */
   heldAt(fact: FactRow, generation: number, time: number): FactRow | null {
     const { relation } = fact;
     const row = relation.versionAt(fact.row, generation);
     return row >= 0 && relation.isHeld(row, generation, time) ? { relation, row } : null;
   }
 
-  /** Generations of the last changes of a fact after its assertion, ascending, at most ten. */
+  /** Generations of a fact's last changes after its assertion, ascending, at most ten. */
   changesOf(fact: FactRow): readonly number[] {
     return this.#numbers.changesOf(numberOf(fact));
   }
 
-  /**
-   * Rows of the relation with these argument ids, in no order: see `rowsOfAtom`.
-   */
+  /** Rows of the relation with these argument ids, unordered; see `rowsOfAtom`. */
   rowsOf(relation: StoredRelation, ids: Int32Array, choice: ScopeChoice): number[] {
     return rowsOfAtom(this, relation, ids, choice);
   }
 
   /**
-   * The facts that match, as seen at this generation and time; `notYetValid` takes in those whose validity has
-   * not begun. Rows of several scopes come one by one. In the order of assertion within a relation.
+   * The matching facts, as seen at this generation and time; `notYetValid` includes those whose validity has
+   * not begun. Copies in several scopes come one by one. In order of assertion within a relation.
    */
   match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
     return matchFacts(this, pattern, (relation, row) =>
@@ -595,12 +595,12 @@ export class FactStore {
     );
   }
 
-  /** As `match` where an index finds them and there are at most so many; else null. */
+  /** `match` if an index finds the facts and there are at most `most`; else null. */
   fewMatches(pattern: FactPattern, generation: number, time: number, most: number): FactRow[] | null {
     return lookUpFew(this, pattern, generation, time, most);
   }
 
-  /** The facts that match and were stored in this generation, but are valid only after this time. */
+  /** The matching facts that were stored in this generation but become valid only after this time. */
   matchPending(pattern: FactPattern, generation: number, time: number): Generator<FactRow> {
     return matchFacts(
       this,
@@ -613,8 +613,8 @@ export class FactStore {
   }
 
   /**
-   * The ends of validity, in the day before this time, of facts that match and had not been retracted before their
-   * end: of those that nobody asserted again, and of those asserted again, perhaps retracted since. In no order.
+   * The validities that ended in the day before this time, of matching facts that were not retracted before:
+   * both facts not asserted again, and facts asserted again, perhaps retracted since. Unordered.
    */
   *matchEnded(
     pattern: FactPattern & { readonly truthVal: boolean },
@@ -685,7 +685,7 @@ export class FactStore {
     return { status: 'updated', relation, row };
   }
 
-  /** The ids of the arguments, with room for the scope behind them; null where one was never interned. */
+  /** The ids of the arguments, with room for the scope after them; null if one was never interned. */
   #identityOf(args: readonly string[]): Int32Array | null {
     const identity = new Int32Array(args.length + 1);
     for (let position = 0; position < args.length; position++) {
@@ -705,29 +705,29 @@ export class FactStore {
     const known = this.relation(predicate, arity, negated);
     if (known !== null) return known;
     const relation = new StoredRelation(predicate, arity, negated);
-    this.#place(relation);
+    this.#register(relation);
     return relation;
   }
 
-  /** The number of the scope, given now where it is new. */
+  /** The number of the scope; assigns one if it is new. */
   internScope(scope: string | null): number {
     return this.#scopeNames.intern(scope);
   }
 
-  /** Gives a relation its number. */
-  #place(relation: StoredRelation): void {
+  /** Assigns the relation its number. */
+  #register(relation: StoredRelation): void {
     this.relations.set(keyOf(relation), relation);
     const others = this.#byPredicate.get(relation.predicate);
     if (others === undefined) this.#byPredicate.set(relation.predicate, [relation]);
     else others.push(relation);
     this.#names?.add(relation.predicate, relation.arity);
-    relation.place = this.#relationList.length;
+    relation.storeIndex = this.#relationList.length;
     this.#relationList.push(relation);
   }
 }
 
-/** Of facts that are stored together. */
-const scopes = new Int32Array(mostTogether);
+/** Scratch space of `storeAll`. */
+const scopes = new Int32Array(maxBatch);
 
 function isOf(fact: FactToStore | undefined, { predicate, arity, negated }: StoredRelation): boolean {
   return fact?.predicate === predicate && fact.args.length === arity && fact.truthVal !== negated;
@@ -748,7 +748,7 @@ function versionAt(relation: StoredRelation, row: number): FactVersion {
   return { from, until, metadata: metadata.get(row) ?? null };
 }
 
-/** The version that a fact asks for; what it does not give is as it was kept. */
+/** The version that a fact asks for; what it does not give is taken from `kept`. */
 function versionAfter(fact: FactToStore, kept: FactVersion): FactVersion {
   const { validFrom, validUntil, metadata } = fact;
   if (validFrom === undefined && validUntil === undefined && metadata === undefined) return kept;
@@ -758,7 +758,7 @@ function versionAfter(fact: FactToStore, kept: FactVersion): FactVersion {
   };
 }
 
-/** The bounds of validity of a version. */
+/** The validity bounds of a version. */
 function boundsOf(relation: StoredRelation, row: number): Bounds {
   return {
     from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
@@ -766,7 +766,7 @@ function boundsOf(relation: StoredRelation, row: number): Bounds {
   };
 }
 
-/** The bounds of validity that a fact gives, the kept ones where it gives none. */
+/** The bounds that a fact gives, or the kept ones if it gives none. */
 export function boundsAfter(fact: FactToStore, kept: Bounds): Bounds {
   const { validFrom = kept.from, validUntil = kept.until } = fact;
   return {
@@ -779,12 +779,12 @@ function nonEmpty(metadata: Metadata | null): Metadata | null {
   return metadata === null || Object.keys(metadata).length === 0 ? null : metadata;
 }
 
-/** True where two versions have the same validity, and metadata that are equal whatever the order of keys. */
+/** True if two versions have the same validity, and equal metadata in any order of keys. */
 export function areAlike(left: FactVersion, right: FactVersion): boolean {
   return left.from === right.from && left.until === right.until && sameJson(left.metadata, right.metadata);
 }
 
-/** Equality of JSON values, whatever the order of keys. */
+/** Equality of JSON values, in any order of keys. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;

@@ -1,21 +1,23 @@
 import { assert, present } from '../base/assert.ts';
 import type { FactRow, FactStore } from './fact-store.ts';
-import { breakdown, type SalienceBreakdown, salienceOf, type Uses } from './salience.ts';
+import { breakdown, type SalienceBreakdown, salienceOf, keptUses, type Uses } from './salience.ts';
 import { SalienceBounds } from './salience-bounds.ts';
-import { UseColumns } from './use-columns.ts';
 
 /**
- * When the facts of a tenant were used beyond their assertion: observed state, never logged by itself.
+ * The uses of a tenant's facts beyond their assertion: observed state, never logged by itself.
  *
- * A use is kept by the number of the fact, so that it outlives updates; a fact that was retracted and asserted
- * again is another one. Most facts are never used again, so only those that were are held.
+ * Uses are keyed by the number of the fact, so they survive updates; a fact that was retracted and asserted
+ * again is another fact. Only facts that were used again have an entry, since most never are.
  */
 export class FactUses {
-  /** Moves with every change. */
+  /** Incremented by every change. */
   version = 0;
   readonly #facts: FactStore;
   readonly #uses = new UseColumns();
-  /** While a moment is pinned: what has changed since, as it was then; null: no use had been noted. */
+  /**
+   * While a moment is pinned: the uses, as of then, of facts that have changed since; null: none was
+   * recorded.
+   */
   #before: Map<number, Uses | null> | null = null;
   #bounds: SalienceBounds | null = null;
 
@@ -23,18 +25,18 @@ export class FactUses {
     this.#facts = facts;
   }
 
-  /** What is known of the saliences of many facts at once, kept from the first time that it is asked for. */
+  /** Bounds of the saliences of many facts at once; made on first use. */
   get bounds(): SalienceBounds {
     this.#bounds ??= new SalienceBounds(this.#facts);
     return this.#bounds;
   }
 
-  /** Notes one use. `assertedAt` is the time of the fact's assertion, its first use. */
+  /** Records one use. `assertedAt` is the time of the fact's assertion, its first use. */
   note(fact: FactRow, assertedAt: number, time: number): void {
     this.#note(numberOf(fact), assertedAt, time);
   }
 
-  /** Notes one more use of each of the facts with these numbers, all of which have uses that were noted. */
+  /** Records one more use of each of the facts with these numbers, which must all have recorded uses. */
   noteAgain(numbers: readonly number[], time: number): void {
     for (const number of numbers) {
       assert(this.#uses.has(number), 'a fact that is used again was used');
@@ -52,7 +54,7 @@ export class FactUses {
     this.#bounds.used(newest, this.of(newest, assertedAt), time, this.#facts.metadataOf(newest));
   }
 
-  /** Forgets the uses of a fact that was retracted. */
+  /** Forgets the uses of a retracted fact. */
   drop(fact: FactRow): void {
     this.version++;
     const number = numberOf(fact);
@@ -60,7 +62,7 @@ export class FactUses {
     this.#uses.delete(number);
   }
 
-  /** True where uses of the fact with this number beyond its assertion have been noted. */
+  /** True if uses of the fact with this number beyond its assertion were recorded. */
   isNoted(number: number): boolean {
     return this.#uses.has(number);
   }
@@ -69,12 +71,12 @@ export class FactUses {
     return this.#uses.get(numberOf(fact)) ?? { count: 1, first: assertedAt, latest: [assertedAt] };
   }
 
-  /** How many facts have uses that were noted. */
+  /** Number of facts with recorded uses. */
   get count(): number {
     return this.#uses.count;
   }
 
-  /** Keeps the uses as they are now to be read with `pinnedOf`, until `unpin`. One moment at a time. */
+  /** Pins the current uses, to be read with `pinnedOf`, until `unpin`. One moment at a time. */
   pin(): void {
     assert(this.#before === null, 'one moment is pinned at a time');
     this.#before = new Map();
@@ -84,18 +86,18 @@ export class FactUses {
     this.#before = null;
   }
 
-  /** The uses that had been noted of the fact with this number at the pinned moment, or null. */
+  /** The recorded uses of the fact with this number at the pinned moment, or null. */
   pinnedOf(number: number): Uses | null {
     const before = present(this.#before, 'a moment is pinned').get(number);
     return before === undefined ? this.#uses.get(number) : before;
   }
 
-  /** Takes over the uses of the fact with this number, before anybody has asked for `bounds`. */
+  /** Restores the uses of the fact with this number; call it before the first use of `bounds`. */
   restore(number: number, uses: Uses): void {
     this.#uses.set(number, uses);
   }
 
-  /** S of the fact at the time `now`: see `breakdown`. */
+  /** S of the fact at the time `now`; see `breakdown`. */
   salienceOf(fact: FactRow, assertedAt: number, now: number): number {
     return salienceOf(this.of(fact, assertedAt), this.#facts.metadataOf(fact), now);
   }
@@ -113,3 +115,116 @@ export class FactUses {
 function numberOf(fact: FactRow): number {
   return fact.relation.number[fact.row] as number;
 }
+
+/**
+ * Uses by fact number, in columns: an object for each would take twice the memory, and garbage collection
+ * time with every question. `note` corresponds to `used` in salience.ts. The slot of a deleted fact is reused
+ * by the next new one.
+ *
+ * Every look-up records a use, of any fact, so everything about a fact is in one slot, found without
+ * hashing, in pages allocated for the numbers in use.
+ */
+export class UseColumns {
+  /** By page: 1 + the slot of each of its numbers, 0 if there is none. */
+  readonly #pages: (Int32Array | undefined)[] = [];
+  readonly #free: number[] = [];
+  #taken = 0;
+  /**
+   * By slot: the number of uses, the first, how many of the latest are stored, and those: `keptUses`
+   * elements, oldest first.
+   */
+  #columns = new Float64Array(16 * width);
+
+  /** Number of facts with uses. */
+  get count(): number {
+    return this.#taken - this.#free.length;
+  }
+
+  /** True if the fact has uses. */
+  has(number: number): boolean {
+    return this.#slotOf(number) >= 0;
+  }
+
+  /** A copy of the fact's uses; null if it has none. */
+  get(number: number): Uses | null {
+    const slot = this.#slotOf(number);
+    if (slot < 0) return null;
+    const columns = this.#columns;
+    const at = slot * width;
+    const start = at + latestAt;
+    const latest = Array.from(columns.subarray(start, start + (columns[at + keptAt] as number)));
+    return { count: columns[at] as number, first: columns[at + firstAt] as number, latest };
+  }
+
+  set(number: number, { count, first, latest }: Uses): void {
+    const known = this.#slotOf(number);
+    const at = (known < 0 ? this.#take(number) : known) * width;
+    const columns = this.#columns;
+    columns[at] = count;
+    columns[at + firstAt] = first;
+    columns[at + keptAt] = latest.length;
+    columns.set(latest, at + latestAt);
+  }
+
+  /** Records one more use; if there was none, the first is at `assertedAt`. */
+  note(number: number, assertedAt: number, time: number): void {
+    const known = this.#slotOf(number);
+    const at = (known < 0 ? this.#take(number) : known) * width;
+    const columns = this.#columns;
+    if (known < 0) {
+      columns[at] = 1;
+      columns[at + firstAt] = assertedAt;
+      columns[at + keptAt] = 1;
+      columns[at + latestAt] = assertedAt;
+    }
+    columns[at] = (columns[at] as number) + 1;
+    const kept = columns[at + keptAt] as number;
+    const start = at + latestAt;
+    const end = start + kept;
+    let after = end;
+    while (after > start && (columns[after - 1] as number) > time) after--;
+    if (kept < keptUses) {
+      for (let later = end; later > after; later--) columns[later] = columns[later - 1] as number;
+      columns[after] = time;
+      columns[at + keptAt] = kept + 1;
+    } else if (after > start) {
+      // The oldest one is dropped; if that is the new one, nothing changes.
+      for (let before = start + 1; before < after; before++) columns[before - 1] = columns[before] as number;
+      columns[after - 1] = time;
+    }
+  }
+
+  /** True if there were any. */
+  delete(number: number): boolean {
+    const slot = this.#slotOf(number);
+    if (slot < 0) return false;
+    (this.#pages[number >>> pageBits] as Int32Array)[number & pageMask] = 0;
+    this.#free.push(slot);
+    return true;
+  }
+
+  /** Negative if the fact has no uses. */
+  #slotOf(number: number): number {
+    const page = this.#pages[number >>> pageBits];
+    return page === undefined ? -1 : (page[number & pageMask] as number) - 1;
+  }
+
+  #take(number: number): number {
+    const slot = this.#free.pop() ?? this.#taken++;
+    if ((slot + 1) * width > this.#columns.length) {
+      const grown = new Float64Array(this.#columns.length * 2);
+      grown.set(this.#columns);
+      this.#columns = grown;
+    }
+    const page = (this.#pages[number >>> pageBits] ??= new Int32Array(pageMask + 1));
+    page[number & pageMask] = slot + 1;
+    return slot;
+  }
+}
+
+const firstAt = 1;
+const keptAt = 2;
+const latestAt = 3;
+const width = latestAt + keptUses;
+const pageBits = 10;
+const pageMask = (1 << pageBits) - 1;

@@ -1,10 +1,4 @@
-/**
- * When the generations of one database were made, and by which request: in columns, since there may be millions.
- *
- * Generations are counted up from the one that this begins after (a database that was deleted and created again goes
- * on counting), and are added at the end alone. Those that nothing refers to any more may have been left out by
- * whoever kept them; of all others time and request are known.
- */
+/** Saved generations to start from: ascending numbers, with their times and requests. */
 import { assert } from '../base/assert.ts';
 import { TextColumn } from './text-column.ts';
 
@@ -15,6 +9,14 @@ export interface KnownGenerations {
   readonly requests: TextColumn;
 }
 
+/**
+ * When the generations of one database were made, and by which request; in columns, since there may be
+ * millions.
+ *
+ * Generations count up from the one after which this starts (a database that was deleted and created again
+ * continues counting), and are only appended. Saving may have left out generations that nothing refers to any
+ * more; of all others time and request are known.
+ */
 export class Generations {
   #numbers: Float64Array;
   #times: Float64Array;
@@ -22,7 +24,7 @@ export class Generations {
   #count: number;
   #last: number;
 
-  /** `last` is the generation that the next one follows. */
+  /** `last`: the generation before the next one. */
   constructor(last = 0, known: KnownGenerations | null = null) {
     this.#numbers = known?.numbers ?? new Float64Array(64);
     this.#times = known?.times ?? new Float64Array(64);
@@ -31,22 +33,22 @@ export class Generations {
     this.#last = last;
   }
 
-  /** The newest generation; that before the first one where none was made. */
+  /** The newest generation; the one before the first if there is none. */
   get last(): number {
     return this.#last;
   }
 
-  /** How many are known. */
+  /** Number of known generations. */
   get count(): number {
     return this.#count;
   }
 
-  /** Goes on after this generation, where it is later; of those passed over nothing is known. */
+  /** Continues after this generation, if it is later; nothing is known of the skipped ones. */
   skipTo(generation: number): void {
     this.#last = Math.max(this.#last, generation);
   }
 
-  /** Begins the next generation, and says which it is. */
+  /** Begins the next generation and returns it. */
   advance(time: number, requestId: string): number {
     if (this.#count === this.#numbers.length) {
       const room = Math.max(64, this.#count * 2);
@@ -61,21 +63,21 @@ export class Generations {
     return this.#last;
   }
 
-  /** Epoch milliseconds; 0 for one before the first that is known, such as that of a new database. */
+  /** Epoch milliseconds; 0 for a generation before the first known one, such as that of a new database. */
   timeOf(generation: number): number {
-    const place = this.#placeOf(generation);
-    return place < 0 ? 0 : (this.#times[place] as number);
+    const index = this.#indexOf(generation);
+    return index < 0 ? 0 : (this.#times[index] as number);
   }
 
-  /** '' for one before the first that is known. */
+  /** '' for a generation before the first known one. */
   requestOf(generation: number): string {
-    const place = this.#placeOf(generation);
-    return place < 0 ? '' : this.#requests.text(place);
+    const index = this.#indexOf(generation);
+    return index < 0 ? '' : this.#requests.text(index);
   }
 
-  /** The place of a generation among those known, or -1. */
+  /** The index of a generation among the known ones, or -1. */
   find(generation: number): number {
-    // Without gaps at the end, which is nearly always so, no search is needed.
+    // Nearly always there are no gaps at the end, and no search is needed.
     const dense = this.#count - 1 - (this.#last - generation);
     if (dense >= 0 && this.#numbers[dense] === generation) return dense;
     let low = 0;
@@ -88,19 +90,19 @@ export class Generations {
     return low < this.#count && this.#numbers[low] === generation ? low : -1;
   }
 
-  /** The generation at a place, with its time and the UTF-8 of its request. */
-  at(place: number): { readonly generation: number; readonly time: number; readonly request: Uint8Array } {
-    assert(place < this.#count, 'a place is below the count');
-    const [generation, time] = [this.#numbers[place] as number, this.#times[place] as number];
-    return { generation, time, request: this.#requests.utf8(place) };
+  /** The generation at an index, with its time and the UTF-8 of its request. */
+  at(index: number): { readonly generation: number; readonly time: number; readonly request: Uint8Array } {
+    assert(index < this.#count, 'an index is below the count');
+    const [generation, time] = [this.#numbers[index] as number, this.#times[index] as number];
+    return { generation, time, request: this.#requests.utf8(index) };
   }
 
-  /** The place of a generation; -1 for one before the first. */
-  #placeOf(generation: number): number {
-    const place = this.find(generation);
+  /** The index of a generation; -1 for one before the first. */
+  #indexOf(generation: number): number {
+    const index = this.find(generation);
     const isBefore = this.#count === 0 || generation < (this.#numbers[0] as number);
-    assert(place >= 0 || isBefore, 'a generation that is asked for is known');
-    return place;
+    assert(index >= 0 || isBefore, 'a generation that is asked for is known');
+    return index;
   }
 }
 

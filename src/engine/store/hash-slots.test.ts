@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { finish } from './hash.ts';
-import { HashSlots, mostTogether } from './hash-slots.ts';
+import { HashSlots, maxBatch } from './hash-slots.ts';
 
 function has(slots: HashSlots, hash: number, number: number): boolean {
   let slot = slots.first(hash);
@@ -38,14 +38,14 @@ test('numbers with one hash are all met, and one can take the place of another',
 });
 
 test('numbers that are put in together are found as those put in one by one', () => {
-  const slots = new HashSlots(mostTogether * 5);
-  const hashes = new Int32Array(mostTogether);
-  for (let first = 0; first < mostTogether * 5; first += mostTogether) {
-    for (let at = 0; at < mostTogether; at++) hashes[at] = finish((first + at) % 100);
-    slots.addAll(hashes, mostTogether, first);
+  const slots = new HashSlots(maxBatch * 5);
+  const hashes = new Int32Array(maxBatch);
+  for (let first = 0; first < maxBatch * 5; first += maxBatch) {
+    for (let at = 0; at < maxBatch; at++) hashes[at] = finish((first + at) % 100);
+    slots.addAll(hashes, maxBatch, first);
   }
-  expect(slots.count).toBe(mostTogether * 5);
-  for (let number = 0; number < mostTogether * 5; number++)
+  expect(slots.count).toBe(maxBatch * 5);
+  for (let number = 0; number < maxBatch * 5; number++)
     expect(has(slots, finish(number % 100), number)).toBe(true);
   expect(has(slots, finish(100), 100)).toBe(false);
 });

@@ -1,19 +1,19 @@
 /**
- * Open addressing of numbers by hash: where in a list, or in columns, the one that is looked for may lie.
+ * An open-addressing hash table of numbers that refer to entries of a list or of columns.
  *
- * Beside each number stands a byte of its hash, so a probe goes from byte to byte, many of them in one line of the
- * processor's cache, and what a number stands for is compared only where the byte agrees: one in 128 times without
- * need. That allows three quarters of the slots to be taken. Numbers are never taken out. What they stand for, and when
- * two are equal, is their owner's business; so is putting them in again when the slots are too few.
+ * Each number has a byte of its hash beside it, so a probe scans bytes, many in one cache line, and entries
+ * are compared only if the byte matches: needlessly in one of 128 cases. That allows a load of three
+ * quarters. Numbers are never removed. The owner knows what they refer to and when two entries are equal, and
+ * rebuilds the table when it is full.
  */
 export class HashSlots {
-  /** 0: empty; else the highest seven bits of the hash, and the eighth to say that it is taken. */
+  /** 0: empty; else the highest seven bits of the hash, with the eighth bit set. */
   readonly #tags: Uint8Array;
   readonly #numbers: Int32Array;
   readonly #most: number;
   #count = 0;
 
-  /** With room for at least so many. */
+  /** Makes room for at least `room` numbers. */
   constructor(room: number) {
     let slots = 16;
     while (mostOf(slots) < room) slots *= 2;
@@ -26,30 +26,33 @@ export class HashSlots {
     return this.#tags.byteLength + this.#numbers.byteLength;
   }
 
-  /** Numbers that are in. */
+  /** Number of entries. */
   get count(): number {
     return this.#count;
   }
 
-  /** True where nothing more can be put in. */
+  /** True if no more can be added. */
   get isFull(): boolean {
     return this.#count === this.#most;
   }
 
-  /** The first slot whose number may have this hash; below 0 where there is none: for `put`. The hash is finished. */
+  /**
+   * The first slot whose number may have this hash; negative if there is none, as an argument for `put`. The
+   * hash must be finished.
+   */
   first(hash: number): number {
     return this.#probe(hash & (this.#tags.length - 1), (hash >>> 25) | 0x80);
   }
 
-  /** The next slot after this one, as `first`. */
+  /** The next such slot after this one. */
   next(slot: number, hash: number): number {
     return this.#probe((slot + 1) & (this.#tags.length - 1), (hash >>> 25) | 0x80);
   }
 
   /**
-   * Reads what the search for each of these hashes reads first, and gives the numbers that stand there, 0 where none does.
-   * Nothing is found by it, but the processor fetches what is not in its cache for many hashes at once, where one search
-   * after the other waits for each.
+   * Reads what the search for each of these hashes reads first, and writes the numbers found there, 0 for
+   * none. This finds nothing, but the CPU fetches the cache lines of many hashes at once, while one search
+   * after another would wait for each.
    */
   fetch(hashes: Int32Array, count: number, numbers: Int32Array): void {
     const tags = this.#tags;
@@ -57,7 +60,7 @@ export class HashSlots {
     const mask = tags.length - 1;
     for (let at = 0; at < count; at++) {
       const slot = (hashes[at] as number) & mask;
-      // The highest bit says that the slot is taken; a branch here would be waited for.
+      // The highest bit marks a used slot; a branch here would stall.
       numbers[at] = (all[slot] as number) & -((tags[slot] as number) >>> 7);
     }
   }
@@ -66,19 +69,19 @@ export class HashSlots {
     return this.#numbers[slot] as number;
   }
 
-  /** Puts a number in the place of the one in this slot, whose hash it shares. */
+  /** Replaces the number in this slot by one with the same hash. */
   replace(slot: number, number: number): void {
     this.#numbers[slot] = number;
   }
 
-  /** Puts in a number where none was found: `missed` is what `first` or `next` gave for its hash. */
+  /** Adds a number after a search that found none; `missed`: the result of `first` or `next` for its hash. */
   put(missed: number, hash: number, number: number): void {
     this.#tags[~missed] = (hash >>> 25) | 0x80;
     this.#numbers[~missed] = number;
     this.#count++;
   }
 
-  /** Puts in a number that is known not to be in. */
+  /** Adds a number that is known to be absent. */
   add(hash: number, number: number): void {
     const tags = this.#tags;
     const mask = tags.length - 1;
@@ -87,13 +90,13 @@ export class HashSlots {
     this.put(~slot, hash, number);
   }
 
-  /** As `add` for numbers one after the other, `first` and those after it: the hashes of at most `mostTogether`. */
+  /** `add` for consecutive numbers from `first` on, with at most `maxBatch` hashes. */
   addAll(hashes: Int32Array, count: number, first: number): void {
     this.fetch(hashes, count, fetched);
     for (let at = 0; at < count; at++) this.add(hashes[at] as number, first + at);
   }
 
-  /** All numbers, in no order. */
+  /** All numbers, unordered. */
   forEach(see: (number: number) => void): void {
     for (let slot = 0; slot < this.#tags.length; slot++)
       if (this.#tags[slot] !== 0) see(this.#numbers[slot] as number);
@@ -110,9 +113,9 @@ export class HashSlots {
   }
 }
 
-/** So many hashes are looked for, or put in, together. */
-export const mostTogether = 64;
-const fetched = new Int32Array(mostTogether);
+/** Batch size of look-ups and insertions. */
+export const maxBatch = 64;
+const fetched = new Int32Array(maxBatch);
 
 function mostOf(slots: number): number {
   return (slots / 4) * 3;

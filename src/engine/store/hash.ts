@@ -1,6 +1,6 @@
 /**
- * Hashing of ids. Ids are small consecutive numbers, so every step mixes fully: with a cheaper hash that keeps
- * neighbours together, linear probing degrades by an order of magnitude.
+ * Hashing of ids. Ids are small consecutive numbers, so every step mixes fully: with a cheaper hash that
+ * preserves locality, linear probing is slower by an order of magnitude.
  */
 
 /** Folds the id into the hash. */
@@ -9,11 +9,12 @@ export function fold(hash: number, id: number): number {
   return mixed ^ (mixed >>> 15);
 }
 
-/** The final mix (the finaliser of MurmurHash3): every input bit reaches every output bit. */
+/** The final mix (the finalizer of MurmurHash3): every input bit affects every output bit. */
 export function finish(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return mixed ^ (mixed >>> 16);
 }
 
+/** The initial hash. */
 export const hashSeed = 0x2545f491;

@@ -1,9 +1,4 @@
-/**
- * Which generations of one database an import made: by them a fact knows the import that asserted it.
- *
- * An import belongs to a tenant and is many writes; a generation is made by at most one. An import is known from its
- * first write on, also where that changed nothing, and for good.
- */
+/** An import and the generations that it made. */
 export interface KnownImport {
   readonly id: string;
   readonly tenant: string;
@@ -11,11 +6,17 @@ export interface KnownImport {
   readonly generations: readonly number[];
 }
 
+/**
+ * The generations of one database that imports made, so that a fact can name the import that asserted it.
+ *
+ * An import belongs to a tenant and consists of many writes; a generation is made by at most one import. An
+ * import is known from its first write on, even if that changed nothing, and forever.
+ */
 export class Imports {
   readonly #imports = new Map<string, { readonly tenant: string; readonly generations: number[] }>();
   readonly #byGeneration = new Map<number, string>();
 
-  /** Notes a write of the import; `generation` is null where it changed nothing. */
+  /** Records a write of the import; `generation` is null if it changed nothing. */
   note(id: string, tenant: string, generation: number | null): void {
     let known = this.#imports.get(id);
     if (known === undefined) this.#imports.set(id, (known = { tenant, generations: [] }));
@@ -24,18 +25,18 @@ export class Imports {
     this.#byGeneration.set(generation, id);
   }
 
-  /** The import that made the generation; null: none did. */
+  /** The import that made the generation, or null. */
   idOf(generation: number): string | null {
     return this.#byGeneration.get(generation) ?? null;
   }
 
-  /** The generations of the tenant's import, ascending; null where the tenant never had it. */
+  /** The generations of the tenant's import, ascending; null if the tenant has no such import. */
   generationsOf(id: string, tenant: string): readonly number[] | null {
     const known = this.#imports.get(id);
     return known?.tenant === tenant ? known.generations : null;
   }
 
-  /** All of them as they are now, in the order of their first writes. */
+  /** All imports, in the order of their first writes. */
   saved(): KnownImport[] {
     return Array.from(this.#imports, ([id, { tenant, generations }]) => ({
       id,
@@ -44,7 +45,7 @@ export class Imports {
     }));
   }
 
-  /** Notes what was saved. */
+  /** Restores a saved import. */
   restore({ id, tenant, generations }: KnownImport): void {
     this.note(id, tenant, null);
     for (const generation of generations) this.note(id, tenant, generation);

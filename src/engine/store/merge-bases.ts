@@ -1,46 +1,52 @@
 import type { Pins } from './version-archive.ts';
 
-/**
- * Which facts two scopes both come from: the merge base of a pair, by what was forked and merged.
- *
- * A fork makes the source's facts of that moment the base of source and fork. Two forks of one scope have that scope's facts
- * at the earlier fork. A merge of such a pair makes its source's facts of that moment the base of the pair. Deleting a scope,
- * or forking onto it, ends every pair it is in. Scopes go by their numbers, 0 being the facts without scope.
- *
- * A base is a scope and a generation, and no copy of facts: what has died since is in the `VersionArchive`, which keeps it
- * for the bases in `pins`. A value: each change makes another one, so `apply` prepares the next while readers use this one.
- */
+/** The common ancestor of two scopes, from which a merge computes what changed on either side. */
 export interface MergeBase {
-  /** Whose facts. */
+  /** The scope whose facts are meant. */
   readonly scope: number;
   /** As of the end of this generation, at this time. */
   readonly generation: number;
   readonly time: number;
 }
 
-/** What a scope was forked from, in which of its lives, and when. */
+/** From which scope, in which of its lives, and when a scope was forked. */
 interface Fork {
   readonly target: number;
   /** `base.scope` is the source. */
   readonly base: MergeBase;
-  /** The generation in which the source's life began: one that is deleted and made again is another scope. */
+  /**
+   * The generation in which the source's life began: a scope that is deleted and created again is another
+   * one.
+   */
   readonly life: number;
 }
 
-/** A pair of forked scopes that were merged since. */
+/** A pair of forked scopes that was merged since. */
 interface MergedPair {
   readonly pair: readonly [number, number];
   readonly base: MergeBase;
 }
 
-/** As it is saved. */
+/** The form in which it is saved. */
 export interface SavedBases {
   readonly forks: readonly Fork[];
   readonly merged: readonly MergedPair[];
-  /** Scopes that were deleted or forked onto, each with the generation that last did so. */
+  /** Scopes that were deleted or overwritten by a fork, each with the generation that last did so. */
   readonly lives: readonly (readonly [number, number])[];
 }
 
+/**
+ * The merge bases of pairs of scopes, from forks and merges.
+ *
+ * A fork makes the source's facts of that moment the base of source and fork. Two forks of one scope have as
+ * base that scope's facts at the earlier fork. A merge of such a pair makes the merge source's facts of that
+ * moment the base of the pair. Deleting a scope, or forking onto it, ends all its pairs. Scopes are numbers,
+ * 0 being the facts without scope.
+ *
+ * A base is a scope and a generation, not a copy of facts: versions that have died since are in the
+ * `VersionArchive`, which keeps them for the bases in `pins`. Immutable: each change returns a new value, so
+ * `apply` prepares the next one while readers use this.
+ */
 export class MergeBases {
   readonly #forks: ReadonlyMap<number, Fork>;
   readonly #merged: ReadonlyMap<string, MergedPair>;
@@ -51,13 +57,13 @@ export class MergeBases {
     const isCurrent = ({ base, life }: Fork): boolean => life === this.#lifeOf(base.scope);
     const forksOf = new Map<string, number>();
     for (const fork of forks) forksOf.set(originOf(fork), (forksOf.get(originOf(fork)) ?? 0) + 1);
-    // Without its source, and without another fork of that, a fork is in no pair any more.
+    // Without its source, and without another fork of it, a fork is in no pair any more.
     const needed = forks.filter((fork) => isCurrent(fork) || (forksOf.get(originOf(fork)) ?? 0) > 1);
     this.#forks = new Map(needed.map((fork) => [fork.target, fork]));
     this.#merged = new Map(merged.map((each) => [keyOf(...each.pair), each]));
   }
 
-  /** The base of two scopes, whichever of them is merged into the other; null: they have none. */
+  /** The base of two scopes, in either order; null if they have none. */
   baseOf(one: number, other: number): MergeBase | null {
     return this.#merged.get(keyOf(one, other))?.base ?? this.#baseByForks(one, other);
   }
@@ -69,7 +75,7 @@ export class MergeBases {
     return new MergeBases({ ...ended, forks: [...ended.forks, { target, base, life }] });
   }
 
-  /** After `base.scope` was merged into the other scope: the same where these two have no base. */
+  /** After `base.scope` was merged into the other scope; unchanged if the two have no base. */
   merged(target: number, base: MergeBase): MergeBases {
     if (this.baseOf(base.scope, target) === null) return this;
     const pair = [base.scope, target] as const;
@@ -84,12 +90,12 @@ export class MergeBases {
     return new MergeBases({
       forks: forks.filter(({ target }) => target !== scope),
       merged: merged.filter(({ pair }) => !pair.includes(scope)),
-      // Of a scope that nothing was forked from it need not be known.
+      // A scope from which nothing was forked need not be recorded.
       lives: isSource ? [...lives.filter(([each]) => each !== scope), [scope, generation]] : lives,
     });
   }
 
-  /** The generations of all bases that are, or may become, those of a pair. */
+  /** The generations of all bases that are, or may become, bases of a pair. */
   pins(): Pins {
     const generations = new Map<number, Set<number>>();
     for (const { base } of [...this.#forks.values(), ...this.#merged.values()]) {
@@ -125,7 +131,7 @@ export class MergeBases {
   }
 }
 
-/** What a fork shares with the others of the same scope, as long as that was not deleted between them. */
+/** Equal for forks of the same scope, unless it was deleted between them. */
 function originOf({ base, life }: Fork): string {
   return `${base.scope}@${life}`;
 }

@@ -1,11 +1,12 @@
 /**
- * The names of relations with their arities, found by how they are written: for who meant one and wrote another.
+ * The names of relations with their arities, found by similar spelling: to suggest the relation that a caller
+ * probably meant.
  *
- * Names are equal in their spelling where they differ in case, in `_`, `-` and `.` between words, or in an arity after
- * a slash alone. Each look-up costs as much as it finds.
+ * Names have the same spelling if they differ only in case, in `_`, `-` and `.` between words, or in an arity
+ * after a slash. A look-up costs as much as it finds.
  */
 export class RelationNames {
-  /** By name: how many say each arity. */
+  /** By name: the number of relations of each arity. */
   readonly #arities = new Map<string, Map<number, number>>();
   readonly #bySpelling = new Map<string, Set<string>>();
 
@@ -21,7 +22,7 @@ export class RelationNames {
     arities.set(arity, (arities.get(arity) ?? 0) + 1);
   }
 
-  /** Takes back one `add`. */
+  /** Undoes one `add`. */
   remove(name: string, arity: number): void {
     const arities = this.#arities.get(name);
     const count = arities?.get(arity);
@@ -36,23 +37,23 @@ export class RelationNames {
     if (others?.size === 0) this.#bySpelling.delete(spelling);
   }
 
-  /** In no order; none where the name is not known. */
+  /** Unordered; empty if the name is not known. */
   arities(name: string): Iterable<number> {
     return this.#arities.get(name)?.keys() ?? [];
   }
 
-  /** Names with the spelling of this one, itself among them where it is known, in no order. */
+  /** Names with the same spelling, including this one if it is known, unordered. */
   spelledLike(name: string): Iterable<string> {
     return this.#bySpelling.get(spellingOf(name)) ?? [];
   }
 
-  /** All names, in no order. */
+  /** All names, unordered. */
   names(): Iterable<string> {
     return this.#arities.keys();
   }
 }
 
-/** Equal for names of one spelling. */
+/** Equal for names of the same spelling. */
 export function spellingOf(name: string): string {
   const plain = name
     .replace(/\/\d+$/, '')

@@ -1,11 +1,3 @@
-/**
- * The order of stored facts by their rendered atoms, by code point, and the lengths of those atoms, without rendering
- * them.
- *
- * A bare constant has neither `,` nor `)` in it and no quote, a quoted one begins with a quote and none is the
- * beginning of another: so two atoms are ordered by the first argument in which they differ, each read together with
- * the character that ends it. Which constants are quoted is decided once for each.
- */
 import { assert } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
 import { Dictionary } from './dictionary.ts';
@@ -19,16 +11,24 @@ const parenthesis = 0x29;
 const bare = 1;
 const quoted = 2;
 
-/** Bytes that can make a constant be quoted, wherever they stand: of those beyond ASCII the text is looked at. */
+/** Bytes that can make a constant quoted; for non-ASCII bytes the whole text is checked. */
 const suspicious = Uint8Array.from({ length: 256 }, (_, byte) => {
   const text = String.fromCharCode(byte);
   return byte >= 0x80 || renderConstant(text) !== text ? 1 : 0;
 });
 
+/**
+ * Compares stored facts by their rendered atoms, by code point, and measures these atoms, without rendering
+ * them.
+ *
+ * A bare constant contains no `,`, no `)` and no quote; a quoted one begins with a quote, and none is a
+ * prefix of another. So two atoms compare by the first argument in which they differ, each read together with
+ * the character that ends it. Whether a constant is quoted is decided once.
+ */
 export class RenderedOrder {
   readonly #facts: FactStore;
   readonly #dictionary: Dictionary;
-  /** By id of a constant: 0 until it is known how it is rendered. */
+  /** By id of a constant: how it is rendered, 0 while unknown. */
   #forms = new Uint8Array(64);
 
   constructor(facts: FactStore) {
@@ -42,7 +42,7 @@ export class RenderedOrder {
     return this.#forms.byteLength;
   }
 
-  /** Of two rows by their atoms; 0 where those are the same. */
+  /** Compares two rows by their atoms; 0 if these are the same. */
   compareAtoms(left: StoredRelation, leftRow: number, right: StoredRelation, rightRow: number): number {
     if (left !== right) {
       const order = compareRelationTexts(left, right);
@@ -57,11 +57,11 @@ export class RenderedOrder {
       const order = a === b ? endOfA - endOfB : this.#compareConstants(a, endOfA, b, endOfB);
       if (order !== 0) return order;
     }
-    // Only one without arguments is left over: `p()` against `p(a)`.
+    // The remaining case is an atom without arguments: `p()` against `p(a)`.
     return left.arity === right.arity ? 0 : this.#compareWithNone(left, leftRow, right, rightRow);
   }
 
-  /** As `compareAtoms`, facts of equal atoms by the name of their scope, that without scope first. */
+  /** `compareAtoms`, then by the name of the scope, facts without scope first. */
   compare(left: StoredRelation, leftRow: number, right: StoredRelation, rightRow: number): number {
     const order = this.compareAtoms(left, leftRow, right, rightRow);
     if (order !== 0) return order;
@@ -71,7 +71,7 @@ export class RenderedOrder {
     return a === b ? 0 : compareText(scopeNames[a] ?? '', scopeNames[b] ?? '');
   }
 
-  /** How many UTF-16 units the rendered atom has. */
+  /** The length of the rendered atom in UTF-16 units. */
   lengthOf(relation: StoredRelation, row: number): number {
     const { predicate, arity, negated, columns } = relation;
     let length = predicate.length + (negated ? 1 : 0) + 2 + (arity > 1 ? 2 * (arity - 1) : 0);
@@ -116,7 +116,7 @@ export class RenderedOrder {
   }
 }
 
-/** The order of what stands before the arguments: `p(`, or `-p(`. */
+/** Compares the text before the arguments: `p(`, or `-p(`. */
 export function compareRelationTexts(left: StoredRelation, right: StoredRelation): number {
   if (left.predicate === right.predicate && left.negated === right.negated) return 0;
   return compareText(beginning(left), beginning(right));

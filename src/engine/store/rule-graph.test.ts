@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { type Reading, RuleGraph } from './rule-graph.ts';
 
-/** What the graph of rules says of cycles, against the plainest way to find them. */
+/** The rule graph's answers about cycles, compared with a naive search. */
 
 interface Edge extends Reading {
   readonly head: string;
 }
 
-/** Whether a cycle of the edges goes through one that completes: somebody reaches it from its own end. */
+/** Whether a cycle goes through a completing edge: some such edge's source is reachable from its target. */
 function hasStrictCycle(edges: readonly Edge[]): boolean {
   return edges.some(({ head, relation, completes }) => {
     if (!completes) return false;
@@ -53,7 +53,7 @@ test('what was taken in although it makes such a cycle is never said to fit', ()
     for (let step = 0; step < 30; step++) {
       const head = prng.pick(names);
       const readings = [{ relation: prng.pick(names), completes: prng.below(4) === 0 }];
-      // Every strict cycle that goes through the new rule is found, those before it being there or not.
+      // Every strict cycle through the new rule is found, whether or not there were others before.
       const throughIt = edgesOf(head, readings).some(({ relation }) => {
         const reached = new Set([relation]);
         for (const each of reached)

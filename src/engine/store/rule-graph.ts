@@ -1,50 +1,54 @@
-/**
- * Which relations rest on which, by the rules of a database, kept in such a way that one rule more costs little:
- * relations that rest on one another are one knot, and between knots there is no cycle.
- *
- * All rules count at once, whatever their scope. So where the graph says that a rule makes no cycle through default
- * negation or an aggregate there is none; where it says that one might be made, `language/stratify` looks at the views
- * one by one. Nothing is ever taken out: whoever takes a rule away makes a new graph.
- */
+/** A relation that a rule reads. */
 export interface Reading {
   readonly relation: string;
-  /** The relation is read under default negation or inside an aggregate. */
+  /** True if it is read under default negation or inside an aggregate. */
   readonly completes: boolean;
 }
 
-/** Relations that rest on one another, or one relation. Edges may still name knots that have become part of others. */
-interface Knot {
-  /** The knot that this one has become part of. */
-  into: Knot | null;
-  /** Knots that its rules read, and whether one of those rules does so under `not` or in an aggregate. */
-  readonly below: Map<Knot, boolean>;
-  /** Knots whose rules read it. */
-  readonly above: Set<Knot>;
-  /** One of its relations reads another, or itself, under `not` or in an aggregate: no view of one scope may. */
+/** An SCC of relations. Edges may still name components that were merged into others. */
+interface Component {
+  /** The component into which this one was merged. */
+  into: Component | null;
+  /** Components that its rules read; true if one of those rules does so under `not` or in an aggregate. */
+  readonly below: Map<Component, boolean>;
+  /** Components whose rules read it. */
+  readonly above: Set<Component>;
+  /**
+   * True if one of its relations reads another, or itself, under `not` or in an aggregate, which no view of
+   * one scope may have.
+   */
   isStrict: boolean;
 }
 
+/**
+ * The dependency graph of a database's rules, condensed to its SCCs and maintained incrementally, so that
+ * adding one rule costs little.
+ *
+ * All rules count, whatever their scope. So if the graph says that a rule makes no cycle through default
+ * negation or an aggregate, there is none; if it says that one is possible, `language/stratify` checks the
+ * views one by one. Nothing is ever removed: after a rule was removed, a new graph is made.
+ */
 export class RuleGraph {
-  readonly #knots = new Map<string, Knot>();
+  readonly #components = new Map<string, Component>();
 
-  /** True where a rule with this head and these readings makes no cycle that must not be, in any view. */
+  /** True if a rule with this head and these readings makes no forbidden cycle in any view. */
   fits(head: string, readings: readonly Reading[]): boolean {
-    const top = this.#knotOf(head);
-    const closing = new Set<Knot>();
+    const top = this.#componentOf(head);
+    const closing = new Set<Component>();
     for (const { relation, completes } of readings) {
-      const between = knotsBetween(top, this.#knotOf(relation));
+      const between = componentsBetween(top, this.#componentOf(relation));
       if (completes && between.size > 0) return false;
-      for (const knot of between) closing.add(knot);
+      for (const component of between) closing.add(component);
     }
     return !hasStrict(closing);
   }
 
-  /** Takes in a rule. */
+  /** Adds a rule. */
   add(head: string, readings: readonly Reading[]): void {
     for (const { relation, completes } of readings) {
-      const top = this.#knotOf(head);
-      const read = this.#knotOf(relation);
-      const between = knotsBetween(top, read);
+      const top = this.#componentOf(head);
+      const read = this.#componentOf(relation);
+      const between = componentsBetween(top, read);
       if (between.size > 0) merged(between).isStrict ||= completes;
       else {
         top.below.set(read, completes || top.below.get(read) === true);
@@ -53,85 +57,89 @@ export class RuleGraph {
     }
   }
 
-  #knotOf(relation: string): Knot {
-    let knot = this.#knots.get(relation);
-    if (knot === undefined) knot = { into: null, below: new Map(), above: new Set(), isStrict: false };
-    knot = rootOf(knot);
-    this.#knots.set(relation, knot);
-    return knot;
+  #componentOf(relation: string): Component {
+    let component = this.#components.get(relation);
+    if (component === undefined)
+      component = { into: null, below: new Map(), above: new Set(), isStrict: false };
+    component = rootOf(component);
+    this.#components.set(relation, component);
+    return component;
   }
 }
 
-function rootOf(knot: Knot): Knot {
-  let root = knot;
+function rootOf(component: Component): Component {
+  let root = component;
   while (root.into !== null) root = root.into;
-  // The next look is a shorter way.
-  for (let each = knot; each.into !== null; ) {
-    const next: Knot = each.into;
+  // Path compression.
+  for (let each = component; each.into !== null; ) {
+    const next: Component = each.into;
     each.into = root;
     each = next;
   }
   return root;
 }
 
-/** Puts the knots that edges downwards name in place of what has become part of them. */
-function refreshBelow(knot: Knot): void {
-  for (const [target, completes] of knot.below) {
+/** Replaces merged components in the edges downwards. */
+function refreshBelow(component: Component): void {
+  for (const [target, completes] of component.below) {
     const root = rootOf(target);
-    if (root === target && root !== knot) continue;
-    knot.below.delete(target);
-    if (root !== knot) knot.below.set(root, completes || knot.below.get(root) === true);
+    if (root === target && root !== component) continue;
+    component.below.delete(target);
+    if (root !== component) component.below.set(root, completes || component.below.get(root) === true);
   }
 }
 
-/** The same upwards. */
-function refreshAbove(knot: Knot): void {
-  for (const reader of knot.above) {
+/** The same for the edges upwards. */
+function refreshAbove(component: Component): void {
+  for (const reader of component.above) {
     const root = rootOf(reader);
-    if (root === reader && root !== knot) continue;
-    knot.above.delete(reader);
-    if (root !== knot) knot.above.add(root);
+    if (root === reader && root !== component) continue;
+    component.above.delete(reader);
+    if (root !== component) component.above.add(root);
   }
 }
 
 interface Side {
-  readonly seen: Set<Knot>;
-  readonly queue: Knot[];
-  readonly next: (knot: Knot) => Iterable<Knot>;
-  readonly degree: (knot: Knot) => number;
-  readonly refresh: (knot: Knot) => void;
+  readonly seen: Set<Component>;
+  readonly queue: Component[];
+  readonly next: (component: Component) => Iterable<Component>;
+  readonly degree: (component: Component) => number;
+  readonly refresh: (component: Component) => void;
   cost: number;
 }
 
-/** One way only: what most rules read has many above it and little below. */
+/**
+ * Searches downwards and upwards. Most relations that rules read have many components above them and few
+ * below.
+ */
 const downwards = {
-  next: (knot: Knot) => knot.below.keys(),
-  degree: (knot: Knot) => knot.below.size,
+  next: (component: Component) => component.below.keys(),
+  degree: (component: Component) => component.below.size,
   refresh: refreshBelow,
 };
 const upwards = {
-  next: (knot: Knot) => knot.above,
-  degree: (knot: Knot) => knot.above.size,
+  next: (component: Component) => component.above,
+  degree: (component: Component) => component.above.size,
   refresh: refreshAbove,
 };
 
-function sideFrom(knot: Knot, way: Pick<Side, 'next' | 'degree' | 'refresh'>): Side {
-  return { seen: new Set([knot]), queue: [knot], ...way, cost: 0 };
+function sideFrom(component: Component, way: Pick<Side, 'next' | 'degree' | 'refresh'>): Side {
+  return { seen: new Set([component]), queue: [component], ...way, cost: 0 };
 }
 
 /**
- * The knots by which `read` rests on `top`, both with them; none where it does not. Both ends are followed, the one
- * that costs less first, until one of them has been seen whole.
+ * The components on paths from `top` down to `read`, including both; empty if there is no path. Searches from
+ * both ends, always extending the cheaper side, until one side is exhausted.
  */
-function knotsBetween(top: Knot, read: Knot): Set<Knot> {
+function componentsBetween(top: Component, read: Component): Set<Component> {
   if (top === read) return new Set([top]);
   const down = sideFrom(read, downwards);
   const up = sideFrom(top, upwards);
   for (;;) {
     const [side, other] = costOfNext(down) <= costOfNext(up) ? [down, up] : [up, down];
-    const knot = side.queue.pop();
-    if (knot !== undefined) {
-      follow(side, knot);
+    const component = side.queue.pop();
+    if (component !== undefined) {
+      follow(side, component);
       continue;
     }
     const [end] = other.seen;
@@ -143,47 +151,47 @@ function knotsBetween(top: Knot, read: Knot): Set<Knot> {
   }
 }
 
-/** A side without anything left to follow comes first. */
+/** A side with nothing left to follow comes first. */
 function costOfNext({ queue, degree, cost }: Side): number {
   const next = queue.at(-1);
   return next === undefined ? -1 : cost + 1 + degree(next);
 }
 
-function follow(side: Side, knot: Knot, within: ReadonlySet<Knot> | null = null): void {
-  side.refresh(knot);
-  side.cost += 1 + side.degree(knot);
-  for (const each of side.next(knot)) {
+function follow(side: Side, component: Component, within: ReadonlySet<Component> | null = null): void {
+  side.refresh(component);
+  side.cost += 1 + side.degree(component);
+  for (const each of side.next(component)) {
     if (side.seen.has(each) || within?.has(each) === false) continue;
     side.seen.add(each);
     side.queue.push(each);
   }
 }
 
-/** True where one of the knots reads another of them, or has one within, that must be complete. */
-function hasStrict(knots: ReadonlySet<Knot>): boolean {
-  for (const knot of knots) {
-    if (knot.isStrict) return true;
-    if (knots.size === 1) continue;
-    refreshBelow(knot);
-    for (const [target, completes] of knot.below) if (completes && knots.has(target)) return true;
+/** True if one of the components reads another of them, or itself, under `not` or in an aggregate. */
+function hasStrict(components: ReadonlySet<Component>): boolean {
+  for (const component of components) {
+    if (component.isStrict) return true;
+    if (components.size === 1) continue;
+    refreshBelow(component);
+    for (const [target, completes] of component.below) if (completes && components.has(target)) return true;
   }
   return false;
 }
 
-/** One knot in the place of several: the one with most edges takes in the others. */
-function merged(knots: ReadonlySet<Knot>): Knot {
-  const isStrict = hasStrict(knots);
-  const [first, ...rest] = [...knots].sort(
+/** Merges components into one: the one with most edges absorbs the others. */
+function merged(components: ReadonlySet<Component>): Component {
+  const isStrict = hasStrict(components);
+  const [first, ...rest] = [...components].sort(
     (a, b) => b.below.size + b.above.size - a.below.size - a.above.size,
   );
-  const root = first as Knot;
-  for (const knot of rest) {
-    knot.into = root;
-    for (const [target, completes] of knot.below)
+  const root = first as Component;
+  for (const component of rest) {
+    component.into = root;
+    for (const [target, completes] of component.below)
       root.below.set(target, completes || root.below.get(target) === true);
-    for (const reader of knot.above) root.above.add(reader);
-    knot.below.clear();
-    knot.above.clear();
+    for (const reader of component.above) root.above.add(reader);
+    component.below.clear();
+    component.above.clear();
   }
   root.isStrict = isStrict;
   return root;

@@ -78,7 +78,7 @@ test('scopes and identities are not confused with each other', () => {
   expect(store.same('1:ax', null)?.id).toBe('c');
 });
 
-/** Ids of the rules that stand on a cycle with this one, which is not kept. */
+/** Ids of the rules on a cycle with this one, which is not stored. */
 function around(store: RuleStore, text: string): string[] {
   const { head, body } = parseRule(text);
   const read = dependenciesOf(body).map(({ relation }) => relation);

@@ -4,12 +4,7 @@ import { atomsOf, relationOf } from '../language/terms.ts';
 import { RelationNames } from './relation-names.ts';
 import { RuleGraph } from './rule-graph.ts';
 
-/**
- * The rules of one database, in the order of their creation.
- *
- * `version` moves with every change that evaluation can notice, so that whatever was compiled from the rules knows
- * when it is out of date. A rule object is replaced, never changed.
- */
+/** One rule of a database. Replaced when it changes, never mutated. */
 export interface RuleRecord {
   readonly id: string;
   readonly rule: Rule;
@@ -26,29 +21,38 @@ export interface RuleRecord {
   readonly changedIn: number;
 }
 
+/**
+ * The rules of one database, in order of creation.
+ *
+ * `version` is incremented by every change that can affect evaluation, so that whatever was compiled from the
+ * rules knows when it is out of date.
+ */
 export class RuleStore {
   version = 0;
   readonly #byId = new Map<string, RuleRecord>();
   readonly #byIdentity = new Map<string, string>();
-  /** Rules by the relation they conclude, and by the relations they read; of every scope, disabled ones too. */
+  /**
+   * Rules by the relation they conclude, and by the relations they read; of every scope, including disabled
+   * ones.
+   */
   readonly #concluding = new Map<string, Set<RuleRecord>>();
   readonly #reading = new Map<string, Set<RuleRecord>>();
-  /** Made when it is first asked; rules that have gone since may still be in it. */
+  /** Made on first use; may still contain rules that were removed since. */
   #graph: RuleGraph | null = null;
   #hasGone = false;
-  /** Made when it is first asked for. */
+  /** Made on first use. */
   #names: RelationNames | null = null;
 
   get size(): number {
     return this.#byId.size;
   }
 
-  /** All rules, the first created first. */
+  /** All rules, in order of creation. */
   all(): RuleRecord[] {
     return [...this.#byId.values()];
   }
 
-  /** The names of the relations that rules conclude or read, of every scope, disabled rules too. */
+  /** The names of the relations that rules conclude or read, of every scope, including disabled rules. */
   get names(): RelationNames {
     if (this.#names === null) {
       this.#names = new RelationNames();
@@ -62,7 +66,7 @@ export class RuleStore {
     return this.#byId.get(id) ?? null;
   }
 
-  /** The same rules, to be changed apart from these. */
+  /** A copy that can be changed independently. */
   copy(): RuleStore {
     const copy = new RuleStore();
     copy.version = this.version;
@@ -73,13 +77,13 @@ export class RuleStore {
     return copy;
   }
 
-  /** The rule that is the same as this one: same head, body and scope. */
+  /** The rule that equals this one: same head, body and scope. */
   same(identity: string, scope: string | null): RuleRecord | null {
     const id = this.#byIdentity.get(identityInScope(identity, scope));
     return id === undefined ? null : this.get(id);
   }
 
-  /** Adds a rule, or puts it in the place of the one with its id. */
+  /** Adds a rule, or replaces the one with its id. */
   put(rule: RuleRecord): void {
     const old = this.#byId.get(rule.id);
     if (old !== undefined) {
@@ -107,8 +111,8 @@ export class RuleStore {
   }
 
   /**
-   * True where it is certain that one rule more makes no cycle through default negation or an aggregate, in whatever
-   * scope; where it is not, the rules `around` it have to be looked at.
+   * True if it is certain that adding the rule makes no cycle through default negation or an aggregate, in
+   * any scope; otherwise the rules `around` it must be checked.
    */
   surelyFits(rule: Rule): boolean {
     const head = relationOf(rule.head);
@@ -123,8 +127,8 @@ export class RuleStore {
   }
 
   /**
-   * The rules that stand on a cycle with a rule that concludes `head` from the relations `read`: they conclude what
-   * those rest on and what rests on `head`. None where that rule makes no cycle.
+   * The rules on a cycle with a rule that concludes `head` from the relations `read`: they conclude what
+   * those depend on and what depends on `head`. Empty if that rule makes no cycle.
    */
   around(head: string, read: readonly string[]): RuleRecord[] {
     if (!this.#restOn(read, head)) return [];
@@ -136,7 +140,7 @@ export class RuleStore {
     return found;
   }
 
-  /** True where one of the relations is `head` or rests on it: looked for from both ends by turns. */
+  /** True if one of the relations is `head` or depends on it; a bidirectional search. */
   #restOn(relations: readonly string[], head: string): boolean {
     const down = { seen: new Set(relations), queue: [...relations] };
     const up = { seen: new Set([head]), queue: [head] };

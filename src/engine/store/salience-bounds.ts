@@ -1,12 +1,12 @@
 /**
- * Upper bounds of salience for blocks of rows, so that whoever looks for the most salient facts can skip the others.
+ * Upper bounds of salience for blocks of rows, so that a search for the most salient facts can skip blocks.
  *
- * Most rows are plain: used once, without weights in their metadata; their salience follows from the time of their
- * assertion. Of the others (special rows) a block keeps the greatest salience that they had at some time: it only
- * falls from then on, and a use that is noted raises it. A block of which nothing is known says so (bound 1). What is
- * kept hangs on a relation as it lies in memory: it goes with it when it is compacted or cleared, and is made anew
- * when somebody asks. Rows that die are not taken out: a bound may be higher than need be, never lower. A reader whose
- * time is before that of a bound, or who still sees rows that have died since, has to look himself.
+ * Most rows are plain: used once, without weights in their metadata; their salience follows from the time of
+ * their assertion. For the others (special rows) a block records the greatest salience that they had at some
+ * time: it only falls from then on, and recording a use raises it. A block of which nothing is known has
+ * bound 1. Bounds belong to a relation object: they are dropped when it is compacted or cleared, and made
+ * anew on demand. Dead rows are not removed: a bound may be too high, never too low. A reader whose time is
+ * before that of a bound, or who still sees rows that have died since, must scan the rows.
  */
 import type { Metadata } from '../contract/facts.ts';
 import type { FactRow, FactStore } from './fact-store.ts';
@@ -16,15 +16,16 @@ import { isWeighted, salienceOf, type Uses } from './salience.ts';
 
 const rowsInBlock = 1 << blockBits;
 
-/** Relations of fewer rows are looked through row by row. */
-const leastRows = 256;
+/** Smaller relations are scanned row by row. */
+const minRows = 256;
 
-/** More than rounding makes of a salience that is computed at another time. */
+/** More than the rounding error of a salience computed at another time. */
 const slack = 1e-12;
 
-/** Nothing is known: the highest salience that there is. */
+/** The bound of a block of which nothing is known: the highest salience. */
 const unknown = 1;
 
+/** The salience bounds of a tenant's relations. */
 export class SalienceBounds {
   /** The order of facts that are equally salient. */
   readonly order: RenderedOrder;
@@ -34,30 +35,33 @@ export class SalienceBounds {
     this.order = new RenderedOrder(facts);
   }
 
-  /** Those of the relation, or null where it has too few rows for them. */
+  /** The bounds of the relation, or null if it has too few rows for them. */
   of(relation: StoredRelation): RelationBounds | null {
     let bounds = this.#relations.get(relation);
-    if (bounds === undefined && relation.count >= leastRows)
+    if (bounds === undefined && relation.count >= minRows)
       this.#relations.set(relation, (bounds = new RelationBounds(relation)));
     return bounds ?? null;
   }
 
-  /** Notes that the newest version of a fact, with this metadata, has these uses, the last one to come at `time`. */
+  /**
+   * Records that the newest version of a fact, with this metadata, has these uses, the last one at `time`.
+   */
   used({ relation, row }: FactRow, uses: Uses, time: number, metadata: Metadata): void {
     this.#relations.get(relation)?.used(row, uses, time, metadata);
   }
 }
 
+/** The salience bounds of one relation, by block of rows. */
 export class RelationBounds {
   readonly #relation: StoredRelation;
-  /** Rows from the first to before this one have been looked at. */
+  /** Rows before this one have been processed. */
   #through = 0;
-  /** A bit for each row: set where it is special; null: none is. */
+  /** A bit for each row, set if it is special; null if none is. */
   #special: Uint32Array | null = null;
-  /** By block: no special row is more salient from the time in `#since` on. -1: there is no special row. */
+  /** By block: an upper bound for special rows from the time in `#since` on. -1: there is no special row. */
   #bounds = new Float64Array(1).fill(-1);
   #since = new Float64Array(1);
-  /** By block: 1 + the row that comes first as rendered, of the rows before that in `#leastThrough`. */
+  /** By block: 1 + the row that comes first as rendered, among the rows before that in `#leastThrough`. */
   #least = new Int32Array(1);
   #leastThrough = new Uint8Array(1);
 
@@ -75,7 +79,7 @@ export class RelationBounds {
     );
   }
 
-  /** Looks at rows up to `limit`, at most so many of them. True where all of them have been. */
+  /** Processes rows below `limit`, at most `most` of them. True if all have been processed. */
   takeIn(isNoted: (number: number) => boolean, limit: number, most: number): boolean {
     const to = Math.min(limit, this.#through + most);
     if (to <= this.#through) return true;
@@ -90,34 +94,34 @@ export class RelationBounds {
     return to === limit;
   }
 
-  /** True where the row has been looked at and is plain. */
+  /** True if the row has been processed and is plain. */
   isPlain(row: number): boolean {
     if (row >= this.#through) return false;
     return this.#special === null || (((this.#special[row >>> 5] ?? 0) >>> (row & 31)) & 1) === 0;
   }
 
-  /** No special row of the block that has not died is more salient at this time; -1 where none is special. */
+  /** An upper bound for the live special rows of the block at this time; -1 if none is special. */
   boundAt(block: number, time: number): number {
     const bound = this.#bounds[block] as number;
     return bound < 0 || time >= (this.#since[block] as number) ? bound : unknown;
   }
 
-  /** True where looking at all special rows of the block at this time tells more than is known. */
+  /** True if scanning all special rows of the block at this time would give a better bound. */
   canLearn(block: number, time: number): boolean {
     const bound = this.#bounds[block] as number;
     return bound >= 0 && (bound === unknown || time > (this.#since[block] as number));
   }
 
   /**
-   * Notes the greatest salience that special rows of the block have at this time. All that had been taken in must have
-   * been looked at, in the turn in which this is called.
+   * Records the greatest salience of the block's special rows at this time. All processed rows must have been
+   * scanned, in the turn of this call.
    */
   learn(block: number, greatest: number, time: number): void {
     this.#bounds[block] = Math.min(unknown, greatest + slack);
     this.#since[block] = time;
   }
 
-  /** The end of the rows of the block that have been taken in. */
+  /** The end of the processed rows of the block. */
   endOf(block: number): number {
     return Math.min(this.#through, (block + 1) * rowsInBlock);
   }
@@ -128,7 +132,8 @@ export class RelationBounds {
     const known = this.#bounds[block] as number;
     if (this.isPlain(row)) this.#mark(row);
     if (known === unknown) return;
-    // With all its uses behind it a fact is most salient at once. Before them it had what was known till now.
+    // With all its uses in the past, a fact is most salient now. Before the last use the previous bound
+    // applied.
     const isLast = uses.latest.at(-1) === time;
     const since = known < 0 ? time : Math.max(time, this.#since[block] as number);
     const salience = isLast ? salienceOf(uses, metadata, since) + slack : unknown;
@@ -137,8 +142,8 @@ export class RelationBounds {
   }
 
   /**
-   * The row of the block that comes first in this order, dead ones and those that nobody sees yet taken into account:
-   * no row of the block comes before it.
+   * The row of the block that comes first in this order, including dead and not yet visible ones: no row of
+   * the block comes before it.
    */
   leastOf(block: number, compare: (left: number, right: number) => number): number {
     let least = (this.#least[block] as number) - 1;
@@ -175,7 +180,7 @@ export class RelationBounds {
   }
 }
 
-/** True where the metadata of the row weigh its salience. */
+/** True if the metadata of the row weight its salience. */
 export function isWeightedAt(metadata: StoredRelation['metadata'], row: number): boolean {
   const known = metadata.get(row);
   return known !== undefined && isWeighted(known);

@@ -5,7 +5,7 @@ import { breakdown, type Uses, used } from './salience.ts';
 const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 const now = Date.UTC(2024, 0, 1);
 
-/** `30 d, 1 h` or `now`, as times. */
+/** Parses `30 d, 1 h` or `now` to times. */
 function timesOf(text: string): number[] {
   return text.split(', ').map((each) => {
     const [count = '', unit = ''] = each.split(' ');

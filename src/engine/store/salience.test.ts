@@ -126,7 +126,7 @@ test('metadata weigh a fact only where they give it another importance or confid
     expect(isWeighted(metadata), JSON.stringify(metadata)).toBe(true);
 });
 
-/** Uses at random times, some of them at once, the latest at `now` or before. */
+/** Uses at random times, some of them simultaneous, the latest at `now` or before. */
 function randomUses(prng: Prng): Uses {
   const span = prng.pick([1, 1000, day, 30 * day, 3000 * day]);
   const times = Array.from({ length: 1 + prng.below(30) }, () => now - prng.below(span));
@@ -134,7 +134,7 @@ function randomUses(prng: Prng): Uses {
 }
 
 const rounds = 3000;
-/** Of a number from 0 to 1, more than rounding makes of it. */
+/** For a number from 0 to 1, more than its rounding error. */
 const rounding = 1e-12;
 
 test('whatever the uses, a further one makes a fact more salient, time less, and it stays from 0 to 1', () => {

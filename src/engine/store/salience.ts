@@ -1,23 +1,24 @@
 /**
- * Salience: how present a fact is, 0..1, from when it was used.
+ * Salience: how present a fact is, 0..1, by when it was used.
  *
- * Base-level learning of ACT-R with decay d = 0.5 (Anderson and Lebiere 1998), made a probability by the logistic
- * function: X = sum of age^-0.5 over the uses, activation A = X / (1 + X). The eight latest uses count exactly,
- * older ones by Petrov's approximation (2006). Importance and confidence of the metadata shape the result:
- * S = (1 - (1 - A)^(2 * importance)) * confidence.
+ * Base-level learning of ACT-R with decay d = 0.5 (Anderson and Lebiere 1998), turned into a probability by
+ * the logistic function: X = sum of age^-0.5 over the uses, activation A = X / (1 + X). The eight latest uses
+ * count exactly, older ones by Petrov's approximation (2006). Importance and confidence in the metadata
+ * weight the result: S = (1 - (1 - A)^(2 * importance)) * confidence.
  */
 import type { Metadata } from '../contract/facts.ts';
 
-/** Uses that are kept exactly. */
+/** Uses that are stored exactly. */
 export const keptUses = 8;
 
-/** When a fact was used: epoch milliseconds. `latest` holds at most `keptUses` times, oldest first. */
+/** When a fact was used: epoch milliseconds. `latest` has at most `keptUses` times, oldest first. */
 export interface Uses {
   count: number;
   first: number;
   latest: number[];
 }
 
+/** A salience and what it is computed from. */
 export interface SalienceBreakdown {
   uses: number;
   lastUsedAt: number | null;
@@ -28,9 +29,11 @@ export interface SalienceBreakdown {
 }
 
 const dayInMilliseconds = 86_400_000;
-const leastAgeInDays = 1000 / dayInMilliseconds;
+const minAgeInDays = 1000 / dayInMilliseconds;
 
-/** The uses with one more at `time`, which may be before the latest: a question that took long is noted at its end. */
+/**
+ * The uses with one more at `time`, which may be before the latest: a long question is recorded at its end.
+ */
 export function used(uses: Uses, time: number): Uses {
   const latest = [...uses.latest];
   let at = latest.length;
@@ -40,7 +43,7 @@ export function used(uses: Uses, time: number): Uses {
   return { count: uses.count + 1, first: uses.first, latest };
 }
 
-/** A, 0..1, at the time `now`; uses after it do not count. */
+/** A, 0..1, at the time `now`; later uses do not count. */
 export function activation(uses: Uses, now: number): number {
   const { count, first, latest } = uses;
   let sum = 0;
@@ -53,15 +56,15 @@ export function activation(uses: Uses, now: number): number {
 }
 
 function ageInDays(time: number, now: number): number {
-  return Math.max(leastAgeInDays, (now - time) / dayInMilliseconds);
+  return Math.max(minAgeInDays, (now - time) / dayInMilliseconds);
 }
 
-/** A number 0..1 of the metadata; anything else counts as not given. */
+/** A number 0..1 of the metadata; anything else counts as absent. */
 export function unitNumber(value: unknown, fallback: number): number {
   return typeof value === 'number' && value >= 0 && value <= 1 ? value : fallback;
 }
 
-/** What metadata say of salience. */
+/** The metadata that weight salience. */
 interface Weights {
   readonly importance: number;
   readonly confidence: number;
@@ -76,7 +79,7 @@ function weightsOf(metadata: Metadata): Weights {
   };
 }
 
-/** True where the metadata give a fact another salience than it has without them. */
+/** True if the metadata change a fact's salience. */
 export function isWeighted(metadata: Metadata): boolean {
   const { importance, confidence } = weightsOf(metadata);
   return importance !== plainWeights.importance || confidence !== plainWeights.confidence;
@@ -84,27 +87,28 @@ export function isWeighted(metadata: Metadata): boolean {
 
 function weighted(active: number, { importance, confidence }: Weights): number {
   const missing = 1 - active;
-  // To the power of 1, which most facts have, is no power.
+  // Most facts have power 1, which needs no computation.
   return (1 - (importance === plainWeights.importance ? missing : missing ** (2 * importance))) * confidence;
 }
 
-/** S, 0..1, at the time `now`. With time it only falls, but for the uses that come. */
+/** S, 0..1, at the time `now`. Without further uses it only falls with time. */
 export function salienceOf(uses: Uses, metadata: Metadata, now: number): number {
   return weighted(activation(uses, now), weightsOf(metadata));
 }
 
-/** A of a fact that was used once, at `time`: what `activation` gives. */
+/** A of a fact that was used once, at `time`: equals `activation`. */
 export function activationOnce(time: number, now: number): number {
   if (time > now) return 0;
   const sum = 1 / Math.sqrt(ageInDays(time, now));
   return sum / (1 + sum);
 }
 
-/** S of a fact of this activation; without metadata that of one whose metadata do not weigh it. */
+/** S of a fact of this activation; without metadata, unweighted. */
 export function salienceAt(active: number, metadata: Metadata | undefined): number {
   return weighted(active, metadata === undefined ? plainWeights : weightsOf(metadata));
 }
 
+/** S at the time `now`, with the values from which it is computed. */
 export function breakdown(uses: Uses, metadata: Metadata, now: number): SalienceBreakdown {
   const weights = weightsOf(metadata);
   const active = activation(uses, now);

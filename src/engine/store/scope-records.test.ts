@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FactStore, type FactToStore } from './fact-store.ts';
 
-/** Stores facts as records of a log would: a generation each. */
+/** Stores facts as log records would: one generation each. */
 function openStore() {
   const facts = new FactStore(0);
   let generation = 0;

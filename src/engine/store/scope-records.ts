@@ -1,58 +1,64 @@
 import { Boundaries } from './validity-boundaries.ts';
 
-/**
- * What is remembered of each scope of a tenant beside its facts: since when it has been there, and what it was forked
- * from.
- *
- * Logged state: a fold of what the store of facts is told, by the times of records alone. For that it counts the facts
- * that each scope holds, and takes note of the ends of validities (`settle`) before anything is stored at a later time.
- * Scopes go by their numbers; 0, the facts without scope, is none. What is there for a reader, who may be at an earlier
- * generation or a later time, is counted elsewhere, from the facts.
- */
+/** What is recorded of one scope beside its facts. */
 export interface ScopeRecord {
-  /** When it last came to be: with its first fact, or by the fork. Means nothing while it has no facts and is no fork. */
+  /**
+   * When it was last created: by its first fact, or by the fork. Meaningless while it has no facts and is no
+   * fork.
+   */
   readonly createdAt: number;
-  /** True from a fork until the scope is deleted: it is there without facts too. */
+  /** True from a fork until the scope is deleted: it exists even without facts. */
   readonly isForked: boolean;
-  /** null: it is no fork, or one of the facts without scope. */
+  /** null if it is no fork, or a fork of the facts without scope. */
   readonly forkedFrom: string | null;
-  /** The generation of the fork; null: it is no fork, or one of which a program of before bases logged nothing. */
+  /**
+   * The generation of the fork; null if it is no fork, or was forked by a version without merge bases, which
+   * did not log it.
+   */
   readonly forkedAt: number | null;
-  /** Facts alive whose validity had not ended when that was last settled. */
+  /** Live facts whose validity had not ended when validities were last settled. */
   readonly held: number;
 }
 
-/** The records as they are saved: without what the facts themselves tell. */
+/** The saved form of the records, without what the facts themselves tell. */
 export interface SavedScopes {
-  /** null: nothing has been settled. */
+  /** null if nothing has been settled. */
   readonly settledThrough: number | null;
   readonly records: readonly (readonly [number, SavedScope])[];
 }
 
-/** `forkedAt` is absent in what was saved before there was such a thing. */
+/** `forkedAt` is absent in older saved records. */
 type SavedScope = Omit<ScopeRecord, 'held' | 'forkedAt'> & Partial<Pick<ScopeRecord, 'forkedAt'>>;
 
-/** A fact that is alive, as `restore` needs it. */
+/** A live fact, as `restore` needs it. */
 export interface AliveFact {
   readonly scope: number;
   readonly number: number;
   readonly until: number;
 }
 
-/** Ends that are taken note of between two slices. */
+/** Ended validities processed between two slices. */
 const endsInSlice = 256;
 
+/**
+ * The records of a tenant's scopes: since when each exists, and from what it was forked.
+ *
+ * Logged state: a fold over the changes of the fact store, by the times of records alone. It counts the facts
+ * of each scope, and processes ended validities (`settle`) before anything is stored at a later time. Scopes
+ * are numbers; 0, the facts without scope, has no record. The facts that a reader sees, at an earlier
+ * generation or a later time, are counted elsewhere.
+ */
 export class ScopeRecords {
   readonly #records = new Map<number, { -readonly [Key in keyof ScopeRecord]: ScopeRecord[Key] }>();
   /**
-   * In which generation the last fact of a scope was written away: one that gets another in the same generation, as by
-   * a commit, has been there all the time.
+   * The generation in which the last fact of a scope was removed: if the scope gets another fact in the same
+   * generation, as in a commit, it has existed throughout.
    */
   readonly #emptiedIn = new Map<number, number>();
   readonly #ends = new Boundaries();
   #settledThrough = Number.NEGATIVE_INFINITY;
 
-  /** Everything that is remembered, by the scope's number; records of scopes that are no more may be among them. */
+  /** All records, by the scope's number; may include scopes that no longer exist. */
   all(): ReadonlyMap<number, ScopeRecord> {
     return this.#records;
   }
@@ -61,20 +67,20 @@ export class ScopeRecords {
     return this.#records.get(scope) ?? null;
   }
 
-  /** The time up to which ends of validity have been taken note of. */
+  /** The time up to which ended validities have been processed. */
   get settledThrough(): number {
     return this.#settledThrough;
   }
 
   /**
-   * Takes note of the validities that ended up to this time, in slices. `endingAt` gives the scope of a fact that is
-   * alive and whose validity ends at exactly that instant, 0 for any other.
+   * Processes the validities that ended up to this time, in slices. `endingAt` gives the scope of a live fact
+   * whose validity ends at exactly that instant, 0 for any other.
    */
   *settle(
     time: number,
     endingAt: (number: number, instant: number) => number,
   ): Generator<'more', void, undefined> {
-    // An end can stand here twice, of a fact whose validity was changed and changed back.
+    // An end can occur twice if a fact's validity was changed and changed back.
     const settled = new Set<number>();
     let left = endsInSlice;
     while (this.#ends.next <= time) {
@@ -92,7 +98,7 @@ export class ScopeRecords {
     this.#settledThrough = Math.max(this.#settledThrough, time);
   }
 
-  /** A new fact was stored. */
+  /** Called when a new fact was stored. */
   asserted(scope: number, number: number, until: number, time: number, generation: number): void {
     if (scope === 0 || until <= time) return;
     let record = this.#records.get(scope);
@@ -105,19 +111,21 @@ export class ScopeRecords {
     if (until !== Number.POSITIVE_INFINITY) this.#ends.add(until, number);
   }
 
-  /** The validity of a fact that was held now ends here. */
+  /** Called when the validity of a stored fact now ends here. */
   moved(scope: number, number: number, until: number, time: number, generation: number): void {
     if (scope === 0) return;
     if (until <= time) this.#loseIn(generation, scope);
     else if (until !== Number.POSITIVE_INFINITY) this.#ends.add(until, number);
   }
 
-  /** A fact whose validity was to end then was retracted. */
+  /** Called when a fact, whose validity was to end then, was retracted. */
   retracted(scope: number, until: number, generation: number): void {
     if (until > this.#settledThrough) this.#loseIn(generation, scope);
   }
 
-  /** The scope was made by a fork, in this generation where that is known: it is there from now on, or was already. */
+  /**
+   * Called when a fork made the scope, in this generation if it is known; the scope may have existed before.
+   */
   fork(scope: number, from: string | null, time: number, at: number | null): void {
     const record = this.#records.get(scope);
     const fork = { isForked: true, forkedFrom: from, forkedAt: at };
@@ -125,7 +133,7 @@ export class ScopeRecords {
     else Object.assign(record, record.isForked ? fork : { ...fork, createdAt: time });
   }
 
-  /** The scope was deleted, its facts before. */
+  /** Called when the scope was deleted, after its facts. */
   delete(scope: number): void {
     const record = this.#records.get(scope);
     if (record === undefined) return;
@@ -142,7 +150,7 @@ export class ScopeRecords {
     };
   }
 
-  /** Puts back what was saved, with the facts that were alive then. */
+  /** Restores what was saved, with the facts that were alive then. */
   restore({ settledThrough, records }: SavedScopes, alive: Iterable<AliveFact>): void {
     for (const [scope, record] of records) this.#records.set(scope, { forkedAt: null, ...record, held: 0 });
     this.#settledThrough = settledThrough ?? Number.NEGATIVE_INFINITY;

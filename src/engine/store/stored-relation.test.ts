@@ -4,7 +4,7 @@ import { StoredRelation } from './stored-relation.ts';
 const always = Number.NEGATIVE_INFINITY;
 const never = Number.POSITIVE_INFINITY;
 
-/** A relation of one argument whose facts are numbered like their rows. */
+/** A relation of one argument whose fact numbers equal their rows. */
 function relation(): { rows: StoredRelation; add: (id: number, generation: number) => number } {
   const rows = new StoredRelation('p', 1, false);
   return {
@@ -13,7 +13,7 @@ function relation(): { rows: StoredRelation; add: (id: number, generation: numbe
   };
 }
 
-/** The argument of every row that a reader of the generation and time sees. */
+/** The argument of every row visible at the generation and time. */
 function seen(rows: StoredRelation, generation: number, time = 0): number[] {
   const found: number[] = [];
   for (let row = 0; row < rows.count; row++)
@@ -138,7 +138,7 @@ test('most rows can go only once most of them died early enough', () => {
   expect(rows.isMostlyDeadThrough(1999)).toBe(false);
   expect(rows.isMostlyDeadThrough(2000)).toBe(true);
   for (let id = 400; id < 450; id++) rows.kill(id, 3000);
-  // Not looked at again before there are many more rows, or all that were dead can go.
+  // Counted again only if there are many more rows, or if all that were dead can be dropped.
   expect(rows.isMostlyDeadThrough(1999)).toBe(false);
   expect(rows.isMostlyDeadThrough(2500)).toBe(true);
 });

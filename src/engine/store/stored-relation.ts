@@ -4,17 +4,18 @@ import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
-import { HashSlots, mostTogether } from './hash-slots.ts';
+import { HashSlots, maxBatch } from './hash-slots.ts';
 
-/** Some things are kept of so many rows together: those whose number is the same but for so many low bits. */
+/** Rows whose numbers differ only in this many low bits form a block. */
 export const blockBits = 6;
 
 /**
- * The stored facts of one predicate, arity and truth value: rows in many versions.
+ * The stored facts of one predicate, arity and truth value, multi-version (MVCC).
  *
- * A row is born in one generation and dies in another, and is never changed between; an update kills the old
- * version and adds a new one. So a reader that keeps to a generation and a time sees one state while writers go
- * on. The last column is the scope (0: without scope). Validity and metadata lie beside, since few facts have them.
+ * A row is a version: born in one generation, dead from another, and immutable in between; an update kills
+ * the old version (a tombstone) and appends a new one. So a reader pinned at a generation and a time sees one
+ * snapshot while writes go on. The last column is the scope (0: without scope). Validity and metadata are
+ * sparse, since few facts have them.
  */
 export class StoredRelation {
   readonly predicate: string;
@@ -22,31 +23,31 @@ export class StoredRelation {
   readonly negated: boolean;
   /** `arity` argument columns, then the scope. */
   readonly columns: Int32Array[];
-  /** Its number in the store that it belongs to, which gives it one. */
-  place = -1;
+  /** Its number in its store, which assigns it. */
+  storeIndex = -1;
   count = 0;
-  /** Rows that have not died. */
+  /** Number of live rows. */
   live = 0;
   birth: Float64Array = new Float64Array(16);
   /** null until a row dies; Infinity: alive. */
   death: Float64Array | null = null;
   validFrom: Float64Array | null = null;
   validUntil: Float64Array | null = null;
-  /** The tenant's running number of the fact that the row is a version of. */
+  /** The tenant's fact number, which all versions of a fact share. */
   number: Int32Array = new Int32Array(16);
   readonly metadata = new Map<number, Metadata>();
   /** By block of rows: the last generation in which one of them died; null until one does. */
   #lastDeaths: Float64Array | null = null;
-  /** Of the generation that last changed something: how many more rows are alive since. */
+  /** The last generation with a change, and its net change of live rows. */
   #latest = { generation: 0, net: 0 };
-  /** Rows born in that generation in the place of others: which. */
+  /** By row born in that generation: the row that it replaced. */
   readonly #replaced = new Map<number, number>();
-  /** Of the versions that are no longer held the latest died in this generation: see `compacted`. */
+  /** The latest generation in which a dropped version died; see `compacted`. */
   forgottenThrough = 0;
-  /** When rows that can go are counted again: once this generation can, or so many rows are there. */
+  /** When to count droppable rows again: from this generation, or this number of rows, on. */
   #lookAgain = { generation: 0, count: 0 };
   #capacity = 16;
-  /** Of each fact the newest version. */
+  /** The newest version of each fact. */
   #slots = new HashSlots(16);
   readonly #indexes: Indexes;
   #copies: AtomCopies | null = null;
@@ -61,8 +62,8 @@ export class StoredRelation {
   }
 
   /**
-   * A relation of these rows, ready to be read. The columns become its own; rows that are dead must be the newest
-   * version of their fact.
+   * Restores a relation from these rows, ready to be read. It takes over the columns; dead rows must be the
+   * newest version of their fact.
    */
   static async restored(kept: RestoredRows, slices: Slices): Promise<StoredRelation> {
     const relation = new StoredRelation(kept.predicate, kept.arity, kept.negated);
@@ -77,26 +78,26 @@ export class StoredRelation {
     return bytes + this.#indexes.bytes + (this.#copies?.bytes ?? 0);
   }
 
-  /** True where its rows, dead ones included, are of more than one scope: only then can an atom have copies. */
+  /** True if its rows, including dead ones, are of several scopes: only then can an atom have copies. */
   get spansScopes(): boolean {
     return this.#spansScopes;
   }
 
-  /** Its atoms with the rows of each, made now if they are new. Who reads takes in the rows that it can see. */
+  /** Its atoms with the rows of each; made on first use. The reader adds the rows that it can see. */
   get copies(): AtomCopies {
     this.#copies ??= new AtomCopies(this.columns);
     return this.#copies;
   }
 
-  /** The newest version (dead or alive) of the fact with these argument ids and, last, its scope; or -1. */
+  /** The newest version, dead or alive, of the fact with these argument ids and, last, its scope; or -1. */
   find(identity: Int32Array): number {
     const slot = this.#slot(identity, hashOf(identity));
     return slot < 0 ? -1 : this.#slots.number(slot);
   }
 
   /**
-   * Fetches what `find` will read for these facts, `mostTogether` at most: see `HashSlots.fetch`. Their argument ids stand one
-   * after the other from `start` on, their scopes apart.
+   * Prefetches what `find` will read for these facts, at most `maxBatch`; see `HashSlots.fetch`. Their
+   * argument ids are consecutive from `start` on, their scopes separate.
    */
   fetch(ids: Int32Array, start: number, scopes: Int32Array, count: number): void {
     let next = start;
@@ -108,12 +109,14 @@ export class StoredRelation {
     this.#slots.fetch(hashes, count, fetched);
   }
 
-  /** The version of the fact that a reader of this generation or the one before it looks at, dead or alive; or -1. */
+  /**
+   * The version of the fact that a reader of this generation or the one before uses, dead or alive; or -1.
+   */
   findAt(identity: Int32Array, generation: number): number {
     return this.versionAt(this.find(identity), generation);
   }
 
-  /** Of a newest version: the one that a reader of this generation or the one before it looks at; or -1. */
+  /** Given a newest version: the one that a reader of this generation or the one before uses; or -1. */
   versionAt(row: number, generation: number): number {
     let version = row;
     while (version >= 0 && (this.birth[version] as number) > generation)
@@ -121,12 +124,12 @@ export class StoredRelation {
     return version;
   }
 
-  /** Rows alive in this generation, the last one or the one before it. */
+  /** Number of rows alive in this generation, which must be the last one or the one before it. */
   liveAt(generation: number): number {
     return this.live - (this.#latest.generation > generation ? this.#latest.net : 0);
   }
 
-  /** Adds a version. `identity` holds the argument ids and the scope; bounds of validity may be infinite. */
+  /** Adds a version. `identity`: the argument ids and the scope; validity bounds may be infinite. */
   append(
     identity: Int32Array,
     generation: number,
@@ -163,7 +166,7 @@ export class StoredRelation {
     return row;
   }
 
-  /** Ends a version that is alive. */
+  /** Ends a live version. */
   kill(row: number, generation: number): void {
     this.death ??= new Float64Array(this.#capacity).fill(Number.POSITIVE_INFINITY);
     assert(this.death[row] === Number.POSITIVE_INFINITY, 'a row dies once');
@@ -173,12 +176,12 @@ export class StoredRelation {
     this.#noteChange(generation, -1);
   }
 
-  /** True where a row of the block died after this generation. Rows that were restored dead count as long dead. */
+  /** True if a row of the block died after this generation. Rows restored dead count as long dead. */
   hasDiedSince(block: number, generation: number): boolean {
     return this.#lastDeaths !== null && (this.#lastDeaths[block] ?? 0) > generation;
   }
 
-  /** How many rows are alive in this generation, where nothing has changed after it; else null. */
+  /** Number of rows alive in this generation if nothing has changed since, else null. */
   liveIn(generation: number): number | null {
     return this.#latest.generation <= generation ? this.live : null;
   }
@@ -187,7 +190,7 @@ export class StoredRelation {
     return this.death === null || this.death[row] === Number.POSITIVE_INFINITY;
   }
 
-  /** True where the row was born and had not died in this generation. */
+  /** True if the row was born and not dead in this generation. */
   wasAlive(row: number, generation: number): boolean {
     return (
       (this.birth[row] as number) <= generation &&
@@ -195,28 +198,28 @@ export class StoredRelation {
     );
   }
 
-  /** True where a reader at this generation and time sees the row. */
+  /** True if the row is visible at this generation and time. */
   isVisible(row: number, generation: number, time: number): boolean {
     if (this.validFrom !== null && (this.validFrom[row] as number) > time) return false;
     return this.isHeld(row, generation, time);
   }
 
-  /** True where the row counts as stored for a reader at this generation and time: seen, or valid only later. */
+  /** True if the row counts as stored at this generation and time: visible, or valid only later. */
   isHeld(row: number, generation: number, time: number): boolean {
     if (!this.wasAlive(row, generation)) return false;
     return this.validUntil === null || (this.validUntil[row] as number) > time;
   }
 
-  /** True where a row counts as stored for a reader at this generation and time. */
+  /** True if any row counts as stored at this generation and time. */
   holdsAny(generation: number, time: number): boolean {
     const live = this.validUntil === null ? this.liveIn(generation) : null;
     if (live !== null) return live > 0;
-    // What came last is most likely there.
+    // The newest rows are the most likely ones.
     for (let row = this.count - 1; row >= 0; row--) if (this.isHeld(row, generation, time)) return true;
     return false;
   }
 
-  /** True where a row that counts as stored has the constant at this position. Looks at every row where none has. */
+  /** True if a row that counts as stored has the constant at this position. Scans every row if none has. */
   holdsAt(position: number, constant: number, generation: number, time: number): boolean {
     const column = this.columns[position] as Int32Array;
     for (
@@ -228,7 +231,7 @@ export class StoredRelation {
     return false;
   }
 
-  /** How many rows were born up to and in this generation: they are the first ones. */
+  /** Number of rows born up to and including this generation: they are the first ones. */
   rowsAt(generation: number): number {
     let low = 0;
     let high = this.count;
@@ -241,19 +244,20 @@ export class StoredRelation {
     return low;
   }
 
-  /** The index over these positions (ascending, at least one; `arity` is the scope), made now if it is new. */
+  /** The index over these positions (ascending, at least one; `arity` is the scope), made on first use. */
   index(positions: readonly number[]): ChainIndex {
     return this.#indexes.over(positions, this.count, this.#capacity);
   }
 
-  /** True where more than half of the rows are dead, and there are enough of them to be worth the work. */
+  /** True if more than half of the rows are dead, and enough for compaction to pay. */
   get isMostlyDead(): boolean {
     return this.count > 256 && this.live * 2 < this.count;
   }
 
   /**
-   * True where most rows died up to this generation, so that `compacted` is worth the work. Rows are counted only now
-   * and then while many of them died later: when all that were dead then can go, or there are half as many rows more.
+   * True if most rows died up to this generation, so that `compacted` pays. While many of them died later,
+   * rows are counted only now and then: when all that were dead then can be dropped, or after the rows have
+   * grown by half.
    */
   isMostlyDeadThrough(generation: number): boolean {
     if (!this.isMostlyDead) return false;
@@ -267,8 +271,9 @@ export class StoredRelation {
   }
 
   /**
-   * The same relation without the rows that died up to this generation, for readers of the last one and later. This
-   * one stays as it is, for whoever still holds rows of it. Not to be made while rows are put in that nobody sees yet.
+   * Compaction: a copy without the rows that died up to this generation, for readers of the last generation
+   * and later. This relation stays unchanged for whoever still uses its rows. Not allowed while rows are
+   * being written that are not visible yet.
    */
   compacted(generation: number): StoredRelation {
     const fresh = new StoredRelation(this.predicate, this.arity, this.negated);
@@ -362,7 +367,7 @@ export class StoredRelation {
     if (this.validUntil !== null) this.validUntil[row] = validUntil;
   }
 
-  /** The slot of the fact; below 0 where it has none. */
+  /** The slot of the fact; negative if it has none. */
   #slot(identity: Int32Array, hash: number): number {
     const slots = this.#slots;
     let slot = slots.first(hash);
@@ -392,15 +397,16 @@ export class StoredRelation {
   #rehash(): void {
     const known = this.#slots;
     this.#slots = new HashSlots(known.count * 2);
-    // In their order rows are read quicker; where some are older versions, those that are not stand in the slots.
+    // Scanning in row order is faster; if some rows are older versions, only the rows in the slots are
+    // newest.
     if (this.count === known.count) this.#enterAll();
     else known.forEach((row) => this.#slots.add(this.#hashOfRow(row), row));
   }
 
-  /** Puts in all rows, each of a fact of its own. */
+  /** Enters all rows, each the only version of its fact. */
   #enterAll(): void {
-    for (let first = 0; first < this.count; first += mostTogether) {
-      const count = Math.min(mostTogether, this.count - first);
+    for (let first = 0; first < this.count; first += maxBatch) {
+      const count = Math.min(maxBatch, this.count - first);
       for (let at = 0; at < count; at++) hashes[at] = this.#hashOfRow(first + at);
       this.#slots.addAll(hashes, count, first);
     }
@@ -415,8 +421,8 @@ export class StoredRelation {
   }
 }
 
-const hashes = new Int32Array(mostTogether);
-const fetched = new Int32Array(mostTogether);
+const hashes = new Int32Array(maxBatch);
+const fetched = new Int32Array(maxBatch);
 
 function hashOf(identity: Int32Array): number {
   let hash = hashSeed;
@@ -430,13 +436,13 @@ function enlarged<Column extends Int32Array | Float64Array>(from: Column, to: Co
   return to;
 }
 
-/** Rows of a relation as columns: of each fact the newest version, dead or alive, in the order of birth. */
+/** Rows of a relation as columns: the newest version of each fact, dead or alive, in order of birth. */
 export interface RestoredRows {
   readonly predicate: string;
   readonly arity: number;
   readonly negated: boolean;
   readonly count: number;
-  /** `arity` argument columns, then the scope; these and the others have `count` elements. */
+  /** `arity` argument columns, then the scope; all columns have `count` elements. */
   readonly columns: readonly Int32Array[];
   readonly birth: Float64Array;
   readonly number: Int32Array;

@@ -1,9 +1,9 @@
 /**
- * Many texts of which few are ever read: their UTF-8 in arenas with offsets, decoded when one is asked for. A string
- * each would take several times the memory, and the time of the collector.
+ * Many texts of which few are ever read: UTF-8 in arenas with offsets, decoded on demand. Strings would take
+ * several times the memory, and garbage collection time.
  *
- * Texts are added at the end and never change. They lie in pieces, so that no arena grows without end and growing
- * never copies more than one piece. Texts are well-formed (no lone surrogates).
+ * Texts are only appended and never change. They are in pieces, so that no arena grows without bound and
+ * growing never copies more than one piece. Texts are well-formed (no lone surrogates).
  */
 export class TextColumn {
   readonly #pieces: Piece[] = [];
@@ -25,7 +25,7 @@ export class TextColumn {
     this.#count++;
   }
 
-  /** Adds a text that is given as UTF-8. */
+  /** Adds a text given as UTF-8. */
   addUtf8(text: Uint8Array): void {
     const piece = this.#pieceFor(text.length);
     const start = endOf(piece);
@@ -34,19 +34,19 @@ export class TextColumn {
     this.#count++;
   }
 
-  /** The text at this place. */
-  text(place: number): string {
-    return decoder.decode(this.utf8(place));
+  /** The text at this index. */
+  text(index: number): string {
+    return decoder.decode(this.utf8(index));
   }
 
-  /** The UTF-8 of the text at this place, not to be changed. */
-  utf8(place: number): Uint8Array {
-    const { arena, ends } = this.#pieces[Math.floor(place / textsInPiece)] as Piece;
-    const at = place % textsInPiece;
+  /** The UTF-8 of the text at this index; read-only. */
+  utf8(index: number): Uint8Array {
+    const { arena, ends } = this.#pieces[Math.floor(index / textsInPiece)] as Piece;
+    const at = index % textsInPiece;
     return arena.subarray(at === 0 ? 0 : ends[at - 1], ends[at]);
   }
 
-  /** The piece for one more text of at most so many bytes. */
+  /** The piece for one more text of at most `bytes` bytes. */
   #pieceFor(bytes: number): Piece {
     let piece = this.#pieces.at(-1);
     if (piece === undefined || piece.count === textsInPiece)
@@ -62,16 +62,16 @@ export class TextColumn {
 
 interface Piece {
   arena: Uint8Array;
-  /** Where each text ends. */
+  /** The end of each text. */
   ends: Uint32Array;
   count: number;
 }
 
-/** Every piece but the last has so many texts. */
+/** Every piece but the last has this many texts. */
 const textsInPiece = 16_384;
 
 const encoder = new TextEncoder();
-/** A text may begin with U+FEFF: that is no byte order mark here. */
+/** A text may begin with U+FEFF, which is not a byte order mark here. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function endOf({ ends, count }: Piece): number {

@@ -1,35 +1,34 @@
 import type { Tuples } from './tuples.ts';
 
+const maxRows = 1024;
+
 /**
- * Tuples on their way into a set, gathered so that they go in many at a time: the set's slots are fetched for all of them
- * before the first is looked up, and the processor waits for memory once rather than again and again.
- *
- * A tuple may be followed by values of its owner's, which go nowhere.
+ * A buffer of tuples to be inserted into a set in a batch: the set's slots are prefetched for all of them
+ * before the first look-up, so that the CPU waits for memory once rather than again and again. A tuple may be
+ * followed by values of its owner, which are not inserted.
  */
-const mostRows = 1024;
-
 export class TupleBatch {
-  /** Tuples gathered; 0 once they are no longer needed. */
+  /** Number of buffered tuples; set to 0 once they are no longer needed. */
   count = 0;
-  /** One after the other. */
+  /** The tuples, consecutively. */
   values = new Int32Array(0);
-  /** By tuple, after `insertInto`: its row, -1 where it was there already. */
-  readonly rows = new Int32Array(mostRows);
-  readonly hashes = new Int32Array(mostRows);
+  /** By tuple, after `insertInto`: its row, -1 if it existed already. */
+  readonly rows = new Int32Array(maxRows);
+  readonly hashes = new Int32Array(maxRows);
 
-  /** Gathers what the registers hold, `from` naming them in order. True where no more must be taken. */
+  /** Buffers the registers named by `from`, in order. True if the buffer is now full. */
   take(registers: Int32Array, from: Int32Array): boolean {
     const width = from.length;
     let at = this.count * width;
     if (at + width > this.values.length) this.#grow(at + width);
     const values = this.values;
     for (let index = 0; index < width; index++) values[at++] = registers[from[index] as number] as number;
-    return ++this.count === mostRows;
+    return ++this.count === maxRows;
   }
 
   /**
-   * Adds the tuples, each `width` values after the one before, to a set that keeps no heights and holds no dead row. Returns how
-   * many were new.
+   * Inserts the tuples, `width` values apart, into a set without heights and dead rows. Returns how many were
+   * new.
    */
   insertInto(set: Tuples, width: number): number {
     return set.insertAll(this.values, width, this.count, this.hashes, this.rows);

@@ -81,7 +81,7 @@ test('tuples that are put in together get the rows that they would get one by on
     const [together, oneByOne] = [new Tuples(arity), new Tuples(arity)];
     const index = arity === 0 ? null : together.index([arity - 1]);
     const batch = new TupleBatch();
-    // One value follows every tuple: it goes nowhere.
+    // One value follows every tuple and is not inserted.
     const from = Int32Array.from({ length: arity + 1 }, (_, at) => at);
     const wrong: string[] = [];
     for (let round = 0; round < 30; round++) {

@@ -1,54 +1,59 @@
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
 
-/** The height of a row whose set keeps none. */
+/** The height of rows in a set without heights. */
 const unset = 0x7fffffff;
 const dying = 1;
-/** In `Tuples.dead`: a row whose death is settled. */
+/** In `Tuples.dead`: a row whose deletion is settled (a tombstone). */
 export const gone = 2;
-/** So many slots are near enough without fetching them ahead. */
+/** Up to this many slots, prefetching does not pay. */
 const slotsInCache = 0x4000;
 const rowsHashedAtOnce = 1024;
 
-/** Rows that a set is made with, which find themselves: no hash of them is kept. */
+/** Initial rows of a set, which have their own look-up: they are not hashed. */
 export interface FirstRows {
   readonly count: number;
-  /** With room for `count` rows or more; the set's from then on. */
+  /** With at least `count` elements; owned by the set from then on. */
   readonly columns: readonly Int32Array[];
-  /** What finding takes, without the columns. */
+  /** Bytes of the look-up structure, without the columns. */
   readonly bytes: number;
-  /** The row of the tuple, -1 where it is none of these. */
+  /** The row of the tuple, -1 if it is none of these. */
   find(tuple: Int32Array): number;
 }
 
 /**
- * A set of tuples of ids: append-only rows in columns, deduplicated, with secondary indexes made when first wanted.
+ * A set of tuples of ids: append-only rows in columns, deduplicated, with secondary indexes made on first
+ * use.
  *
- * Row numbers never change, so a range of rows is a delta. A row can be killed: it stays where it is, in indexes too,
- * and whoever walks rows asks `isDead`; inserting its tuple again revives it in its place. With `heights`, every row
- * carries the least proof height found so far, and inserting a known tuple with a lesser height lowers it.
+ * Row numbers never change, so a range of rows is a delta. A killed row stays in its position, also in
+ * indexes, and whoever scans rows checks `isDead`; inserting its tuple again revives it. With `heights`,
+ * every row has the least proof height found so far, and inserting a known tuple with a lesser height lowers
+ * it.
  */
 export class Tuples {
   readonly arity: number;
   readonly columns: Int32Array[];
-  /** Rows, dead ones included. */
+  /** Number of rows, including dead ones. */
   count = 0;
-  /** Rows that are dead. */
+  /** Number of dead rows. */
   deadCount = 0;
-  /** 0 for a row that is alive, `dying` for one whose death is not settled, `gone` for the others; null: all alive. */
+  /**
+   * 0 for a live row, `dying` for one whose deletion is not settled, `gone` for the others; null: all alive.
+   */
   dead: Uint8Array | null = null;
   readonly heights: { of: Int32Array } | null;
-  /** The known row that the last `insert` revived or gave a lesser height, or -1. */
+  /** The existing row that the last `insert` revived or gave a lesser height, or -1. */
   improved = -1;
-  /** True where that row was `gone`. */
-  hasRisen = false;
+  /** True if that row was `gone`. */
+  wasRevived = false;
   #capacity = 16;
   /**
-   * Open addressing: 0 is empty, else the low bits are 1 + a row (counted from the first that is hashed), as many bits as number the slots, and the others are those
-   * of its hash. So a probe meets other tuples without looking at their columns, which lie elsewhere in memory.
+   * Open addressing: 0 is empty; else the low bits, as many as number the slots, are 1 + a row (counted from
+   * the first hashed one), and the other bits are those of its hash. So most probes of other tuples do not
+   * touch their columns.
    */
   #slots = new Int32Array(32);
-  /** Of no meaning: it keeps the compiler from leaving `#fetch` out. */
+  /** Meaningless; keeps the compiler from optimizing `#fetch` away. */
   protected fetched = 0;
   readonly #indexes: Indexes;
   readonly #first: FirstRows | null;
@@ -75,7 +80,7 @@ export class Tuples {
     return this.#slots.byteLength + this.#capacity * 4 * columns + dead + this.#indexes.bytes + first;
   }
 
-  /** Rows that are alive. */
+  /** Number of live rows. */
   get live(): number {
     return this.count - this.deadCount;
   }
@@ -84,35 +89,35 @@ export class Tuples {
     return this.dead !== null && this.dead[row] !== 0;
   }
 
-  /** The row of the tuple, or -1 where there is none that is alive. */
+  /** The row of the tuple, or -1 if there is no live one. */
   find(tuple: Int32Array): number {
     let row = this.#first === null ? -1 : this.#first.find(tuple);
     if (row < 0) row = this.#rowIn(this.#slot(tuple, 0, hashOf(tuple, 0, this.arity)));
     return row >= 0 && this.isDead(row) ? -1 : row;
   }
 
-  /** Kills a row that is alive; its death is not settled yet. */
+  /** Kills a live row; its deletion is not settled yet. */
   kill(row: number): void {
     this.dead ??= new Uint8Array(this.#capacity);
     this.dead[row] = dying;
     this.deadCount++;
   }
 
-  /** Takes back the death of a row that is dying. */
+  /** Takes back the deletion of a dying row. */
   spare(row: number): void {
     if (this.dead === null || this.dead[row] !== dying) return;
     this.dead[row] = 0;
     this.deadCount--;
   }
 
-  /** Settles the death of a row that is dying. */
+  /** Settles the deletion of a dying row. */
   bury(row: number): void {
     if (this.dead !== null && this.dead[row] === dying) this.dead[row] = gone;
   }
 
   /**
-   * Adds the tuple and returns its row, or -1 where its row was there. `improved` then tells whether that was dead and
-   * is alive now, or got a lesser height. `height` is taken where the set keeps heights.
+   * Adds the tuple and returns its row, or -1 if it existed. `improved` then tells whether it was dead and is
+   * revived, or got a lesser height. `height` is used if the set has heights.
    */
   insert(tuple: Int32Array, height = unset): number {
     const first = this.#first === null ? -1 : this.#first.find(tuple);
@@ -127,9 +132,9 @@ export class Tuples {
   }
 
   /**
-   * Adds `count` tuples to a set that keeps no heights and holds no dead row: `values` has one after the other, each with
-   * `width` values, of which the first are the tuple's. `rows` is given the row of each, -1 where that was there; `hashes` is
-   * for this to write. Returns how many were new.
+   * Adds `count` tuples to a set without heights and dead rows: `values` has them consecutively, each with
+   * `width` values, of which the first are the tuple's. `rows` gets the row of each, -1 if it existed;
+   * `hashes` is scratch space. Returns how many were new.
    */
   insertAll(values: Int32Array, width: number, count: number, hashes: Int32Array, rows: Int32Array): number {
     const { arity } = this;
@@ -149,7 +154,7 @@ export class Tuples {
     return this.count - before;
   }
 
-  /** Looks at the slots of these hashes, so that they are at hand: the processor fetches many at the same time. */
+  /** Prefetches the slots of these hashes, since the CPU can fetch many at the same time. */
   #fetch(hashes: Int32Array, count: number): void {
     const slots = this.#slots;
     const mask = slots.length - 1;
@@ -158,7 +163,7 @@ export class Tuples {
     this.fetched = seen;
   }
 
-  /** Adds the tuple that begins at `at`, which belongs into this empty slot. */
+  /** Adds the tuple that begins at `at`, to this empty slot. */
   #append(values: Int32Array, at: number, slot: number, hash: number): number {
     const row = this.count;
     if (row === this.#capacity) this.#grow();
@@ -173,19 +178,19 @@ export class Tuples {
     return row;
   }
 
-  /** The row that stands in the slot; -1 where it is empty, and no row was there from the first. */
+  /** The row in the slot; -1 if it is empty and the set has no initial rows. */
   #rowIn(slot: number): number {
     const found = (this.#slots[slot] as number) & (this.#slots.length - 1);
     return found === 0 ? -1 : found - 1 + this.#firstHashed;
   }
 
-  /** Revives a row that was there, or gives it a lesser height. */
+  /** Revives an existing row, or gives it a lesser height. */
   #improve(row: number, height: number): -1 {
     const isDead = this.isDead(row);
     this.improved = -1;
-    this.hasRisen = false;
+    this.wasRevived = false;
     if (isDead && this.dead !== null) {
-      this.hasRisen = this.dead[row] === gone;
+      this.wasRevived = this.dead[row] === gone;
       this.dead[row] = 0;
       this.deadCount--;
       this.improved = row;
@@ -201,12 +206,12 @@ export class Tuples {
     return this.#first === null ? 0 : this.#first.count;
   }
 
-  /** The index over these positions (ascending, at least one), made now if it is new. */
+  /** The index over these positions (ascending, at least one), made on first use. */
   index(positions: readonly number[]): ChainIndex {
     return this.#indexes.over(positions, this.count, this.#capacity);
   }
 
-  /** The place of the row of a tuple with this hash, or the empty one where it belongs. */
+  /** The slot of the tuple with this hash, or the empty one for it. */
   #slot(tuple: Int32Array, at: number, hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
@@ -275,7 +280,7 @@ export class Tuples {
   }
 }
 
-/** Of the tuple that begins at `at`. */
+/** The hash of the tuple that begins at `at`. */
 function hashOf(values: Int32Array, at: number, arity: number): number {
   if (arity === 2) return finish(fold(fold(hashSeed, values[at] as number), values[at + 1] as number));
   let hash = hashSeed;

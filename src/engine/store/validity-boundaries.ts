@@ -1,12 +1,12 @@
 /**
- * The instants at which a validity begins or ends, earliest first, each with the number of its fact: a binary heap.
- * An instant whose fact has gone since stays in; who takes it out loses nothing but a look.
+ * The instants at which a validity begins or ends, earliest first, each with its fact number: a binary heap.
+ * Instants of facts that are gone stay in it and cost only a look.
  */
 export class Boundaries {
   readonly #times: number[] = [];
   readonly #facts: number[] = [];
 
-  /** The earliest instant, Infinity where there is none. */
+  /** The earliest instant, Infinity if there is none. */
   get next(): number {
     return this.#times[0] ?? Number.POSITIVE_INFINITY;
   }
@@ -23,14 +23,14 @@ export class Boundaries {
     }
   }
 
-  /** Takes out every instant up to and with `time`, and returns the facts concerned. */
+  /** Removes every instant up to and including `time`, and returns their facts. */
   takeUntil(time: number): Set<number> {
     const facts = new Set<number>();
     while (this.next <= time) facts.add(this.takeFirst());
     return facts;
   }
 
-  /** Takes out the earliest instant, and returns the fact concerned. There has to be one. */
+  /** Removes the earliest instant, which must exist, and returns its fact. */
   takeFirst(): number {
     const fact = this.#facts[0] as number;
     this.#swap(0, this.#times.length - 1);

@@ -3,7 +3,7 @@ import { relationKey } from '../language/terms.ts';
 import type { FactVersion } from './fact-version.ts';
 import type { StoredRelation } from './stored-relation.ts';
 
-/** The archived versions of one relation, of which a snapshot holds the first ones. */
+/** The archived versions of one relation; a snapshot has the first `count` of them. */
 export interface PinnedArchive {
   readonly relation: string;
   readonly versions: ArchivedVersions;
@@ -11,18 +11,22 @@ export interface PinnedArchive {
 }
 
 /**
- * Versions of facts that are no longer alive and that a merge base still needs: see `MergeBases`.
+ * Dead versions of facts that a merge base still needs; see `MergeBases`.
  *
- * A merge base is the facts of a scope as of one generation. Most of them are alive; those that were updated or retracted
- * since are copied here when they die, since compaction and snapshots drop dead rows. So a base costs what changed
- * since it was taken. Changed by `apply` alone; a version that no base needs any more is dropped with that base.
+ * A merge base is the facts of a scope as of one generation. Most of them are alive; versions that were
+ * updated or retracted since are copied here when they die, because compaction and snapshots drop dead rows.
+ * So a base costs what changed since it was made. Changed by `apply` alone; a version that no base needs any
+ * more is dropped with its base.
  */
 export class VersionArchive {
-  /** By the key of their relation. Replaced as a whole where versions are dropped: who reads the former one goes on. */
+  /**
+   * By relation key. Replaced as a whole when versions are dropped, so that readers of the previous one can
+   * continue.
+   */
   #byRelation = new Map<string, ArchivedVersions>();
   /** By scope: the generations of its bases, ascending. */
   #pins: Pins = new Map();
-  /** True where a base went since versions were dropped last. */
+  /** True if a base ended since versions were last dropped. */
   #mayDrop = false;
 
   get byRelation(): ReadonlyMap<string, ArchivedVersions> {
@@ -35,14 +39,14 @@ export class VersionArchive {
     return bytes;
   }
 
-  /** What there is now: later changes only add to it. */
+  /** The current versions; later changes only add to them. */
   pinned(): PinnedArchive[] {
     return Array.from(this.#byRelation, ([relation, versions]) => {
       return { relation, versions, count: versions.count };
     });
   }
 
-  /** From now on versions are kept for these bases. What is there stays until `pruned`. */
+  /** From now on archives versions for these bases. Existing versions stay until `pruned`. */
   keepFor(pins: Pins): void {
     for (const [scope, generations] of this.#pins)
       if (generations.some((generation) => pins.get(scope)?.includes(generation) !== true))
@@ -50,7 +54,7 @@ export class VersionArchive {
     this.#pins = pins;
   }
 
-  /** A version dies in this generation: it is kept where a base has it. */
+  /** Called when a version dies in this generation: archives it if a base includes it. */
   died(relation: StoredRelation, row: number, version: FactVersion, generation: number): void {
     if (this.#pins.size === 0) return;
     const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
@@ -62,12 +66,12 @@ export class VersionArchive {
     this.#of(relationKey(predicate, arity, negated), arity).add(identity, birth, generation, version);
   }
 
-  /** Puts back what was saved, in its order. */
+  /** Restores saved versions, in their order. */
   restore(relation: string, versions: ArchivedVersions): void {
     this.#byRelation.set(relation, versions);
   }
 
-  /** Without the versions that no base needs, made in slices; the step that is returned puts it in place. */
+  /** Drops the versions that no base needs, in slices; the returned step makes the result current. */
   *pruned(): Generator<'more', () => void, undefined> {
     if (!this.#mayDrop) return () => {};
     this.#mayDrop = false;
@@ -96,16 +100,16 @@ export class VersionArchive {
   }
 }
 
-/** By scope the generations of which a merge base is kept, ascending. */
+/** By scope: the generations of its merge bases, ascending. */
 export type Pins = ReadonlyMap<number, readonly number[]>;
 
 const versionsInSlice = 4096;
 
-/** Archived versions of one relation, in the order in which they died. Only ever added to. */
+/** Archived versions of one relation, in the order in which they died. Append-only. */
 export class ArchivedVersions {
   readonly arity: number;
   count = 0;
-  /** Of each version the ids of its arguments, then the number of its scope; replaced where there is no room. */
+  /** For each version the ids of its arguments, then the number of its scope; reallocated when full. */
   identities: Int32Array;
   births: Float64Array;
   deaths: Float64Array;
@@ -126,7 +130,7 @@ export class ArchivedVersions {
     return this.identities.byteLength + this.births.byteLength * 4 + this.metadata.size * 100;
   }
 
-  /** True where the version was there in this generation. */
+  /** True if the version was alive in this generation. */
   wasAlive(at: number, generation: number): boolean {
     return (this.births[at] as number) <= generation && (this.deaths[at] as number) > generation;
   }
@@ -135,7 +139,7 @@ export class ArchivedVersions {
     return this.identities[at * (this.arity + 1) + this.arity] as number;
   }
 
-  /** The ids of the arguments. Valid until something is added. */
+  /** The ids of the arguments; valid until the next addition. */
   argsAt(at: number): Int32Array {
     const start = at * (this.arity + 1);
     return this.identities.subarray(start, start + this.arity);

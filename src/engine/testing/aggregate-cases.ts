@@ -1,9 +1,10 @@
 /**
- * Random knowledge whose rules are mostly aggregates over a single atom, which read what is stored or derived as it stands
- * (`datalog/join/body-compiler.ts`), beside some that need a relation of their own.
+ * Random knowledge with rules that are mostly aggregates over a single atom, which read stored or derived
+ * rows directly (`datalog/join/body-compiler.ts`), and some that need a relation of their own.
  *
- * The atoms are over stored edges, joins of them, a closure and other aggregates; with constants, repeated variables and
- * several variables before the colon. Facts are mostly edges and numbers, so that updates change what is counted.
+ * The atoms are over stored edges, joins of them, a closure and other aggregates, with constants, repeated
+ * variables and several variables before the colon. Facts are mostly edges and numbers, so that updates
+ * change what is counted.
  */
 import type { Prng } from './prng.ts';
 import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary } from './generators.ts';
@@ -14,7 +15,7 @@ const below = [
   'tc(?x, ?z) :- tc(?x, ?y), edge(?y, ?z)',
 ];
 
-/** With `R` and `S` for relations that are read, and `AGG` for an aggregate. */
+/** `R` and `S` are replaced by relations, `AGG` by an aggregate. */
 const shapes = [
   'size(?x, ?n) :- mark(?x), ?n = AGG{?y : R(?x, ?y)}',
   'size(?x, ?n) :- R(?x, ?_), ?n = AGG{?y : R(?x, ?y)}',
@@ -29,7 +30,7 @@ const shapes = [
   'all(?x) :- R(?x, ?y), ?n = count{?z : S(?y, ?z)}, ?n = count{?z : S(?z, ?x)}',
 ];
 
-/** These read what aggregates conclude. */
+/** Rules that read the conclusions of aggregates. */
 const above = [
   'most(?x, ?n) :- mark(?x), ?n = AGG{?m, ?y : size(?y, ?m)}',
   'most(?x, ?n) :- size(?x, ?_), ?n = AGG{?m : size(?x, ?m)}',

@@ -1,9 +1,9 @@
 /**
- * Random knowledge whose rules have long bodies: variables that are bound early and needed by nothing later, so that
- * joins come to the same bindings of the others again and again (`datalog/join/seen-bindings.ts`).
+ * Random knowledge with long rule bodies: variables that are bound early and not needed later, so that joins
+ * reach the same bindings of the others repeatedly (`datalog/join/seen-bindings.ts`).
  *
- * Bodies are chains over few nodes with many edges, with filters between the atoms, recursion through the middle, and
- * heads that keep an end, both or none. Conclusions are stored now and then too.
+ * Bodies are chains over few nodes with many edges, with filters between the atoms, recursion in the middle,
+ * and heads that keep one end, both or none. Some conclusions are stored as well.
  */
 import type { Prng } from './prng.ts';
 import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary } from './generators.ts';
@@ -11,7 +11,7 @@ import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary
 const binary = ['edge', 'edge', 'edge', 'road', 'road', 'road', 'link', 'far'];
 const nodes = ['?a', '?b', '?c', '?d', '?e', '?f'];
 
-/** What may stand behind an atom whose second node is `?y`. */
+/** Filters that may follow an atom whose second node is `?y`. */
 const filters = [
   'not mark(?y)',
   '?y != b',
@@ -47,7 +47,7 @@ function chainVocabulary(prng: Prng, flavour: Flavour): Vocabulary {
 
 const arities: Readonly<Record<string, number>> = { end: 1, some: 1 };
 
-/** A chain of three to five atoms over these relations, each from one node to the next, and what it concludes. */
+/** A rule whose body is a chain of three to five atoms over these relations. */
 function chainRule(prng: Prng, head: string, relations: readonly string[]): string {
   const length = 3 + prng.below(3);
   const literals: string[] = [];

@@ -1,4 +1,4 @@
-/** Runs a TypeScript program of ours as a process of its own, for tests of what only other processes can show. */
+/** Runs a TypeScript program of this project in its own process, for tests that need a second process. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
@@ -10,12 +10,15 @@ import { build } from 'vite';
 
 export interface Child {
   readonly process: ChildProcess;
-  /** What it prints, a line at a time; null at the end. */
+  /** The next line that it prints; null at the end. */
   nextLine(): Promise<string | null>;
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Bundles the program, packages and all, for Node and gives the path of the bundle, in a temporary folder. */
+/**
+ * Bundles the program for Node, including its packages, and returns the path of the bundle, in a temporary
+ * folder.
+ */
 export async function bundleProgram(source: URL): Promise<string> {
   const outDir = await mkdtemp(join(tmpdir(), 'corollary-program-'));
   await build({

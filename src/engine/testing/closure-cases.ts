@@ -1,9 +1,11 @@
 /**
- * Random knowledge that is mostly closures: relations that tables hold as rows of bits, and rules that read them.
+ * Random knowledge that is mostly closures: relations that tables compute as bitset relations, and rules that
+ * read them.
  *
- * Every case has one closure of few nodes, by left, right or double recursion or by recursion at both ends, over stored or concluded edges with
- * filters of every kind, and at times another closure over it; joins, absences and aggregates read both. Facts are
- * mostly edges, so that updates are changes of what the closures are of; conclusions are stored now and then too.
+ * Every case has one closure over few nodes, by left, right or double recursion or by recursion at both ends,
+ * over stored or derived edges with filters of every kind, and sometimes another closure over it; joins,
+ * negation and aggregates read both. Facts are mostly edges, so that updates change the closures' inputs;
+ * some conclusions are stored as well.
  */
 import type { Prng } from './prng.ts';
 import type { Rule } from '../contract/language.ts';
@@ -11,7 +13,7 @@ import { parseRule } from '../language/parse.ts';
 import { type Flavour, type RandomCase, randomFact, factIdentity, type Vocabulary } from './generators.ts';
 import type { ModelFact } from './naive-model.ts';
 
-/** What a closure goes along, from `?x` to `?y`. */
+/** The steps of closures, from `?x` to `?y`. */
 const steps = [
   'edge(?x, ?y)',
   'edge(?x, ?y)',
@@ -27,7 +29,7 @@ const steps = [
   'edge(?y, ?y), ?x = ?y',
 ];
 
-/** Rules that conclude what the closures go along. */
+/** Rules that conclude the closures' inputs. */
 const below = [
   'link(?x, ?y) :- edge(?x, ?y), not road(?y, ?x)',
   'link(?x, ?y) :- road(?x, ?w), road(?w, ?y)',
@@ -78,11 +80,11 @@ function scopeOf(prng: Prng, { scopes }: Vocabulary): string | null {
   return scopes.length > 0 && prng.chance(0.2) ? prng.pick(scopes) : null;
 }
 
-/** The rules of a closure along the step. */
+/** The rules of a closure with this step. */
 function closure(prng: Prng, name: string, step: string): string[] {
   const along = (from: string, to: string): string =>
     step.replace(/\?[xy]/g, (variable) => (variable === '?x' ? from : to));
-  // From `?d` to `?c`, with names of its own for what it counts.
+  // From `?d` to `?c`, with variables of its own in aggregates.
   const behind = prng
     .pick(steps)
     .replace(/\?[xynu]/g, (variable) => ({ '?x': '?d', '?y': '?c', '?n': '?m' })[variable] ?? '?w');

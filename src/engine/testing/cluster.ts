@@ -1,7 +1,8 @@
 /**
- * A leader and two followers in one process, from a seed: their disks, clocks, and the way between them are ours, and fail.
+ * A leader and two followers in one process, from a seed, with simulated, failing disks, clocks and
+ * connections.
  *
- * What each has is compared with what the leader had at the same sequence, whenever a record was applied.
+ * After every applied record, the state is compared with the leader's at the same sequence.
  */
 import { expect } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
@@ -19,7 +20,7 @@ import { loggedTold } from './told-state.ts';
 
 const start = 1_700_000_000_000;
 
-/** What leaders had at each sequence of a history; several where one lost records and wrote others. */
+/** The leaders' states at each sequence of a history; several if a leader lost records and wrote others. */
 class Truth {
   readonly #told = new Map<string, Set<string>>();
 
@@ -28,7 +29,7 @@ class Truth {
     this.#told.set(key, (this.#told.get(key) ?? new Set()).add(loggedTold(state)));
   }
 
-  /** A history has all that the one had which it branched off, up to there. */
+  /** Copies what the parent history had up to the branch. */
   branch(historyId: string, parent: { readonly historyId: string; readonly sequence: number }): void {
     for (let sequence = 1; sequence <= parent.sequence; sequence++) {
       const told = this.#told.get(`${parent.historyId} ${sequence}`);
@@ -43,7 +44,7 @@ class Truth {
   }
 }
 
-/** A service without its surfaces. */
+/** A service without its APIs. */
 class Node {
   readonly name: string;
   readonly clock: ManualClock;
@@ -82,7 +83,7 @@ class Node {
       onApplied: note,
     });
     const { log, state, replica } = this.parts;
-    // Where its disk has lost that it was promoted, it is promoted once more.
+    // If its disk has lost the promotion, it is promoted again.
     if (leads && log.parent !== null) truth.branch(log.historyId, log.parent);
     const now = (): number => this.clock.now();
     this.records = leads ? new RandomRecords(prng, state, Math.max(state.time, now())) : null;
@@ -96,7 +97,7 @@ class Node {
     note();
   }
 
-  /** The process is gone; what its disk holds then is for the next to find. */
+  /** Kills the process; its disk keeps `disk` for the next one. */
   async die(disk: MemoryBackend): Promise<void> {
     await this.parts.close();
     const files = new Map<string, Uint8Array>();
@@ -112,7 +113,7 @@ export class Cluster {
   readonly nodes: Node[] = [];
   leading!: Node;
   faultiness = 0.3;
-  /** Answers that were sent before, which may come again. */
+  /** Answers sent earlier, which may be sent again. */
   readonly sent: Uint8Array[][] = [];
   exchanges = 0;
 
@@ -143,7 +144,7 @@ export class Cluster {
     else if (prng.chance(0.4)) await this.#promote(prng.pick(this.others));
   }
 
-  /** With no faults any more all come to have the same. */
+  /** Without faults, all nodes converge to the same state. */
   async settle(): Promise<void> {
     this.faultiness = 0;
     for (const node of this.others) {
@@ -164,7 +165,7 @@ export class Cluster {
     for (const node of this.nodes) await node.die(node.backend.now());
   }
 
-  /** What the leader may do while an answer of it is on its way. */
+  /** The leader's possible actions while its answer is in transit. */
   async meanwhile(): Promise<void> {
     await this.#write(1 + this.prng.below(3));
     await this.leading.parts.snapshots.take();
@@ -181,7 +182,7 @@ export class Cluster {
     await node.follower?.step();
     this.truth.check(node.log.historyId, node.state, `${node.name} after a step`);
     if (!this.prng.chance(0.1)) return;
-    // The power goes somewhere within the step, too.
+    // Power cuts also happen within the step.
     const at = before + this.prng.below(node.backend.steps - before + 1);
     await this.#restart(node, this.#cut(node, at));
   }
@@ -193,12 +194,12 @@ export class Cluster {
   async #crash(node: Node): Promise<void> {
     const { backend } = node;
     const { steps } = backend;
-    // Where nothing is synced the disk may lack any of the last steps.
+    // Without syncing, the disk may lack any of the last steps.
     const since = this.fsync === 'never' ? Math.max(0, steps - this.prng.below(40)) : steps;
     await this.#restart(node, this.prng.chance(0.5) ? backend.now() : this.#cut(node, since));
   }
 
-  /** What the disk may hold where the power went after so many steps. */
+  /** A possible disk content after a power cut at this step. */
   #cut({ backend }: Node, steps: number): MemoryBackend {
     const happened = 1;
     const isSynced = this.fsync === 'always';
@@ -228,7 +229,7 @@ export class Cluster {
   }
 }
 
-/** The way to whoever leads now. */
+/** The connection to the current leader. */
 function wayTo(cluster: Cluster): LeaderConnection {
   const answer = async function* (
     ask: (leader: Leader) => AsyncIterable<Uint8Array>,

@@ -1,43 +1,47 @@
 /**
- * A backend that keeps a diary, and can say what a power cut at any moment may have left on the disk.
+ * A backend that records every step, and can compute what a power cut at any moment may leave on the disk.
  *
- * The model of the disk: what a file held at its last `sync`, and the names there were at the last `syncDirectory`,
- * are safe. Every write or truncation since may have happened, or not, or (a write) in part, torn between two sectors or
- * at a byte: then the rest is not there, or its room is, with zeros or garbage in it, or the end came first and the
- * beginning not. Every change of a name may have happened or not. All of that is independent of order: so a name may be
- * there without its bytes, and bytes without those before them.
- * It can also be told to fail: see `faults`.
+ * The disk model: the contents of a file at its last `sync`, and the names at the last `syncDirectory`, are
+ * safe. Every later write or truncation may have happened, or not, or (a write) in part, torn between two
+ * sectors or at a byte: then the rest is missing, or is zeros or garbage, or the end was written without the
+ * beginning. Every change of a name may have happened or not. All of that is independent of order: a name may
+ * exist without its bytes, and bytes without those before them.
+ *
+ * It can also inject faults: see `faults`.
  */
 import { Prng } from './prng.ts';
 import { systemError, type StorageBackend, type StorageFile } from '../log/backend.ts';
 import { GrowingBytes, memoryBackend, type MemoryBackend } from '../log/memory-backend.ts';
 
-/** What a backend is asked to do that may fail. */
+/** Operations that may fail. */
 export type FaultyStep = 'create' | 'write' | 'truncate' | 'sync' | 'rename' | 'remove' | 'syncDirectory';
 
-/** A step that fails: with this code of the system, a write after so many of its bytes. */
+/** A failure with this system error code; a write fails after `written` bytes. */
 export interface Fault {
   readonly code: string;
   readonly written?: number;
 }
 
 export interface CrashBackend extends StorageBackend {
-  /** Steps so far: the moments at which the power may go. */
+  /** Number of steps so far: the moments of possible power cuts. */
   readonly steps: number;
-  /** Asked before every step, with the size of a write: the fault it meets, or null. */
+  /** Called before every step, with the size of a write: returns the fault to inject, or null. */
   faults: (step: FaultyStep, bytes: number) => Fault | null;
-  /** What is there now, as a process that was only killed leaves it. */
+  /** The current contents, as after killing only the process. */
   now(): MemoryBackend;
-  /** How many outcomes each step has that would not be safe where the power went after so many steps. */
+  /** The number of outcomes of each step that is not safe if the power is cut after `steps` steps. */
   outcomesAt(steps: number): readonly number[];
   /**
-   * What the disk may hold where the power went after so many steps. `choose(n)` is asked for one of n outcomes, 0 to
-   * n - 1, of each step that was not safe, in their order; 0 is always "did not happen", and 1 "happened whole".
+   * A possible disk content if the power is cut after `steps` steps. `choose(n)` chooses one of n outcomes, 0
+   * to n - 1, for each unsafe step, in order; 0 is always "did not happen", and 1 "happened completely".
    */
   afterPowerCut(steps: number, choose: (outcomes: number) => number): MemoryBackend;
-  /** How many of the first so many steps come before the first that would not be safe where the power went after them. */
+  /**
+   * The number of the first `steps` steps before the first that would not be safe if the power were cut after
+   * them.
+   */
   safeBefore(steps: number): number;
-  /** The last content of every file that was made under a name that ends so, of those too that were removed. */
+  /** The last contents of every file ever created with this ending of its name, including removed ones. */
   everWritten(ending: string): MemoryBackend;
 }
 
@@ -50,7 +54,7 @@ type Step =
   | { readonly kind: 'truncate'; readonly file: number; readonly size: number }
   | { readonly kind: 'sync'; readonly file: number };
 
-/** A backend that begins with these files, safe on the disk. */
+/** A backend that starts with these files, safe on the disk. */
 export function crashBackend(initial: ReadonlyMap<string, Uint8Array> = new Map()): CrashBackend {
   const diary: Step[] = [];
   const live = new Disk(initial);
@@ -110,10 +114,10 @@ export function crashBackend(initial: ReadonlyMap<string, Uint8Array> = new Map(
   };
 }
 
-/** Names and files. A file is a number, so that it outlives its name. */
+/** Names and files. A file is a number, so that it survives its name. */
 class Disk {
   readonly names = new Map<string, number>();
-  /** The last file that was made under each name. */
+  /** The last file created under each name. */
   readonly #everNamed = new Map<string, number>();
   readonly #files: GrowingBytes[] = [];
 
@@ -152,7 +156,7 @@ class Disk {
     else if (step.kind === 'truncate') this.bytes(step.file).resize(step.size);
   }
 
-  /** It is the file that gets the name, also where what made its first one has not happened. */
+  /** The file gets the name, even if creating its first name did not happen. */
   #rename({ from, to, file }: Step & { kind: 'rename' }): void {
     if (this.names.get(from) === file) this.names.delete(from);
     this.names.set(to, file);
@@ -183,7 +187,7 @@ function powerCut(
   return disk.snapshot();
 }
 
-/** The places of the steps, of the first so many, that no sync after them covers. */
+/** The indexes of those of the first `count` steps that no later sync covers. */
 function unsafe(diary: readonly Step[], count: number): number[] {
   const synced = new Set<number>();
   let isFolderSynced = false;
@@ -200,15 +204,15 @@ function unsafe(diary: readonly Step[], count: number): number[] {
 }
 
 const sectorBytes = 512;
-/** Of a long write not every boundary of sectors is tried. */
+/** At most this many sector boundaries of a long write are tried. */
 const mostBoundaries = 6;
 
 type Outcomes = readonly (readonly Step[])[];
 
-/** Those that were made: every moment after a step asks for them, and for each way again. */
+/** Cached outcomes: every moment after a step asks for them, for every choice. */
 const madeOutcomes = new WeakMap<Step, Outcomes>();
 
-/** What may have become of a step that is not safe, as steps in its place: first none, then itself. */
+/** The possible outcomes of an unsafe step, as replacement steps: first none, then itself. */
 function outcomesOf(step: Step): Outcomes {
   const made = madeOutcomes.get(step) ?? makeOutcomes(step);
   madeOutcomes.set(step, made);
@@ -232,7 +236,7 @@ function makeOutcomes(step: Step): Outcomes {
   return [[], [step], ...torn];
 }
 
-/** Where a write of so many bytes may be torn: between sectors, at its first and last byte, and in its middle. */
+/** Where a write may be torn: between sectors, at its first and last byte, and in the middle. */
 function cuts(position: number, length: number): number[] {
   const first = sectorBytes - (position % sectorBytes);
   const boundaries: number[] = [];

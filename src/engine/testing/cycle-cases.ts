@@ -1,9 +1,11 @@
 /**
- * Random knowledge whose rules have bodies with cycles: literals all of whose variables are bound when a join reaches them
- * (`datalog/join/existence-step.ts`), and neighbours of one node that are asked for again and again (`datalog/join/marked-rows.ts`).
+ * Random knowledge with cyclic rule bodies: literals whose variables are all bound when a join reaches them
+ * (`datalog/join/existence-step.ts`), and neighbors of one node that are tested again and again
+ * (`datalog/join/marked-rows.ts`).
  *
- * Triangles, squares and all pairs of four, over few nodes with many edges; some of their sides are derived, some rules
- * recur, some sides have a label, or a constant in the place of a node. Conclusions are stored now and then too.
+ * Triangles, squares and complete graphs of four, over few nodes with many edges; some sides are derived,
+ * some rules are recursive, some sides have a label, or a constant instead of a node. Some conclusions are
+ * stored as well.
  */
 import type { Prng } from './prng.ts';
 import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary } from './generators.ts';
@@ -11,7 +13,10 @@ import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary
 const names = ['edge', 'edge', 'edge', 'edge', 'road', 'road', 'near', 'ring', 'tie'];
 const filters = ['not mark(?y)', '?y != b', 'mark(?y)', 'not tie(?y, ?x)', '?x != ?y', 'not road(?x, ?y)'];
 
-/** Bodies by the nodes of their sides: triangle, square, all pairs of four, two triangles that share a side. */
+/**
+ * Bodies by the nodes of their sides: triangle, square, complete graph of four, two triangles that share a
+ * side.
+ */
 const shapes: readonly (readonly string[])[] = [
   ['xy', 'yz', 'zx'],
   ['xy', 'yz', 'xz'],
@@ -46,7 +51,10 @@ function cycleVocabulary(prng: Prng, flavour: Flavour): Vocabulary {
   return { relations, constants, scopes: flavour.scopes ? ['s', 't'] : [] };
 }
 
-/** A body of one of the shapes, its sides of these relations, in any order, that has the variables of the head. */
+/**
+ * A rule with a body of one of the shapes and these relations, shuffled, that binds the variables of the
+ * head.
+ */
 function cycleRule(prng: Prng, head: string, relations: readonly string[]): string {
   const wanted = [...head.matchAll(/\?(\w)/g)].map(([, node]) => node as string);
   const shape = prng.pick(shapes.filter((sides) => wanted.every((node) => sides.join('').includes(node))));

@@ -1,9 +1,10 @@
 /**
- * Random knowledge whose recursions are asked for many keys: those whose tables are filled from tables that bind less.
+ * Random knowledge with recursion asked for many keys, so that tables are filled from tables with generalized
+ * demand.
  *
- * There are more nodes than it takes for a table to be looked at, and recursion of every kind over them, with two bound
- * arguments too. Rules ask it for few of them and for most, in joins, under default negation and inside aggregates, so that
- * the same table is asked for few keys first and for many later, and the other way round.
+ * There are more nodes than the threshold of generalization, and recursion of every kind over them, also with
+ * two bound arguments. Rules ask for few of them and for most, in joins, under default negation and inside
+ * aggregates, so that the same table is asked for few keys first and for many later, and vice versa.
  */
 import type { Prng } from './prng.ts';
 import { parseRule } from '../language/parse.ts';
@@ -33,7 +34,7 @@ const labelled = [
   'via(?l, ?x, ?z) :- via(?l, ?x, ?y), edge(?y, ?z)',
 ];
 
-/** Rules that ask for what recurs, and for what does not by values that are all there are. */
+/** Rules that demand the recursive relations, and other relations by all possible values. */
 const readers = [
   'seen(?y) :- path(?_, ?y)',
   'seen(?y) :- edge(?_, ?y), not mark(?y)',

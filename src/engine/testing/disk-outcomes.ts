@@ -1,13 +1,15 @@
-/** Ways to choose what became of each step of a disk that was not safe when the power went: see `CrashBackend`. */
+/** Ways to choose the outcome of each step that was not safe when the power was cut; see `CrashBackend`. */
 import type { Prng } from './prng.ts';
 
-/** Gives these choices one after the other, then 0. */
+/** Returns these choices one after the other, then 0. */
 export function inTurn(choices: readonly number[]): () => number {
   let at = 0;
   return () => choices[at++] ?? 0;
 }
 
-/** All ways to choose one of so many for each place; where there are more than the limit, extremes and random ones. */
+/**
+ * All combinations of one choice per position below its bound; beyond the limit, extremes and random ones.
+ */
 export function* choicesOf(
   bounds: readonly number[],
   limit: number,
@@ -35,7 +37,7 @@ function wayOf(bounds: readonly number[], way: number): number[] {
   });
 }
 
-/** Nothing and everything; then each alone, and each alone missing. */
+/** Nothing and everything; then each step alone, and each alone missing. */
 function* extremesOf(bounds: readonly number[]): Generator<number[], void, undefined> {
   yield bounds.map(() => 0);
   yield bounds.map(() => 1);

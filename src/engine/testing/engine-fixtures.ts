@@ -1,6 +1,6 @@
 /**
- * What tests of the engine share: callers, inputs written in the grammar with the contract's defaults filled in,
- * and an engine whose clock stands still.
+ * Shared fixtures of engine tests: callers, inputs written in the grammar with the contract's defaults filled
+ * in, and an engine with a manual clock.
  */
 import { expect, onTestFinished } from 'vitest';
 import type { Caller } from '../base/caller.ts';
@@ -18,7 +18,7 @@ import { type EngineOptions, openEngine } from '../open-engine.ts';
 /** Fields of a request beside those that the grammar gives. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** When the clock of a test engine starts: the first instant of 2024. */
+/** The start time of a test engine's clock: the first instant of 2024. */
 export const startTime = Date.UTC(2024, 0, 1);
 export const second = 1000;
 export const hour = 3_600_000;
@@ -47,10 +47,10 @@ export function factInput(text: string, fields: Fields = {}) {
   return factInputSchema.parse({ predicate, args, truthVal: !negated, ...fields });
 }
 
-/** As long as there can be, where a test is not about time: a machine may be busy with other things. */
+/** The longest timeout, for tests that are not about time: the machine may be busy. */
 export const longest = { timeoutMs: 600_000 };
 
-/** A question: an atom where it is one (constants and variables), else a body in the grammar. */
+/** A question: an atom (constants and variables), else a body in the grammar. */
 export function askInput(text: string, fields: Fields = {}) {
   return askInputSchema.parse({ text, ...longest, ...fields });
 }
@@ -89,7 +89,7 @@ export function retractPatternInput(text: string, fields: Fields = {}): facts.Re
   });
 }
 
-/** An engine as one caller meets it, in words as short as tests need. */
+/** An engine as one caller uses it, with short helpers for tests. */
 export interface Session {
   readonly engine: Engine;
   readonly caller: Caller;
@@ -106,9 +106,9 @@ export interface Session {
   forget(text: string, fields?: Fields): Promise<facts.RetractOutcome>;
   forgetPattern(text: string, fields?: Fields): Promise<facts.RetractPatternOutcome>;
   query(text: string, fields?: Fields): Promise<facts.QueryResult>;
-  /** GET /facts, the query string as an object of texts. */
+  /** GET /facts, with the query string as an object of texts. */
   list(query?: Readonly<Record<string, string>>): Promise<facts.FactList>;
-  /** The same engine as another caller meets it. */
+  /** The same engine as another caller uses it. */
   as(changes: Partial<Caller>): Session;
 }
 
@@ -145,7 +145,7 @@ export function sessionOf(engine: Engine, clock: ManualClock, caller: Caller): S
   };
 }
 
-/** An engine in memory unless a folder is given, closed when the test has finished. */
+/** An in-memory engine, unless a folder is given; closed when the test has finished. */
 export async function openSession(options: Partial<EngineOptions> = {}): Promise<Session> {
   const clock = options.clock instanceof ManualClock ? options.clock : new ManualClock(startTime);
   const bugs: unknown[] = [];
@@ -158,7 +158,7 @@ export async function openSession(options: Partial<EngineOptions> = {}): Promise
   return sessionOf(engine, clock, testCaller());
 }
 
-/** The refusal that the promise ends with. Throws where it does not end with one. */
+/** The error with which the promise rejects. Throws if it does not reject with a refusal. */
 export async function refusal(promise: Promise<unknown>): Promise<EngineError> {
   const outcome = await promise.then(
     () => null,
@@ -170,20 +170,20 @@ export async function refusal(promise: Promise<unknown>): Promise<EngineError> {
   });
 }
 
-/** The proof as lines: every step with what it is and, in brackets, the numbers of its premises. */
+/** The proof as lines: every step with its kind and, in brackets, the numbers of its premises. */
 export function proofLines({ steps }: Proof): string[] {
   return steps.map(({ id, atom, kind, premises }) =>
     premises.length === 0 ? `${id} ${kind} ${atom}` : `${id} ${kind} ${atom} [${premises.join(' ')}]`,
   );
 }
 
-/** A way to hold a long question between two slices while others go on. */
+/** Holds a long question between two slices while others go on. */
 export interface Gate {
   /** For the engine's `pause`. */
   readonly pause: () => Promise<void>;
-  /** Holds the next question that pauses, and resolves when it does. */
+  /** Holds the next question that pauses; resolves when it does. */
   hold(): Promise<void>;
-  /** Lets it go on. */
+  /** Lets the question go on. */
   release(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The stored facts of one tenant through a random history: assertions, updates, retractions, uses, scopes, validity,
- * compaction, time; and readers that stay at the generation and time at which they began.
+ * The stored facts of one tenant through a random history: assertions, updates, retractions, uses, scopes,
+ * validity, compaction, time; and readers pinned at the generation and time at which they began.
  */
 import type { Prng } from './prng.ts';
 import type { ReadContext } from '../session/read-context.ts';
@@ -15,10 +15,10 @@ import { DatabaseState } from '../state/state.ts';
 
 const limits = { timeoutMs: 600_000, maxDerivations: 1e9, signal: new AbortController().signal };
 
-/** How long ago and how far ahead things of a history lie, in milliseconds. */
+/** How far apart events of a history are, in milliseconds. */
 const spans = [1, 999, 60_000, 3_600_000, 86_400_000, 40 * 86_400_000, 400 * 86_400_000];
 
-/** Constants whose order as rendered is not that of the texts, or not that of UTF-16. */
+/** Constants whose rendered order differs from that of the texts, or from UTF-16 order. */
 const awkward = [
   '',
   ' ',
@@ -61,7 +61,7 @@ export class FactWorld {
     this.#reasoner = new Reasoner(facts, new Program([]), new Map(), pause, new MemoryBudget(1e9));
   }
 
-  /** The state as it is now, for a reader who keeps to it. */
+  /** The current state, for a pinned reader. */
   context(time = this.time): ReadContext {
     return {
       database: this.database,
@@ -79,7 +79,7 @@ export class FactWorld {
     return choice === 2 ? { kind: 'unscoped' } : { kind: 'scope', scope: this.#prng.pick(scopes) };
   }
 
-  /** Stores so many facts of few relations, in some writes over some time. */
+  /** Stores `count` facts of few relations, in several writes over some time. */
   load(count: number): void {
     const writes = this.#prng.pick([1, 2, 10, count]);
     const span = this.#prng.pick(spans);
@@ -89,7 +89,7 @@ export class FactWorld {
     }
   }
 
-  /** What happens next. Relations are compacted only where nobody reads. */
+  /** The next random event. Relations are compacted only without readers. */
   step(isRead: boolean): void {
     const prng = this.#prng;
     const choice = prng.below(20);
@@ -124,7 +124,7 @@ export class FactWorld {
   #use(): void {
     const held = this.#pickHeld();
     if (held === null) return;
-    // A question that began earlier is noted when it has ended.
+    // A question that began earlier is recorded when it ends.
     const time = Math.max(this.#assertedAt(held, -1), this.time - this.#prng.below(3));
     const times = this.#prng.chance(0.1) ? 12 : 1;
     for (let index = 0; index < times; index++) this.#note(held, this.#assertedAt(held, -1), time);

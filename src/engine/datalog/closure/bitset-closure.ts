@@ -10,41 +10,41 @@ import {
 } from './bitset-relation.ts';
 import type { Derived } from '../model/derived.ts';
 
-/**
- * The closure of a base by a step, one row of bits for each source.
- *
- * The step is a graph. Its strongly connected components are taken in topological order, what follows first, and
- * each gets the bits of its own nodes and of those that its edges lead to, a word at a time; all nodes of a component
- * share one row, and so do sources whose base leads to that component alone. It is worked out as a whole each time: that
- * costs words for edges, not for conclusions.
- */
-
-/** Before the base: to what leads there. Behind it: to what it leads to. */
+/** Whether steps extend the base at its source (`before`) or at its target (`behind`). */
 export type ClosureDirection = 'before' | 'behind';
 
-/** So many sources are looked at to see how many targets one has. */
+/** Number of sources sampled to estimate how many targets a source has. */
 const samples = 32;
-/** A source has at least this part of all targets where the rows are many. */
-const leastPart = 1 / 16;
+/** Beyond `bytesToTry`, a source must have at least this share of all targets on average. */
+const minReach = 1 / 16;
 
-/** Less than this part of all sources is put into the rows as they are. */
-const patchPart = 4;
+/** If fewer than 1 in this many sources changed, the rows are patched. */
+const minSourcesPerChange = 4;
 
-/** The strongly connected components of the step: the number of each node's, and the row of each. */
+/** The SCCs of the step graph: the component of each node, and the row of each component. */
 interface Components {
   readonly of: Int32Array;
   readonly rows: readonly Words[];
 }
 
+/**
+ * The transitive closure of a base by a step, as a bitset relation with one row of bits per source.
+ *
+ * The step is a graph. Its SCCs are processed in reverse topological order, successors first: the row of a
+ * component is the union of the bits of its own nodes and of the rows that its edges lead to, a word at a
+ * time. All nodes of a component share one row, and so do sources whose base leads to that component alone.
+ * Every change recomputes the closure, unless only the base changed, and little: the cost is words per edge,
+ * not per conclusion.
+ */
 export class BitsetClosure extends BitsetRelation {
   protected readonly edges: readonly Edges[];
   readonly #side: ClosureDirection;
   readonly #base: Edges;
   readonly #step: Edges;
-  /** Where rows lead behind the base: kept while the step does not change. */
+  /** The components for direction `behind`, cached while the step does not change. */
   #components: Components | null = null;
 
-  /** Both relations have two arguments and outlive this; their rows are never renumbered. */
+  /** Both relations are binary, outlive this object and are never renumbered. */
   constructor(side: ClosureDirection, base: Derived, step: Derived) {
     super();
     this.#side = side;
@@ -55,11 +55,11 @@ export class BitsetClosure extends BitsetRelation {
   }
 
   override isWorthBeginning(): boolean | Course<boolean> {
-    return this.#mostRows() * this.width <= bytesToTry || this.#isDense();
+    return this.#rowBound() * this.width <= bytesToTry || this.#isDense();
   }
 
-  /** No more rows will be made. */
-  #mostRows(): number {
+  /** An upper bound of the number of rows. */
+  #rowBound(): number {
     const nodes = this.#step.start.length - 1;
     if (this.#side === 'before') return nodes;
     const { start } = this.#base;
@@ -69,18 +69,18 @@ export class BitsetClosure extends BitsetRelation {
     return nodes + several;
   }
 
-  /** True where a source has a good part of all targets on average, by some that are looked at. */
+  /** True if the sampled sources have, on average, at least `minReach` of all targets. */
   *#isDense(): Course<boolean> {
     const sources = this.sources.count;
     const step = Math.max(1, Math.ceil(sources / samples));
-    const wanted = Math.ceil(sources / step) * this.targets.count * leastPart;
+    const wanted = Math.ceil(sources / step) * this.targets.count * minReach;
     let reached = 0;
     for (let source = 0; source < sources && reached < wanted; source += step)
       reached += yield* this.#reachOf(source);
     return reached >= wanted;
   }
 
-  /** How many targets a source has, by going along the edges. */
+  /** Counts the targets of a source by a search along the edges. */
   *#reachOf(source: number): Course<number> {
     const base = this.#base;
     const step = this.#step;
@@ -122,7 +122,7 @@ export class BitsetClosure extends BitsetRelation {
       this.#components !== null &&
       this.#components.of.length === this.targets.count &&
       this.#step.changed.length === 0 &&
-      changed.length * patchPart < this.sources.count
+      changed.length * minSourcesPerChange < this.sources.count
     );
   }
 
@@ -137,26 +137,28 @@ export class BitsetClosure extends BitsetRelation {
       this.#components = found;
       const { start, to } = this.#base;
       for (let source = 0; source < this.sources.count; source++) {
-        if (this.isMomentOver(1)) yield;
+        if (this.isSliceOver(1)) yield;
         next.push(this.#behind(to, start[source] as number, start[source + 1] as number, found));
       }
     }
     return next;
   }
 
-  /** The rows as they are, but for sources whose base has changed. */
+  /** Patches the current rows: recomputes those of sources whose base has changed. */
   *#patch(components: Components): Course<readonly Words[]> {
     const next = this.goOnFromRows();
     for (const row of this.#base.changed) {
       const source = this.#base.numberOf(row, 0);
       const nodes = [...this.#base.otherSides(source)];
       next[source] = this.#behind(nodes, 0, nodes.length, components);
-      if (this.isMomentOver(this.width)) yield;
+      if (this.isSliceOver(this.width)) yield;
     }
     return next;
   }
 
-  /** All that the nodes from `start` to `end` lead to: the row of a component where that is all. */
+  /**
+   * The union of the rows of `nodes[start..end)`; shared, not copied, if they all belong to one component.
+   */
   #behind(nodes: ArrayLike<number>, start: number, end: number, { of, rows }: Components): Words {
     let words: Words | null = null;
     let isOwn = false;
@@ -172,12 +174,12 @@ export class BitsetClosure extends BitsetRelation {
     return words ?? noWords;
   }
 
-  /** The strongly connected components of the step by node, and the row of each: Tarjan's algorithm, no recursion. */
+  /** Tarjan's algorithm, iterative: the SCC of each node of the step, and the row of each SCC. */
   *#findComponents(): Course<Components> {
     const { start, to } = this.#step;
     const nodes = start.length - 1;
     const of = new Int32Array(nodes).fill(-1);
-    // 1 + the place in the order of finding, 0 for what was not found; and the least such place that is reached.
+    // `order`: 1 + the depth-first number of a node, 0 if unvisited. `low`: the least such number it reaches.
     const order = new Int32Array(nodes);
     const low = new Int32Array(nodes);
     const next = start.slice();
@@ -213,7 +215,7 @@ export class BitsetClosure extends BitsetRelation {
     return { of, rows };
   }
 
-  /** The row of a component: what its members have themselves, and the rows that their edges lead to. */
+  /** The row of a component: the union of its members' own bits and of the rows that their edges lead to. */
   *#component(members: readonly number[], of: Int32Array, rows: readonly Words[]): Course<Words> {
     const { start, to } = this.#step;
     const base = this.#base;
@@ -228,7 +230,7 @@ export class BitsetClosure extends BitsetRelation {
         const row = rows[of[to[at] as number] as number];
         if (row === undefined) continue;
         or(words, row);
-        if (this.isMomentOver(words.length)) yield;
+        if (this.isSliceOver(words.length)) yield;
       }
     }
     return words;

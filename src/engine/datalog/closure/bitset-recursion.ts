@@ -11,28 +11,28 @@ import {
 import type { Derived } from '../model/derived.ts';
 
 /**
- * The relation that a base and recursion at both ends come to, one row of bits for each source:
+ * The relation of a base and recursion at both ends, one row of bits per source:
  *
  *     r(x, y) :- before(x, a), r(a, b), behind(b, y).
  *
- * Semi-naive: the bits that a source got since it was last looked at go to the sources before it, a word at a time, and
- * what has not come to one of those before goes on behind, bit by bit. So a pair of a source and what is in the middle is
- * gone on from once, however many ways lead to it. Sources are gone over in topological order, again and again where there
- * are cycles.
+ * Semi-naive: the delta of a source is propagated to its predecessors along `before`, a word at a time; bits
+ * that are new to a predecessor's middle set are extended along `behind`, bit by bit. So each pair of a
+ * source and a middle node is extended once, however many paths lead to it. Sources are processed in
+ * topological order, repeatedly if there are cycles.
  */
 export class BitsetRecursion extends BitsetRelation {
   protected readonly edges: readonly Edges[];
   readonly #base: Edges;
   readonly #before: Edges;
   readonly #behind: Edges;
-  /** By source, while rows are derived: its targets, those not gone on from, and what came to it for the middle. */
+  /** By source, during derivation: its targets, its delta, and the middle nodes that have reached it. */
   #made: Words[] = [];
-  #news: Words[] = [];
+  #delta: Words[] = [];
   #middle: Words[] = [];
-  /** How many sources have news. */
+  /** Number of sources with a non-empty delta. */
   #open = 0;
 
-  /** The relations have two arguments and outlive this; their rows are never renumbered. */
+  /** The relations are binary, outlive this object and are never renumbered. */
   constructor(base: Derived, before: Derived, behind: Derived) {
     super();
     this.#base = new Edges(base, [this.sources, this.targets]);
@@ -47,29 +47,29 @@ export class BitsetRecursion extends BitsetRelation {
 
   protected override *deriveRows(): Course<readonly Words[]> {
     const { count } = this.sources;
-    [this.#made, this.#news, this.#middle] = [[], [], []];
-    for (const rows of [this.#made, this.#news, this.#middle])
+    [this.#made, this.#delta, this.#middle] = [[], [], []];
+    for (const rows of [this.#made, this.#delta, this.#middle])
       for (let source = 0; source < count; source++) rows.push(noWords);
     this.#open = 0;
     const order = yield* this.#order();
     const { start, to } = this.#base;
     for (let source = 0; source < count; source++) {
       const end = start[source + 1] as number;
-      for (let at = start[source] as number; at < end; at++) this.#meet(source, to[at] as number);
-      if (this.isMomentOver(end - (start[source] as number))) yield;
+      for (let at = start[source] as number; at < end; at++) this.#addTarget(source, to[at] as number);
+      if (this.isSliceOver(end - (start[source] as number))) yield;
     }
     while (this.#open > 0)
       for (let at = count - 1; at >= 0 && this.#open > 0; at--) {
         const source = order[at] as number;
-        if (this.#news[source] !== noWords) yield* this.#goOn(source);
-        else if (this.isMomentOver(0)) yield;
+        if (this.#delta[source] !== noWords) yield* this.#propagate(source);
+        else if (this.isSliceOver(0)) yield;
       }
     for (const words of this.#middle) this.release(words);
     this.#middle = [];
     return this.#made;
   }
 
-  /** The sources in postorder along the steps before them: backwards, without cycles, what comes to one is there in its turn. */
+  /** The sources in postorder along `before`. Processed backwards, an acyclic graph needs one pass. */
   *#order(): Course<Int32Array> {
     const { start, to } = this.#before;
     const { count } = this.sources;
@@ -83,7 +83,7 @@ export class BitsetRecursion extends BitsetRelation {
       isFound[root] = 1;
       path.push(root);
       for (let source = root; path.length > 0; source = path[path.length - 1] as number) {
-        if (this.isMomentOver(0)) yield;
+        if (this.isSliceOver(0)) yield;
         const at = next[source] as number;
         if (at === start[source + 1]) order[ended++] = path.pop() as number;
         else {
@@ -98,22 +98,22 @@ export class BitsetRecursion extends BitsetRelation {
     return order;
   }
 
-  /** Takes the news of the source to those before it. */
-  *#goOn(source: number): Course<void> {
-    const news = this.#news[source] as Words;
-    this.#news[source] = noWords;
+  /** Propagates the delta of the source to its predecessors. */
+  *#propagate(source: number): Course<void> {
+    const delta = this.#delta[source] as Words;
+    this.#delta[source] = noWords;
     this.#open--;
     const { start, to } = this.#before;
     const end = start[source + 1] as number;
     for (let at = start[source] as number; at < end; at++) {
-      this.#comeTo(to[at] as number, news);
-      if (this.isMomentOver(news.length)) yield;
+      this.#addMiddle(to[at] as number, delta);
+      if (this.isSliceOver(delta.length)) yield;
     }
-    this.release(news);
+    this.release(delta);
   }
 
-  /** The source has these in the middle: goes on behind from those that it had not. */
-  #comeTo(source: number, words: Words): void {
+  /** Adds middle nodes to a source and extends those that are new to it along `behind`. */
+  #addMiddle(source: number, words: Words): void {
     let middle = this.#middle[source] as Words;
     if (middle === noWords) middle = this.#middle[source] = this.copy(noWords);
     for (let word = 0; word < words.length; word++) {
@@ -122,31 +122,32 @@ export class BitsetRecursion extends BitsetRelation {
       const fresh = bits & ~(middle[word] as number);
       if (fresh === 0) continue;
       middle[word] = bits | (middle[word] as number);
-      this.#goOnBehind(source, word, fresh);
+      this.#extendBehind(source, word, fresh);
     }
   }
 
-  /** The source has what follows the bits of this word. */
-  #goOnBehind(source: number, word: number, bits: number): void {
+  /** Gives the source the successors, along `behind`, of the bits in this word. */
+  #extendBehind(source: number, word: number, bits: number): void {
     const { start, to } = this.#behind;
     for (let left = bits; left !== 0; left &= left - 1) {
       const bit = (word << 5) + bitOf(left);
       const end = start[bit + 1] as number;
-      for (let at = start[bit] as number; at < end; at++) this.#meet(source, to[at] as number);
+      for (let at = start[bit] as number; at < end; at++) this.#addTarget(source, to[at] as number);
     }
   }
 
-  #meet(source: number, target: number): void {
+  /** Adds a target to a source, and to its delta if it is new. */
+  #addTarget(source: number, target: number): void {
     let words = this.#made[source] as Words;
     if (words === noWords) words = this.#made[source] = this.copy(noWords);
     const bit = 1 << (target & 31);
     if (((words[target >>> 5] as number) & bit) !== 0) return;
     set(words, target);
-    let news = this.#news[source] as Words;
-    if (news === noWords) {
-      news = this.#news[source] = this.copy(noWords);
+    let delta = this.#delta[source] as Words;
+    if (delta === noWords) {
+      delta = this.#delta[source] = this.copy(noWords);
       this.#open++;
     }
-    set(news, target);
+    set(delta, target);
   }
 }

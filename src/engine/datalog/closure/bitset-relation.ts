@@ -1,25 +1,20 @@
 import { type FirstRows, Tuples } from '../../store/tuples.ts';
 import type { Derived } from '../model/derived.ts';
 
-/**
- * A relation of two arguments as rows of bits: one row for each source, one bit in it for each target.
- *
- * Sources and targets have numbers of their own, which stay: so rows of different times can be compared. A row that was
- * given away never changes, and sources with the same targets may share one. What is longer than a moment is a course,
- * that yields between moments.
- */
+/** A computation that yields whenever a slice of work (`sliceWork`) is done, so that others can run. */
 export type Course<Result> = Generator<void, Result, void>;
+/** A row of bits. */
 export type Words = Int32Array;
 
-/** So many words or edges are a moment. */
-const moment = 32_768;
-/** So many bytes of rows may be worked out to see whether they are worth it. */
+/** Words or edges processed per slice. */
+const sliceWork = 32_768;
+/** Bitset rows up to this many bytes are computed without an estimate of their density. */
 export const bytesToTry = 0x100_0000;
-/** So many pairs have room from the start. */
-const fewPairs = 0x20_0000;
+/** Initial capacity of the written pairs. */
+const minPairs = 0x20_0000;
 export const noWords: Words = new Int32Array(0);
 
-/** Numbers for ids, from 0 in the order they came. */
+/** Dense numbers for ids: 0, 1, ... in order of arrival. */
 export class Numbering {
   readonly #ids = new Tuples(1);
   readonly #id = new Int32Array(1);
@@ -37,35 +32,39 @@ export class Numbering {
     return this.#ids.columns[0] as Int32Array;
   }
 
-  /** -1 where the id has none. */
+  /** The number of the id, -1 if it has none. */
   find(id: number): number {
     this.#id[0] = id;
     return this.#ids.find(this.#id);
   }
 
+  /** The number of the id; assigns the next one if it has none. */
   of(id: number): number {
     const known = this.find(id);
     return known >= 0 ? known : this.#ids.insert(this.#id);
   }
 }
 
-/** The pairs of a relation by their numbers, and those alive as lists by one of the two. */
+/**
+ * The pairs of a relation by their dense numbers, and adjacency lists of the live pairs (compressed sparse
+ * rows).
+ */
 export class Edges {
-  /** Where the list of each number begins in `to`, and at last their end. */
+  /** Where the list of each number begins in `to`; the last element is the end. */
   start = new Int32Array(1);
   to = new Int32Array(0);
   readonly #pairs: Derived;
   readonly #numberings: readonly [Numbering, Numbering];
   readonly #by: 0 | 1;
-  /** By row of the relation. */
+  /** By row of the relation: the dense numbers of its two columns. */
   readonly #numbers: [Int32Array, Int32Array] = [noWords, noWords];
   #numbered = 0;
-  /** By row: 1 where it was alive at the last look. */
+  /** By row: 1 if it was live at the last `look`. */
   #alive = new Uint8Array(0);
-  /** Rows that came or went between the last two looks. */
+  /** Rows that were added or deleted between the last two calls of `look`. */
   changed: number[] = [];
 
-  /** `by` is the column that the lists are by. */
+  /** `by`: the column by which the lists are keyed. */
   constructor(pairs: Derived, numberings: readonly [Numbering, Numbering], by: 0 | 1 = 0) {
     this.#pairs = pairs;
     this.#numberings = numberings;
@@ -78,7 +77,7 @@ export class Edges {
     return lists + from.byteLength + to.byteLength + this.#alive.byteLength;
   }
 
-  /** Gives numbers to pairs that have come, and notes which came and went since it was last called. */
+  /** Numbers the new pairs, and records which pairs came and went since the last call. */
   *look(): Course<void> {
     const { rows } = this.#pairs;
     if (rows.count > this.#alive.length) {
@@ -95,17 +94,17 @@ export class Edges {
     for (const side of [0, 1] as const) {
       const numbers = this.#numbers[side];
       const ids = rows.columns[side] as Int32Array;
-      // Stored facts are joined from the newest to the oldest: so numbers, and pairs, are in the order that these came in.
+      // Stored facts are joined from newest to oldest, so this keeps numbers and pairs in arrival order.
       for (let row = rows.count - 1; row >= this.#numbered; row--) {
         numbers[row] = this.#numberings[side].of(ids[row] as number);
-        if (row % moment === moment - 1) yield;
+        if (row % sliceWork === sliceWork - 1) yield;
       }
     }
     this.#numbered = rows.count;
     const alive = this.#alive;
     this.changed = [];
     for (let row = 0; row < rows.count; row++) {
-      if (row % moment === moment - 1) yield;
+      if (row % sliceWork === sliceWork - 1) yield;
       const isAlive = rows.isDead(row) ? 0 : 1;
       if (alive[row] === isAlive) continue;
       alive[row] = isAlive;
@@ -113,12 +112,12 @@ export class Edges {
     }
   }
 
-  /** The number of one side of a row. */
+  /** The dense number in column `side` of a row. */
   numberOf(row: number, side: 0 | 1): number {
     return this.#numbers[side][row] as number;
   }
 
-  /** Visits the numbers of the other side of all pairs alive with this number for its first. */
+  /** Visits the targets of the live pairs whose source has this number. */
   *otherSides(number: number): Generator<number> {
     const { rows } = this.#pairs;
     const index = rows.index([0]);
@@ -127,7 +126,7 @@ export class Edges {
       if (!rows.isDead(next - 1)) yield this.numberOf(next - 1, 1);
   }
 
-  /** Makes the lists of the pairs alive. */
+  /** Builds the adjacency lists of the live pairs. */
   *list(): Course<void> {
     const { rows } = this.#pairs;
     const from = this.#numbers[this.#by];
@@ -135,18 +134,18 @@ export class Edges {
     const { count } = this.#numberings[this.#by];
     const start = new Int32Array(count + 1);
     for (let row = 0; row < rows.count; row++) {
-      if (row % moment === moment - 1) yield;
+      if (row % sliceWork === sliceWork - 1) yield;
       const number = from[row] as number;
       if (!rows.isDead(row)) start[number] = (start[number] as number) + 1;
     }
     for (let number = 1; number <= count; number++) {
-      if (number % moment === 0) yield;
+      if (number % sliceWork === 0) yield;
       start[number] = (start[number] as number) + (start[number - 1] as number);
     }
-    // From the end of each list to its beginning: then `start` is where it begins.
+    // Fills each list from its end, which leaves in `start` where it begins.
     const lists = new Int32Array(start[count] as number);
     for (let row = rows.count - 1; row >= 0; row--) {
-      if (row % moment === moment - 1) yield;
+      if (row % sliceWork === sliceWork - 1) yield;
       if (rows.isDead(row)) continue;
       const number = from[row] as number;
       const at = (start[number] as number) - 1;
@@ -158,23 +157,33 @@ export class Edges {
   }
 }
 
+/**
+ * A binary relation as rows of bits: one row per source, one bit per target.
+ *
+ * Sources and targets have dense numbers that never change, so rows of different times can be compared. A
+ * published row is immutable, and sources with equal targets may share one. Computations longer than a slice
+ * are generators (`Course`) that yield between slices.
+ */
 export abstract class BitsetRelation {
-  /** By the number of a source: its targets. A row, or a word, that is not there has none. */
+  /** By the number of a source: its targets. A missing row or word is empty. */
   rows: readonly Words[] = [];
   protected readonly sources = new Numbering();
   protected readonly targets = new Numbering();
-  /** What the rows are worked out from. */
+  /** The relations from which the rows are computed. */
   protected abstract readonly edges: readonly Edges[];
-  /** Bytes of the rows as they are, of those in the making, and of pairs that are being written. */
+  /** Bytes of the current rows, of the rows being computed, and of the pairs being written. */
   #held = 0;
   #made = 0;
   #writing = 0;
-  /** Work since the last moment was over. */
+  /** Work since the last yield. */
   #spent = 0;
 
   protected abstract deriveRows(): Course<readonly Words[]>;
 
-  /** True where rows of bits may take no more than the pairs they stand for, as far as that is known. After `takeIn`. */
+  /**
+   * True if bitset rows may take no more memory than the pairs, as far as is known before computing them.
+   * Call after `takeIn`.
+   */
   abstract isWorthBeginning(): boolean | Course<boolean>;
 
   get bytes(): number {
@@ -183,23 +192,23 @@ export abstract class BitsetRelation {
     return bytes;
   }
 
-  /** Bytes of the rows as they are. */
+  /** Bytes of the current rows. */
   get rowBytes(): number {
     return this.#held;
   }
 
-  /** Looks at what the rows are worked out from as it is now. */
+  /** Reads the current state of the relations from which the rows are computed. */
   *takeIn(): Course<void> {
     for (const edges of this.edges) yield* edges.look();
     if (!this.isPatched()) for (const edges of this.edges) yield* edges.list();
   }
 
-  /** True where what changed is so little that it is put into the rows as they are, and needs no lists. */
+  /** True if the change is so small that the current rows are patched, which needs no adjacency lists. */
   protected isPatched(): boolean {
     return false;
   }
 
-  /** The rows in the making go on from those as they are. */
+  /** Starts the new rows as a copy of the current ones. */
   protected goOnFromRows(): Words[] {
     this.#made = this.#held;
     const rows = this.rows.slice();
@@ -207,14 +216,17 @@ export abstract class BitsetRelation {
     return rows;
   }
 
-  /** Takes the rows for its own. */
+  /** Makes the computed rows the current ones. */
   take(rows: readonly Words[]): void {
     this.rows = rows;
     this.#held = this.#made;
     this.#made = 0;
   }
 
-  /** Where the pairs of each source begin, if all are written one after the other; and at last how many there are. */
+  /**
+   * The offset of each source's first pair if all pairs are written in order of source, and last their total
+   * number.
+   */
   *starts(): Course<Int32Array> {
     const { rows } = this;
     const starts = new Int32Array(rows.length + 1);
@@ -224,12 +236,15 @@ export abstract class BitsetRelation {
       let count = counts.get(words);
       if (count === undefined) counts.set(words, (count = countOf(words, words.length)));
       starts[source + 1] = (starts[source] as number) + count;
-      if (this.isMomentOver(words.length)) yield;
+      if (this.isSliceOver(words.length)) yield;
     }
     return starts;
   }
 
-  /** The pairs of the rows as they are, in the order of sources, then of targets; `onWritten` is told how many more. */
+  /**
+   * Writes out the pairs of the current rows, ordered by source, then by target; `onWritten` gets the number
+   * of pairs written since its last call.
+   */
   *pairs(starts: Int32Array, onWritten: (count: number) => void): Course<FirstRows> {
     const { rows } = this;
     const count = starts[rows.length] as number;
@@ -249,7 +264,7 @@ export abstract class BitsetRelation {
       } else for (let at = start, of = same; at < end; at++, of++) to[at] = to[of] as number;
       this.#writing = to.byteLength * 2;
       onWritten(end - start);
-      if (this.isMomentOver((same === undefined ? words.length : 0) + end - start)) yield;
+      if (this.isSliceOver((same === undefined ? words.length : 0) + end - start)) yield;
     }
     this.#writing = 0;
     return new FirstPairs([from, to], starts, rows, this.sources, this.targets);
@@ -263,18 +278,18 @@ export abstract class BitsetRelation {
         column[at++] = ids[(word << 5) + bitOf(left)] as number;
   }
 
-  /** The rows for what was taken in, by source. */
+  /** Computes the rows, by source, from what `takeIn` has read. */
   *derive(): Course<readonly Words[]> {
     this.#made = 0;
     return yield* this.deriveRows();
   }
 
-  /** Bytes of a row. */
+  /** Bytes of one row. */
   protected get width(): number {
     return ((this.targets.count + 31) >>> 5) * 4;
   }
 
-  /** A row of its own. */
+  /** An unshared copy of a row, at full width. */
   protected copy(words: Words): Words {
     const copy = new Int32Array(this.width / 4);
     copy.set(words);
@@ -282,27 +297,27 @@ export abstract class BitsetRelation {
     return copy;
   }
 
-  /** Lets go of a row that was of use on the way alone. */
+  /** Stops counting an intermediate row. */
   protected release(words: Words): void {
     this.#made -= words.byteLength;
   }
 
-  /** Counts words and edges: true where it is time to yield. */
-  isMomentOver(work: number): boolean {
+  /** Adds words and edges to the work of this slice; true if it is time to yield. */
+  isSliceOver(work: number): boolean {
     this.#spent += work + 1;
-    if (this.#spent < moment) return false;
+    if (this.#spent < sliceWork) return false;
     this.#spent = 0;
     return true;
   }
 
-  /** The source and the target that these numbers stand for. */
+  /** Writes the ids of a source and a target number to `pair`. */
   ids(source: number, target: number, pair: Int32Array): void {
     pair[0] = this.sources.ids[source] as number;
     pair[1] = this.targets.ids[target] as number;
   }
 }
 
-/** Pairs in the order of rows of bits, each found by counting the bits before it. */
+/** The pairs of a bitset relation in its order; the row of a pair is found by counting the bits before it. */
 class FirstPairs implements FirstRows {
   readonly columns: readonly Int32Array[];
   readonly bytes: number;
@@ -344,18 +359,19 @@ class FirstPairs implements FirstRows {
   }
 }
 
+/** Sets a bit of a row. */
 export function set(words: Words, bit: number): void {
   const word = bit >>> 5;
   words[word] = (words[word] as number) | (1 << (bit & 31));
 }
 
-/** Adds the bits of the other, which is as long or shorter. */
+/** Sets the bits of the other row, which is not longer. */
 export function or(words: Words, other: Words): void {
   for (let word = 0; word < other.length; word++)
     words[word] = (words[word] as number) | (other[word] as number);
 }
 
-/** How many bits the first words have. */
+/** The number of bits set in the first `length` words. */
 function countOf(words: Words, length: number): number {
   let count = 0;
   for (let word = 0; word < length; word++) count += countBits(words[word] as number);
@@ -368,14 +384,14 @@ function countBits(word: number): number {
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** The place of the lowest bit that is set. */
+/** The index of the lowest bit that is set. */
 export function bitOf(word: number): number {
   return 31 - Math.clz32(word & -word);
 }
 
-/** A larger copy with room for so many, and no more than that there will be `most`. */
+/** A larger copy with room for at least `room` elements, and at most `most`. */
 function grown(column: Int32Array, room: number, most: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(Math.min(most, Math.max(room, column.length * 2, fewPairs)));
+  const larger = new Int32Array(Math.min(most, Math.max(room, column.length * 2, minPairs)));
   larger.set(column);
   return larger;
 }

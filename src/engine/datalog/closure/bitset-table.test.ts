@@ -9,10 +9,10 @@ import { Program } from '../model/program.ts';
 import { type Matches, matchesOf, question } from '../tables/question.ts';
 import { TableSet } from '../tables/table-set.ts';
 import { type Tallies } from '../model/rule-tallies.ts';
-import { maintainTables } from '../maintain/maintain-tables.ts';
+import { maintainTables } from '../maintain/table-cache.ts';
 import type { Reader } from '../model/reader.ts';
 
-/** Which tables are held as rows of bits, and what those hold, against a walk along the edges. */
+/** Checks which tables become bitset relations, and their contents, against a graph search. */
 
 const everything = { kind: 'all' } as const;
 const left = ['tc(?x, ?y) :- edge(?x, ?y).', 'tc(?x, ?z) :- tc(?x, ?y), edge(?y, ?z).'];
@@ -51,7 +51,7 @@ class Graph {
     return new Pacer({ timeoutMs: 600_000, maxDerivations, signal, memory }, () => Promise.resolve());
   }
 
-  /** Stores the edge or takes it away. Returns the number of its fact. */
+  /** Stores the edge, or retracts it if it is stored. Returns its fact number. */
   change(from: number, to: number, predicate: 'edge' | 'road' = 'edge'): number {
     const args = [`n${from}`, `n${to}`];
     const fact = { predicate, args, truthVal: true, scope: null };
@@ -78,7 +78,7 @@ class Graph {
     return matchesOf(question(everything, [literal]), this.set, this.reader, pacer);
   }
 
-  /** The pairs of nodes that an edge and then such steps lead from and to, by walking along them. */
+  /** The pairs of nodes connected by an edge followed by any number of steps, by graph search. */
   closure(steps: ReadonlySet<string> = this.edges): string[] {
     const listsOf = (pairs: ReadonlySet<string>): Map<string, string[]> => {
       const lists = new Map<string, string[]>();
@@ -99,7 +99,7 @@ class Graph {
     return pairs.sort();
   }
 
-  /** The pairs of nodes to which as many edges lead from one node. */
+  /** The pairs of nodes at equal distance from a common ancestor. */
   sameGeneration(): string[] {
     const edges = [...this.edges].map((edge) => edge.split(' ') as [string, string]);
     const pairs = new Set<string>();
@@ -144,7 +144,7 @@ for (const [name, rules] of Object.entries({ left, right, double }))
     expect(pairsOf(await graph.ask('tc(?x, ?y)'))).toEqual(graph.closure());
     for (let round = 0; round < 40; round++) {
       const changed = Array.from({ length: 1 + prng.below(3) }, () =>
-        // Now and then a node comes that was never seen.
+        // Sometimes adds a new node.
         graph.change(prng.below(40), prng.below(round % 5 === 0 ? 80 : 40)),
       );
       await maintainTables(graph.set, changed, graph.reader, graph.pacer());
@@ -220,7 +220,7 @@ test('a sparse closure over what is concluded is derived by its rules once that 
   for (let node = 0; node < 400; node++) if (node % 4 !== 3) graph.change(node, node + 1);
   expect(pairsOf(await graph.ask('tc(?x, ?y)'))).toEqual(graph.closure());
   expect(graph.bits).toBe(false);
-  // What was to be held as rows of bits had joins of its own.
+  // The bitset attempt compiled joins of its own; they must be complete too.
   for (const { derived } of graph.set.justifications.supports)
     expect(derived.done, derived.name).toBe(derived.rows.count);
   const changed = [graph.change(3, 4), graph.change(0, 1)];

@@ -4,31 +4,35 @@ import { type BitsetRelation, bitOf, type Course, noWords, type Words } from './
 import { type Consumer, type Derived, overdelete, phases, type Work } from '../model/derived.ts';
 import type { Tally } from '../model/rule-tallies.ts';
 
-/**
- * The rows of a table that is worked out as rows of bits: a closure, or recursion at both ends.
- *
- * It is a join that a relation of one row starts, at the table's level and above what the bits are worked out from: when
- * that has come to rest for the first time, and whenever upkeep has changed it. The first time the pairs become the rows
- * of the table as they are. Later what the bits gained and lost is put in and killed row by row, so that all that reads
- * the table hears of exactly that. No row has a justification: it is there where its bit is.
- */
+/** What a `BitsetTable` computes its rows from, and where it puts them. */
 export interface BitsetTableParts {
-  /** What works the rows out, made where there are none. */
+  /** Makes the bitset relation; called while there is none. */
   readonly make: () => BitsetRelation;
+  /** The pairs outside the recursion. */
   readonly base: Derived;
   /** The rows of the table. */
   readonly target: Derived;
   readonly work: Work;
-  /** Of the rule that recurs. */
+  /** The count of derivations of the recursive rule. */
   readonly tally: Tally | null;
-  /** To be called where a source has too few targets for rows of bits: then this is done. */
+  /** Called if the relation is too sparse for bitset rows; the table is then derived by its rules. */
   readonly onSparse: () => void;
 }
 
-/** What a pair takes in columns: bits that take more are not worth it. */
+/** Bytes of a pair in columns. Bitset rows that take more per pair do not pay. */
 const bytesOfPair = 8;
-const fewBytes = 1_000_000;
+/** Waste below this is ignored. */
+const minWastedBytes = 1_000_000;
 
+/**
+ * Fills a table from a bitset relation: a closure, or recursion at both ends.
+ *
+ * It is a consumer that a one-row relation starts, at the table's level and so above the inputs: when they
+ * first reach their fixpoint, and after maintenance changed them. The first run makes the pairs the rows of
+ * the table as they are. Later runs insert and overdelete row by row the difference between old and new bits,
+ * so that every reader of the table gets exactly that delta. Rows have no justifications: a row exists if its
+ * bit is set.
+ */
 export class BitsetTable implements Consumer {
   readonly isIdle = false;
   matches = 0;
@@ -40,14 +44,14 @@ export class BitsetTable implements Consumer {
     this.#parts = parts;
   }
 
-  /** What is held beside the rows of the table. */
+  /** Memory beside the rows of the table. */
   get bytes(): number {
     return this.#closure === null ? 0 : this.#closure.bytes;
   }
 
-  /** True where the bits take more than the rows that they stand for: facts that came since made it so. */
+  /** True if the bits take more memory than the rows of the table: the relation has become sparse. */
   get isWasteful(): boolean {
-    return this.bytes > this.#parts.target.rows.bytes + fewBytes;
+    return this.bytes > this.#parts.target.rows.bytes + minWastedBytes;
   }
 
   /** The table has been emptied. */
@@ -84,10 +88,10 @@ export class BitsetTable implements Consumer {
     target.rows = new Tuples(2, false, pairs);
     if (tally !== null) tally.fired += count - base.rows.live;
     work.add(target, phases.join);
-    if (target.support !== null && target.support.watchers.length > 0) work.add(target, phases.tell);
+    if (target.support !== null && target.support.watchers.length > 0) work.add(target, phases.notify);
   }
 
-  /** Works the rows out. Returns where the pairs of each source begin. */
+  /** Computes the rows. Returns the offset of each source's first pair. */
   *#rows(closure: BitsetRelation): Course<Int32Array> {
     closure.take(yield* closure.derive());
     return yield* closure.starts();
@@ -97,7 +101,7 @@ export class BitsetTable implements Consumer {
     yield* closure.takeIn();
     const { rows } = closure;
     const next = yield* closure.derive();
-    // Sources that share a row shared one before, most of them.
+    // Sources that share a new row mostly shared an old one.
     const same = new Map<Words, Words>();
     for (let source = 0; source < next.length; source++) {
       const words = next[source] as Words;
@@ -105,7 +109,7 @@ export class BitsetTable implements Consumer {
       if (words === old || same.get(words) === old) continue;
       if (this.#isSame(words, old)) same.set(words, old);
       else yield* this.#changeRow(closure, source, words, old);
-      if (closure.isMomentOver(words.length)) yield;
+      if (closure.isSliceOver(words.length)) yield;
     }
     closure.take(next);
   }
@@ -135,7 +139,7 @@ export class BitsetTable implements Consumer {
     const { target, work } = this.#parts;
     const row = target.rows.find(pair);
     assert(row >= 0, 'a pair whose bit was set is a row');
-    overdelete(work, present(target.support, 'what changes is kept true'), row);
+    overdelete(work, present(target.support, 'what changes is maintained'), row);
   }
 
   #add(pair: Int32Array): void {
@@ -145,14 +149,14 @@ export class BitsetTable implements Consumer {
     if (row >= 0) {
       work.add(target, phases.join);
       if (tally !== null && base.rows.find(pair) < 0) tally.fired++;
-    } else this.#revived(rows.improved, rows.hasRisen);
-    if (support !== null && support.watchers.length > 0) work.add(target, phases.tell);
+    } else this.#revived(rows.improved, rows.wasRevived);
+    if (support !== null && support.watchers.length > 0) work.add(target, phases.notify);
   }
 
-  #revived(row: number, hasRisen: boolean): void {
+  #revived(row: number, wasRevived: boolean): void {
     const { target, work } = this.#parts;
-    const support = present(target.support, 'what changes is kept true');
-    if (hasRisen) {
+    const support = present(target.support, 'what changes is maintained');
+    if (wasRevived) {
       support.noteRederived(row);
       if (support.watchers.length > 0) support.rederived.push(row);
     }

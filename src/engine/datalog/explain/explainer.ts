@@ -6,7 +6,7 @@ import { renderLiteral } from '../../language/print.ts';
 import { variablesAtLevel } from '../../language/terms.ts';
 import { compileExplainer } from '../join/compile-rule.ts';
 import { clear, type Derived, newDerived } from '../model/derived.ts';
-import { type Pacer, stepsBetweenLooks } from '../tables/evaluation.ts';
+import { type Pacer, stepsBetweenChecks } from '../tables/evaluation.ts';
 import type { Machine } from '../join/machine.ts';
 import { questionLevel } from '../model/program.ts';
 import { substitute, withoutWildcards } from '../tables/question.ts';
@@ -14,24 +14,19 @@ import { type Reader, viewKey } from '../model/reader.ts';
 import type { TableSet } from '../tables/table-set.ts';
 import type { BuiltBody, BuiltGroup } from '../model/table.ts';
 
-/**
- * The instances of one body for a given head, found among what is derived already, with their heights.
- *
- * Of an aggregate the head is a tuple of its group. What a set of tables holds for a demand that was settled is all
- * there is, so an instance that is not found does not hold.
- */
+/** A literal that a proof step uses. */
 export interface Premise {
   readonly view: ScopeChoice;
-  /** With constants for all variables but those local to braces. */
+  /** With constants for all variables except those local to braces. */
   readonly literal: Literal;
-  /** Of an aggregate: its group, and the ids of the shared variables. */
+  /** For an aggregate: its group, and the ids of the shared variables. */
   readonly group: { readonly built: BuiltGroup; readonly key: Int32Array } | null;
   readonly rendered: string;
   /** Equal for premises with the same proof: the same literal in the same view. */
   readonly key: string;
 }
 
-/** The premise, with what it is told from others by: it is looked for by that more than once. */
+/** The premise with its rendered text and key, computed once. */
 export function premiseOf(
   view: ScopeChoice,
   literal: Literal,
@@ -42,26 +37,33 @@ export function premiseOf(
   return { view, literal, group, rendered, key: `${nameOfView}\n${rendered}` };
 }
 
+/** One instance of a rule's body. */
 export interface Instance {
   readonly height: number;
   readonly premises: readonly Premise[];
   readonly rendered: readonly string[];
 }
 
-/** Steps between looks where one instance will do. */
+/** Steps between checks if one instance suffices. */
 const stepsToOne = 16;
 
+/**
+ * Finds the instances of one body for a given head among the rows already derived, with their heights.
+ *
+ * For an aggregate the head is a tuple of its group. A settled table set is complete for its demand, so an
+ * instance that is not found is not true.
+ */
 export class Explainer {
   readonly #set: TableSet;
   readonly #body: BuiltBody;
-  /** Literals with a variable of its own for every `?_` that is matched. */
+  /** Literals in which each `?_` of a positive atom has a variable of its own. */
   readonly #literals: readonly Literal[];
   readonly #variables: readonly string[];
   readonly #heads: Derived;
   readonly #instances: Derived;
   readonly #machine: Machine;
 
-  /** `heightIncrement` is what the head's height has over that of its premises. */
+  /** `heightIncrement`: the height of the head above that of its premises. */
   constructor(set: TableSet, body: BuiltBody, headTerms: readonly string[], heightIncrement: number) {
     this.#set = set;
     this.#body = body;
@@ -100,7 +102,7 @@ export class Explainer {
     );
   }
 
-  /** The lowest instance for the head, among those the first by its premises as rendered; null where there is none. */
+  /** The instance of least height for the head; ties by rendered premises. null if there is none. */
   async lowest(head: Int32Array, reader: Reader, pacer: Pacer): Promise<Instance | null> {
     await this.#find(head, reader, pacer);
     const heights = this.#heights();
@@ -117,13 +119,13 @@ export class Explainer {
     return best;
   }
 
-  /** True where there is an instance for the head. */
+  /** True if there is an instance for the head. */
   async has(head: Int32Array, reader: Reader, pacer: Pacer): Promise<boolean> {
     await this.#find(head, reader, pacer, true);
     return this.#instances.rows.count > 0;
   }
 
-  /** The instances for the head: the lowest first, those of one height by their premises as rendered. */
+  /** The instances for the head, ordered by height, then by rendered premises. */
   async all(head: Int32Array, reader: Reader, pacer: Pacer): Promise<Instance[]> {
     await this.#find(head, reader, pacer);
     const found: Instance[] = [];
@@ -146,7 +148,7 @@ export class Explainer {
     return present(this.#instances.rows.heights, 'instances carry heights').of;
   }
 
-  /** Fills the instances with those of the head; with `one` with one at least, where there is one. */
+  /** Finds the instances for the head; with `one`, stops after the first. */
   async #find(head: Int32Array, reader: Reader, pacer: Pacer, one = false): Promise<void> {
     clear(this.#heads);
     clear(this.#instances);
@@ -157,7 +159,7 @@ export class Explainer {
     try {
       let counted = machine.matches;
       for (let isDone = false; !isDone; ) {
-        isDone = machine.run(one ? stepsToOne : stepsBetweenLooks) !== 0;
+        isDone = machine.run(one ? stepsToOne : stepsBetweenChecks) !== 0;
         if (one && this.#instances.rows.count > 0) isDone = true;
         pacer.derivations += machine.matches - counted;
         counted = machine.matches;

@@ -24,14 +24,7 @@ import { isAdded, matching, type Reader, viewKey } from '../model/reader.ts';
 import type { TableSet } from '../tables/table-set.ts';
 import type { BuiltBody, BuiltGroup, BuiltRule, Table } from '../model/table.ts';
 
-/**
- * Canonical proofs: of every atom the one of minimal height, among those by the rule created first, then by its
- * premises as rendered, in the order of the body.
- *
- * Heights come from a set of tables in which every row carries its least height and no recursion was rewritten. A
- * stored fact is proved by itself, at height 0. A proof is a list of steps, each after its premises, every atom of
- * a view once; it is built without recursion, since proofs can be deep.
- */
+/** A ground atom in a view. */
 export interface GroundAtom {
   readonly view: ScopeChoice;
   readonly literal: AtomLiteral;
@@ -43,7 +36,7 @@ interface Choice {
   readonly premises: readonly Premise[];
 }
 
-/** One way to prove a conclusion: by a rule, or, of a tuple of an aggregate, by its braces (`rule` null). */
+/** One derivation of a conclusion: by a rule, or, for a tuple of an aggregate, by its body (`rule` null). */
 export interface Way {
   readonly rule: BuiltRule | null;
   readonly height: number;
@@ -58,40 +51,50 @@ export interface Proved {
 
 type ProofAlternative = NonNullable<ProofStep['alternatives']>[number];
 
-const mostAlternatives = 100;
-/** Of so many times their number few answers are proved: a page of a long list. */
-const timesFew = 16;
-/** The facts of one atom are compared by their scopes: up to so many in one turn. */
-const fewScopes = 32;
+const maxAlternatives = 100;
+/**
+ * If fewer than 1 in this many answers are to be proved (a page of a long list), each is demanded by itself.
+ */
+const fewDivisor = 16;
+/** Up to this many facts of one atom are compared by scope in one turn. */
+const maxComparedScopes = 32;
 
+/**
+ * Builds canonical proofs: for every atom the one of least height; ties go to the rule created first, then to
+ * the premises as rendered, in body order.
+ *
+ * Heights come from a table set in which every row has its least height and no recursion was rewritten. A
+ * stored fact is a leaf of height 0. A proof is a list of steps, each after its premises, every atom of a
+ * view once; it is built iteratively, since proofs can be deep.
+ */
 export class ProofBuilder {
   readonly steps: ProofStep[] = [];
-  /** The stored facts that the proofs rest on, in the order of their steps. */
+  /** The stored facts that the proofs use, in the order of their steps. */
   readonly facts: FactRow[] = [];
-  /** What the steps prove, in their order; null: an answer that is a conjunction. */
+  /** What each step proves, in order; null for an answer that is a conjunction. */
   readonly proved: (Proved | null)[] = [];
   isTruncated = false;
   readonly #set: TableSet;
   readonly #reader: Reader;
   readonly #pacer: Pacer;
-  readonly #mostSteps: number;
+  readonly #maxSteps: number;
   readonly #stepOf = new Map<string, number>();
   /** The steps that are conclusions of rules, in order. */
   readonly #concluded: { readonly step: number; readonly premise: Premise }[] = [];
   readonly #byRule = new Map<BuiltRule, Explainer>();
   readonly #byGroup = new Map<BuiltGroup, Explainer>();
 
-  /** `set` keeps heights and is the caller's until the proof is done. */
-  constructor(set: TableSet, reader: Reader, pacer: Pacer, mostSteps = maxProofSteps) {
-    this.#mostSteps = mostSteps;
+  /** `set` must carry heights, and be used exclusively until the proof is done. */
+  constructor(set: TableSet, reader: Reader, pacer: Pacer, maxSteps = maxProofSteps) {
+    this.#maxSteps = maxSteps;
     this.#set = set;
     this.#reader = reader;
     this.#pacer = pacer;
   }
 
   /**
-   * Proves the rows of an answer that are given (numbers of `matches`). The roots are in the same order. With
-   * `alternatives` every conclusion also gets the other ways to it, and what those rest on is proved too.
+   * Proves the given rows of `matches` (by number); the roots are in the same order. With `alternatives`
+   * every conclusion also gets its other derivations, and their premises are proved too.
    */
   async prove(matches: Matches, rows: readonly number[], alternatives = false): Promise<Proof> {
     const { question: asked, columns } = matches;
@@ -119,7 +122,10 @@ export class ProofBuilder {
     }
   }
 
-  /** Of these conclusions, rendered, those whose proof uses the stored fact. Each is proved where it is not yet. */
+  /**
+   * Those of these conclusions, rendered, whose proof uses the stored fact. Proves each that is not proved
+   * yet.
+   */
   async dependentsOf(fact: FactRow, goals: readonly GroundAtom[]): Promise<string[]> {
     const id = this.#reader.facts.idOf(fact);
     for (const { view, literal } of goals) this.#demandAtom(view, literal);
@@ -139,10 +145,10 @@ export class ProofBuilder {
   }
 
   /**
-   * Derives what the proofs can need. A pattern is demanded as it was asked, since its answers share most of their
-   * proofs; unless few of many answers are to be proved, or its recursion was factored: then that would derive what is
-   * not needed, or what factoring avoids, and each answer is demanded by itself. Any other body is derived again as a
-   * whole.
+   * Derives everything that the proofs can need. A pattern is demanded as it was asked, since its answers
+   * share most of their proofs, except if only a small share of the answers is to be proved, or if its
+   * recursion was factored: then that would derive unneeded rows, or what factoring avoids, and each answer
+   * is demanded by itself. Any other body is derived again as a whole.
    */
   async #ready(
     matches: Matches,
@@ -163,9 +169,9 @@ export class ProofBuilder {
     };
     if (atom === null) body = this.#demandBody(asked, compiler, extra);
     else if (rows.length > 0 && settledTableFor(atom, asked.view, set) === null) {
-      const place = present(tableFor(atom, asked.view, set), 'what has answers has a table');
-      const isFew = rows.length * timesFew <= matches.count;
-      if (set.factored(place.table) === null && !isFew) demand(set, place.table, place.key);
+      const tableKey = present(tableFor(atom, asked.view, set), 'what has answers has a table');
+      const isFew = rows.length * fewDivisor <= matches.count;
+      if (set.factored(tableKey.table) === null && !isFew) demand(set, tableKey.table, tableKey.key);
       else for (const row of rows) this.#demandAtom(asked.view, groundAtom(atom, matches, row));
     }
     await settle(set, this.#reader, this.#pacer);
@@ -195,11 +201,13 @@ export class ProofBuilder {
   #demandAtom(view: ScopeChoice, atom: AtomLiteral): void {
     if (!this.#set.isDerived(view, relationOf(atom))) return;
     if (settledTableFor(atom, view, this.#set) !== null) return;
-    const place = tableFor(atom, view, this.#set);
-    if (place !== null) demand(this.#set, place.table, place.key);
+    const tableKey = tableFor(atom, view, this.#set);
+    if (tableKey !== null) demand(this.#set, tableKey.table, tableKey.key);
   }
 
-  /** The step of an answer: of a single literal its own, of a conjunction one over those of its literals. */
+  /**
+   * The step of an answer: for a single literal its own, for a conjunction one above those of its literals.
+   */
   async #proveAnswer(premises: readonly Premise[]): Promise<number | null> {
     const steps: number[] = [];
     for (const premise of premises) {
@@ -215,18 +223,18 @@ export class ProofBuilder {
   }
 
   /**
-   * The number of the step that proves the premise, made now where there is none: of one that was proved, or that
-   * stands in a way that `partsOf` gave. The proofs must not be bounded.
+   * The number of the step that proves the premise; adds it if needed. The premise must have been proved, or
+   * returned by `partsOf`, and the builder must be without a step limit.
    */
   async stepOf(premise: Premise): Promise<number> {
     return present(await this.#provePremise(premise), 'a proof without bound is not cut off');
   }
 
   /**
-   * The ways to a premise that was proved, or that stands in a way that was given here: every part is to be proved in
-   * one of its ways. A conclusion has one part; an aggregate one for each of its tuples; what rests on nothing, stored
-   * facts included, none. Of each part the first `most` ways: the lowest first, then by the rule created first, then by
-   * premises as rendered.
+   * The derivations of a premise that was proved or returned here, by part; every part needs one of its
+   * derivations. A conclusion has one part, an aggregate one for each of its tuples, and a leaf, including
+   * stored facts, none. Each part has at most `most` derivations, ordered by height, then by rule creation,
+   * then by rendered premises.
    */
   async partsOf(premise: Premise, most: number): Promise<(readonly Way[])[]> {
     const { literal, view, group } = premise;
@@ -244,7 +252,7 @@ export class ProofBuilder {
     return [(await this.#waysTo({ view, literal })).slice(0, most)];
   }
 
-  /** Of these atoms, all of which hold, those that a rule concludes, whether or not they are stored too. */
+  /** Those of these true atoms that a rule concludes, whether or not they are stored too. */
   async concludedAmong(goals: readonly GroundAtom[]): Promise<GroundAtom[]> {
     const derived = goals.filter(({ view, literal }) => this.#set.isDerived(view, relationOf(literal)));
     for (const [at, { view, literal }] of derived.entries()) {
@@ -265,7 +273,9 @@ export class ProofBuilder {
     return found;
   }
 
-  /** The number of the premise's step, with those before it that it rests on; null where the proof is cut off. */
+  /**
+   * The number of the premise's step, added after the steps that it needs; null if the proof is truncated.
+   */
   async #provePremise(root: Premise): Promise<number | null> {
     const open: { readonly premise: Premise; choice: Choice | null }[] = [{ premise: root, choice: null }];
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
@@ -287,7 +297,7 @@ export class ProofBuilder {
   }
 
   #addChosen(premise: Premise, { rule, premises }: Choice): number | null {
-    if (rule !== null && this.steps.length < this.#mostSteps)
+    if (rule !== null && this.steps.length < this.#maxSteps)
       this.#concluded.push({ step: this.steps.length, premise });
     return this.#add(
       premise.key,
@@ -303,7 +313,10 @@ export class ProofBuilder {
     );
   }
 
-  /** Adds the step of what rests on nothing: a built-in or an absence that holds, or a stored fact. */
+  /**
+   * Adds the step of a leaf: a true built-in, a negated atom, or a stored fact. False if the premise is no
+   * leaf, or the proof is truncated.
+   */
   #addLeaf(premise: Premise): boolean {
     const { literal, view } = premise;
     if (isAggregate(literal)) return false;
@@ -325,8 +338,8 @@ export class ProofBuilder {
   }
 
   /**
-   * The stored fact behind a ground atom in a view: without scope before scopes, those by the order they came up.
-   * Scopes that only an overlay has come last.
+   * The stored fact of a ground atom in a view: without scope first, then by the order in which scopes were
+   * first used. Scopes that exist only in an overlay come last.
    */
   storedFact(view: ScopeChoice, atom: AtomLiteral): FactRow | null {
     const reader = this.#reader;
@@ -334,8 +347,8 @@ export class ProofBuilder {
     let firstScope = Number.POSITIVE_INFINITY;
     const pattern = { predicate: atom.predicate, args: atom.args, truthVal: !atom.negated, scope: view };
     const { facts, generation, time, overlay } = reader;
-    // Of few scopes an atom is found without an index, which would take in all facts of its relation.
-    const few = overlay === null ? facts.fewMatches(pattern, generation, time, fewScopes) : null;
+    // With few scopes, the atom is found without an index, which would cover all facts of its relation.
+    const few = overlay === null ? facts.fewMatches(pattern, generation, time, maxComparedScopes) : null;
     for (const fact of few ?? matching(reader, pattern)) {
       const scope = scopeRank(reader, fact);
       if (scope >= firstScope) continue;
@@ -346,7 +359,7 @@ export class ProofBuilder {
   }
 
   #add(key: string, proved: Proved | null, step: Omit<ProofStep, 'id'>): number | null {
-    if (this.steps.length >= this.#mostSteps) {
+    if (this.steps.length >= this.#maxSteps) {
       this.isTruncated = true;
       return null;
     }
@@ -379,15 +392,15 @@ export class ProofBuilder {
   }
 
   /**
-   * Adds to every conclusion the other instances of rules that have it for their head: the lowest first, then by the
-   * rule created first, then by premises as rendered, at most `mostAlternatives`.
+   * Adds to every conclusion its other derivations, ordered by height, then by rule creation, then by
+   * rendered premises, at most `maxAlternatives`.
    */
   async #addAlternatives(): Promise<void> {
     for (const { step, premise } of this.#concluded) {
       const ways = await this.#waysTo({ view: premise.view, literal: premise.literal as AtomLiteral });
       const alternatives: ProofAlternative[] = [];
-      // The first way is the proof that the step has.
-      for (const { rule, premises: others } of ways.slice(1, 1 + mostAlternatives)) {
+      // The first derivation is the proof itself.
+      for (const { rule, premises: others } of ways.slice(1, 1 + maxAlternatives)) {
         const premises: number[] = [];
         for (const each of others) {
           const proved = await this.#provePremise(each);
@@ -400,7 +413,7 @@ export class ProofBuilder {
     }
   }
 
-  /** All instances of rules that conclude the atom: the lowest first, then by rule, then by premises as rendered. */
+  /** All derivations of the atom, ordered by height, then by rule creation, then by rendered premises. */
   async #waysTo(goal: GroundAtom): Promise<(Way & { readonly rule: BuiltRule })[]> {
     const { table, tuple } = this.#find(goal);
     const ways: (Way & { readonly rule: BuiltRule })[] = [];
@@ -410,7 +423,9 @@ export class ProofBuilder {
     return ways.sort((left, right) => left.height - right.height);
   }
 
-  /** What an aggregate rests on: for each of its tuples the lowest way to it, every premise once. */
+  /**
+   * The premises of an aggregate: those of the lowest derivation of each of its tuples, every premise once.
+   */
   async #chooseForGroup(group: BuiltGroup, key: Int32Array): Promise<Choice> {
     const explainer = this.#groupExplainer(group);
     const premises = new Map<string, Premise>();
@@ -429,7 +444,7 @@ export class ProofBuilder {
     return explainer;
   }
 
-  /** The tuples of a group for one key, by their texts. */
+  /** The tuples of a group for one key, ordered by their texts. */
   #tuplesOf(group: BuiltGroup, key: Int32Array): Int32Array[] {
     const { rows } = group.source.rows;
     const found: { readonly tuple: Int32Array; readonly texts: string[] }[] = [];
@@ -446,7 +461,7 @@ export class ProofBuilder {
     return found.sort((left, right) => compareTexts(left.texts, right.texts)).map(({ tuple }) => tuple);
   }
 
-  /** The table that holds the atom, its tuple and its least height. */
+  /** The table with the atom, its tuple and its least height. */
   #find({ literal, view }: GroundAtom): { table: Table; tuple: Int32Array; height: number } {
     const { args } = literal;
     const tuple = new Int32Array(args.length);
@@ -454,7 +469,7 @@ export class ProofBuilder {
     const wanted = viewKey(view);
     for (const table of this.#set.tablesOf(relationOf(literal))) {
       if (viewKey(table.view) !== wanted) continue;
-      // Only what was demanded has its least height.
+      // Only demanded rows have their least height.
       const key = Int32Array.from(table.boundPositions, (position) => tuple[position] as number);
       if (table.demand.rows.find(key) < 0) continue;
       const { rows } = table.rows;
@@ -466,12 +481,12 @@ export class ProofBuilder {
   }
 }
 
-/** True where all instances of the body rest on stored facts alone: their conclusions have height 1. */
+/** True if all instances of the body use stored facts alone: their conclusions have height 1. */
 function concludesLow({ atoms, groups }: BuiltBody): boolean {
   return groups.size === 0 && atoms.every(({ source }) => source.kind === 'stored');
 }
 
-/** The step of a stored fact, `atom` as rendered; `factId` is null where it has no id yet. */
+/** The step of a stored fact, `atom` as rendered; `factId` is null if it has no id yet. */
 export function factStep(
   facts: FactStore,
   fact: FactRow,
@@ -491,7 +506,7 @@ export function factStep(
   };
 }
 
-/** The number of the fact's scope; a scope that only an overlay has comes after all others. */
+/** The number of the fact's scope; scopes that exist only in an overlay come after all others. */
 function scopeRank(reader: Reader, fact: FactRow): number {
   const number = (fact.relation.columns[fact.relation.arity] as Int32Array)[fact.row] as number;
   if (reader.overlay === null || !isAdded(reader, fact)) return number;

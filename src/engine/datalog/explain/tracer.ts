@@ -7,33 +7,32 @@ import { wildcard } from '../../language/terms.ts';
 import type { Constants } from '../model/constants.ts';
 import type { Consumer, Derived } from '../model/derived.ts';
 import type { Pacer } from '../tables/evaluation.ts';
-import { Marks } from './row-marks.ts';
 import type { ObservedTable, Observer, Seen, Source } from '../model/observer.ts';
 import type { ViewRule } from '../model/program.ts';
 import { isNamed, type Question, renderInstance, substitute } from '../tables/question.ts';
 import type { Reader } from '../model/reader.ts';
 
 /**
- * The account of one evaluation: which subgoals were demanded and answered, by which rules, and how long those took.
+ * Traces one evaluation: which subgoals were called and answered, by which rules, and how long those took.
  *
- * It watches a set of tables of its own from the first demand to the fixpoint and changes nothing in it. Subgoals are
- * named by their rows while the evaluation runs, and become text at the end. What evaluation needs beside the
- * tables (rows that wait for an absence, groups of aggregates) is no subgoal: it only passes the depth on. Events past
- * `maxEvents` are counted in the summaries and not kept.
+ * It observes a private table set from the first demand to the fixpoint and changes nothing in it. During the
+ * evaluation subgoals are identified by their rows; they become text at the end. Auxiliary relations (waiting
+ * rows, groups of aggregates) are no subgoals and only pass the depth on. Events past `maxEvents` are counted
+ * in the summaries and not recorded.
  */
 export class Tracer implements Observer {
   readonly #question: Question;
   readonly #maxEvents: number;
   readonly #byDemand = new Map<Derived, Form>();
   readonly #byRows = new Map<Derived, Form>();
-  /** How many demands lead to a row of a relation that is no table's but starts joins. */
+  /** By row of an auxiliary relation: the number of demands that lead to it. */
   readonly #depths = new Map<Derived, Marks>();
   readonly #rules = new Map<string, RuleCount>();
   #rule: RuleCount | null = null;
-  /** In the order of their first demand, as many as are listed. */
+  /** In order of their first demand, up to the limit. */
   readonly #subgoals: Subgoal[] = [];
   readonly #events: Event[] = [];
-  /** Subgoals that may yet fail, by the level at which they are worked out. */
+  /** Subgoals that may still fail, by their level. */
   readonly #open = new Map<number, Subgoal[]>();
   #isTruncated = false;
 
@@ -107,7 +106,9 @@ export class Tracer implements Observer {
     this.#called({ form, tuple, isNew: true, depth: 0, ruleId: null, literal });
   }
 
-  /** What is lower than the level is at its fixpoint for all that was demanded of it: no answer means none. */
+  /**
+   * Everything below the level is at the fixpoint of its demand: subgoals there without answers have failed.
+   */
   reached(level: number): void {
     if (this.#open.size === 0) return;
     const ended = [...this.#open.keys()].filter((each) => each < level).sort((a, b) => a - b);
@@ -120,7 +121,7 @@ export class Tracer implements Observer {
     }
   }
 
-  /** The account as text, once the evaluation has come to its end. */
+  /** The trace as text, after the end of the evaluation. */
   async finish(constants: Constants, pacer: Pacer): Promise<TraceParts> {
     this.reached(Number.POSITIVE_INFINITY);
     const rules = [...this.#rules.values()]
@@ -146,7 +147,7 @@ export class Tracer implements Observer {
     return { rules, subgoals, events, truncated: this.#isTruncated };
   }
 
-  /** The question names a constant that nobody ever wrote: it fails before anything is demanded. */
+  /** The trace of a question with a constant that nothing contains: it fails before anything is demanded. */
   #askedInVain(): Omit<TraceParts, 'rules'> {
     const goal = renderQuestion(this.#question);
     const scope = scopeOf(this.#question.view);
@@ -212,7 +213,7 @@ export class Tracer implements Observer {
     assert(subgoal >= 0, 'an answer is one to what was demanded');
     form.answers.add(subgoal);
     const depth = form.depths.of(subgoal);
-    // Where its place is of no use, it is not looked for.
+    // The row is not looked up if there is no room for the event.
     if (this.#isFull) this.#isTruncated = true;
     else this.#note({ port: 'exit', depth, form, row: form.rows.rows.find(tuple), ruleId });
   }
@@ -221,7 +222,7 @@ export class Tracer implements Observer {
     return this.#events.length >= this.#maxEvents;
   }
 
-  /** Keeps the event where there is room for it. */
+  /** Records the event if there is room for it. */
   #note(event: Event): boolean {
     if (this.#isFull) {
       this.#isTruncated = true;
@@ -246,7 +247,7 @@ export class Tracer implements Observer {
     return depths;
   }
 
-  /** How many demands lead to what the machine works for, whenever that is asked. */
+  /** Returns a function that gives the current depth of the demand for which the machine works. */
   #depthOf({ demand, registers, values }: Source): () => number {
     const depths = this.#depthsOf(demand);
     const tuple = new Int32Array(registers.length);
@@ -261,7 +262,7 @@ export class Tracer implements Observer {
 
 type TraceParts = Pick<Trace, 'rules' | 'subgoals' | 'events' | 'truncated'>;
 
-/** The subgoals that one table answers, a row of its demand each; or the question, where it is a body. */
+/** The subgoals of one table, one for each row of its demand; or the question, if it is a body. */
 interface Form {
   /** null for the question. */
   readonly table: ObservedTable | null;
@@ -269,7 +270,7 @@ interface Form {
   readonly rows: Derived;
   readonly boundPositions: readonly number[];
   readonly scope: string | null;
-  /** Of all arguments in turn, for those that are free; given by whoever demands the first of them. */
+  /** A name for each argument, used for the free ones; chosen by the first demand. */
   names: readonly string[] | null;
   readonly key: Int32Array;
   /** By row of the demand. */
@@ -296,7 +297,7 @@ interface Event {
   readonly port: TraceEvent['port'];
   readonly depth: number;
   readonly form: Form;
-  /** Of an exit the row of the answer, else that of the subgoal. */
+  /** For an exit the row of the answer, else that of the subgoal. */
   readonly row: number;
   readonly ruleId: string | null;
 }
@@ -347,7 +348,7 @@ class Writer {
   readonly #question: Question;
   readonly #constants: Constants;
   readonly #texts = new Map<number, string>();
-  /** A subgoal is named by many events: by its relation of demands and its row. */
+  /** By demand relation and row: many events name the same subgoal. */
   readonly #goals = new Map<Derived, Map<number, string>>();
 
   constructor(question: Question, constants: Constants) {
@@ -375,10 +376,10 @@ class Writer {
       const args = columns.map((column) => this.#text(column, row));
       return renderAtom({ predicate: table.predicate, args, negated: table.negated });
     }
-    const places = new Map(this.#question.variables.map((variable, at) => [variable, at]));
+    const columnOf = new Map(this.#question.variables.map((variable, at) => [variable, at]));
     return renderInstance(this.#question, (variable) => {
-      const place = places.get(variable);
-      return place === undefined ? undefined : this.#text(columns[place], row);
+      const column = columnOf.get(variable);
+      return column === undefined ? undefined : this.#text(columns[column], row);
     });
   }
 
@@ -402,8 +403,8 @@ function renderQuestion({ body }: Question): string {
 }
 
 /**
- * Names for the arguments of a subgoal: the variables of the atom that demands it, where they say what is free and
- * nothing more; else letters. Without an atom it is an absence that demands, whose free arguments are `?_`.
+ * Names for the arguments of a subgoal: the variables of the demanding atom, if its free arguments are
+ * distinct variables; else letters. Without an atom a negation demands, whose free arguments are `?_`.
  */
 function namesFor({ table, boundPositions }: Form, literal: AtomLiteral | null): readonly string[] {
   const arity = table?.arity ?? 0;
@@ -421,4 +422,32 @@ function namesFor({ table, boundPositions }: Form, literal: AtomLiteral | null):
 function letter(position: number): string {
   const round = Math.floor(position / 26);
   return `?${String.fromCharCode(97 + (position % 26))}${round === 0 ? '' : round}`;
+}
+
+/** A number for each row of a relation, 0 by default. Grows with the rows. */
+class Marks {
+  #of = new Int32Array(16);
+
+  get bytes(): number {
+    return this.#of.byteLength;
+  }
+
+  of(row: number): number {
+    return this.#of[row] ?? 0;
+  }
+
+  set(row: number, value: number): void {
+    if (row >= this.#of.length) this.#grow(row);
+    this.#of[row] = value;
+  }
+
+  add(row: number): void {
+    this.set(row, this.of(row) + 1);
+  }
+
+  #grow(row: number): void {
+    const grown = new Int32Array(Math.max(row + 1, this.#of.length * 2));
+    grown.set(this.#of);
+    this.#of = grown;
+  }
 }

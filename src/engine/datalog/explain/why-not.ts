@@ -17,39 +17,38 @@ import { type Filter } from '../../language/order.ts';
 import { type LiteralReader, type Rows, variablesOfAtom } from '../tables/literal-reader.ts';
 import { isNamed, substitute, withoutWildcards } from '../tables/question.ts';
 
-/**
- * How far a rule gets towards a conclusion: the bindings under which most literals of its body hold.
- *
- * A binding is made of constants that something supports: those of the conclusion, those of atoms that hold, and what
- * is computed from these. A variable that stands in an atom but that no atom which holds binds takes its value from
- * the first literal of the body that computes one; any other is computed by the literal that computes it in the rule.
- * The best binding satisfies the most literals; among those the most atoms; then the literals that come first in
- * the body; then it has the least constants by code point, variable by variable in the order of the rule.
- *
- * The search is exact. It branches over the matches of an atom, and over leaving the atom out where that can still be
- * best; literals that no open variable joins are searched apart, and what was found for a set of literals and the
- * constants they see is kept. So the work is about that of the joins in it. It ends with a limit of the pacer at most.
- */
+/** The best binding of a rule's body, and what is missing under it. */
 export interface Furthest {
-  /** The value of each variable that has one, by its name without `?`, in the order of the rule. */
+  /** The value of each bound variable, by its name without `?`, in the order of the rule. */
   readonly bindings: Record<string, string>;
   readonly satisfied: readonly string[];
-  /** Rendered, with variables where nothing is bound. */
+  /** Rendered, with variables that are not bound. */
   readonly missing: readonly string[];
-  /** The missing literals that are atoms, with what is bound. */
+  /** The missing literals that are atoms, with the values that are bound. */
   readonly missingAtoms: readonly AtomLiteral[];
 }
 
 /**
- * The furthest that the rule gets in the reader's view towards the atom; null where its head does not match. Where the
- * atom has variables, they are bound by the body alone.
+ * How far the rule gets towards the atom in the reader's view: the binding under which most literals of its
+ * body are true. null if its head does not match. Variables of the atom are bound by the body alone.
+ *
+ * A binding consists of supported constants: those of the conclusion, those of true atoms, and what is
+ * computed from these. A variable that occurs in an atom, but in no true one, takes its value from the first
+ * literal of the body that computes one; any other is computed by the literal that computes it in the rule.
+ * The best binding satisfies the most literals; then the most atoms; then the literals that come first in the
+ * body; then it has the least constants by code point, variable by variable in the order of the rule.
+ *
+ * The search is exact (branch and bound). It branches over the matches of an atom, and over leaving the atom
+ * out if that can still be best; groups of literals without a common open variable are searched separately,
+ * and the result for a set of literals and the constants they see is memoized. So the work is about that of
+ * the rule's joins. A limit of the pacer ends it.
  */
 export async function furthest(rule: Rule, goal: Atom, reader: LiteralReader): Promise<Furthest | null> {
   const given = headBindings(rule.head, goal);
   return given === null ? null : new FurthestSearch(rule, given, reader).run();
 }
 
-/** What the constants of the atom make of the head's variables; null where they do not match. */
+/** The bindings that the atom's constants give to the head's variables; null if they do not match. */
 function headBindings(head: Atom, goal: Atom): Map<string, string> | null {
   const bound = new Map<string, string>();
   for (const [position, term] of head.args.entries()) {
@@ -70,11 +69,11 @@ interface Term {
 
 interface Part {
   readonly literal: Literal;
-  /** null: an atom that is matched. */
+  /** null: a positive atom. */
   readonly filter: Filter | null;
-  /** Of a filter with arguments, or of an aggregate its result alone. */
+  /** The arguments of a filter; for an aggregate its result alone. */
   readonly terms: readonly Term[];
-  /** Variables that need a value before it can be said whether the literal holds. */
+  /** Variables that need a value before the literal can be decided. */
   readonly needs: readonly number[];
   /** The variable that the filter computes in the rule, or -1. */
   readonly binds: number;
@@ -86,7 +85,7 @@ interface Binding {
   readonly id: number;
 }
 
-/** What became of some literals: those that hold, by their places in the body, ascending. */
+/** The result for some literals: those that are true, by their positions in the body, ascending. */
 interface Outcome {
   readonly satisfied: readonly number[];
   readonly atoms: number;
@@ -99,9 +98,9 @@ type Wait = () => Promise<void>;
 type Steps<Result> = Generator<Wait, Result, void>;
 
 const nothing: Outcome = { satisfied: [], atoms: 0, bound: [] };
-const mostKept = 100_000;
-const bytesOfKept = 400;
-const rowsBetweenLooks = 256;
+const maxMemoized = 100_000;
+const bytesOfMemoized = 400;
+const rowsBetweenChecks = 256;
 const likelyRowsOfDerived = 1_000_000;
 
 class FurthestSearch {
@@ -111,13 +110,13 @@ class FurthestSearch {
   readonly #variables: readonly string[];
   readonly #numbers: ReadonlyMap<string, number>;
   readonly #parts: readonly Part[];
-  /** Variables that stand in an atom of the body. */
+  /** Variables that occur in an atom of the body. */
   readonly #inAtoms: ReadonlySet<number>;
-  /** The ids of variables, -1 where there is none yet. */
+  /** The ids of variables, -1 if not bound. */
   readonly #values: Int32Array;
   readonly #rows = new Map<string, Rows>();
   readonly #aggregates = new Map<string, number>();
-  readonly #kept = new Map<string, Outcome>();
+  readonly #memo = new Map<string, Outcome>();
   #rowBytes = 0;
   #looked = 0;
 
@@ -163,12 +162,12 @@ class FurthestSearch {
       if (text !== undefined) bindings[variable.slice(1)] = text;
     }
     const holding = new Set(satisfied);
-    const missing = [...this.#parts.keys()].filter((place) => !holding.has(place));
-    const shown = missing.map((place) => substitute(this.#original[place] as Literal, valueOf));
+    const missing = [...this.#parts.keys()].filter((position) => !holding.has(position));
+    const shown = missing.map((position) => substitute(this.#original[position] as Literal, valueOf));
     return {
       bindings,
-      satisfied: satisfied.map((place) =>
-        renderLiteral(substitute(this.#literals[place] as Literal, valueOf)),
+      satisfied: satisfied.map((position) =>
+        renderLiteral(substitute(this.#literals[position] as Literal, valueOf)),
       ),
       missing: shown.map(renderLiteral),
       missingAtoms: shown.filter(isPositiveAtom),
@@ -203,7 +202,7 @@ class FurthestSearch {
     return (this.#values[variable] as number) >= 0;
   }
 
-  /** The best that can become of these literals under the values there are. */
+  /** The best outcome for these literals under the current values. */
   *#solve(open: readonly number[]): Steps<Outcome> {
     const bound: number[] = [];
     const satisfied: number[] = [];
@@ -211,34 +210,34 @@ class FurthestSearch {
     for (let before = -1; left.length > 0 && left.length !== before; ) {
       before = left.length;
       const undecided: number[] = [];
-      for (const place of left) {
-        const holds = yield* this.#decide(place, bound);
-        if (holds === null) undecided.push(place);
-        else if (holds) satisfied.push(place);
+      for (const position of left) {
+        const holds = yield* this.#decide(position, bound);
+        if (holds === null) undecided.push(position);
+        else if (holds) satisfied.push(position);
       }
       left = undecided;
     }
     let outcome = this.#outcomeOf(satisfied, bound);
     for (const component of this.#components(left)) {
-      const hasAtom = component.some((place) => this.#partAt(place).filter === null);
+      const hasAtom = component.some((position) => this.#partAt(position).filter === null);
       outcome = together(outcome, yield* hasAtom ? this.#best(component) : this.#computed(component));
     }
     for (const variable of bound) this.#values[variable] = -1;
     return outcome;
   }
 
-  /** The best for literals that open variables join, an atom among them. */
+  /** The best outcome for literals connected by open variables, at least one of them an atom. */
   *#best(component: readonly number[]): Steps<Outcome> {
     const key = this.#keyOf(component);
-    const known = this.#kept.get(key);
+    const known = this.#memo.get(key);
     if (known !== undefined) return known;
     const atom = this.#cheapest(component);
-    const rest = component.filter((place) => place !== atom);
+    const rest = component.filter((position) => position !== atom);
     const free = this.#partAt(atom).variables.filter((variable) => !this.#isBound(variable));
     const { ids, count, width } = yield* this.#rowsOf(atom);
     let best: Outcome | null = null;
     for (let row = 0; row < count; row++) {
-      if ((++this.#looked & (rowsBetweenLooks - 1)) === 0) yield this.#look;
+      if ((++this.#looked & (rowsBetweenChecks - 1)) === 0) yield this.#look;
       this.#reader.pacer.derivations++;
       for (let at = 0; at < width; at++) this.#values[free[at] as number] = ids[row * width + at] as number;
       const found = together(this.#outcomeOf([atom], free), yield* this.#solve(rest));
@@ -249,15 +248,15 @@ class FurthestSearch {
       const found = yield* this.#solve(rest);
       if (best === null || this.#compare(found, best) < 0) best = found;
     }
-    if (this.#kept.size >= mostKept) this.#kept.clear();
-    this.#kept.set(key, best);
+    if (this.#memo.size >= maxMemoized) this.#memo.clear();
+    this.#memo.set(key, best);
     return best;
   }
 
-  /** Of literals without an open atom: the first that can gives a variable of an atom its value, and so on. */
+  /** For literals without an open atom: the first that can computes the value of a variable, and so on. */
   *#computed(component: readonly number[]): Steps<Outcome> {
-    for (const place of component) {
-      const given = yield* this.#computes(place);
+    for (const position of component) {
+      const given = yield* this.#computes(position);
       if (given === null) continue;
       this.#values[given.variable] = given.id;
       const outcome = together(this.#outcomeOf([], [given.variable]), yield* this.#solve(component));
@@ -267,44 +266,49 @@ class FurthestSearch {
     return nothing;
   }
 
-  /** Whether the literal holds; null where that cannot be said yet. What it binds is added to `bound`. */
-  *#decide(place: number, bound: number[]): Steps<boolean | null> {
-    const { literal, filter, terms, needs, binds } = this.#partAt(place);
+  /**
+   * Whether the literal is true; null if that cannot be decided yet. Variables that it binds are added to
+   * `bound`.
+   */
+  *#decide(position: number, bound: number[]): Steps<boolean | null> {
+    const { literal, filter, terms, needs, binds } = this.#partAt(position);
     for (const variable of needs) if (!this.#isBound(variable)) return null;
-    if (filter === null) return (yield* this.#rowsOf(place)).count > 0;
+    if (filter === null) return (yield* this.#rowsOf(position)).count > 0;
     const { constants } = this.#reader.set;
     if (!isAggregate(literal) && !isArithmetic(literal) && !isComparison(literal))
-      return (yield* this.#rowsOf(place)).count === 0;
+      return (yield* this.#rowsOf(position)).count === 0;
     if (isComparison(literal) && binds < 0)
       return constants.compare(
         literal.predicate,
         this.#value(terms[0] as Term),
         this.#value(terms[1] as Term),
       );
-    const id = yield* this.#resultOf(place);
+    const id = yield* this.#resultOf(position);
     if (id < 0) return false;
     const result = isComparison(literal) ? binds : (terms.at(-1) as Term).variable;
     const expected = result < 0 ? (terms.at(-1) as Term).id : (this.#values[result] as number);
     if (binds < 0) return constants.equal(expected, id);
-    // What the rule computes has this very text: a conclusion with another is another conclusion.
+    // A computed value must be this same text: another text would be another conclusion.
     if (expected >= 0) return expected === id;
     this.#values[binds] = id;
     bound.push(binds);
     return true;
   }
 
-  /** The id that the literal computes from what is bound: of `=` its other side; -1 where it has no result. */
-  *#resultOf(place: number): Steps<number> {
-    const { literal, terms, binds } = this.#partAt(place);
-    if (isAggregate(literal)) return yield* this.#aggregateOf(place);
+  /**
+   * The id that the literal computes from bound variables: for `=` its other side; -1 if it has no result.
+   */
+  *#resultOf(position: number): Steps<number> {
+    const { literal, terms, binds } = this.#partAt(position);
+    if (isAggregate(literal)) return yield* this.#aggregateOf(position);
     const [left, right] = terms as [Term, Term];
     if (isComparison(literal)) return this.#value(left.variable === binds ? right : left);
     return this.#reader.set.constants.calculate(literal.predicate, this.#value(left), this.#value(right));
   }
 
-  /** The value that the literal gives to a variable of atoms that has none. */
-  *#computes(place: number): Steps<Binding | null> {
-    const { literal, filter, terms } = this.#partAt(place);
+  /** The value that the literal computes for an unbound variable of an atom. */
+  *#computes(position: number): Steps<Binding | null> {
+    const { literal, filter, terms } = this.#partAt(position);
     const isOpen = ({ variable }: Term): boolean => variable >= 0 && !this.#isBound(variable);
     if (filter === null) return null;
     if (isComparison(literal)) {
@@ -325,13 +329,13 @@ class FurthestSearch {
       ? filter.shared.map((variable) => ({ variable: this.#numbers.get(variable) as number, id: -1 }))
       : terms.slice(0, 2);
     if (inputs.some(isOpen)) return null;
-    const id = yield* this.#resultOf(place);
+    const id = yield* this.#resultOf(position);
     return id < 0 ? null : { variable: target.variable, id };
   }
 
-  /** The rows of an atom, matched or under `not`, under the values there are. */
-  *#rowsOf(place: number): Steps<Rows> {
-    const literal = this.#literals[place] as AtomLiteral;
+  /** The rows of an atom, positive or under `not`, under the current values. */
+  *#rowsOf(position: number): Steps<Rows> {
+    const literal = this.#literals[position] as AtomLiteral;
     const { constants } = this.#reader.set;
     const args = literal.args.map((term) => {
       const id = isNamedVariable(term) ? (this.#values[this.#numbers.get(term) as number] as number) : -1;
@@ -340,7 +344,7 @@ class FurthestSearch {
     const atom = { ...literal, args };
     const quick = this.#reader.rowsAtOnce(atom);
     if (quick !== null) return quick;
-    const key = this.#keyOf([place]);
+    const key = this.#keyOf([position]);
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const read: Rows[] = [];
@@ -349,17 +353,17 @@ class FurthestSearch {
       await this.#look();
     };
     const rows = present(read[0], 'the search goes on when they were read');
-    this.#rowBytes += bytesOfKept + rows.ids.byteLength;
+    this.#rowBytes += bytesOfMemoized + rows.ids.byteLength;
     if (this.#rowBytes > this.#reader.pacer.limits.memory.limit / 8) {
       this.#rows.clear();
-      this.#rowBytes = bytesOfKept + rows.ids.byteLength;
+      this.#rowBytes = bytesOfMemoized + rows.ids.byteLength;
     }
     this.#rows.set(key, rows);
     return rows;
   }
 
-  *#aggregateOf(place: number): Steps<number> {
-    const { literal, filter } = this.#partAt(place);
+  *#aggregateOf(position: number): Steps<number> {
+    const { literal, filter } = this.#partAt(position);
     if (!isAggregate(literal) || filter === null) throw new Error('assertion failed: an aggregate');
     const { constants } = this.#reader.set;
     const shared = new Map(
@@ -368,7 +372,7 @@ class FurthestSearch {
         constants.text(this.#values[this.#numbers.get(variable) as number] as number),
       ]),
     );
-    const key = JSON.stringify([place, ...shared.values()]);
+    const key = JSON.stringify([position, ...shared.values()]);
     const known = this.#aggregates.get(key);
     if (known !== undefined) return known;
     let id = -1;
@@ -376,51 +380,51 @@ class FurthestSearch {
       id = await this.#reader.aggregate(literal, shared);
       await this.#look();
     };
-    if (this.#aggregates.size >= mostKept) this.#aggregates.clear();
+    if (this.#aggregates.size >= maxMemoized) this.#aggregates.clear();
     this.#aggregates.set(key, id);
     return id;
   }
 
-  /** Looks at the limits and lets others run. */
+  /** Checks the limits and lets others run. */
   readonly #look = async (): Promise<void> => {
     const { pacer } = this.#reader;
     if (pacer.isSliceOver) pacer.lookAtMemory(this);
     await pacer.breathe();
   };
 
-  /** What the search holds, and the tables that it reads. */
+  /** Memory of the search and of the tables that it reads. */
   get bytes(): number {
-    const kept = this.#kept.size + this.#aggregates.size;
-    return this.#reader.set.bytes + this.#rowBytes + bytesOfKept * kept;
+    const memo = this.#memo.size + this.#aggregates.size;
+    return this.#reader.set.bytes + this.#rowBytes + bytesOfMemoized * memo;
   }
 
-  /** The literals in groups that share no open variable, each ascending. */
+  /** Groups the literals by common open variables; each group ascending. */
   #components(left: readonly number[]): number[][] {
-    const components: { places: number[]; open: Set<number> }[] = [];
-    for (const place of left) {
+    const components: { positions: number[]; open: Set<number> }[] = [];
+    for (const position of left) {
       const own = {
-        places: [place],
-        open: new Set(this.#partAt(place).variables.filter((variable) => !this.#isBound(variable))),
+        positions: [position],
+        open: new Set(this.#partAt(position).variables.filter((variable) => !this.#isBound(variable))),
       };
       for (let at = components.length - 1; at >= 0; at--) {
         const other = components[at] as (typeof components)[number];
         if (![...own.open].some((variable) => other.open.has(variable))) continue;
-        own.places.push(...other.places);
+        own.positions.push(...other.positions);
         for (const variable of other.open) own.open.add(variable);
         components.splice(at, 1);
       }
       components.push(own);
     }
-    return components.map(({ places }) => places.sort((a, b) => a - b));
+    return components.map(({ positions }) => positions.sort((a, b) => a - b));
   }
 
-  /** The atom that is likely to have the fewest matches. The outcome does not hang on it. */
+  /** The atom that probably has the fewest matches. The outcome does not depend on it. */
   #cheapest(component: readonly number[]): number {
     const { set, view, reader } = this.#reader;
     let best = -1;
     let least = Number.POSITIVE_INFINITY;
-    for (const place of component) {
-      const { filter, literal, variables } = this.#partAt(place);
+    for (const position of component) {
+      const { filter, literal, variables } = this.#partAt(position);
       if (filter !== null || isAggregate(literal)) continue;
       const relation = reader.facts.relation(literal.predicate, literal.args.length, literal.negated);
       const size = set.isDerived(view, relationOf(literal)) ? likelyRowsOfDerived : (relation?.live ?? 0);
@@ -428,14 +432,14 @@ class FurthestSearch {
       const cost = size ** (open / literal.args.length);
       if (cost >= least) continue;
       least = cost;
-      best = place;
+      best = position;
     }
     return best;
   }
 
-  /** What these literals come to where all of them hold. */
-  #most(places: readonly number[]): Outcome {
-    return { satisfied: places, atoms: this.#atomsAmong(places), bound: [] };
+  /** An upper bound: the outcome if all these literals are true. */
+  #most(positions: readonly number[]): Outcome {
+    return { satisfied: positions, atoms: this.#atomsAmong(positions), bound: [] };
   }
 
   #outcomeOf(satisfied: readonly number[], variables: readonly number[]): Outcome {
@@ -448,16 +452,16 @@ class FurthestSearch {
     };
   }
 
-  #atomsAmong(places: readonly number[]): number {
-    return places.reduce((sum, place) => sum + (this.#partAt(place).filter === null ? 1 : 0), 0);
+  #atomsAmong(positions: readonly number[]): number {
+    return positions.reduce((sum, position) => sum + (this.#partAt(position).filter === null ? 1 : 0), 0);
   }
 
-  /** Below 0 where the left outcome is the better one. */
+  /** Negative if the left outcome is better. */
   #compare(left: Outcome, right: Outcome): number {
     const most = right.satisfied.length - left.satisfied.length || right.atoms - left.atoms;
     if (most !== 0) return most;
-    for (const [at, place] of left.satisfied.entries())
-      if (place !== right.satisfied[at]) return place - (right.satisfied[at] as number);
+    for (const [at, position] of left.satisfied.entries())
+      if (position !== right.satisfied[at]) return position - (right.satisfied[at] as number);
     const { constants } = this.#reader.set;
     const length = Math.min(left.bound.length, right.bound.length);
     for (let at = 0; at < length; at++) {
@@ -469,20 +473,20 @@ class FurthestSearch {
     return right.bound.length - left.bound.length;
   }
 
-  /** The literals and the values they see. */
-  #keyOf(places: readonly number[]): string {
-    let key = places.join(',');
-    for (const place of places)
-      for (const variable of this.#partAt(place).variables) key += `;${this.#values[variable] as number}`;
+  /** A key of the literals and the values they see. */
+  #keyOf(positions: readonly number[]): string {
+    let key = positions.join(',');
+    for (const position of positions)
+      for (const variable of this.#partAt(position).variables) key += `;${this.#values[variable] as number}`;
     return key;
   }
 
-  #partAt(place: number): Part {
-    return this.#parts[place] as Part;
+  #partAt(position: number): Part {
+    return this.#parts[position] as Part;
   }
 }
 
-/** Two outcomes of literals that have no variable in common. */
+/** Combines two outcomes of literals without a common variable. */
 function together(left: Outcome, right: Outcome): Outcome {
   if (left === nothing) return right;
   if (right === nothing) return left;

@@ -33,46 +33,48 @@ import type { Argument, BuiltBody, BuiltGroup, Relation, Table } from '../model/
 import type { Justifications } from '../model/justifications.ts';
 import type { Program } from '../model/program.ts';
 
-/**
- * A body to adorned rules: in which order its atoms pass bindings on, what each reads, and where it must wait.
- *
- * An absence over a derived relation and an aggregate say something of all the rows for their key, so the key is
- * demanded first, and what has been joined so far waits in a relation of its own until everything below is at its
- * fixpoint (`WorkList`). A body with such literals becomes a chain of rules: join and demand, wait, test and demand
- * again, and at last the head.
- */
+/** A body to compile. */
 export interface Body {
   readonly view: ScopeChoice;
   readonly literals: readonly Literal[];
-  /** The filters of the body; which of them bind was decided by the whole rule. */
+  /** The filters of the body. The plan of the whole rule decided which of them bind a variable. */
   readonly filters: readonly Filter[];
 }
 
-/** Where the conclusions go, and for which demand. */
+/** The relation to which the conclusions are added, and the demand that wants them. */
 export type Conclusion = Pick<
   AdornedRule,
   'target' | 'headTerms' | 'heightIncrement' | 'tally' | 'demand' | 'demandTerms'
 >;
 
-/** A rule of a table while the order of its atoms is chosen. */
-interface RuleInHand {
+/** A table's rule while the order of its atoms is chosen. */
+interface CurrentRule {
   readonly table: Table;
   readonly demandTerms: readonly string[];
   readonly body: readonly Literal[];
 }
 
+/** Assumed cost of an atom in the table's own recursive component. */
 const likelyRowsOfOwnComponent = 1000;
 
 /**
- * Compiles the body for the set. `extra` is given the relations that are made for it; `table` is the one whose rule
- * it is, null for a question and for what stands in braces. Returns what proofs read, and how to take it all away.
+ * Compiles a body to adorned rules: the order in which its atoms pass bindings on (sideways information
+ * passing), what each reads, and where it must wait.
+ *
+ * A negated derived atom, or an aggregate, is a statement about all rows with its key. So the key is demanded
+ * first, and the partial matches wait in a relation of their own until everything below is at its fixpoint
+ * (`WorkList`). A body with such literals becomes a chain of rules: join and demand, wait, test and demand
+ * again, and finally the head.
+ *
+ * `extra` collects the relations made for the body; `table` is the table of the rule, null for a question and
+ * for the body of an aggregate.
  */
 export class BodyCompiler {
   readonly #set: TableSpace;
   readonly #table: Table | null;
   readonly #extra: Derived[];
   readonly #isQuestion: boolean;
-  /** True for a rule whose conclusions are kept beyond this question. */
+  /** True if the conclusions outlive this question. */
   readonly #isMaintained: boolean;
   readonly #stops: (() => void)[] = [];
   readonly #removals: (() => void)[] = [];
@@ -85,7 +87,7 @@ export class BodyCompiler {
     this.#isMaintained = set.isMaintained && !isQuestion;
   }
 
-  /** Ends every join that was compiled so far. What they concluded is looked after still. */
+  /** Ends every join compiled so far. Their conclusions are still maintained. */
   stop(): void {
     for (const stop of this.#stops.splice(0)) stop();
   }
@@ -101,15 +103,15 @@ export class BodyCompiler {
     return this.#compile(body, conclusion, rule, this.#stops);
   }
 
-  /** How to end the joins of the body is put into `ends`. */
-  #compile(body: Body, conclusion: Conclusion, rule: RuleInHand | null, ends: (() => void)[]): BuiltBody {
+  /** Compiles the body; adds to `ends` the functions that end its joins. */
+  #compile(body: Body, conclusion: Conclusion, rule: CurrentRule | null, ends: (() => void)[]): BuiltBody {
     const waiting = body.filters.filter((filter) => this.#mustWait(body.view, filter));
     const immediate = body.filters.filter((filter) => !waiting.includes(filter));
     const bound = new Set(conclusion.demandTerms.filter(isNamedVariable));
     const atoms = this.#passBindings(body, immediate, bound, rule);
     const built: BuiltBody = { ...body, atoms, barriers: new Map(), groups: new Map() };
     let stage = { demand: conclusion.demand, demandTerms: conclusion.demandTerms, atoms };
-    let inHand: readonly Filter[] = [];
+    let current: readonly Filter[] = [];
     let done: Filter[] = [];
     let open = spread(immediate, bound);
     let later = waiting;
@@ -129,22 +131,22 @@ export class BodyCompiler {
         heightIncrement: 0,
         tally: null,
         view: body.view,
-        filters: [...inHand, ...nowDone],
-        barriers: barriersOf(built, inHand),
+        filters: [...current, ...nowDone],
+        barriers: barriersOf(built, current),
         announced: ready.flatMap((filter) => announcements(filter, built.barriers.get(filter.literal))),
       };
       this.#rule(first, ends);
       if (this.#isMaintained) for (const filter of ready) this.#watch(filter, built, waits, variables);
       done = [...done, ...nowDone];
       stage = { demand: waits, demandTerms: variables, atoms: [] };
-      inHand = ready;
+      current = ready;
       later = later.filter((filter) => !ready.includes(filter));
       for (const { binds } of ready) if (binds !== null) bound.add(binds);
       open = spread(open, bound);
     }
     const rest = immediate.filter((filter) => !done.includes(filter));
-    const barriers = barriersOf(built, inHand);
-    const filters = [...inHand, ...rest];
+    const barriers = barriersOf(built, current);
+    const filters = [...current, ...rest];
     this.#rule({ ...conclusion, ...stage, view: body.view, filters, barriers, announced: [] }, ends);
     return built;
   }
@@ -159,18 +161,24 @@ export class BodyCompiler {
 
   #relation(name: string, arity: number, level: number, withHeights: boolean): Derived {
     const derived = newDerived({ name, arity, level, withHeights });
-    if (this.#isMaintained) this.#set.justifications.keep(derived, null);
+    if (this.#isMaintained) this.#set.justifications.track(derived, null);
     this.#extra.push(derived);
     return derived;
   }
 
-  /** What is kept waits at every absence: so it is known which rows a stored fact that comes or goes concerns. */
+  /**
+   * Maintained rules wait at every negated atom, so that a change of a stored fact finds the rows that it
+   * affects.
+   */
   #mustWait(view: ScopeChoice, { literal }: Filter): boolean {
     if (isAggregate(literal)) return true;
     return isAbsence(literal) && (this.#isMaintained || this.#set.isDerived(view, relationOf(literal)));
   }
 
-  /** `all`: the atoms whose every match asks for what the filter waits for; none where anything else chooses among them. */
+  /**
+   * Prepares what the filter waits for. `all`: the atom whose every match demands it, if nothing else
+   * restricts the matches; else empty.
+   */
   #barrier(
     view: ScopeChoice,
     filter: Filter,
@@ -194,8 +202,8 @@ export class BodyCompiler {
   }
 
   /**
-   * True where the tuples of the aggregate are the matches of an atom, each once: then it reads these as they are. Proofs and
-   * traces know tuples by a relation of their own.
+   * True if the aggregate's tuples are the matches of one atom, each once; it then reads the atom directly.
+   * Proofs and traces need a relation of their own for the tuples.
    */
   #readsAtom({ shared }: Filter, { body, over }: AggregateLiteral): boolean {
     const [atom] = body;
@@ -209,7 +217,7 @@ export class BodyCompiler {
     );
   }
 
-  /** Has changes of what the filter says something of looked up among the rows that wait for it. */
+  /** Watches the relation for which the filter waits, so that its changes find the waiting rows. */
   #watch(filter: Filter, built: BuiltBody, waits: Derived, variables: readonly string[]): void {
     const { literal } = filter;
     const barrier = built.barriers.get(literal);
@@ -225,7 +233,10 @@ export class BodyCompiler {
     this.#removals.push(() => void watchers.splice(watchers.indexOf(watcher), 1));
   }
 
-  /** The relation of an aggregate's tuples, below the rule that waits for it and above all that it reads. */
+  /**
+   * Makes the relation of an aggregate's tuples: below the rule that waits for it, above everything that it
+   * reads.
+   */
   #group(view: ScopeChoice, filter: Filter, literal: AggregateLiteral, above: number): BuiltGroup {
     const { shared } = filter;
     const level = (above + Math.ceil(above) - 1) / 2;
@@ -246,16 +257,16 @@ export class BodyCompiler {
       demandTerms: shared,
     };
     const source: GroupSource = { kind: 'group', rows, demand, shared };
-    // Who keeps what was concluded from the group true has to have all of it, whether or not the rule goes on.
+    // Maintenance needs the whole group, whether or not the rule itself goes on.
     return { source, headTerms, body: this.#compile(inner, conclusion, null, this.#removals) };
   }
 
-  /** The atoms in the order in which bindings are passed on. Adds what they bind to `bound`. */
+  /** Orders the atoms by how they pass bindings on. Adds the variables that they bind to `bound`. */
   #passBindings(
     body: Body,
     immediate: readonly Filter[],
     bound: Set<string>,
-    rule: RuleInHand | null,
+    rule: CurrentRule | null,
   ): BodyAtom[] {
     const open: AtomLiteral[] = body.literals.filter(isPositiveAtom);
     const atoms: BodyAtom[] = [];
@@ -278,7 +289,7 @@ export class BodyCompiler {
     view: ScopeChoice,
     literal: AtomLiteral,
     bound: ReadonlySet<string>,
-    rule: RuleInHand | null,
+    rule: CurrentRule | null,
     all: readonly BodyAtom[],
   ): BodyAtom['source'] {
     const { predicate, negated } = literal;
@@ -297,7 +308,10 @@ export class BodyCompiler {
     return this.#tableSource(view, literal, isWhole ? [] : positions);
   }
 
-  /** True where every match of one atom asks for the literal, by one argument whose values are nearly all there can be. */
+  /**
+   * True if every match of a single atom demands the literal by one argument, and these values cover nearly
+   * all possible ones.
+   */
   #isAskedWhole(
     view: ScopeChoice,
     literal: AtomLiteral,
@@ -313,10 +327,10 @@ export class BodyCompiler {
       (term, index) => isVariable(term) && (term === wildcard || args.indexOf(term) === index),
     );
     if (at < 0 || !isPlain) return false;
-    const argument = (atom: AtomLiteral, place: number): Argument => ({
+    const argument = (atom: AtomLiteral, argumentPosition: number): Argument => ({
       relation: { predicate: atom.predicate, arity: atom.args.length, negated: atom.negated },
       view,
-      position: place,
+      position: argumentPosition,
     });
     return this.#set.coversMost(argument(first.literal, at), argument(literal, position));
   }
@@ -338,15 +352,15 @@ export class BodyCompiler {
   }
 
   /**
-   * As the estimate, but recursion costs more than stored facts, unless it asks for the table's own demand again:
-   * that is never news. Recursion that is written first and keeps a bound argument in its place goes first: all
-   * that it asks for shares that argument.
+   * The estimate, except that recursion costs more than stored facts unless it asks for the table's own
+   * demand, which is never new. Recursion that comes first in the body and keeps a bound argument in its
+   * position is joined first: all its rows share that argument.
    */
   #passingCost(
     view: ScopeChoice,
     literal: AtomLiteral,
     bound: ReadonlySet<string>,
-    rule: RuleInHand | null,
+    rule: CurrentRule | null,
   ): number {
     const cost = this.#set.estimate(view, literal, bound);
     if (rule === null || !this.#isOwnComponent(view, literal, rule.table)) return cost;
@@ -360,13 +374,16 @@ export class BodyCompiler {
   }
 }
 
-/** The terms of the atom that the literal waits for, with what stands before the colon of an aggregate left open. */
+/**
+ * The terms of the atom for which the literal waits, with wildcards for the terms before an aggregate's
+ * colon.
+ */
 function sharedTerms(literal: Literal): readonly string[] {
   const { args } = atomWaitedFor(literal);
   return isAggregate(literal) ? args.map((term) => (literal.over.includes(term) ? wildcard : term)) : args;
 }
 
-/** What the filters read, but for stored facts. */
+/** The relations for which the filters wait, without stored ones. */
 function barriersOf(built: BuiltBody, filters: readonly Filter[]): Map<Literal, Barrier> {
   const barriers = new Map<Literal, Barrier>();
   for (const { literal } of filters) {
@@ -376,7 +393,7 @@ function barriersOf(built: BuiltBody, filters: readonly Filter[]): Map<Literal, 
   return barriers;
 }
 
-/** What must be demanded before the filter can be done. */
+/** The demand that must be made before the filter can be evaluated. */
 function announcements(
   filter: Filter,
   barrier: Barrier | undefined,
@@ -388,7 +405,10 @@ function announcements(
   return [{ demand: barrier.demand, terms }];
 }
 
-/** Which rows of `waits`, whose columns are the variables, a row whose first columns are the terms concerns. */
+/**
+ * A watcher that maps a changed row, whose first columns are `terms`, to the affected rows of `waits`, whose
+ * columns are `variables`.
+ */
 function watcherOf(
   terms: readonly string[],
   waits: Derived,
@@ -409,22 +429,25 @@ function watcherOf(
   return { waits, constants, equal, from: key.map(({ from }) => from), to: key.map(({ to }) => to) };
 }
 
-/** What compiling a body needs of the set of tables that it is compiled for. */
+/** The part of a table set that compiling a body needs. */
 export interface TableSpace {
   readonly program: Program;
   readonly withHeights: boolean;
-  /** True where rules need not be followed as they were taught: neither heights nor an observer count their steps. */
+  /** True if rules may be rewritten: neither heights nor an observer depend on their steps. */
   readonly mayRewrite: boolean;
-  /** True where what is derived is kept true when facts change. */
+  /** True if derived rows are maintained when facts change. */
   readonly isMaintained: boolean;
   readonly justifications: Justifications;
-  /** Has the rule look after the rows that it concludes. Returns how to end that. */
+  /** Maintains the conclusions of the rule. Returns a function that ends this. */
   maintainRule(support: Support, rule: MaintainedRule): () => void;
-  /** Has the watcher told of stored facts of the relation that come and go. Returns how to end that. */
+  /**
+   * Notifies the watcher when stored facts of the relation are added or removed. Returns a function that ends
+   * this.
+   */
   watchStored(relation: string, watcher: Watcher): () => void;
   isDerived(view: ScopeChoice, relation: string): boolean;
   table(relation: Relation, boundPositions: readonly number[]): Table;
-  /** True where the values that `from` takes are certain to be most of those that `asked` can have. */
+  /** True if the values of `from` certainly cover most values that `asked` can have. */
   coversMost(from: Argument, asked: Argument): boolean;
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
   context(view: ScopeChoice, isQuestion: boolean): CompilerContext;

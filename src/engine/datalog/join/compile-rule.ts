@@ -43,12 +43,8 @@ import { storedDeltaStep, storedStep } from './stored-steps.ts';
 import type { Barrier, BodyAtom, DerivedSource } from '../model/table.ts';
 
 /**
- * One rule of an adorned program to join machines.
- *
- * The rule is `head :- demand, atoms, filters`: the demand says for which bound arguments the head is wanted, and
- * the atoms come in the order in which bindings are passed on. There is one machine that starts at the demand, and
- * one for each atom over a derived relation; together they meet every combination of rows exactly once. Whatever
- * order a machine joins in, an atom is demanded only after all that stands before it in the passing order was joined.
+ * One rule of an adorned program: `head :- demand, atoms, filters`. The demand gives the bound arguments for
+ * which the head is wanted.
  */
 export interface AdornedRule {
   readonly target: Derived;
@@ -57,30 +53,37 @@ export interface AdornedRule {
   readonly tally: Tally | null;
   readonly demand: Derived;
   readonly demandTerms: readonly string[];
-  /** The view that the body is read in. */
+  /** The view in which the body is read. */
   readonly view: ScopeChoice;
   /** In the order in which bindings are passed on. */
   readonly atoms: readonly BodyAtom[];
   readonly filters: readonly Filter[];
-  /** What the filters that wait for something read, where it is at its fixpoint when the rule is joined. */
+  /** The relations that its waiting filters read; they are at their fixpoint when the rule is joined. */
   readonly barriers: ReadonlyMap<Literal, Barrier>;
-  /** Demanded for every match of the body: what a later part of the same rule will wait for. */
+  /** Demanded for every match of the body: what a later rule of the same body waits for. */
   readonly announced: readonly { readonly demand: Derived; readonly terms: readonly string[] }[];
 }
 
+/** What compiling needs of the table set. */
 export interface CompilerContext {
   readonly work: Work;
   readonly justifications: Justifications;
-  /** Where machines gather what they conclude. */
+  /** Shared buffer for the conclusions of machines. */
   readonly batch: TupleBatch;
   readonly estimate: Estimate;
   readonly constants: Constants;
-  /** Id of a constant of the rule. */
+  /** The id of a constant of the rule. */
   readonly constant: (text: string) => number;
   readonly observer: Observer | null;
 }
 
-/** Makes the machines of the rule and lets the relations that start them know. Returns how to take them away. */
+/**
+ * Compiles the rule to join machines and registers them as consumers. Returns a function that removes them.
+ *
+ * One machine starts at the demand, and one at each atom over a derived relation; together they meet every
+ * combination of rows exactly once (semi-naive). Whatever the join order, an atom is demanded only after
+ * everything before it in the passing order was joined.
+ */
 export function compileRule(rule: AdornedRule, context: CompilerContext): () => void {
   const registers = new Registers(rule, context.constant);
   const { observer } = context;
@@ -101,7 +104,7 @@ export function compileRule(rule: AdornedRule, context: CompilerContext): () => 
   };
 }
 
-/** A machine that is made when it first has rows to start with: of many rules most wait for what never comes. */
+/** A machine made on first use: most machines of many rules never get a row to start with. */
 class LateMachine implements Consumer {
   readonly #gate: Derived | null;
   readonly #make: () => Machine;
@@ -130,34 +133,41 @@ class LateMachine implements Consumer {
   }
 }
 
-/** A demand without arguments is no step of a join that starts elsewhere, but until it is met that has nothing to do. */
+/**
+ * Demand without arguments is no step of joins that start elsewhere; it is a gate, and they are idle until it
+ * is met.
+ */
 function gateOf({ demand, demandTerms }: AdornedRule): Derived | null {
   return demandTerms.length === 0 ? demand : null;
 }
 
-/** A rule whose conclusions are kept true: the joins that only a change of facts needs, made when one comes. */
+/**
+ * A rule whose conclusions are maintained: the joins needed only after a change of facts, made on first use.
+ */
 export class MaintainedRule {
   readonly #rule: AdornedRule;
   readonly #context: CompilerContext;
   #check: Machine | null = null;
-  /** News of its stored atoms, by the key of their relation. */
-  readonly stored: readonly { readonly relation: string; readonly news: StoredDelta }[];
+  /** The deltas of its stored atoms, with the keys of their relations. */
+  readonly stored: readonly { readonly relation: string; readonly delta: StoredDelta }[];
 
   constructor(rule: AdornedRule, context: CompilerContext) {
     this.#rule = rule;
     this.#context = context;
     this.stored = rule.atoms.flatMap((atom, at) =>
-      atom.source.kind === 'stored' ? [{ relation: relationOf(atom.literal), news: this.#newsOf(at) }] : [],
+      atom.source.kind === 'stored' ? [{ relation: relationOf(atom.literal), delta: this.#deltaOf(at) }] : [],
     );
   }
 
-  /** Looks for another reason for the dead rows it is started with: one step back, over what is alive. */
+  /**
+   * The rederive join: looks for another derivation of the dead rows with which it starts, from live rows.
+   */
   check(): Machine {
     this.#check ??= this.#builder().checking();
     return this.#check;
   }
 
-  #newsOf(at: number): StoredDelta {
+  #deltaOf(at: number): StoredDelta {
     let machine: Machine | null = null;
     const { target } = this.#rule;
     return {
@@ -176,14 +186,14 @@ export class MaintainedRule {
 }
 
 /**
- * A machine that finds every instance of the rule for the heads in its demand, among what is derived already: it
- * demands nothing, and joins in whatever order is cheapest with the whole head bound.
+ * A machine that finds every instance of the rule for its demand among the rows already derived. It demands
+ * nothing, and joins cheapest first with the whole head bound.
  */
 export function compileExplainer(rule: AdornedRule, context: CompilerContext): Machine {
   return new MachineBuilder(rule, context, new Registers(rule, context.constant)).explaining();
 }
 
-/** A register for every variable and constant of a rule. */
+/** Assigns a register to every variable and constant of a rule. */
 class Registers {
   readonly #of = new Map<string, number>();
   readonly initial: Int32Array;
@@ -217,13 +227,13 @@ class MachineBuilder {
   readonly #bound = new Set<string>();
   readonly #steps: Step[] = [];
   #filters: readonly Filter[];
-  /** What has yet to be joined: the terms of atoms, and of the demand where that is one of them. */
+  /** The terms of the atoms still to join, and of the demand if it is joined. */
   #open: (readonly string[])[] = [];
-  /** Variables bound that nothing needs any more. */
+  /** Bound variables that nothing needs any more. */
   readonly #left = new Set<string>();
   readonly #seen: SeenBindings[] = [];
   readonly #tests: ExistenceStep[] = [];
-  /** The register that the last step binds, null where it binds none or more than one. */
+  /** The register that the last step binds, null if it binds none or several. */
   #candidate: number | null = null;
 
   constructor(rule: AdornedRule, context: CompilerContext, registers: Registers) {
@@ -231,7 +241,7 @@ class MachineBuilder {
     this.#context = context;
     this.#registers = registers;
     const { initial } = registers;
-    // A step each for where it starts, the atoms, the filters and the demand: every one may stand on a row.
+    // Each step (start, atoms, filters, demand) may also need a register for its row.
     this.#values = new Int32Array(initial.length + rule.atoms.length + rule.filters.length + 2);
     this.#values.set(initial);
     this.#filters = rule.filters;
@@ -267,7 +277,9 @@ class MachineBuilder {
     return this.#machine(gateOf(this.#rule));
   }
 
-  /** Starts at the head. Its demand is there already; where that is a relation of premises, it is one. */
+  /**
+   * Starts at the head. Its demand exists already; a demand that is a relation of premises is joined as one.
+   */
   checking(): Machine {
     const { target, headTerms, atoms, demand } = this.#rule;
     this.#push(headTerms, (shape) => rederivationStep(target, shape));
@@ -282,7 +294,7 @@ class MachineBuilder {
     return this.#machine();
   }
 
-  /** Joins the atoms, and the demand where asked, cheapest first. */
+  /** Joins the atoms, and if `withDemand` the demand, cheapest first. */
   #joinCheapestFirst(atoms: readonly BodyAtom[], withDemand: boolean, delta: Derived | null): void {
     const { demand, demandTerms } = this.#rule;
     const wanted: AtomLiteral = { predicate: '', args: [...demandTerms], negated: false, naf: false };
@@ -300,7 +312,7 @@ class MachineBuilder {
     }
   }
 
-  /** Demands the atom where it is derived, then joins it. */
+  /** Demands the atom if it is derived, then joins it. */
   #join(atom: BodyAtom, window: Window): void {
     if (atom.source.kind === 'derived') this.#demand(atom.literal, atom.source);
     this.#lookUp(atom, window);
@@ -317,12 +329,14 @@ class MachineBuilder {
 
   #demand(literal: AtomLiteral, source: DerivedSource): void {
     const terms = source.boundPositions.map((position) => literal.args[position] as string);
-    // Demanding what is the rule's own demand is never news, but an observer is told.
+    // The rule's own demand is never new, but an observer sees the demand.
     if (!this.#isOwnDemand({ literal, source }) || this.#context.observer !== null)
       this.#announce(source.demand, terms, literal);
   }
 
-  /** True where the atom is demanded by the very tuple that the rule is: its rows are there because that was demanded. */
+  /**
+   * True if the atom is demanded by the very tuple that demands the rule, so that its demand is already met.
+   */
   #isOwnDemand({ literal, source }: BodyAtom): boolean {
     const { demand, demandTerms } = this.#rule;
     return (
@@ -353,7 +367,7 @@ class MachineBuilder {
     return { demand, registers, values: this.#values };
   }
 
-  /** A literal that all is bound of is tested by the step before it. */
+  /** Adds a step for rows; if all columns are bound, the step before tests it in a guard. */
   #pushRows(terms: readonly string[], make: (shape: AtomShape) => KeyedStep): void {
     const candidate = this.#candidate;
     this.#push(terms, (shape) => {
@@ -367,7 +381,7 @@ class MachineBuilder {
     });
   }
 
-  /** Has the first rows that are gone over grouped by what the test needs of them. */
+  /** Groups a full scan by the column on which the test depends. */
   #group({ rest }: ExistenceStep): void {
     const [register] = rest ?? [];
     const [, rows] = this.#steps;
@@ -388,26 +402,32 @@ class MachineBuilder {
     if (this.#open.length > 0) this.#project();
   }
 
-  /** To be called first, with all that is to be joined: then bindings are gone on from once each, see `SeenBindings`. */
+  /**
+   * Called first, with everything to be joined: enables projection with duplicate elimination, see
+   * `SeenBindings`.
+   */
   #expect(atoms: readonly BodyAtom[], withDemand: boolean): void {
     const { target, demandTerms } = this.#rule;
-    // Of two bindings with the same conclusion the later may prove it lower, and whoever watches is told of both.
+    // With heights, a later binding may give a lower proof of the same conclusion; an observer sees every
+    // binding.
     if (target.rows.heights !== null || this.#context.observer !== null) return;
     this.#open = atoms.map((atom) => atom.literal.args);
     if (withDemand) this.#open.push(demandTerms);
   }
 
-  /** Behind an atom that leaves a variable over which nothing needs any more. */
+  /** After an atom that leaves a variable unneeded: skips bindings that differ only in such variables. */
   #project(): void {
     const { headTerms, announced } = this.#rule;
     const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);
     for (const { terms } of announced) for (const term of terms) needed.add(term);
-    const lost = [...this.#bound].filter((variable) => !needed.has(variable) && !this.#left.has(variable));
-    if (lost.length === 0) return;
-    for (const variable of lost) this.#left.add(variable);
-    const told = [...this.#bound].filter((variable) => needed.has(variable));
+    const unneeded = [...this.#bound].filter(
+      (variable) => !needed.has(variable) && !this.#left.has(variable),
+    );
+    if (unneeded.length === 0) return;
+    for (const variable of unneeded) this.#left.add(variable);
+    const remaining = [...this.#bound].filter((variable) => needed.has(variable));
     const seen = new SeenBindings(
-      told.map((variable) => this.#registers.of(variable)),
+      remaining.map((variable) => this.#registers.of(variable)),
       this.#values,
     );
     this.#seen.push(seen);
@@ -415,7 +435,7 @@ class MachineBuilder {
   }
 
   #add(step: Step): void {
-    step.place = this.#registers.initial.length + this.#steps.length;
+    step.rowRegister = this.#registers.initial.length + this.#steps.length;
     this.#steps.push(step);
   }
 
@@ -457,7 +477,7 @@ class MachineBuilder {
     step.guards = [...step.guards, guard];
   }
 
-  /** Does every filter whose needs are bound by now. */
+  /** Adds a guard or step for every filter whose needs are bound. */
   #settleFilters(): void {
     for (let before = -1; before !== this.#filters.length; ) {
       before = this.#filters.length;
@@ -468,7 +488,7 @@ class MachineBuilder {
   #settle(filter: Filter): boolean {
     if (!filter.needs.every((variable) => this.#bound.has(variable))) return false;
     const { literal, binds } = filter;
-    // A variable that the demand has bound already is compared with the very text that it would be given.
+    // A variable already bound by the demand is compared with the text that it would get.
     const isNew = binds !== null && !this.#bound.has(binds);
     if (isAggregate(literal)) this.#aggregate(filter, literal, isNew);
     else if (isComparison(literal)) this.#comparison(literal, binds, isNew);
@@ -516,14 +536,14 @@ class MachineBuilder {
     });
   }
 
-  /** `not p(..)`: of stored facts at once, of what is derived where that waits at a barrier. */
+  /** `not p(..)`: tested at once against stored facts; for a derived relation, after the fixpoint below. */
   #absence(literal: AtomLiteral): void {
     this.#add(absentStep(this.#reading(literal, this.#shape(literal.args))));
   }
 
   #aggregate(filter: Filter, literal: AggregateLiteral, isNew: boolean): void {
     const inner = this.#reading(literal, this.#shape(innerTerms(filter, this.#rule.barriers)));
-    // What stands before the colon means nothing behind the braces.
+    // Variables before the colon are local to the braces.
     for (const variable of literal.over) this.#bound.delete(localName(variable));
     const way = isNew ? 'bind' : filter.binds === null ? 'compare' : 'match';
     const [first] = literal.over;
@@ -532,7 +552,7 @@ class MachineBuilder {
     this.#add(aggregateStep(literal.aggregate, inner, value, result, way, this.#context.constants));
   }
 
-  /** The step of all that the filter says something of: what is at its barrier, or stored facts. */
+  /** The step over the relation for which the filter waits, or over stored facts. */
   #reading(literal: Literal, shape: AtomShape): Step {
     const barrier = this.#rule.barriers.get(literal);
     if (barrier !== undefined) return derivedStep(barrier.rows, shape, 'done');
@@ -563,17 +583,19 @@ class MachineBuilder {
   }
 }
 
-/** The name of a variable before the colon: outside the braces the same one is another. */
+/**
+ * The register name of a variable before the colon, which is distinct from the same name outside the braces.
+ */
 function localName(variable: string): string {
   return `${variable} {}`;
 }
 
-/** The atom of whose matches an absence says something, or an aggregate that has no relation of its own. */
+/** The atom that a negation tests, or that an aggregate without a relation of its own reads. */
 export function atomWaitedFor(literal: Literal): AtomLiteral {
   return isAggregate(literal) ? present(literal.body.find(isPositiveAtom), 'it reads an atom') : literal;
 }
 
-/** What an aggregate reads the columns of its tuples as. */
+/** The terms as which an aggregate reads the columns of its tuples. */
 function innerTerms({ literal, shared }: Filter, barriers: AdornedRule['barriers']): readonly string[] {
   if (!isAggregate(literal)) return [];
   if (barriers.get(literal)?.kind === 'group') return [...shared, ...literal.over.map(localName)];

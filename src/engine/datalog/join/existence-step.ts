@@ -4,12 +4,12 @@ import { MarkedRows } from './marked-rows.ts';
 import type { Reader } from '../model/reader.ts';
 
 /**
- * A literal all of whose columns are bound when it is reached: it matches the one row that its tuple is, or nothing.
+ * A literal with all columns bound: its tuple matches one row, or nothing (a semi-join).
  *
- * Whether it does is looked at in the loop of the step before, by a guard of that (`holds`): so what does not match, which
- * in a body with a cycle is nearly everything, costs no level of the machine. Where the step before binds one of the columns
- * to one value after the other while the rest stay, the rows with the rest are marked (`MarkedRows`). Where the tuple may be
- * in many versions, or elsewhere too, the guard lets pass, and the step goes through them.
+ * A guard of the step before tests it (`holds`), so a mismatch costs no level of the machine; in a cyclic
+ * body nearly everything mismatches. If the step before binds one column to one value after another while the
+ * others stay the same, the rows with those are marked (`MarkedRows`). If the tuple may have several versions
+ * or copies, the guard passes and the step scans them.
  */
 export class ExistenceStep extends Step {
   readonly #rows: KeyedStep;
@@ -17,12 +17,12 @@ export class ExistenceStep extends Step {
   readonly #tuple: Int32Array;
   readonly #marked: MarkedRows | null;
   #machine: Machine | null = null;
-  /** The row that `holds` has found; `unsureRow` where the step is to look for it. */
+  /** The row that `holds` found; `unsureRow` if the step must search for it. */
   #found = unsureRow;
   #isOver = false;
   #isSure = false;
 
-  /** `candidate` is the register that the step before binds, null where that binds none or more than one. */
+  /** `candidate`: the register that the step before binds, null if it binds none or several. */
   constructor(rows: KeyedStep, registers: Int32Array, candidate: number | null) {
     super();
     const { keyRegisters } = rows.shape;
@@ -34,11 +34,11 @@ export class ExistenceStep extends Step {
   }
 
   override bind(reader: Reader): void {
-    this.#rows.place = this.place;
+    this.#rows.rowRegister = this.rowRegister;
     this.#rows.bind(reader);
   }
 
-  /** The registers whose values stay while rows are marked: null where none ever are. */
+  /** The registers that stay the same while rows are marked; null if rows are never marked. */
   get rest(): readonly number[] | null {
     return this.#marked === null ? null : this.#marked.rest;
   }
@@ -51,12 +51,12 @@ export class ExistenceStep extends Step {
     this.#marked?.begin();
   }
 
-  /** Lets go of what takes room. */
+  /** Frees large buffers. */
   end(): void {
     this.#marked?.end();
   }
 
-  /** The guard of the step before: false where nothing matches. */
+  /** The guard of the step before: false if nothing matches. */
   holds(): boolean {
     (this.#machine as Machine).tests++;
     let row = this.#marked === null || !this.#isSure ? unsureRow : this.#marked.row();
@@ -87,7 +87,7 @@ export class ExistenceStep extends Step {
     }
     if (this.#isOver) return false;
     this.#isOver = true;
-    machine.registers[this.place] = row;
+    machine.registers[this.rowRegister] = row;
     this.height = this.#rows.heightOf(row);
     return this.pass();
   }

@@ -5,64 +5,61 @@ import { TupleSink, type TupleSinkParts, type Premises } from './tuple-sink.ts';
 import type { Reader } from '../model/reader.ts';
 import type { SeenBindings } from './seen-bindings.ts';
 
-/**
- * The join machine: one rule, one order of its literals, started by a delta.
- *
- * It is a nested loop over index chains with its cursors kept outside the call stack, so that a join can stop
- * after any number of steps and go on later. Registers hold the ids of the rule's variables and constants, and the
- * rows that the steps stand on. The machine never waits and knows no limits: its owner calls `run` with a budget again
- * and again. What becomes of a match is for its `Emitter`; all of them are in the target when `run` returns.
- */
-
-/** How the columns of a literal meet the registers. */
+/** How the columns of a literal map to registers. */
 export interface AtomShape {
-  /** Columns whose value is known before the literal is reached, and the registers that hold it. */
+  /** Columns whose value is known before the literal is reached, and the registers with those values. */
   readonly keyPositions: readonly number[];
   readonly keyRegisters: readonly number[];
   /** Columns that bind a register. */
   readonly bindPositions: readonly number[];
   readonly bindRegisters: readonly number[];
-  /** Columns that repeat a variable bound by this very literal. */
+  /** Columns that repeat a variable bound by this same literal. */
   readonly samePositions: readonly number[];
   readonly sameRegisters: readonly number[];
-  /** Where all that a row does is to bind one register: which, and the column; null for every other shape. */
+  /**
+   * If binding one register is all that a row does: that register and its column; null for every other shape.
+   */
   readonly binds: { readonly position: number; readonly register: number } | null;
 }
 
-/** A test, or an action that always passes, done as soon as its registers are bound. */
+/** A test, or an action that always passes, run as soon as its registers are bound. */
 export type Guard = () => boolean;
 
-/** Which rows of a derived relation a literal may see, given the delta in hand. */
+/**
+ * The rows of a derived relation that a literal may read, given the current delta: all joined ones, those
+ * before the delta's chunk, or those through its end.
+ */
 export type Window = 'done' | 'before' | 'through';
 
 const noGuards: readonly Guard[] = [];
-/** A step looks at so many rows that do not match, and then lets others run. */
+/** A step scans at most this many non-matching rows before it yields. */
 export const rowsAtOnce = 2048;
-/** Looking for a row in a guard counts as this part of a step. */
-const testsForStep = 8;
+/** This many look-ups in guards count as one step of the budget. */
+const testsPerStep = 8;
 
+/** One step of a join: a cursor over the matches of a literal, given the registers bound before. */
 export abstract class Step {
   guards: readonly Guard[] = noGuards;
-  /** Height of the row the step stands on. */
+  /** Height of the current row. */
   height = 0;
-  /** The register that holds the row the step stands on. */
-  place = 0;
-  /** True where the step is the last and hands its matches over itself: then `advance` has none. */
+  /** The register that has the number of the current row. */
+  rowRegister = 0;
+  /** True for a last step that passes its matches on itself, so that `advance` returns none. */
   collects = false;
 
   /** Prepares for the reader; called before the first use in an evaluation. */
   abstract bind(reader: Reader): void;
-  /** Begins a pass with the registers as they are. */
+  /** Starts a scan with the current registers. */
   abstract enter(machine: Machine): void;
   /**
-   * Moves to the next match and binds its registers; false at the end, and where the machine `isStalled`: then it goes
-   * on from there when it is called again.
+   * Moves to the next match and binds its registers. False at the end, or if the machine `isStalled`: the
+   * next call then continues.
    */
   abstract advance(machine: Machine): boolean;
 
-  /** What the rows that the step stands on are premises as; most kinds of step stand on none. */
+  /** The relation in which the current row is a premise; null for most kinds of step. */
   get premises(): Premises | null {
-    // An absence, an aggregate, demand: what the row owes to those is looked after elsewhere.
+    // Dependencies on negation, aggregates and demand are tracked elsewhere.
     return null;
   }
 
@@ -73,35 +70,35 @@ export abstract class Step {
   }
 }
 
-/** In place of a row: there is none, or only a pass through the rows can tell. */
+/** Returned instead of a row: there is none, or only a scan can tell. */
 export const noRow = -1;
 export const unsureRow = -2;
 
-/** A step whose rows can also be looked up one by one, without a pass; all that is between two calls of `begin`. */
+/** A step whose rows can also be looked up one by one, without a scan, between two calls of `begin`. */
 export abstract class KeyedStep extends Step {
   abstract readonly shape: AtomShape;
-  /** Where all rows are gone over: the position by whose values they are grouped, -1 for none. */
+  /** For a full scan: the position by whose values the rows are grouped, -1 for none. */
   groupedBy = -1;
 
-  /** False where `rowOf` never tells, and chains do not have all rows. */
+  /** False if `rowOf` never tells, and chains may lack rows. */
   abstract get isSure(): boolean;
   /** Called after `bind`, at each start of the machine. */
   abstract begin(machine: Machine): void;
-  /** The row that has the values in all columns, `noRow` where there is none, or `unsureRow`. */
+  /** The row with these values in all columns, `noRow` if there is none, or `unsureRow`. */
   abstract rowOf(values: Int32Array): number;
   /**
-   * 1 + the last of the rows with the values at the positions (ascending; always the same ones), 0 where there is none. Rows
-   * may be among them that the step does not meet.
+   * 1 + the newest row with the values at the positions (ascending, always the same), 0 if there is none. May
+   * include rows that the step does not meet.
    */
   abstract chain(positions: readonly number[], values: Int32Array): number;
-  /** 1 + the one before it in its chain, 0 at the end. */
+  /** 1 + the row before it in its chain, 0 at the end. */
   abstract next(row: number): number;
   abstract meets(row: number): boolean;
   abstract valueAt(row: number, position: number): number;
   abstract heightOf(row: number): number;
 }
 
-/** Gives the registers what the row has for them. False where it has two values for one. */
+/** Binds the registers to the row's values. False if it has two values for one register. */
 export function bindRow(
   columns: readonly Int32Array[],
   row: number,
@@ -122,7 +119,7 @@ export function bindRow(
   return true;
 }
 
-/** What starts a machine: some rows, from `from` to `to`, of the relation or of the list. */
+/** The first step of a machine: rows `from` to `to` of the relation, or of the list. */
 export abstract class DeltaStep extends Step {
   readonly shape: AtomShape;
   from = 0;
@@ -155,7 +152,7 @@ export abstract class DeltaStep extends Step {
   }
 }
 
-/** Rows of a derived relation that are alive. */
+/** The live rows of a delta of a derived relation. */
 class DerivedDelta extends DeltaStep {
   readonly source: Derived;
 
@@ -176,7 +173,7 @@ class DerivedDelta extends DeltaStep {
       if (rows.isDead(row)) continue;
       if (!this.matches(rows.columns, row, machine.registers)) continue;
       if (rows.heights !== null) this.height = rows.heights.of[row] as number;
-      machine.registers[this.place] = row;
+      machine.registers[this.rowRegister] = row;
       if (!this.pass()) continue;
       if (!this.collects) return true;
       machine.collect();
@@ -191,10 +188,10 @@ class DerivedDelta extends DeltaStep {
 }
 
 /**
- * Rows that died, to look for another reason for each. Where heights count, those that one rule has revived are looked
- * at by the others too: they may have a lower reason.
+ * Dead rows to rederive. With heights, rows that one rule has revived are checked by the other rules too,
+ * which may give a lesser height.
  */
-class DoubtfulStep extends DeltaStep {
+class RederivationDelta extends DeltaStep {
   readonly #source: Derived;
 
   constructor(source: Derived, shape: AtomShape) {
@@ -217,7 +214,7 @@ class DoubtfulStep extends DeltaStep {
   }
 }
 
-/** A literal over a derived relation: an index chain, or every row where nothing is bound. */
+/** A literal over a derived relation: an index chain, or a full scan if nothing is bound. */
 class DerivedStep extends KeyedStep {
   readonly source: Derived;
   readonly shape: AtomShape;
@@ -225,10 +222,10 @@ class DerivedStep extends KeyedStep {
   readonly #key: Int32Array;
   readonly #whole: boolean;
   #index: ChainIndex | null = null;
-  /** The rows that the index is of: a table that is dropped gets others, perhaps for the same reader. */
+  /** The rows of the index: a dropped table gets new rows, perhaps for the same reader. */
   #indexed: Tuples | null = null;
   #cursor = 0;
-  /** For rows that are looked up: those that the step may see, and the index of their chains. */
+  /** For look-ups: the number of rows that the step may see, and the index of their chains. */
   #seen = 0;
   #chains: ChainIndex | null = null;
 
@@ -266,7 +263,7 @@ class DerivedStep extends KeyedStep {
     const { rows } = this.source;
     const { columns, dead, heights } = rows;
     const { registers } = machine;
-    const { shape, place, collects } = this;
+    const { shape, rowRegister, collects } = this;
     const limit = this.#limit(machine);
     const chain = this.#index === null ? null : this.#index.next;
     const scan = this.#index === null && !this.#whole;
@@ -286,7 +283,7 @@ class DerivedStep extends KeyedStep {
       if (column !== null) registers[register] = column[row] as number;
       else if (!bindRow(columns, row, shape, registers)) continue;
       if (heights !== null) this.height = heights.of[row] as number;
-      registers[place] = row;
+      registers[rowRegister] = row;
       if (isGuarded && !this.pass()) continue;
       if (collects) {
         machine.collect();
@@ -348,47 +345,57 @@ class DerivedStep extends KeyedStep {
   }
 }
 
+/** A step over the delta of a derived relation. */
 export function deltaStep(source: Derived, shape: AtomShape): Step {
   return new DerivedDelta(source, shape);
 }
 
-/** Dead rows of the relation that a rule concludes: those that it may conclude for another reason. */
+/** A step over dead rows of the relation that a rule concludes, to find another derivation of each. */
 export function rederivationStep(source: Derived, shape: AtomShape): Step {
-  return new DoubtfulStep(source, shape);
+  return new RederivationDelta(source, shape);
 }
 
+/** A step over a derived relation. */
 export function derivedStep(source: Derived, shape: AtomShape, window: Window): KeyedStep {
   return new DerivedStep(source, shape, window);
 }
 
-/** What a machine works for. */
+/** What a machine is made of. */
 export interface MachineParts extends Omit<TupleSinkParts, 'steps'> {
-  /** Holds the constants already, and has a place for the row of every step. */
+  /** Has the constants in rowRegister, and an element for the row of every step. */
   readonly registers: Int32Array;
-  /** A demand without arguments that is no step of the join: until it is met, the machine has nothing to do. */
+  /** A demand without arguments that is no step of the join: until it is met, the machine is idle. */
   readonly gate: Derived | null;
-  /** Asked by guards of the steps. */
+  /** Tested by guards of the steps. */
   readonly seen: readonly SeenBindings[];
-  /** Those of the steps that guards ask. */
+  /** The steps that guards test. */
   readonly tests: readonly Test[];
 }
 
-/** A step that a guard of the one before it asks. */
+/** A step tested by a guard of the step before it. */
 interface Test {
   /** Called at each start of the machine, and at its end. */
   begin(machine: Machine): void;
   end(): void;
 }
 
+/**
+ * The join machine: one rule in one join order, started by a delta.
+ *
+ * A nested-loop join over index chains with explicit cursors instead of a call stack, so that it can stop
+ * after any number of steps and resume. Registers have the ids of the rule's variables and constants, and the
+ * row of every step. It never waits and knows no limits: its owner calls `run` with a budget, repeatedly. A
+ * `TupleSink` takes the matches; all are in the target when `run` returns.
+ */
 export class Machine implements Consumer {
   readonly registers: Int32Array;
   chunkStart = 0;
   chunkEnd = 0;
-  /** Matches of the whole body since the machine was made. */
+  /** Matches of the whole body so far. */
   matches = 0;
-  /** True where a step broke off to let others run. */
+  /** True if a step broke off to yield. */
   isStalled = false;
-  /** How often guards have looked for a row since `run` was called. */
+  /** Look-ups in guards since `run` was called. */
   tests = 0;
   readonly #steps: readonly Step[];
   readonly #delta: DeltaStep;
@@ -396,7 +403,7 @@ export class Machine implements Consumer {
   readonly #once: boolean;
   readonly #seen: readonly SeenBindings[];
   readonly #tests: readonly Test[];
-  readonly #emitter: TupleSink;
+  readonly #sink: TupleSink;
   #level = -1;
   #boundTo: Reader | null = null;
 
@@ -409,7 +416,7 @@ export class Machine implements Consumer {
     this.#seen = parts.seen;
     this.#tests = parts.tests;
     this.registers = parts.registers;
-    this.#emitter = new TupleSink({ ...parts, steps });
+    this.#sink = new TupleSink({ ...parts, steps });
     (steps[steps.length - 1] as Step).collects = !parts.once;
   }
 
@@ -420,7 +427,7 @@ export class Machine implements Consumer {
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
     if (this.#boundTo !== reader) {
       for (const step of this.#steps) step.bind(reader);
-      this.#emitter.bind();
+      this.#sink.bind();
       for (const seen of this.#seen) seen.reset();
       this.#boundTo = reader;
     }
@@ -434,21 +441,21 @@ export class Machine implements Consumer {
     this.isStalled = false;
   }
 
-  /** For a step that breaks off. */
+  /** Called by a step that breaks off to yield. */
   stall(): false {
     this.isStalled = true;
     return false;
   }
 
-  /** Takes the match that the registers hold. */
+  /** Takes the match that is in the registers. */
   collect(): void {
     this.matches++;
-    this.#emitter.take(this.registers);
+    this.#sink.take(this.registers);
   }
 
   run(budget: number): number {
     const left = this.#join(budget);
-    this.#emitter.flush();
+    this.#sink.flush();
     return left;
   }
 
@@ -456,13 +463,13 @@ export class Machine implements Consumer {
     const steps = this.#steps;
     const last = steps.length - 1;
     const end = this.matches + budget;
-    const mostTests = budget * testsForStep;
+    const maxTests = budget * testsPerStep;
     let left = budget;
     let level = this.#level;
     this.tests = 0;
     while (level >= 0) {
       const step = steps[level] as Step;
-      if (left <= 0 || this.matches >= end || this.tests >= mostTests) {
+      if (left <= 0 || this.matches >= end || this.tests >= maxTests) {
         this.#level = level;
         return 0;
       }

@@ -15,7 +15,7 @@ const shape: AtomShape = {
   binds: null,
 };
 
-/** Pairs of a value and a rest, of which some are dead; the pairs that are alive by their rows. */
+/** Random pairs of a value and a rest, some of them dead; the live pairs by row. */
 function randomPairs(prng: Prng, rests: number, values: number, count: number) {
   const source = newDerived({ name: 'pairs', arity: 2, level: 0 });
   const rows = new Map<string, number>();

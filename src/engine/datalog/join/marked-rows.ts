@@ -1,33 +1,32 @@
 import { finish, fold, hashSeed } from '../../store/hash.ts';
 import { type KeyedStep, noRow, unsureRow } from './machine.ts';
 
-/**
- * The rows of a literal that have the values in hand for all its columns but one, marked by the value of that one.
- *
- * A join that binds a variable to one value after the other, and asks of each whether the literal has it, meets the same
- * values of the other columns again and again: in a cycle `e(x, y), e(y, z), e(z, x)` those with one `x`. With their rows
- * marked each question is one look into a table that lies in the processor's nearest cache, in place of one into a large
- * index: together that is the intersection of two sets of neighbours.
- *
- * Marking costs as much as there are rows, so as many are marked as were asked for with the same values before (the rule
- * for hiring skis), and those at once of which a look back says that it was worth it.
- */
-
-/** A look into an index costs about as much as marking so many rows. */
-const rowsForLook = 8;
-/** So many rows at most are marked before anything is asked, and at all. */
-const mostAtOnce = 32;
-const mostRows = 0x1_0000;
-/** More slots than so many are let go at the end of a join. */
-const mostKept = 1024;
+/** A look-up in an index costs about as much as marking this many rows. */
+const rowsPerLook = 8;
+/** Rows marked at most before the first request, and in total. */
+const maxAtOnce = 32;
+const maxRows = 0x1_0000;
+/** Larger slot tables are freed at the end of a join. */
+const maxKeptSlots = 1024;
 const noSlots = new Int32Array(0);
-/** Of each slot: the round that it was taken in, the value, the row; the fourth keeps slots in one line of the cache. */
+/** Of each slot: its round, the value, the row; a fourth element aligns slots with cache lines. */
 const slotBits = 2;
 
+/**
+ * The rows of a literal with the current values in all columns but one, marked by the value of that one.
+ *
+ * A join that binds a variable to one value after another, and tests each against a literal, meets the same
+ * values of the other columns again and again: in a cycle `e(x, y), e(y, z), e(z, x)`, those with one `x`.
+ * With their rows marked, each test is one look-up in a table in the nearest CPU cache instead of one in a
+ * large index; together they intersect two sets of neighbors, as a worst-case optimal join does.
+ *
+ * Marking costs time in proportion to the rows, so as many rows are marked as earlier requests with the same
+ * values paid for (the ski-rental rule); rows are marked in advance if that paid off for earlier values.
+ */
 export class MarkedRows {
   readonly #rows: KeyedStep;
   readonly #registers: Int32Array;
-  /** The register of the value that is asked for, and its column. */
+  /** The register and the column of the requested value. */
   readonly #candidate: number;
   readonly #position: number;
   /** The other columns (ascending), and their registers. */
@@ -38,15 +37,15 @@ export class MarkedRows {
   #slots = noSlots;
   #mask = -1;
   #round = 0;
-  /** Rows marked with the values in hand, and 1 + the next row to mark, 0 where all are. */
+  /** Rows marked for the current values, and 1 + the next row to mark, 0 when all are. */
   #marked = 0;
   #cursor = 0;
-  /** Times that the values in hand were asked for, and how often an index had to tell. */
+  /** Requests with the current values, and how many of them needed an index. */
   #asked = 0;
   #looks = 0;
-  #atOnce = mostAtOnce;
+  #atOnce = maxAtOnce;
 
-  /** `candidate` is the register of one column of the literal, all of whose columns are keys. */
+  /** `candidate`: the register of one column of the literal, all of whose columns are keys. */
   constructor(rows: KeyedStep, registers: Int32Array, candidate: number) {
     const { keyPositions, keyRegisters } = rows.shape;
     const others = [...keyRegisters.keys()].filter((at) => keyRegisters[at] !== candidate);
@@ -64,19 +63,19 @@ export class MarkedRows {
     return this.#restRegisters;
   }
 
-  /** Forgets what is marked: rows may have come or gone. */
+  /** Forgets the marks: rows may have been added or deleted. */
   begin(): void {
     this.#isBegun = false;
   }
 
-  /** The row with the values in hand, `noRow` where there is none, or `unsureRow` where an index is to tell. */
+  /** The row with the current values, `noRow` if there is none, or `unsureRow` if an index must tell. */
   row(): number {
     if (!this.#isBegun || this.#hasOtherRest()) this.#beginRest();
     const id = this.#registers[this.#candidate] as number;
     this.#asked++;
     let row = this.#find(id);
     while (row === noRow && this.#cursor !== 0) {
-      const enough = Math.min(this.#atOnce + this.#looks * rowsForLook, mostRows);
+      const enough = Math.min(this.#atOnce + this.#looks * rowsPerLook, maxRows);
       if (this.#marked >= enough) {
         this.#looks++;
         return unsureRow;
@@ -87,10 +86,10 @@ export class MarkedRows {
     return row;
   }
 
-  /** Lets go of what takes room. */
+  /** Frees large buffers. */
   end(): void {
     this.#isBegun = false;
-    if (this.#mask < mostKept) return;
+    if (this.#mask < maxKeptSlots) return;
     this.#slots = noSlots;
     this.#mask = -1;
   }
@@ -104,8 +103,8 @@ export class MarkedRows {
   }
 
   #beginRest(): void {
-    if (this.#marked > this.#asked * rowsForLook) this.#atOnce >>>= 1;
-    else this.#atOnce = Math.min(this.#atOnce * 2 + 1, mostAtOnce);
+    if (this.#marked > this.#asked * rowsPerLook) this.#atOnce >>>= 1;
+    else this.#atOnce = Math.min(this.#atOnce * 2 + 1, maxAtOnce);
     this.#isBegun = true;
     this.#asked = 0;
     this.#looks = 0;
@@ -119,13 +118,13 @@ export class MarkedRows {
   #clear(): void {
     this.#marked = 0;
     this.#round = (this.#round + 1) | 0;
-    // After billions of rounds an old mark would count again.
+    // The round counter wrapped around: old marks would be valid again.
     if (this.#round !== 0) return;
     this.#slots.fill(0);
     this.#round = 1;
   }
 
-  /** The marked row with the value, `noRow` where none is marked. */
+  /** The marked row with the value, `noRow` if none is marked. */
   #find(id: number): number {
     const slots = this.#slots;
     const mask = this.#mask;
@@ -138,14 +137,14 @@ export class MarkedRows {
     return noRow;
   }
 
-  /** Marks rows until so many are. */
+  /** Marks rows until `most` are marked. */
   #mark(most: number): void {
     const rows = this.#rows;
     let cursor = this.#cursor;
     while (cursor !== 0 && this.#marked < most) {
       const row = cursor - 1;
       cursor = rows.next(row);
-      // Rows that do not count cost as much.
+      // Rows that the step does not meet cost as much.
       this.#marked++;
       if (rows.meets(row)) this.#put(rows.valueAt(row, this.#position), row);
     }
@@ -164,7 +163,7 @@ export class MarkedRows {
 
   #grow(): void {
     const old = this.#slots;
-    const count = Math.max(mostAtOnce * 2, (this.#mask + 1) * 2);
+    const count = Math.max(maxAtOnce * 2, (this.#mask + 1) * 2);
     this.#slots = new Int32Array(count << slotBits);
     this.#mask = count - 1;
     for (let from = 0; from < old.length; from += 1 << slotBits)

@@ -6,11 +6,9 @@ import { type Machine, rowsAtOnce, Step } from './machine.ts';
 import type { Reader } from '../model/reader.ts';
 
 /**
- * Steps that say something of all the matches of another step: that there is none, or what they come to. They are made
- * where what that reads is at its fixpoint for what is asked, and match once or not at all.
+ * Negation step: matches once if the inner step, whose columns are all bound or irrelevant, has no match. The
+ * relation that it reads is at the fixpoint of its demand.
  */
-
-/** Matches once where the inner step, all of whose columns are bound or of no matter, has no match. */
 class AbsentStep extends Step {
   readonly #inner: Step;
   #isOver = false;
@@ -21,7 +19,7 @@ class AbsentStep extends Step {
   }
 
   override bind(reader: Reader): void {
-    this.#inner.place = this.place;
+    this.#inner.rowRegister = this.rowRegister;
     this.#inner.bind(reader);
   }
 
@@ -39,9 +37,15 @@ class AbsentStep extends Step {
   }
 }
 
-/** Of what the aggregate comes to: bind the result, match its very text, or compare it as `=` does. */
+/**
+ * What to do with the aggregate's value: bind the result, require the same text, or compare it as `=` does.
+ */
 type Way = 'bind' | 'match' | 'compare';
 
+/**
+ * Aggregate step: matches at most once, with the value over all matches of the inner step. The relation that
+ * it reads is at the fixpoint of its demand.
+ */
 class AggregateStep extends Step {
   readonly #name: AggregateName;
   readonly #inner: Step;
@@ -70,7 +74,7 @@ class AggregateStep extends Step {
   }
 
   override bind(reader: Reader): void {
-    this.#inner.place = this.place;
+    this.#inner.rowRegister = this.rowRegister;
     this.#inner.bind(reader);
   }
 
@@ -97,7 +101,7 @@ class AggregateStep extends Step {
     return this.pass();
   }
 
-  /** Takes the matches of the inner step, until the end or the machine is to let others run. */
+  /** Takes the matches of the inner step until the end, or until the machine must yield. */
   #take(machine: Machine): void {
     const inner = this.#inner;
     const { registers } = machine;
@@ -114,13 +118,14 @@ class AggregateStep extends Step {
   }
 }
 
+/** A negation step over `inner`. */
 export function absentStep(inner: Step): Step {
   return new AbsentStep(inner);
 }
 
 /**
- * The aggregate over the matches of `inner`, of which no two bind the same: of each the value in the register `value`.
- * `result` is a register.
+ * An aggregate step over the matches of `inner`, which must be distinct. `value`: the register with the value
+ * of each match; `result`: the register of the result.
  */
 export function aggregateStep(
   name: AggregateName,

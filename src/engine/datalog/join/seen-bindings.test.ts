@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { Prng } from '../../testing/prng.ts';
 import { SeenBindings } from './seen-bindings.ts';
 
-/** Looks at so many random pairs below `range`. Returns how many were said to be seen, and how many of them wrongly. */
+/**
+ * Tests `count` random pairs below `range`. Returns how many were reported as seen, and how many of them
+ * wrongly.
+ */
 function look(
   seen: SeenBindings,
   values: Int32Array,

@@ -4,7 +4,6 @@ import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import { Tuples } from '../../store/tuples.ts';
 import type { Premises } from './tuple-sink.ts';
-import { GroupedRows } from './grouped-rows.ts';
 import {
   bindRow,
   DeltaStep,
@@ -18,38 +17,30 @@ import {
 } from './machine.ts';
 import { type Reader, sees } from '../model/reader.ts';
 
-/**
- * The literals of a join that are read from stored facts.
- *
- * In the view of one scope, or of none, the facts of a relation are its atoms. In the view of everything several scopes
- * may store one atom: it is met once, by the oldest row that the reader sees, whatever else holds it (`AtomCopies`). Else
- * two atoms of a body would meet as often as there are pairs of copies. When that row goes, what rests on it is looked
- * at again and finds the next.
- */
 const noKey = new Int32Array(0);
 
 type FindRelation = (reader: Reader) => StoredRelation | null;
 
-/** Stored rows that have come. */
+/** A step over new stored rows. */
 export function storedDeltaStep(find: FindRelation, view: ScopeChoice, shape: AtomShape): Step {
   return new StoredDelta(find, view, shape);
 }
 
-/** Stored rows that match what is bound. */
+/** A step over stored rows that match the bound columns. */
 export function storedStep(find: FindRelation, view: ScopeChoice, shape: AtomShape): KeyedStep {
   return new StoredStep(find, view, shape);
 }
 
 /**
- * Stored rows that a reader sees and did not see before, those of the view. In the view of everything an atom that comes
- * in several scopes at once is met once.
+ * New stored rows of the view that the reader sees. In the view of everything, an atom that is added in
+ * several scopes at once is met once.
  */
 class StoredDelta extends DeltaStep {
   readonly #find: FindRelation;
   readonly #view: ScopeChoice;
   #relation: StoredRelation | null = null;
   #scope = 0;
-  /** The atoms of the list so far; null where none can come twice. */
+  /** The atoms of the list so far; null if none can occur twice. */
   #met: Tuples | null = null;
   #atom = new Int32Array(0);
 
@@ -83,7 +74,7 @@ class StoredDelta extends DeltaStep {
       if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;
       if (!this.matches(relation.columns, row, machine.registers)) continue;
       if (this.#met !== null && !this.#isNew(this.#met, relation.columns, row)) continue;
-      machine.registers[this.place] = row;
+      machine.registers[this.rowRegister] = row;
       if (this.pass()) return true;
     }
     this.#met = null;
@@ -103,7 +94,14 @@ class StoredDelta extends DeltaStep {
   }
 }
 
-/** A literal over stored facts, as the pinned reader sees them in a view: those that an overlay adds come last. */
+/**
+ * A literal over stored facts, as the pinned reader sees them in a view; those of an overlay come last.
+ *
+ * In the view of one scope, or without scope, each fact is an atom. In the view of everything several scopes
+ * may store the same atom: it is met once, by the oldest row that the reader sees (`AtomCopies`); else two
+ * atoms of a body would meet once for every pair of copies. When that row is deleted, what it supports is
+ * rederived, from the next copy.
+ */
 class StoredStep extends KeyedStep {
   readonly #find: FindRelation;
   readonly #view: ScopeChoice;
@@ -116,20 +114,20 @@ class StoredStep extends KeyedStep {
   #index: ChainIndex | null = null;
   #positions: readonly number[] = [];
   #key: Int32Array;
-  /** 1 + the next row to look at, 0 at the end; of the next atom, where atoms are gone over. */
+  /** 1 + the next row to scan, 0 at the end; of the next atom if atoms are scanned. */
   #cursor = 0;
-  /** Where an atom can be stored in several scopes of the view: what is gone over in place of the rows. */
+  /** If an atom can be stored in several scopes of the view: scanned instead of the rows. */
   #copies: AtomCopies | null = null;
-  /** True where the atoms are to be looked up for the key. */
+  /** True if the atoms must first be looked up for the key. */
   #isToBegin = false;
-  /** 1 + the next row of the atom in hand, 0 where the next atom is to be taken. */
+  /** 1 + the next row of the current atom, 0 if the next atom is due. */
   #copy = 0;
-  /** The same literal over the facts that an overlay adds, where it adds some of the relation. */
+  /** The same literal over the overlay's facts, if the overlay adds any to the relation. */
   #added: StoredStep | null = null;
-  /** Of chains by other positions than those that are bound, once they were asked for: their index and key. */
+  /** The index and key of chains by other positions than the bound ones, once asked for. */
   #chains: ChainIndex | null = null;
   #chainKey = noKey;
-  /** The arguments and the scope of a fact that is looked up. */
+  /** The arguments and the scope of a fact to look up. */
   #identity = noKey;
   #groups: GroupedRows | null = null;
 
@@ -171,10 +169,10 @@ class StoredStep extends KeyedStep {
     if (this.#identity.length !== width + 1) this.#identity = new Int32Array(width + 1);
     const identity = this.#identity;
     identity.set(values);
-    // In the view of everything all rows are of one scope here, that of the first.
+    // In the view of everything all rows have the same scope here, that of the first.
     identity[width] = this.#view.kind === 'all' ? (relation.columns[width]?.[0] as number) : this.#scope;
     const row = relation.find(identity);
-    // The newest version tells, unless it came after what the reader sees.
+    // The newest version decides, unless it is newer than what the reader sees.
     if (row >= this.#limit) return unsureRow;
     return row >= 0 && this.meets(row) ? row : noRow;
   }
@@ -224,7 +222,7 @@ class StoredStep extends KeyedStep {
     this.#added = null;
     if (added === null || this.#find(added) === null) return;
     this.#added = new StoredStep(this.#find, this.#view, this.shape);
-    this.#added.place = this.place;
+    this.#added.rowRegister = this.rowRegister;
     this.#added.bind(added);
   }
 
@@ -270,7 +268,7 @@ class StoredStep extends KeyedStep {
     const { generation } = reader;
     const { columns, death } = relation;
     const { registers } = machine;
-    const { shape, place, collects } = this;
+    const { shape, rowRegister, collects } = this;
     const chain = this.#index === null ? null : this.#index.next;
     const groups = this.#groups;
     const limit = this.#limit;
@@ -294,7 +292,7 @@ class StoredStep extends KeyedStep {
       } else if (!sees(reader, relation, row)) continue;
       if (column !== null) registers[register] = column[row] as number;
       else if (!bindRow(columns, row, shape, registers)) continue;
-      registers[place] = row;
+      registers[rowRegister] = row;
       if (isGuarded && !this.pass()) continue;
       if (collects) {
         machine.collect();
@@ -308,7 +306,7 @@ class StoredStep extends KeyedStep {
     return this.#added !== null && this.#advanceAdded(machine, this.#added);
   }
 
-  /** Moves to the next atom that matches and that the reader sees, in whatever row. */
+  /** Moves to the next matching atom that the reader sees, in any copy. */
   #advanceAtoms(machine: Machine, relation: StoredRelation, copies: AtomCopies): boolean {
     if (!copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();
     if (this.#isToBegin) this.#beginAtoms(copies);
@@ -333,7 +331,7 @@ class StoredStep extends KeyedStep {
         copy = (oldest[atom] as number) + 1;
       }
       const row = copy - 1;
-      // All that follow are younger still.
+      // All further copies are younger still.
       copy = row < this.#limit ? (younger[row] as number) : 0;
       if (row >= this.#limit) continue;
       if (plain) {
@@ -341,7 +339,7 @@ class StoredStep extends KeyedStep {
       } else if (!sees(reader, relation, row)) continue;
       copy = 0;
       if (!bindRow(relation.columns, row, this.shape, machine.registers)) continue;
-      machine.registers[this.place] = row;
+      machine.registers[this.rowRegister] = row;
       if (!this.pass()) continue;
       if (this.collects) {
         machine.collect();
@@ -367,7 +365,7 @@ class StoredStep extends KeyedStep {
     }
   }
 
-  /** Validity can come to a relation while a join waits: only what was plain when it was bound, and still is, is. */
+  /** Validity bounds can be added while a join is paused, so this is checked each time. */
   #isPlain(relation: StoredRelation): boolean {
     return this.#plain && relation.validFrom === null && relation.validUntil === null;
   }
@@ -380,5 +378,44 @@ class StoredStep extends KeyedStep {
   override get premises(): Premises | null {
     const relation = this.#relation;
     return relation === null ? null : { kind: 'stored', relation };
+  }
+}
+
+/**
+ * The first rows of a relation, grouped by the value of one column, so that what a join caches for that value
+ * (`MarkedRows`) is made once per value.
+ *
+ * The groups are the chains of an index, each from its newest row; a bit per row tells whether its chain has
+ * passed it. Rows that the index adds meanwhile are newer, so no chain that is begun here meets them.
+ */
+class GroupedRows {
+  readonly #index: ChainIndex;
+  readonly #met: Uint32Array;
+  /** Rows from here on were passed, or begin the current group. */
+  #first: number;
+
+  /** Groups the first `count` rows. */
+  constructor(index: ChainIndex, count: number) {
+    this.#index = index;
+    this.#met = new Uint32Array((count + 31) >>> 5);
+    this.#first = count;
+  }
+
+  /** 1 + the first row, 0 if there is none. */
+  begin(): number {
+    const met = this.#met;
+    let row = this.#first - 1;
+    while (row >= 0 && ((met[row >>> 5] as number) & (1 << (row & 31))) !== 0) row--;
+    this.#first = Math.max(row, 0);
+    return row + 1;
+  }
+
+  /** 1 + the row after this one, 0 at the end. */
+  after(row: number): number {
+    const next = this.#index.next[row] as number;
+    if (next === 0) return this.begin();
+    const met = next - 1;
+    this.#met[met >>> 5] = (this.#met[met >>> 5] as number) | (1 << (met & 31));
+    return next;
   }
 }

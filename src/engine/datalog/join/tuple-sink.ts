@@ -5,61 +5,64 @@ import type { Justifications } from '../model/justifications.ts';
 import type { Seen } from '../model/observer.ts';
 import type { Tally } from '../model/rule-tallies.ts';
 
-/**
- * What a machine concludes: a tuple for its target from every match, with the justification of those that are new.
- *
- * Matches are gathered and put into the target many at a time: a target that is larger than the processor's caches then
- * answers for several tuples in the time of one. Nobody notices, since a join looks at no row that came after it began,
- * and what it revives is joined again. Where heights count or someone watches, each match is put in at once.
- */
+/** The conclusion of a machine. */
 export interface Emission {
   readonly target: Derived;
   readonly registers: readonly number[];
   /** Added to the greatest height of the premises: 1 for a rule, 0 for a step that proofs do not show. */
   readonly heightIncrement: number;
-  /** Counts the tuples that were new; null where nobody asks. */
+  /** Counts the new tuples; null if they are not counted. */
   readonly tally: Tally | null;
-  /** Told of every match, where an observer watches. */
+  /** Called for every match, if there is an observer. */
   readonly seen: Seen | null;
 }
 
-/** What the rows of a step are premises as: rows of a kept relation, or stored facts. */
+/** The relation of a step's rows as premises: a maintained relation, or stored facts. */
 export type Premises =
   | { readonly kind: 'derived'; readonly support: Support }
   | { readonly kind: 'stored'; readonly relation: StoredRelation };
 
-/** What an emitter needs to know of a step of its machine. */
+/** What a sink needs to know of a step. */
 interface PremiseStep {
   readonly height: number;
-  readonly place: number;
+  readonly rowRegister: number;
   readonly premises: Premises | null;
 }
 
+/** What a sink is made of. */
 export interface TupleSinkParts {
   readonly steps: readonly PremiseStep[];
   readonly emission: Emission;
   readonly work: Work;
-  /** Where the target's rows are justified. */
+  /** The justifications of the target's rows. */
   readonly justifications: Justifications;
-  /** One match for a row of the delta is enough: who looks for it is to know at once that there is one. */
+  /** True if one match per row of the delta is enough; the caller must know at once. */
   readonly once: boolean;
-  /** Where matches are gathered; everyone's who does not wait between `take` and `flush`. */
+  /** Buffer for matches, shared by all sinks: none waits between `take` and `flush`. */
   readonly batch: TupleBatch;
 }
 
-/** Puts a tuple into a derived relation, and the relation on the work list where that is news. */
+/** Adds a tuple to a derived relation, and queues the relation if the tuple is new. True if it is. */
 export function put(target: Derived, tuple: Int32Array, height: number, work: Work): boolean {
   const row = target.rows.insert(tuple, height);
   if (row >= 0) work.add(target, phases.join);
   return row >= 0;
 }
 
+/**
+ * Adds the conclusions of a machine to their target: a tuple for every match, with a justification for each
+ * new tuple.
+ *
+ * Matches are buffered and inserted in batches, since with a target larger than the CPU caches several
+ * look-ups take the time of one. The delay is not observable: a join reads no row added after it began, and
+ * revived rows are joined again. With heights or an observer, each match is inserted at once.
+ */
 export class TupleSink {
   readonly #parts: TupleSinkParts;
   readonly #batch: TupleBatch;
   readonly #tuple: Int32Array;
-  readonly #isGathering: boolean;
-  /** Registers of the tuple, then those of the rows that it rests on. */
+  readonly #isBuffering: boolean;
+  /** Registers of the tuple, then those of its premise rows. */
   #from: Int32Array;
   #premises: Premises[] = [];
 
@@ -69,30 +72,30 @@ export class TupleSink {
     this.#batch = parts.batch;
     this.#tuple = new Int32Array(registers.length);
     this.#from = Int32Array.from(registers);
-    this.#isGathering = !parts.once && seen === null && target.rows.heights === null;
+    this.#isBuffering = !parts.once && seen === null && target.rows.heights === null;
   }
 
-  /** To be called when the steps were bound to another reader: what they stand on may be another relation. */
+  /** Called after the steps were bound to another reader, whose relations may differ. */
   bind(): void {
     const { steps, emission } = this.#parts;
-    const places = [...emission.registers];
+    const registers = [...emission.registers];
     this.#premises = [];
     if (emission.target.support !== null)
-      for (const { place, premises } of steps)
+      for (const { rowRegister, premises } of steps)
         if (premises !== null) {
-          places.push(place);
+          registers.push(rowRegister);
           this.#premises.push(premises);
         }
-    this.#from = Int32Array.from(places);
+    this.#from = Int32Array.from(registers);
   }
 
-  /** Takes the match that the registers hold. */
+  /** Takes the match that is in the registers. */
   take(registers: Int32Array): void {
-    if (!this.#isGathering) this.#putNow(registers);
+    if (!this.#isBuffering) this.#putNow(registers);
     else if (this.#batch.take(registers, this.#from)) this.flush();
   }
 
-  /** Puts into the target what was gathered. */
+  /** Inserts the buffered matches into the target. */
   flush(): void {
     const batch = this.#batch;
     if (batch.count === 0) return;
@@ -108,13 +111,13 @@ export class TupleSink {
           const row = batch.rows[at] as number;
           if (row >= 0) this.#justify(support, row, batch.values, at * width + rows.arity);
         }
-        this.#tell(support);
+        this.#notify(support);
       }
     }
     batch.count = 0;
   }
 
-  /** As `insertInto`, for a target some of whose rows are dead: these may come back. */
+  /** Like `insertInto`, for a target with dead rows, which may be revived. */
   #putEach(width: number): number {
     const { values, rows, count } = this.#batch;
     const { target } = this.#parts.emission;
@@ -152,35 +155,35 @@ export class TupleSink {
       if (tally !== null) tally.fired++;
       if (support !== null) {
         this.#justify(support, row, batch.values, tuple.length);
-        this.#tell(support);
+        this.#notify(support);
       }
     } else if (rows.improved >= 0) this.#improve(target, rows.improved, batch.values, tuple.length);
     if (seen !== null) seen(tuple, row >= 0);
   }
 
-  /** A row that was there has come back, or has a lesser height. */
+  /** Handles an existing row that was revived or got a lesser height. */
   #improve(target: Derived, row: number, values: Int32Array, premises: number): void {
     const { work } = this.#parts;
     const { rows, support } = target;
     if (support !== null) {
-      if (rows.hasRisen) support.noteRederived(row);
+      if (rows.wasRevived) support.noteRederived(row);
       this.#justify(support, row, values, premises);
-      // The height of an aggregate is that of its rows: watchers are told when those change too.
-      if (support.watchers.length > 0 && (rows.hasRisen || rows.heights !== null))
+      // The height of an aggregate is that of its rows, so watchers are also notified when heights change.
+      if (support.watchers.length > 0 && (rows.wasRevived || rows.heights !== null))
         support.rederived.push(row);
-      this.#tell(support);
+      this.#notify(support);
     }
     if (row >= target.claimed) return;
     target.again.push(row);
     work.add(target, phases.join);
   }
 
-  /** The levels above hear of what is new where someone watches. */
-  #tell(support: Support): void {
-    if (support.watchers.length > 0) this.#parts.work.add(support.derived, phases.tell);
+  /** Queues the notification of higher levels if there are watchers. */
+  #notify(support: Support): void {
+    if (support.watchers.length > 0) this.#parts.work.add(support.derived, phases.notify);
   }
 
-  /** The row rests on the rows that stand in `values` from `at` on. */
+  /** Justifies the row by the premise rows in `values` from `at` on. */
   #justify(target: Support, row: number, values: Int32Array, at: number): void {
     const { justifications } = this.#parts;
     const premises = this.#premises;

@@ -9,27 +9,23 @@ import { listOf } from '../model/program.ts';
 import type { CachedTable } from './table-cache.ts';
 import type { Table } from '../model/table.ts';
 
-/**
- * Known conclusions that hold, to be looked through: how many there are, and which of them rest on a fact.
- *
- * What is looked through are tables with the rows that they had in one turn, so upkeep may go on meanwhile. Nothing is
- * derived here.
- */
-
-/** How many conclusions there are that are not stored, with one of them rendered. */
+/** The number of conclusions that are not stored, and one of them rendered. */
 export interface ConclusionCount {
   readonly count: number;
   readonly example: string | null;
 }
 
-/** Distinct conclusions that are not stored, by the key of their relation, whatever the view. */
+/**
+ * Counts distinct conclusions that are not stored, by the key of their relation, in all views together.
+ * Derives nothing: the given rows are a snapshot of one turn, so maintenance may go on meanwhile.
+ */
 export async function countByRelation(
-  held: readonly CachedTable[],
+  tables: readonly CachedTable[],
   reader: Reader,
   pacer: Pacer,
 ): Promise<Map<string, ConclusionCount>> {
   const byRelation = new Map<string, CachedTable[]>();
-  for (const each of held) listOf(byRelation, each.table.relation).push(each);
+  for (const each of tables) listOf(byRelation, each.table.relation).push(each);
   const found = new Map<string, ConclusionCount>();
   const { dictionary } = reader.facts;
   for (const [relation, tables] of byRelation)
@@ -37,7 +33,7 @@ export async function countByRelation(
   return found;
 }
 
-/** The same of the tables of one relation; `textOf` says what an id in them means. */
+/** `countByRelation` for the tables of one relation; `textOf` gives the text of an id in them. */
 export async function countRows(
   tables: readonly CachedTable[],
   textOf: (id: number) => string,
@@ -49,7 +45,7 @@ export async function countRows(
   let seen: Tuples | null = null;
   for (const { table, rows, count, dead } of tables) {
     const { predicate, arity, negated } = table;
-    // Rows of one table are distinct as they are.
+    // Rows of one table are distinct.
     if (tables.length > 1) seen ??= new Tuples(arity);
     const tuple = new Int32Array(arity);
     for (let row = 0; row < count; row++) {
@@ -64,22 +60,22 @@ export async function countRows(
   return { count: counted, example };
 }
 
-const mostMsForDependents = 1000;
+const maxDependentsMs = 1000;
 const goalsAtOnce = 256;
 
 /**
- * Of the conclusions in these tables, rendered, those whose canonical proof uses the stored fact: as many as a second
- * finds. `dependentsOf` tells it of a few of them.
+ * Those of the conclusions in these tables, rendered, whose canonical proof uses the stored fact, as many as
+ * are found within a second. `dependentsOf` finds them among a batch of goals.
  */
 export async function provedBy(
-  held: readonly CachedTable[],
+  tables: readonly CachedTable[],
   { facts }: Reader,
   pacer: Pacer,
   dependentsOf: (goals: GroundAtom[]) => Promise<Iterable<string>>,
 ): Promise<Set<string>> {
   const used = new Set<string>();
-  for (const each of held)
-    for (let at = 0; at < each.count && pacer.elapsedMs < mostMsForDependents; at += goalsAtOnce) {
+  for (const each of tables)
+    for (let at = 0; at < each.count && pacer.elapsedMs < maxDependentsMs; at += goalsAtOnce) {
       const goals = goalsOf(each, facts, at, Math.min(each.count, at + goalsAtOnce));
       for (const atom of await dependentsOf(goals)) used.add(atom);
     }

@@ -9,7 +9,6 @@ import { type Candidates, KnownConclusions, plainRows, tupleAt } from '../model/
 import { Losses } from '../model/delta.ts';
 import type { MemoryBudget } from '../model/memory-budget.ts';
 import { type Program, type RelationShape, relationsRead } from '../model/program.ts';
-import { CountCache } from './count-cache.ts';
 import { ProofBuilder } from '../explain/proof.ts';
 import {
   answersOf,
@@ -48,54 +47,58 @@ export interface OrderedPage {
   readonly total: number;
 }
 
-/**
- * Reasoning over one tenant's facts: tables that questions share, and what becomes of them when facts change.
- *
- * A change is noted. Upkeep makes the shared tables true again (`SharedTables`), or drops those that the change reaches
- * where that is less work; it is begun by whoever needs them first, a question or the run in the background, and goes
- * on whether or not that one stays. A question is pinned to the state it was asked in. It waits for upkeep that it
- * needs and uses the shared tables where they hold its state and no other question is at them, else tables of its own:
- * so no question ever waits for another, nor a write for a question. What an ended question left unfinished is dropped.
- */
+/** One page of ordered answers, with its proof if asked for. */
 export interface AnswerPage extends OrderedPage {
   readonly proof: { readonly proof: Proof; readonly facts: readonly FactRow[] } | null;
 }
 
+/** Which part of the answers to return, and how. */
 export interface Page {
   readonly offset: number;
   readonly limit: number | null;
   readonly withProof: boolean;
-  /** With the proof: the other ways to every conclusion in it. */
+  /** With the proof: all other derivations of every conclusion in it. */
   readonly withAlternatives: boolean;
 }
 
-/** How many conclusions of a relation hold in a view that are not stored; at least so many where not complete. */
+/** The number of conclusions of a relation in a view that are not stored; a lower bound if not complete. */
 export interface RelationCount extends ConclusionCount {
   readonly of: RelationShape;
   readonly isComplete: boolean;
 }
 
+/**
+ * Reasoning over one tenant's facts: the table sets that questions share, and their maintenance when facts
+ * change.
+ *
+ * A change is only recorded. Maintenance brings the shared tables up to date (`TableCache`), or drops the
+ * affected ones if that is less work; whoever needs it first starts it, a question or the background run, and
+ * it continues even if that one leaves. A question is pinned to the state in which it was asked. It waits for
+ * maintenance that it needs, and uses the shared tables if they are valid for its state and free, else
+ * private tables: so no question waits for another, and no write for a question. Unfinished work of an ended
+ * question is dropped.
+ */
 export class Reasoner implements TableCacheHost {
   readonly facts: FactStore;
   readonly tallies: Tallies;
   readonly memory: MemoryBudget;
   readonly known = new KnownConclusions();
   readonly withdrawals = new Withdrawals();
-  /** Conclusions that were counted in the view of everything, in tables that are no more. */
+  /** Counts over the view of everything, made in tables that no longer exist. */
   readonly counts = new CountCache();
-  /** Moves with every change that an answer can notice. */
+  /** Incremented by every change that can affect an answer. */
   version = 0;
-  /** Who reads now and must not lose what died since: `FactStore.compact` waits for them. */
+  /** Number of running reads that still need deleted rows: `FactStore.compact` waits for them. */
   readers = 0;
-  /** The tenant has gone: nothing changes any more, and nothing is kept for those who come later. */
+  /** The tenant has been deleted: nothing changes any more, and nothing is cached. */
   isRetired = false;
-  /** Called where something is left to do for the run in the background. */
+  /** Called when there is work for the background run. */
   onLeft: () => void = () => {};
-  /** Told of an error that no caller hears of: a bug. */
+  /** Called with an error that reaches no caller: a bug. */
   onBug: (error: unknown) => void = (error) => {
     throw error;
   };
-  /** True where a table may be no known one; see `Table.isKnown`. */
+  /** True if some table may not be known; see `Table.isKnown`. */
   #hasUnknown = false;
   readonly #losses = new Set<Losses>();
   readonly #lastChange = { generation: 0, time: Number.NEGATIVE_INFINITY };
@@ -125,7 +128,7 @@ export class Reasoner implements TableCacheHost {
     return this.#answers.bytes + this.#proofs.bytes + this.known.bytes;
   }
 
-  /** Conclusions in the tables that later questions share. */
+  /** Number of conclusions in the shared answer tables. */
   get conclusions(): number {
     let count = 0;
     for (const { rows } of this.#answers.set.tables.values()) count += rows.rows.live;
@@ -136,7 +139,9 @@ export class Reasoner implements TableCacheHost {
     return this.#losses;
   }
 
-  /** Takes new rules, and forgets what was derived with those that are no more and without those that are new. */
+  /**
+   * Switches to new rules, and drops everything that depends on rules that were added, changed or removed.
+   */
   use(program: Program): void {
     const changed = program.changedFrom(this.#program);
     const affected = this.#program.reachedFrom(changed);
@@ -145,33 +150,33 @@ export class Reasoner implements TableCacheHost {
     this.#internConstants();
     this.counts.forget(affected);
     this.version++;
-    this.endUpkeep();
+    this.endMaintenance();
     this.known.clear();
     this.#hasUnknown = true;
     for (const shared of this.#both) shared.takeRules(affected);
   }
 
-  /** To be called when the tenant goes. Who reads it still may end. */
+  /** Called when the tenant is deleted. Running reads may finish. */
   retire(): void {
     this.isRetired = true;
-    this.endUpkeep();
+    this.endMaintenance();
     for (const shared of this.#both) shared.evict();
   }
 
-  /** A reader, as this one, of the last state that there was. */
+  /** A reader like this one, of the last state. */
   lastReader(earlier: PinnedReader): PinnedReader {
     const { generation, time } = this.#lastChange;
     return this.reader(Math.max(generation, earlier.generation), Math.max(time, earlier.time));
   }
 
-  /** Ends the upkeep that runs now. What it was at is dropped. */
-  endUpkeep(): void {
-    for (const { upkeep } of this.#both) upkeep?.ending.abort();
+  /** Aborts the running maintenance. Its tables are dropped. */
+  endMaintenance(): void {
+    for (const { maintenance } of this.#both) maintenance?.ending.abort();
   }
 
   /**
-   * A reader of this generation and time, under the rules as they are now unless others are given; one of a state
-   * before the last change shares no tables.
+   * A reader of this generation and time, with the current rules unless others are given; a reader of a state
+   * before the last change cannot use shared tables.
    */
   reader(generation: number, time: number, program: Program = this.#program): PinnedReader {
     const { generation: changedIn, time: changedAt } = this.#lastChange;
@@ -184,13 +189,13 @@ export class Reasoner implements TableCacheHost {
     return new Pacer({ ...limits, memory: this.memory }, this.#pause);
   }
 
-  /** Notes that these stored facts changed in this generation. */
+  /** Records that these stored facts changed in this generation. */
   touched(facts: readonly number[], generation: number): void {
     this.#lastChange.generation = generation;
     this.#changed(facts);
   }
 
-  /** Notes that a validity of these stored facts began or ended up to this time. */
+  /** Records that the validity of these stored facts began or ended, up to this time. */
   passed(facts: readonly number[], time: number): void {
     this.#lastChange.time = Math.max(this.#lastChange.time, time);
     this.#changed(facts);
@@ -207,58 +212,61 @@ export class Reasoner implements TableCacheHost {
     if (this.withdrawals.bytes > this.memory.limit / 4) this.withdrawals.evict();
   }
 
-  /** True while stored facts are noted as changed: what is left of them must not be lost. */
+  /** True while recorded changes refer to stored facts: their versions must not be compacted away. */
   get holdsFacts(): boolean {
     return this.withdrawals.isPending || this.#both.some(({ hasChanges }) => hasChanges);
   }
 
-  /** The version that all shared tables are true to, or a later one. */
-  get trueTo(): number {
-    return Math.min(this.#answers.trueTo, this.#proofs.trueTo);
+  /** The version through which all shared tables are valid. */
+  get validThrough(): number {
+    return Math.min(this.#answers.validThrough, this.#proofs.validThrough);
   }
 
-  /** True while changes are still to be taken in, or are being taken in. */
+  /** True while changes are waiting or being processed. */
   get isBehind(): boolean {
-    return this.#both.some(({ isTrue }) => !isTrue);
+    return this.#both.some(({ isUpToDate }) => !isUpToDate);
   }
 
-  /** True while a question fills shared tables that changes wait for. */
+  /** True while changes wait for a question that is using a shared set. */
   get isInUse(): boolean {
     return this.#both.some(
-      ({ set, hasChanges, upkeep }) => hasChanges && upkeep === null && set.owner !== null,
+      ({ set, hasChanges, maintenance }) => hasChanges && maintenance === null && set.owner !== null,
     );
   }
 
   /**
-   * Takes in what changed, so that the shared tables hold what the reader sees. False where a question is at one of
-   * them, or something changed since the reader was pinned.
+   * Runs maintenance until the shared tables are valid for the reader. False if a question uses one of the
+   * sets, or if something changed since the reader was pinned.
    */
-  async keepUp(reader: PinnedReader, pacer: Pacer): Promise<boolean> {
-    this.#beginUpkeep(reader);
+  async catchUp(reader: PinnedReader, pacer: Pacer): Promise<boolean> {
+    this.#beginMaintenance(reader);
     for (const shared of this.#both) await shared.caughtUp(reader, pacer, null);
-    return this.trueTo >= reader.version;
+    return this.validThrough >= reader.version;
   }
 
-  /** Begins the upkeep of every shared set that needs it and that nobody is at. */
-  #beginUpkeep(reader: PinnedReader): void {
+  /** Starts maintenance of every shared set that needs it and is free. */
+  #beginMaintenance(reader: PinnedReader): void {
     for (const shared of this.#both) shared.begin(reader);
   }
 
-  /** The upkeep under way that a question about these relations has to wait for; null: about anything. */
-  upkeepOf(relations: readonly string[] | null): MaintenanceRun | null {
+  /** The running maintenance for which a question about these relations must wait; null: about any. */
+  maintenanceFor(relations: readonly string[] | null): MaintenanceRun | null {
     const all = relations === null ? this.#both : [this.#answers];
-    for (const { upkeep } of all)
-      if (upkeep !== null && (relations === null || relations.some((each) => upkeep.reached.has(each))))
-        return upkeep;
+    for (const { maintenance } of all)
+      if (
+        maintenance !== null &&
+        (relations === null || relations.some((each) => maintenance.reached.has(each)))
+      )
+        return maintenance;
     return null;
   }
 
-  /** The relations themselves and all that is concluded from them. */
+  /** The relations and all that depend on them. */
   reached(relations: Iterable<string>): Set<string> {
     return this.#program.reachedFrom(relations);
   }
 
-  /** The relations of these stored facts, and all that is concluded from them. */
+  /** The relations of these stored facts, and all that depend on them. */
   reachedBy(facts: readonly number[]): Set<string> {
     const relations = new Set<string>();
     for (const number of facts) {
@@ -269,9 +277,8 @@ export class Reasoner implements TableCacheHost {
   }
 
   /**
-   * What is derived of these relations, to be compared with what will be derived after a change. To be taken in
-   * the same turn as the change, before it. What is known from tables long gone is handed over for good, unless it
-   * is to be kept (`keepKnown`).
+   * The derived rows of these relations, to compare with what will be derived after a change. Call it in the
+   * turn of the change, before it. Known conclusions of dropped tables are removed, unless `keepKnown`.
    */
   candidates(relations: ReadonlySet<string>, keepKnown = false): Candidates[] {
     const found = this.#both.flatMap((shared) => shared.candidates(relations));
@@ -279,7 +286,7 @@ export class Reasoner implements TableCacheHost {
     return [...found, ...known];
   }
 
-  /** What changes of facts take away from the shared tables from now on, until its `end`. */
+  /** Records what changes of facts delete from the shared tables, until its `end`. */
   watchLosses(): Losses {
     const losses: Losses = new Losses(!this.isBehind, () => this.#losses.delete(losses));
     this.#losses.add(losses);
@@ -287,10 +294,10 @@ export class Reasoner implements TableCacheHost {
   }
 
   /**
-   * Lets `work` fill tables for the reader: the shared ones where that is possible, else some of its own. It is done
-   * again from the start where tables of earlier questions left too little memory for it. With an overlay the tables
-   * are always its own, and nothing of them is remembered. `about` are the relations that the work begins with, null
-   * where those are not known.
+   * Runs `work` on tables for the reader: the shared ones if possible, else private ones. It is run again
+   * from the start if tables of earlier questions left too little memory. With an overlay the tables are
+   * always private and leave nothing behind. `about`: the relations that the work reads first, null if not
+   * known.
    */
   async evaluate<Result>(
     reader: PinnedReader,
@@ -306,11 +313,11 @@ export class Reasoner implements TableCacheHost {
     if (!shared.isFor(reader)) return this.#evaluateApart(reader, withHeights, work);
     const filled = await shared.fill(reader, work);
     if (filled !== null) return filled.result;
-    // What earlier questions had left has been let go with it: now it has all the memory there is.
+    // The tables of earlier questions were evicted with it: now all the memory is available.
     return this.evaluate(reader, withHeights, pacer, work, about);
   }
 
-  /** Tables for readers with this overlay and these rules only. They are the caller's. */
+  /** Tables for readers with this overlay and these rules only, owned by the caller. */
   tablesOver(
     { program, overlay }: PinnedReader & { readonly overlay: Overlay },
     withHeights = false,
@@ -318,7 +325,7 @@ export class Reasoner implements TableCacheHost {
     return new TableSet(this.facts, program, { withHeights, isMaintained: false, overlay }, new Map());
   }
 
-  /** In tables of its own, for a reader who cannot use the shared ones. */
+  /** Runs in private tables, for a reader that cannot use the shared ones. */
   async #evaluateApart<Result>(
     reader: PinnedReader,
     withHeights: boolean,
@@ -337,8 +344,8 @@ export class Reasoner implements TableCacheHost {
   }
 
   /**
-   * The rows of a question's own tables, but for those that shared ones have too: these were answers, and are looked at
-   * for every later change.
+   * Records the rows of a question's private tables that no shared table has: they were answers, and later
+   * changes check them.
    */
   async #keepOwn(own: TableSet, reader: PinnedReader): Promise<void> {
     let sliceStartedAt = performance.now();
@@ -347,14 +354,14 @@ export class Reasoner implements TableCacheHost {
       const kept = new Tuples(table.arity);
       const tuple = new Int32Array(table.arity);
       for (let row = 0; row < count; row++) {
-        if (!this.#both.some((shared) => shared.stands(table, tupleAt(rows, row, tuple)))) kept.insert(tuple);
+        if (!this.#both.some((shared) => shared.hasRow(table, tupleAt(rows, row, tuple)))) kept.insert(tuple);
         if ((row & 0xfff) !== 0xfff || performance.now() - sliceStartedAt < sliceMs) continue;
         await this.#pause();
         sliceStartedAt = performance.now();
       }
       if (this.#program !== reader.program) return;
       this.known.add(table, kept);
-      // The state before a change, and the one right after it, are looked at for what that change took away.
+      // Only for the current state, or the one before the last change, can what a change deleted be told.
       if (reader.version < 0) continue;
       this.withdrawals.unwatch(table, kept);
       if (reader.version !== this.version) this.withdrawals.doubt(new Set([table.relation]));
@@ -362,17 +369,17 @@ export class Reasoner implements TableCacheHost {
     if (this.withdrawals.isPending) this.onLeft();
   }
 
-  /** True where `evaluate` would use the shared tables for answers if it were called in this turn. */
+  /** True if `evaluate` would use the shared answer tables if called in this turn. */
   isShared(reader: PinnedReader): boolean {
-    return this.#answers.upkeep === null && this.#answers.isFor(reader);
+    return this.#answers.maintenance === null && this.#answers.isFor(reader);
   }
 
   /** One page of the answers to a question, ordered by the texts of their arguments. */
   async answer(asked: Question, reader: PinnedReader, pacer: Pacer, page: Page): Promise<AnswerPage> {
     pacer.look();
     if (reader.overlay === null) this.#noteAsked(asked);
-    // Begun together they come to hold the same state.
-    if (page.withProof) this.#beginUpkeep(reader);
+    // Started together, both sets become valid for the same state.
+    if (page.withProof) this.#beginMaintenance(reader);
     const ordered = await this.#ordered(asked, reader, pacer, page);
     if (!page.withProof) return { ...ordered, proof: null };
     const proof = await this.evaluate(reader, true, pacer, async (set) => {
@@ -392,7 +399,7 @@ export class Reasoner implements TableCacheHost {
     return { matches, page: rows, isTruncated: end < matches.count, total: matches.count };
   }
 
-  /** All answers to a question, in no order. */
+  /** All answers to a question, unordered. */
   async answers(asked: Question, reader: PinnedReader, pacer: Pacer): Promise<Matches> {
     pacer.look();
     if (reader.overlay === null) this.#noteAsked(asked);
@@ -408,7 +415,7 @@ export class Reasoner implements TableCacheHost {
     );
   }
 
-  /** What the question needs is known from here on. */
+  /** Makes the tables that the question needs known. */
   #noteAsked(asked: Question): void {
     if (!this.#hasUnknown) return;
     const below = this.#program.below(relationsRead(asked.body));
@@ -419,30 +426,31 @@ export class Reasoner implements TableCacheHost {
         else if (!table.isKnown) this.#hasUnknown = true;
   }
 
-  /** The answers where a shared table has them all already, else null. */
+  /** The answers if a shared table has them all already, else null. */
   settledMatches(asked: Question, reader: PinnedReader): Matches | null {
     const { set } = this.#answers;
     if (reader.overlay !== null) return null;
     const atom = onlyDerivedAtom(asked, set);
     if (atom === null || !this.#answers.holdsFor(reader)(relationOf(atom))) return null;
-    const place = settledTableFor(atom, asked.view, set);
-    return place === null ? null : answersOf(asked, atom, place, set);
+    const tableKey = settledTableFor(atom, asked.view, set);
+    return tableKey === null ? null : answersOf(asked, atom, tableKey, set);
   }
 
   /**
-   * How many conclusions of the view hold and are not stored, by relation: of every relation that rules conclude there.
-   * What nobody has worked out yet is counted as far as it is known.
+   * The number of conclusions in the view that are not stored, for each relation that rules conclude there.
+   * For relations not fully derived, counts those already derived.
    */
   async conclusionCounts(
     reader: PinnedReader,
     pacer: Pacer,
     view: ScopeChoice = { kind: 'all' },
   ): Promise<RelationCount[]> {
-    await this.keepUp(reader, pacer);
+    await this.catchUp(reader, pacer);
     const whole = new Map<string, CachedTable>();
     for (const shared of this.#both)
       for (const each of shared.whole(reader, view)) whole.set(each.table.relation, each);
-    // What holds of the facts of one scope holds of all, unless it rests on an absence.
+    // A conclusion from the facts of one scope is one of all scopes too, unless it depends on negation or
+    // aggregates.
     const isOfView = ({ table }: CachedTable): boolean =>
       viewKey(table.view) === viewKey(view) ||
       (view.kind === 'all' && reader.program.isMonotone(table.relation));
@@ -461,11 +469,14 @@ export class Reasoner implements TableCacheHost {
     return found;
   }
 
-  /** Known conclusions, rendered and sorted, whose canonical proof uses the stored fact: as many as a second finds. */
+  /**
+   * Known conclusions, rendered and sorted, whose canonical proof uses the stored fact, as many as are found
+   * within a second.
+   */
   async provedWith(fact: FactRow, reader: PinnedReader, pacer: Pacer): Promise<string[]> {
     const { predicate, arity, negated } = fact.relation;
     const reached = this.reached([relationKey(predicate, arity, negated)]);
-    await this.keepUp(reader, pacer);
+    await this.catchUp(reader, pacer);
     const held = this.#held(reader).filter(({ table }) => reached.has(table.relation));
     const used = await provedBy(held, reader, pacer, (goals) =>
       this.evaluate(reader, true, pacer, (set) =>
@@ -475,27 +486,66 @@ export class Reasoner implements TableCacheHost {
     return [...used].sort(compareText);
   }
 
-  /** Known tables whose rows hold for the reader. */
+  /** Known tables whose rows are valid for the reader. */
   #held(reader: PinnedReader): CachedTable[] {
     return this.#both.flatMap((shared) => shared.held(reader));
   }
 
-  /** True where a shared table that is true has the row now. */
+  /** True if an up-to-date shared table has the row. */
   holds(of: Relation & { readonly relation: string }, tuple: Int32Array): boolean {
-    return this.#both.some((shared) => shared.isTrue && shared.stands(of, tuple));
+    return this.#both.some((shared) => shared.isUpToDate && shared.hasRow(of, tuple));
   }
 
   /**
-   * To be called in the turn in which rules change that conclude these relations, before `use`: what stands in the
-   * tables is in doubt. False where nothing does.
+   * Called in the turn in which rules for these relations change, before `use`: rows in the tables may become
+   * false. Returns whether anything is to be reported.
    */
   doubtConcluded(heads: readonly string[]): boolean {
     for (const shared of this.#both) shared.doubtConcluded(heads);
     return this.withdrawals.isPending;
   }
 
-  /** Constants of rules are known before questions look theirs up, so that a question can name them. */
+  /** Interns the constants of rules before questions look theirs up, so that a question can name them. */
   #internConstants(): void {
     for (const text of this.#program.constants) this.facts.dictionary.intern(text);
+  }
+}
+
+/**
+ * Counts of conclusions by relation, cached until a change affects them.
+ *
+ * `begin` starts a count, `end` stores it, unless `forget` came in between: what was counted is then out of
+ * date.
+ */
+class CountCache {
+  readonly #entries = new Map<string, ConclusionCount | 'begun' | 'too much'>();
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** The counted relations, by key. */
+  *[Symbol.iterator](): Generator<readonly [string, ConclusionCount]> {
+    for (const [relation, entry] of this.#entries) if (typeof entry === 'object') yield [relation, entry];
+  }
+
+  /** True if it was counted, or found too large to count. */
+  isSettled(relation: string): boolean {
+    const entry = this.#entries.get(relation);
+    return entry !== undefined && entry !== 'begun';
+  }
+
+  begin(relation: string): void {
+    this.#entries.set(relation, 'begun');
+  }
+
+  /** Stores the result of the count that was begun. */
+  end(relation: string, came: ConclusionCount | 'too much'): void {
+    if (this.#entries.get(relation) === 'begun') this.#entries.set(relation, came);
+  }
+
+  /** Called in the turn in which something changes on which these relations depend. */
+  forget(relations: Iterable<string>): void {
+    for (const relation of relations) this.#entries.delete(relation);
   }
 }

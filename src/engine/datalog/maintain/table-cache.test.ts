@@ -10,7 +10,7 @@ import { type PinnedReader, Reasoner } from './reasoner.ts';
 
 const limits = { timeoutMs: 600_000, maxDerivations: 1e9, signal: new AbortController().signal };
 
-/** Facts that change, and a reasoner that knows `p(?x) :- q(?x)`. */
+/** Changing facts, and a reasoner with the rule `p(?x) :- q(?x)`. */
 function qImpliesP() {
   const facts = new FactStore(0);
   const rule = parseRule('p(?x) :- q(?x)');

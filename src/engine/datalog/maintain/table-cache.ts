@@ -2,51 +2,43 @@ import { EngineError } from '../../base/errors.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import type { Tuples } from '../../store/tuples.ts';
 import { relationKey } from '../../language/terms.ts';
-import { type EvaluationLimits, type Pacer, waitFor } from '../tables/evaluation.ts';
-import { maintainTables } from './maintain-tables.ts';
+import { type EvaluationLimits, type Pacer, settle, waitFor } from '../tables/evaluation.ts';
 import { type Candidates, type KnownConclusions, plainRows } from '../model/known-conclusions.ts';
 import { Losses } from '../model/delta.ts';
 import type { MemoryHolder, MemoryBudget } from '../model/memory-budget.ts';
 import type { Program } from '../model/program.ts';
-import { type Reader, viewKey } from '../model/reader.ts';
+import { overdelete, phases } from '../model/derived.ts';
+import { type Reader, sees, viewKey } from '../model/reader.ts';
 import { TableSet } from '../tables/table-set.ts';
 import { type Tallies } from '../model/rule-tallies.ts';
 import type { Relation, Table } from '../model/table.ts';
-import { abandonMaintenance } from '../tables/delete-rederive.ts';
+import { abandonMaintenance, retestWaiting } from '../tables/delete-rederive.ts';
 import type { Withdrawals } from './withdrawals.ts';
 
-/**
- * One set of tables that a tenant's questions share, and what becomes of it when facts change.
- *
- * The set holds what was to be seen at version `trueTo`; `changed` are the stored facts that changed since then, as far
- * as it can matter. Upkeep makes it true again, or drops the tables that the changes reach where that is less work. One
- * question or one upkeep is at the set at a time (`owner`). Whatever leaves it in a way that nobody can go on from (a
- * limit, an end) has a new set put in its place. What stood in tables that are given up becomes known, what they lost is
- * told.
- */
+/** A reader of the shared state, with what it needs to tell whether shared tables are valid for it. */
 export interface PinnedReader extends Reader {
-  /** The rules it was pinned with. */
+  /** The rules at the time it was pinned. */
   readonly program: Program;
-  /** The reasoner's state of change when the reader was made. */
+  /** The reasoner's change counter when the reader was made. */
   readonly version: number;
 }
 
-/** What shared tables need of the reasoner that they belong to. */
+/** What a table cache needs of its reasoner. */
 export interface TableCacheHost {
   readonly facts: FactStore;
   readonly program: Program;
   readonly version: number;
-  /** True while any of its tables has changes to take in, or takes them in. */
+  /** True while a table set has changes to process, or is processing them. */
   readonly isBehind: boolean;
-  /** True where nothing is to be kept any more. */
+  /** True if nothing is to be cached any more. */
   readonly isRetired: boolean;
   readonly known: KnownConclusions;
   readonly withdrawals: Withdrawals;
-  /** Those who watch for what the tables lose. */
+  /** Recordings of what the tables lose. */
   readonly watching: ReadonlySet<Losses>;
   readonly tallies: Tallies;
   readonly memory: MemoryBudget;
-  /** Who reads now and must not lose what died since. */
+  /** Number of running reads that still need deleted rows. */
   readers: number;
   readonly onLeft: () => void;
   readonly onBug: (error: unknown) => void;
@@ -55,8 +47,9 @@ export interface TableCacheHost {
   reachedBy(facts: readonly number[]): Set<string>;
 }
 
+/** One run of incremental maintenance. */
 export interface MaintenanceRun {
-  /** The state that it makes the set true to. */
+  /** The state to which it brings the table set. */
   readonly reader: PinnedReader;
   /** The relations whose rows it can change. */
   readonly reached: ReadonlySet<string>;
@@ -65,32 +58,41 @@ export interface MaintenanceRun {
   done: Promise<void>;
 }
 
-/** A table whose rows hold, with those rows. */
+/** A table whose rows are valid, with those rows. */
 export type CachedTable = { readonly table: Table } & Pick<Candidates, 'rows' | 'count' | 'dead'>;
 
 /**
- * Upkeep is bounded as a question is that names no limits, and has more time: what goes on for longer, since a fact
- * that came lets rules count without end, is dropped and left to those who ask for it.
+ * Maintenance has the default limits of a question, and more time. If it takes longer, as when a new fact
+ * makes rules count without end, the tables are dropped, and the next question derives them.
  */
-const upkeepLimits = { timeoutMs: 60_000, maxDerivations: 10_000_000 };
+const maintenanceLimits = { timeoutMs: 60_000, maxDerivations: 10_000_000 };
 
-/** So many changes are taken in one by one, whatever the tables hold. */
-const fewChanges = 10_000;
+/** Below this number, changes are always processed one by one. */
+const minChangesToDrop = 10_000;
 
+/**
+ * One table set that a tenant's questions share, cached across questions and incrementally maintained.
+ *
+ * The set is valid through version `validThrough`; `changed` has the stored facts that changed since then, as far
+ * as they can matter. Maintenance brings it up to date, or drops the affected tables if that is less work.
+ * The set has one user at a time, a question or a maintenance run (`owner`). If a user leaves it unfinished
+ * (a limit, an abort), it is replaced by a new one. Rows of dropped tables become known conclusions, and what
+ * they lose is reported.
+ */
 export class TableCache implements MemoryHolder {
   set: TableSet;
-  /** The version that the set is true to. */
-  trueTo: number;
-  /** While it is made true again: then the rows that this reaches are not to be read. */
-  upkeep: MaintenanceRun | null = null;
-  /** Numbers of the stored facts that changed since then. */
+  /** The version through which the set is valid. */
+  validThrough: number;
+  /** The running maintenance; meanwhile the relations that it reaches must not be read. */
+  maintenance: MaintenanceRun | null = null;
+  /** Numbers of the stored facts that changed since `validThrough`. */
   #changed: number[] = [];
-  readonly #keeper: TableCacheHost;
+  readonly #host: TableCacheHost;
 
-  constructor(keeper: TableCacheHost, withHeights: boolean) {
-    this.#keeper = keeper;
+  constructor(host: TableCacheHost, withHeights: boolean) {
+    this.#host = host;
     this.set = this.#newSet(withHeights);
-    this.trueTo = keeper.version;
+    this.validThrough = host.version;
   }
 
   get bytes(): number {
@@ -103,74 +105,75 @@ export class TableCache implements MemoryHolder {
     return true;
   }
 
-  /** True while stored facts are noted as changed. */
+  /** True if there are unprocessed changes. */
   get hasChanges(): boolean {
     return this.#changed.length > 0;
   }
 
-  /** True where all that was noted has been taken in. */
-  get isTrue(): boolean {
-    return !this.hasChanges && this.upkeep === null;
+  /** True if all changes have been processed. */
+  get isUpToDate(): boolean {
+    return !this.hasChanges && this.maintenance === null;
   }
 
-  /** True where a question about the reader's state may take the set now. */
+  /** True if a question about the reader's state may use the set now. */
   isFor(reader: PinnedReader): boolean {
-    return this.set.owner === null && this.trueTo === reader.version;
+    return this.set.owner === null && this.validThrough === reader.version;
   }
 
-  /** The relations in which rows can differ from what holds since facts changed that are not being taken in yet. */
+  /** The relations whose rows may be out of date because of changes that are not being processed yet. */
   doubtful(): Set<string> {
-    return this.#keeper.reachedBy(this.#changed);
+    return this.#host.reachedBy(this.#changed);
   }
 
-  /** Takes the reasoner's new rules, others than before for the `affected` relations. */
+  /** Switches to the reasoner's new rules; `affected` are the relations whose conclusions may differ. */
   takeRules(affected: ReadonlySet<string>): void {
     const { set } = this;
     const isBusy = set.owner !== null || this.hasChanges;
-    // A constant that the set made may be one of the new rules: one text would have two ids.
-    if (isBusy || set.constants.ownCount > 0 || set.isLittered) return this.#renew();
-    this.#tellLosses(affected);
-    set.take(this.#keeper.program, affected);
-    this.trueTo = this.#keeper.version;
+    // A local constant may occur in the new rules: one text would get two ids.
+    if (isBusy || set.constants.ownCount > 0 || set.hasMuchGarbage) return this.#renew();
+    this.#recordDrops(affected);
+    set.take(this.#host.program, affected);
+    this.validThrough = this.#host.version;
   }
 
   /**
-   * Notes the facts for the set, unless it reads none of them and nobody can use it in the state that they changed: a
-   * question about that state may yet have it read them.
+   * Records changed facts, unless the set reads none of them and no question can still use it in the earlier
+   * state: such a question could make it read them.
    */
   note(numbers: readonly number[]): void {
     this.#note(numbers);
-    if (this.isTrue) this.trueTo = this.#keeper.version;
+    if (this.isUpToDate) this.validThrough = this.#host.version;
   }
 
   #note(numbers: readonly number[]): void {
     const { set } = this;
     const changed = this.#changed;
     if (set.tables.size === 0 && set.owner === null) {
-      // A question that needed no table may have made a constant that is stored now: one text would have two ids.
+      // A question without tables may have made a local constant that is now stored: one text would have two
+      // ids.
       if (set.constants.ownCount > 0) this.#renew();
-      // Nothing rests on what was noted while such a question was at the set. With it the set would go on counting as
-      // one for questions about the state before, and what they had it read would change unnoted.
+      // Such a question left no rows, so the changes do not matter. Recorded, they would keep the set at the
+      // earlier version, and questions about that version could read facts whose changes are not recorded.
       this.#changed = [];
       return;
     }
     const keys = new Set<string>();
     for (const number of numbers) {
-      const { relation, row } = this.#keeper.facts.versionOf(number);
+      const { relation, row } = this.#host.facts.versionOf(number);
       keys.add(relationKey(relation.predicate, relation.arity, relation.negated));
-      // The dictionary has come to know a constant that the set made for itself: one text would have two ids.
+      // The dictionary now has a constant for which the set made a local id: one text would have two ids.
       if (row >= 0 && set.constants.clashes(relation, row)) return this.#replace(numbers);
     }
-    const isAtRest = set.owner === null && changed.length === 0;
-    if (isAtRest && ![...keys].some((key) => set.reads(key))) return;
+    const isAtFixpoint = set.owner === null && changed.length === 0;
+    if (isAtFixpoint && ![...keys].some((key) => set.reads(key))) return;
     for (const number of numbers) changed.push(number);
-    if (changed.length > fewChanges && changed.length > set.rowCount && set.owner === null)
+    if (changed.length > minChangesToDrop && changed.length > set.rowCount && set.owner === null)
       this.#dropChanged();
   }
 
   /**
-   * Lets `work` fill the tables for a reader that the set is for. null where tables of earlier questions left too little
-   * memory for it: those have been let go then.
+   * Runs `work` on the tables for a reader for whom the set is valid. null if tables of earlier questions
+   * left too little memory; they have then been evicted.
    */
   async fill<Result>(
     reader: PinnedReader,
@@ -194,121 +197,123 @@ export class TableCache implements MemoryHolder {
   }
 
   /**
-   * Waits until the set holds what the reader sees, having it made so where need be. Ends early where waiting does not
-   * help: a question is at the set, the reader's state is gone by, or `about` is not concerned.
+   * Waits until the set is valid for the reader, starting maintenance if needed. Returns early if waiting
+   * does not help: a question uses the set, the reader's state is past, or the relations of `about` are not
+   * affected.
    */
   async caughtUp(reader: PinnedReader, pacer: Pacer, about: readonly string[] | null): Promise<void> {
     while (reader.overlay === null && reader.version >= 0) {
       this.begin(reader);
-      const { upkeep } = this;
-      if (upkeep === null) return;
-      if (upkeep.reader.version !== reader.version && reader.version !== this.#keeper.version) return;
-      if (about !== null && !about.some((relation) => upkeep.reached.has(relation))) return;
-      if (!(await waitFor(upkeep.done, pacer))) return;
-      if (this.trueTo === reader.version) return;
-      // Others waited for what has ended, and are content with it: they come first.
+      const { maintenance } = this;
+      if (maintenance === null) return;
+      if (maintenance.reader.version !== reader.version && reader.version !== this.#host.version) return;
+      if (about !== null && !about.some((relation) => maintenance.reached.has(relation))) return;
+      if (!(await waitFor(maintenance.done, pacer))) return;
+      if (this.validThrough === reader.version) return;
+      // Others may have waited for the run that ended and need nothing more: they go first.
       await pacer.rest();
     }
   }
 
-  /** Begins the upkeep that the set needs, where nobody is at it and the reader's state is the present one. */
+  /** Starts maintenance if the set needs it and is free, and if the reader's state is the current one. */
   begin(reader: PinnedReader): void {
-    const { set, upkeep: present } = this;
+    const { set, maintenance: present } = this;
     const changed = this.#changed;
-    if (reader.overlay !== null || reader.version !== this.#keeper.version) return;
+    if (reader.overlay !== null || reader.version !== this.#host.version) return;
     if (present !== null || changed.length === 0 || set.owner !== null) return;
     const ending = new AbortController();
     const reached = this.doubtful();
-    const upkeep: MaintenanceRun = { reader, reached, ending, done: Promise.resolve() };
+    const maintenance: MaintenanceRun = { reader, reached, ending, done: Promise.resolve() };
     this.#changed = [];
-    this.upkeep = upkeep;
-    set.owner = upkeep;
-    // A question that waits goes on without what a bug left behind.
-    upkeep.done = this.#keepTrue(upkeep, changed).catch(this.#keeper.onBug);
+    this.maintenance = maintenance;
+    set.owner = maintenance;
+    // After a bug, waiting questions go on with whatever is left.
+    maintenance.done = this.#maintain(maintenance, changed).catch(this.#host.onBug);
   }
 
-  async #keepTrue({ reader, reached, ending }: MaintenanceRun, changed: readonly number[]): Promise<void> {
-    const keeper = this.#keeper;
-    const { set, trueTo: from } = this;
+  async #maintain({ reader, reached, ending }: MaintenanceRun, changed: readonly number[]): Promise<void> {
+    const host = this.#host;
+    const { set, validThrough: from } = this;
     const to = reader.version;
     const losses = new Losses(true, () => {});
     set.lost = (table, row) => {
       if (!table.isKnown) return;
       losses.add(table, row, set.constants);
-      for (const each of keeper.watching) {
+      for (const each of host.watching) {
         each.add(table, row, set.constants);
         each.through = Math.max(each.through, to);
       }
     };
     let isSettled = false;
-    let isTold = false;
-    keeper.readers++;
+    let isComplete = false;
+    host.readers++;
     try {
-      const pacer = keeper.pacer({ ...upkeepLimits, signal: ending.signal });
+      const pacer = host.pacer({ ...maintenanceLimits, signal: ending.signal });
       if (await maintainTables(set, changed, reader, pacer)) {
-        this.#dropWorn();
-        isTold = true;
+        this.#dropMostlyDead();
+        isComplete = true;
       } else {
         abandonMaintenance(set);
-        // Some of these rows have gone: subscribers are told to read again, and retractions find out.
+        // Which of these rows are gone is not known: subscribers are notified to read again, and retractions
+        // check.
         this.#drop(reached, false);
       }
       isSettled = true;
     } catch (error) {
-      // A limit: the set is dropped. An end: it was dropped already.
+      // A limit: the set is dropped. An abort: it was dropped already.
       if (!(error instanceof EngineError) && !ending.signal.aborted) throw error;
     } finally {
-      keeper.readers--;
+      host.readers--;
       set.owner = null;
-      if (!ending.signal.aborted) keeper.withdrawals.add({ from, to, losses: isTold ? losses : null });
+      if (!ending.signal.aborted) host.withdrawals.add({ from, to, losses: isComplete ? losses : null });
       if (this.set === set) {
-        this.upkeep = null;
-        this.trueTo = to;
+        this.maintenance = null;
+        this.validThrough = to;
         this.#release(set, isSettled);
       }
     }
   }
 
-  /** When nobody is at the set any more that was `set`: lets go of one that is not settled, or too large. */
+  /** After a user has left `set`: drops it if it is unfinished or too large. */
   #release(set: TableSet, isSettled: boolean): void {
-    const keeper = this.#keeper;
+    const host = this.#host;
     if (this.set === set) {
-      if (!isSettled || keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {
-        if (this.hasChanges) this.#tooMuch(this.trueTo);
+      if (!isSettled || host.isRetired || !host.memory.fits(set.bytes, this)) {
+        if (this.hasChanges) this.#addUnlisted(this.validThrough);
         this.#renew();
-      } else keeper.memory.use(this);
+      } else host.memory.use(this);
     }
-    if (keeper.isBehind || keeper.withdrawals.isPending) keeper.onLeft();
+    if (host.isBehind || host.withdrawals.isPending) host.onLeft();
   }
 
-  /** Puts a new set in the place of one that is not to be used again; what it held becomes known. */
+  /** Replaces a set that cannot be used any more; its rows become known conclusions. */
   #replace(numbers: readonly number[]): void {
-    const { upkeep } = this;
-    if (upkeep !== null) this.#tooMuch(this.trueTo);
-    upkeep?.ending.abort();
+    const { maintenance } = this;
+    if (maintenance !== null) this.#addUnlisted(this.validThrough);
+    maintenance?.ending.abort();
     for (const table of this.set.tables.values()) this.#keep(table, true);
-    this.#keeper.withdrawals.doubt(this.#keeper.reachedBy([...this.#changed, ...numbers]));
+    this.#host.withdrawals.doubt(this.#host.reachedBy([...this.#changed, ...numbers]));
     this.#renew();
   }
 
-  /** What changed after this version took away more than can be told one by one. */
-  #tooMuch(from: number): void {
-    this.#keeper.withdrawals.add({ from, to: this.#keeper.version, losses: null });
+  /** Reports that changes after this version deleted more than can be listed. */
+  #addUnlisted(from: number): void {
+    this.#host.withdrawals.add({ from, to: this.#host.version, losses: null });
   }
 
-  /** Begins with an empty set, which is true to the present version. */
+  /** Starts again with an empty set, valid for the current version. */
   #renew(): void {
     const { set } = this;
-    this.#tellLosses(new Set([...set.tables.values()].map(({ relation }) => relation)));
+    this.#recordDrops(new Set([...set.tables.values()].map(({ relation }) => relation)));
     this.set = this.#newSet(set.withHeights);
     this.#changed = [];
-    this.upkeep = null;
-    this.trueTo = this.#keeper.version;
-    this.#keeper.memory.forget(this);
+    this.maintenance = null;
+    this.validThrough = this.#host.version;
+    this.#host.memory.forget(this);
   }
 
   #newSet(withHeights: boolean): TableSet {
-    const { facts, program, tallies } = this.#keeper;
+    const { facts, program, tallies } = this.#host;
     const set = new TableSet(facts, program, { withHeights, isMaintained: true }, tallies);
     set.holder = this;
     return set;
@@ -317,36 +322,37 @@ export class TableCache implements MemoryHolder {
   #dropChanged(): void {
     const reached = this.doubtful();
     this.#drop(reached, true);
-    this.#keeper.withdrawals.doubt(reached);
+    this.#host.withdrawals.doubt(reached);
     this.#changed = [];
   }
 
   /**
-   * Drops tables most of whose rows are dead, or most of what waits or is grouped for their rules, and those that are no
-   * longer to be held as rows of bits.
+   * Drops tables whose rows, or auxiliary rows, are mostly tombstones, and bitset tables that have become
+   * sparse.
    */
-  #dropWorn(): void {
-    const worn = new Set<string>();
+  #dropMostlyDead(): void {
+    const mostlyDead = new Set<string>();
     for (const { relation, rows, extra, bits } of this.set.tables.values())
-      if (bits?.isWasteful === true || [rows, ...extra].some((each) => isWorn(each.rows))) worn.add(relation);
-    if (worn.size > 0) this.#drop(this.#keeper.reached(worn), true);
+      if (bits?.isWasteful === true || [rows, ...extra].some((each) => isMostlyDead(each.rows)))
+        mostlyDead.add(relation);
+    if (mostlyDead.size > 0) this.#drop(this.#host.reached(mostlyDead), true);
   }
 
-  /** Tells who watches that these tables will be dropped. */
-  #tellLosses(relations: ReadonlySet<string>): void {
+  /** Tells the recordings that these tables will be dropped. */
+  #recordDrops(relations: ReadonlySet<string>): void {
     const { set } = this;
-    const { watching } = this.#keeper;
+    const { watching } = this.#host;
     if (watching.size === 0) return;
     for (const relation of relations)
       for (const table of set.tablesOf(relation))
         if (table.isKnown) for (const losses of watching) losses.drop(table, set.constants);
   }
 
-  /** Gives up the tables of these relations; `isTrue` where their rows hold, as far as changes were taken in. */
-  #drop(relations: ReadonlySet<string>, isTrue: boolean): void {
-    this.#tellLosses(relations);
+  /** Drops the tables of these relations; `isUpToDate` if their rows are valid through the processed changes. */
+  #drop(relations: ReadonlySet<string>, isUpToDate: boolean): void {
+    this.#recordDrops(relations);
     for (const table of this.#tablesOf(relations)) {
-      this.#keep(table, isTrue);
+      this.#keep(table, isUpToDate);
       this.set.reset(table);
     }
   }
@@ -355,28 +361,31 @@ export class TableCache implements MemoryHolder {
     return [...relations].flatMap((relation) => [...this.set.tablesOf(relation)]);
   }
 
-  /** The rows of a table that is given up are known, and kept true no longer; where they hold, their loss is to be told. */
-  #keep(table: Table, isTrue: boolean): void {
+  /**
+   * Makes the rows of a dropped table known conclusions, which are no longer maintained; if they are valid,
+   * losing them is still to be reported.
+   */
+  #keep(table: Table, isUpToDate: boolean): void {
     if (!table.isKnown) return;
     const { rows } = plainRows(table.rows.rows, this.set.constants);
-    this.#keeper.known.add(table, rows);
-    if (isTrue) this.#keeper.withdrawals.unwatch(table, rows);
+    this.#host.known.add(table, rows);
+    if (isUpToDate) this.#host.withdrawals.unwatch(table, rows);
   }
 
   /**
-   * To be called in the turn in which rules change that conclude these relations, before they are taken: what stands in
-   * the tables is in doubt.
+   * Called in the turn in which rules for these relations change, before the new rules are countBefore: rows of
+   * affected tables may become false.
    */
   doubtConcluded(heads: readonly string[]): void {
-    const { withdrawals } = this.#keeper;
-    if (this.upkeep !== null) this.#tooMuch(this.trueTo);
-    const reached = new Set([...this.#keeper.reached(heads), ...this.doubtful()]);
+    const { withdrawals } = this.#host;
+    if (this.maintenance !== null) this.#addUnlisted(this.validThrough);
+    const reached = new Set([...this.#host.reached(heads), ...this.doubtful()]);
     for (const table of this.#tablesOf(reached))
       if (table.isKnown) withdrawals.unwatch(table, plainRows(table.rows.rows, this.set.constants).rows);
     withdrawals.doubt(reached);
   }
 
-  /** What stands in known tables of these relations; certain where nothing noted can have changed it. */
+  /** The rows of known tables of these relations; certain if no unprocessed change can affect them. */
   candidates(relations: ReadonlySet<string>): Candidates[] {
     const { set } = this;
     const found: Candidates[] = [];
@@ -387,13 +396,13 @@ export class TableCache implements MemoryHolder {
         if (rows.live === 0 || !table.isKnown) continue;
         const demand = plainRows(table.demand.rows, set.constants).rows;
         const demanded = { boundPositions: table.boundPositions, demand: { rows: demand } };
-        const isCertain = this.upkeep === null && !doubtful.has(relation);
+        const isCertain = this.maintenance === null && !doubtful.has(relation);
         found.push({ ...table, ...plainRows(rows, set.constants), table: demanded, isCertain });
       }
     return found;
   }
 
-  /** Known tables whose rows hold for the reader, with those rows. */
+  /** Known tables whose rows are valid for the reader, with those rows. */
   held(reader: PinnedReader): CachedTable[] {
     const { set } = this;
     const holds = this.holdsFor(reader);
@@ -404,7 +413,9 @@ export class TableCache implements MemoryHolder {
     return found;
   }
 
-  /** Tables of the view that have every row of their relation, with those rows as they hold for the reader. */
+  /**
+   * Tables of the view that have every row of their relation and are valid for the reader, with those rows.
+   */
   whole(reader: PinnedReader, view: ScopeChoice): CachedTable[] {
     const { set } = this;
     const holds = this.holdsFor(reader);
@@ -417,17 +428,17 @@ export class TableCache implements MemoryHolder {
     return found;
   }
 
-  /** True for the relations whose rows in the set are those that the reader sees. */
+  /** A predicate: whether the set's rows of a relation are those that the reader sees. */
   holdsFor(reader: PinnedReader): (relation: string) => boolean {
-    const { upkeep } = this;
-    if (upkeep === null && this.trueTo === reader.version) return () => true;
-    if (reader.version !== this.#keeper.version) return () => false;
+    const { maintenance } = this;
+    if (maintenance === null && this.validThrough === reader.version) return () => true;
+    if (reader.version !== this.#host.version) return () => false;
     const doubtful = this.doubtful();
-    return (relation) => !doubtful.has(relation) && upkeep?.reached.has(relation) !== true;
+    return (relation) => !doubtful.has(relation) && maintenance?.reached.has(relation) !== true;
   }
 
-  /** True where a table has the row, a tuple of ids of the dictionary. */
-  stands(of: Relation & { readonly relation: string }, tuple: Int32Array): boolean {
+  /** True if a table has the row, given as dictionary ids. */
+  hasRow(of: Relation & { readonly relation: string }, tuple: Int32Array): boolean {
     const { constants } = this.set;
     const view = viewKey(of.view);
     const ids = constants.ownCount === 0 ? tuple : tuple.map((id) => constants.local(id));
@@ -437,10 +448,44 @@ export class TableCache implements MemoryHolder {
   }
 }
 
-function isWorn(rows: Tuples): boolean {
+function isMostlyDead(rows: Tuples): boolean {
   return rows.deadCount > 1000 && rows.deadCount * 2 > rows.count;
 }
 
 function isOverMemory(error: unknown): boolean {
   return error instanceof EngineError && error.members['limit'] === 'memory';
+}
+
+/**
+ * Incremental maintenance: brings a settled set to the reader's state, given the numbers of all stored facts
+ * that changed since. False if deriving from scratch is cheaper; see `settle`.
+ */
+export async function maintainTables(
+  set: TableSet,
+  changed: readonly number[],
+  reader: Reader,
+  pacer: Pacer,
+): Promise<boolean> {
+  const { facts, work, justifications } = set;
+  const countBefore = justifications.count;
+  for (const support of justifications.supports) support.markBaseline();
+  for (const number of new Set(changed)) {
+    const { relation, row: newest } = facts.versionOf(number);
+    // A write that is not visible yet may be in progress.
+    const row = relation.versionAt(newest, reader.generation);
+    const key = relationKey(relation.predicate, relation.arity, relation.negated);
+    if (row >= 0 && sees(reader, relation, row))
+      for (const delta of set.deltasOf(key)) {
+        delta.rows.push(row);
+        work.add(delta, phases.stored);
+      }
+    else justifications.dependentsOfFact(number, (target, at) => overdelete(work, target, at));
+    // A fact without any version left was processed with an earlier change.
+    if (row >= 0)
+      for (const watcher of set.watchersOf(key)) retestWaiting(set, watcher, relation.columns, row);
+  }
+  if (!(await settle(set, reader, pacer))) return false;
+  justifications.garbage += justifications.count - countBefore;
+  if (justifications.needsCompaction) await justifications.compact(() => pacer.breathe());
+  return true;
 }

@@ -4,13 +4,13 @@ import { KeptFacts } from '../../testing/kept-facts.ts';
 interface Case {
   readonly rules: readonly string[];
   readonly start: readonly string[];
-  /** What is told and forgotten, by turns. */
+  /** The fact to tell and retract by turns. */
   readonly change: (at: number) => string;
   readonly goal: string;
 }
 
 const pairs = 600;
-/** Half of this and more is what stands on nothing any more and is kept until it is worth letting go. */
+/** At least half of this is garbage that awaits compaction. */
 const mostBytes = 500_000;
 
 const many = (atom: (at: number) => string, count: number): string[] =>

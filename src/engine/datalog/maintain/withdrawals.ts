@@ -3,33 +3,26 @@ import type { Losses } from '../model/delta.ts';
 import type { Tuples } from '../../store/tuples.ts';
 import type { Relation } from '../model/table.ts';
 
-/**
- * What changes have taken away from a tenant's conclusions and nobody has been told of yet.
- *
- * A run of upkeep leaves what its tables lost, with the versions that it went from and to. Rows that stand in no
- * table any more, since the table was dropped or was one question's own, held when they came here (`unwatched`); once a
- * change can concern them they are in doubt, and whoever tells looks whether they still hold. Where there is too much to
- * look at one by one, that is what is noted. A retraction that reports for itself holds back what came with it until
- * its end and claims what it reported, so that nothing is told twice.
- */
+/** What one maintenance run deleted. */
 export interface Batch {
-  /** Changes after the first version, up to the second. */
+  /** Changes after the first version, up to and including the second. */
   readonly from: number;
   readonly to: number;
-  /** null: too much to be told one by one. */
+  /** null: too much to list. */
   readonly losses: Losses | null;
 }
 
-/** One that reports for itself what a change takes away. */
+/** A writer that itself reports what its change deletes. */
 export interface Hold {
-  /** The version that its change makes. */
+  /** The version of its change. */
   readonly version: number;
 }
 
+/** What such a writer has reported. */
 export interface Claim {
   readonly version: number;
   readonly atoms: ReadonlySet<string>;
-  /** True where nothing else can have gone with that change. */
+  /** True if its change cannot have deleted anything else. */
   readonly isComplete: boolean;
 }
 
@@ -39,9 +32,19 @@ interface Noted {
   readonly facts: readonly number[];
 }
 
-/** So many rows in doubt are looked at one by one. */
-const mostInDoubt = 10_000;
+/** Up to this many doubtful rows are checked one by one. */
+const maxInDoubt = 10_000;
 
+/**
+ * Conclusions of a tenant that changes have deleted and that have not been reported yet.
+ *
+ * A maintenance run adds what its tables lost, with its first and last version. Rows that are no longer in
+ * any table, because the table was dropped or belonged to a single question, were true when added
+ * (`unwatched`); once a change may affect them they are in doubt, and the reporter checks whether they are
+ * still true. If there is too much to check, only that fact is recorded. A retraction that reports for itself
+ * holds back everything of its change until its end, then claims what it reported, so that nothing is
+ * reported twice.
+ */
 export class Withdrawals {
   readonly #holds = new Set<Hold>();
   #batches: Batch[] = [];
@@ -50,19 +53,19 @@ export class Withdrawals {
   readonly #unwatched = new KnownConclusions();
   readonly #inDoubt = new Set<string>();
 
-  /** True while something may have to be told. */
+  /** True while something may have to be reported. */
   get isPending(): boolean {
     return this.#batches.length > 0 || this.#inDoubt.size > 0;
   }
 
-  /** True where something is ready to be looked at or told. */
+  /** True if something can be checked or reported now. */
   get isReady(): boolean {
     if (this.#inDoubt.size > 0 && !this.isHeld) return true;
     const end = this.#held;
     return this.#batches.some(({ to }) => to < end);
   }
 
-  /** True while someone reports for himself. */
+  /** True while a writer reports for itself. */
   get isHeld(): boolean {
     return this.#holds.size > 0;
   }
@@ -82,22 +85,22 @@ export class Withdrawals {
     if (batch.losses === null || batch.losses.count > 0) this.#batches.push(batch);
   }
 
-  /** Notes which stored facts changed; forgotten once everything up to that version was told. */
+  /** Records which stored facts changed; forgotten once everything up to that version was reported. */
   note(version: number, facts: readonly number[]): void {
     this.#noted.push({ version, facts });
   }
 
-  /** The facts that changed after the first version, up to the second. */
+  /** The facts that changed after the first version, up to and including the second. */
   *changedBetween(from: number, to: number): Generator<number> {
     for (const { version, facts } of this.#noted) if (version > from && version <= to) yield* facts;
   }
 
-  /** Takes rows that hold and stand in no table that is kept true; nobody may change them any more. */
+  /** Adds rows that are true and in no maintained table; they must not change any more. */
   unwatch(of: Relation & { readonly relation: string }, rows: Tuples): void {
     this.#unwatched.add(of, rows);
   }
 
-  /** A change can concern conclusions of these relations. */
+  /** Marks that a change may affect conclusions of these relations. */
   doubt(relations: ReadonlySet<string>): void {
     for (const relation of this.#unwatched.among(relations)) this.#inDoubt.add(relation);
   }
@@ -106,29 +109,29 @@ export class Withdrawals {
     return !this.#unwatched.isEmpty;
   }
 
-  /** The rows in doubt, which are forgotten here; null where they are too many to look at. */
+  /** Removes and returns the doubtful rows; null if there are too many to check. */
   takeDoubtful(): Candidates[] | null {
     if (this.#inDoubt.size === 0) return [];
     const taken = this.#unwatched.take(this.#inDoubt);
     this.#inDoubt.clear();
-    if (taken.reduce((sum, { rows }) => sum + rows.live, 0) > mostInDoubt) return null;
+    if (taken.reduce((sum, { rows }) => sum + rows.live, 0) > maxInDoubt) return null;
     return taken.map((each) => ({ ...each, isCertain: true }));
   }
 
-  /** Until its end nothing that came with its change is told by anyone else. */
+  /** Until it is released, nothing of this version's change is reported by others. */
   hold(version: number): Hold {
     const hold = { version };
     this.#holds.add(hold);
     return hold;
   }
 
-  /** The end of it, with what was reported. */
+  /** Ends the hold, with what was reported. */
   release(hold: Hold, claim: Omit<Claim, 'version'> | null): void {
     this.#holds.delete(hold);
     if (claim !== null) this.#claims.push({ version: hold.version, ...claim });
   }
 
-  /** Takes the batches that came up to this version and that nobody holds back. */
+  /** Takes the batches up to this version that are not held back. */
   take(version: number): { readonly batches: Batch[]; readonly claims: readonly Claim[] } {
     const end = Math.min(version, this.#held - 1);
     const ready = this.#batches.filter(({ to }) => to <= end);
@@ -140,7 +143,7 @@ export class Withdrawals {
     return { batches, claims };
   }
 
-  /** Forgets what was kept for telling of changes up to this version. */
+  /** Forgets what was recorded for reporting changes up to this version. */
   forgetThrough(version: number): void {
     let end = Math.min(version, this.#held - 1);
     for (const { from } of this.#batches) end = Math.min(end, from);
@@ -148,7 +151,7 @@ export class Withdrawals {
     this.#noted = this.#noted.filter((noted) => noted.version > end);
   }
 
-  /** Forgets the rows that are watched by nobody: there is no room for them. */
+  /** Forgets the rows in no table, to free memory. */
   evict(): void {
     this.#unwatched.clear();
     this.#inDoubt.clear();

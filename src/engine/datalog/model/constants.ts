@@ -4,21 +4,22 @@ import type { StoredRelation } from '../../store/stored-relation.ts';
 import { calculate } from '../../language/arithmetic.ts';
 import { equalConstants, holdsComparison } from '../../language/numbers.ts';
 
-/**
- * Constants as evaluation knows them: ids of the tenant's dictionary, and ids of its own for constants that no
- * fact and no rule names, made by arithmetic, by aggregates and by questions.
- *
- * Those of its own live and die with the set of tables that they stand in, so what an evaluation makes does not stay
- * in the tenant's dictionary. Within one set, equal texts have equal ids.
- */
+// Ids from here on are local: constants that neither a fact nor a rule names.
 const firstOwn = 0x4000_0000;
 
+/**
+ * The constants of one table set: ids of the tenant's dictionary, and local ids for constants that no fact
+ * and no rule names, made by arithmetic, by aggregates and by questions.
+ *
+ * Local ids live and die with the tables that contain them, so nothing that an evaluation makes stays in the
+ * tenant's dictionary. Within one table set, equal texts have equal ids.
+ */
 export class Constants {
   readonly dictionary: ConstantIds;
   readonly #texts: string[] = [];
   readonly #ids = new Map<string, number>();
   #characters = 0;
-  /** Constants of the dictionary with lesser ids were there before any of its own. */
+  /** Dictionary ids below this existed before the first local id. */
   readonly #firstNew: number;
 
   constructor(dictionary: ConstantIds) {
@@ -30,17 +31,17 @@ export class Constants {
     return this.dictionary.size + this.#texts.length;
   }
 
-  /** How many constants are its own. */
+  /** Number of local constants. */
   get ownCount(): number {
     return this.#texts.length;
   }
 
-  /** About what its own constants take: two bytes a character and an entry in a map for each. */
+  /** Approximate bytes of the local constants: two a character, and a map entry for each. */
   get bytes(): number {
     return this.#characters * 2 + this.#texts.length * 100;
   }
 
-  /** True where the stored row holds a constant that has an id of its own here, since it was made before. */
+  /** True if the stored row has a constant that got a local id before it was interned. */
   clashes(relation: StoredRelation, row: number): boolean {
     if (this.#texts.length === 0) return false;
     for (let position = 0; position < relation.arity; position++) {
@@ -50,12 +51,12 @@ export class Constants {
     return false;
   }
 
-  /** The id of a constant that is known here or to the dictionary, else -1. */
+  /** The local or dictionary id of a constant, else -1. */
   find(text: string): number {
     return this.#ids.get(text) ?? this.dictionary.find(text);
   }
 
-  /** The id of a constant, one of its own where the dictionary has none. */
+  /** The id of a constant; makes a local one if the dictionary has none. */
   idOf(text: string): number {
     const own = this.#ids.get(text);
     if (own !== undefined) return own;
@@ -68,26 +69,26 @@ export class Constants {
     return id;
   }
 
-  /** The id that the dictionary has for the constant, or now gets. */
+  /** The dictionary id of the constant; interns a local constant. */
   plain(id: number): number {
     return id < firstOwn ? id : this.dictionary.intern(this.text(id));
   }
 
-  /** The id that the dictionary has for the constant; -1 where it has none. */
+  /** The dictionary id of the constant, -1 if it has none. */
   known(id: number): number {
     return id < firstOwn ? id : this.dictionary.find(this.text(id));
   }
 
   /**
-   * The id that is used here for a constant of the dictionary: its own where it made one for the same text. An id of its
-   * own is that already.
+   * The id used here for a constant of the dictionary: the local id if one was made earlier for the same
+   * text. A local id is returned as it is.
    */
   local(id: number): number {
     if (this.#texts.length === 0 || id >= firstOwn) return id;
     return this.#ids.get(this.dictionary.text(id)) ?? id;
   }
 
-  /** The id of a constant of a rule. */
+  /** The id of a constant of a rule, interned if it has no local id. */
   ofRule(text: string): number {
     return this.#ids.get(text) ?? this.dictionary.intern(text);
   }
@@ -96,13 +97,13 @@ export class Constants {
     return id < firstOwn ? this.dictionary.text(id) : (this.#texts[id - firstOwn] as string);
   }
 
-  /** The order by code point of two texts. */
+  /** Compares two constants by code point. */
   order(left: number, right: number): number {
     if (left < firstOwn && right < firstOwn) return this.dictionary.compare(left, right);
     return compareText(this.text(left), this.text(right));
   }
 
-  /** Whether `left operator right` holds. */
+  /** Whether `left operator right` is true. */
   compare(operator: string, left: number, right: number): boolean {
     if (left === right) return operator === '=' || operator === '<=' || operator === '>=';
     return holdsComparison(operator, this.text(left), this.text(right));
@@ -113,7 +114,7 @@ export class Constants {
     return left === right || equalConstants(this.text(left), this.text(right));
   }
 
-  /** The id of `left operator right`, or -1 where it has no result. */
+  /** The id of `left operator right`, -1 if it has no result. */
   calculate(operator: string, left: number, right: number): number {
     const result = calculate(operator, this.text(left), this.text(right));
     return result === null ? -1 : this.idOf(result);

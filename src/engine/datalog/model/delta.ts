@@ -4,17 +4,17 @@ import { type Candidates, plainRows, tupleAt } from './known-conclusions.ts';
 import { viewKey } from './reader.ts';
 import type { Relation, Table } from './table.ts';
 
-/** Conclusions that changes of facts take away while someone watches, each once for a view. */
+/** The conclusions that changes of facts delete while a recording runs, once for each view. */
 export class Losses {
-  /** To be called when it is over. */
+  /** Ends the recording. */
   readonly end: () => void;
-  /** True where what is taken away held when the watch began, for sure: no change before it was still to be taken in. */
+  /** True if deleted rows were certainly true when the recording began: no earlier change was pending. */
   readonly #isCertain: boolean;
-  /** What stood in tables that were dropped meanwhile. */
+  /** The rows of tables that were dropped meanwhile. */
   readonly #dropped: Candidates[] = [];
-  /** Rows taken away. */
+  /** Number of deleted rows. */
   count = 0;
-  /** The latest version that any of it came with. */
+  /** The last version that deleted any of them. */
   through = 0;
   readonly #byRelation = new Map<string, Relation & { readonly relation: string; readonly rows: Tuples }>();
 
@@ -35,7 +35,7 @@ export class Losses {
     if (lost.rows.insert(tuple.map((id) => constants.plain(id))) >= 0) this.count++;
   }
 
-  /** Notes that a table was dropped: what of it still holds nobody has looked at. */
+  /** Records a dropped table: which of its rows are still true is not known. */
   drop(table: Table, constants: Constants): void {
     const demand = plainRows(table.demand.rows, constants).rows;
     const of = { boundPositions: table.boundPositions, demand: { rows: demand } };
@@ -47,7 +47,7 @@ export class Losses {
     return this.#dropped;
   }
 
-  /** What was taken away. */
+  /** The deleted rows. */
   candidates(): Candidates[] {
     return [...this.#byRelation.values()].map((lost) => ({
       ...lost,

@@ -3,88 +3,94 @@ import type { Reader } from './reader.ts';
 
 /** A join that new rows of a relation start; see `machine.ts`. */
 export interface Consumer {
-  /** Matches of the whole body since it was made. */
+  /** Matches of the whole body so far. */
   readonly matches: number;
-  /** True while nothing demands what it would derive: then it need not start. */
+  /** True while nothing demands what it derives, so that it need not start. */
   readonly isIdle: boolean;
-  /** Begins with the rows `from` to `to` of the delta, or with `list`; rows up to `done` were joined before. */
+  /**
+   * Starts with rows `from` to `to` of the delta, or with those in `list`; rows below `done` were joined
+   * before.
+   */
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void;
-  /** Goes on for about `budget` steps. Returns what is left of it; 0 means that the join is not at its end. */
+  /** Runs about `budget` steps. Returns the budget left; 0 means that the join has not finished. */
   run(budget: number): number;
 }
 
-/** What the work list holds: once for each phase that it has work in. */
+/** An item of the work list, queued at most once for each phase. */
 export interface Queued {
-  /** What is lower is at its fixpoint whenever this is processed; see `WorkList`. */
+  /** Everything on lower levels is at its fixpoint when this is processed; see `WorkList`. */
   level: number;
-  /** A bit for each phase that it is queued for. */
+  /** One bit for each phase for which it is queued. */
   queued: number;
 }
 
 /**
- * A relation that evaluation fills: the rows of a table, its demand, or a relation made by a rewriting.
+ * A relation that evaluation fills: the rows of a table, its demand, or an auxiliary relation of a rewriting.
  *
- * Rows up to `done` have been joined with everything; the rest is the delta. `consumers` are the joins that a new
- * row starts. Rows that are revived, or get a lesser height, after they were processed are listed in `again`.
+ * Semi-naive: rows below `done` have been joined with everything; the rest is the delta. `consumers` are the
+ * joins that new rows start. Rows that are revived, or whose height decreases, after they were processed go
+ * to `again`.
  */
 export interface Derived extends Queued {
   readonly name: string;
   rows: Tuples;
   done: number;
-  /** Rows up to here are being joined or have been; between joins the same as `done`. */
+  /** Rows below this are being joined or have been; between joins equal to `done`. */
   claimed: number;
   readonly consumers: Consumer[];
   again: number[];
-  /** Rows up to here have been joined, and all that follows from them: of a demand, what is answered in full. */
+  /**
+   * Rows below this have been joined, with all that follows from them. For demand: those answered in full.
+   */
   settled: number;
-  /** Called before its first rows are processed: a table compiles its rules only when it is first demanded. */
+  /** Called before the first rows are processed: a table compiles its rules on its first demand. */
   readonly prepare: (() => void) | null;
-  /** What keeps it true when facts change; null for demand, and where nothing is kept beyond one question. */
+  /** What maintains it when facts change; null for demand, and for tables of a single question. */
   support: Support | null;
 }
 
-/** Stored rows that have come, for one atom of one rule. */
+/** New stored rows for one atom of one rule. */
 export interface StoredDelta extends Readonly<Pick<Queued, 'level'>>, Pick<Queued, 'queued'> {
   rows: number[];
   /** The join that they start. */
   readonly machine: () => Consumer;
 }
 
-/** A rule as who keeps its conclusions true sees it. */
+/** A rule as incremental maintenance uses it. */
 export interface Checker {
-  /** The join that looks for another reason for the dead rows it is started with. */
+  /** The join that looks for another derivation of the dead rows with which it starts. */
   check(): Consumer;
 }
 
-/** What a derived relation needs so that its rows stay true when facts change; see `justifications.ts`. */
+/** What incremental maintenance keeps for one derived relation; see `justifications.ts`. */
 export class Support {
   readonly derived: Derived;
-  /** Its place among those of the set. */
+  /** Its index in the set's list of supports. */
   readonly number: number;
-  /** Called for every row that a change of facts took away; null where nobody is to know. */
+  /** Called for every row that a change of facts deletes; null if nothing records deletions. */
   readonly lost: ((row: number) => void) | null;
   /** The rules that conclude the relation. */
   readonly rules: Checker[] = [];
   readonly watchers: Watcher[] = [];
-  /** By row: the first place of its justification. */
+  /** By row: the first edge of its justification. */
   since = new Int32Array(0);
-  /** By row: 1 + the newest place where it is a premise. */
+  /** By row: 1 + the newest edge from it as a premise. */
   heads = new Int32Array(0);
-  /** Places taken by justifications of rows of this relation. */
-  places = 0;
-  /** Rows whose dependents have not been followed. */
+  /** Number of edges of justifications of this relation's rows. */
+  edges = 0;
+  /** Overdeleted rows whose dependents have not been followed. */
   overdeleted: number[] = [];
-  /** Rows to look for another reason for. */
+  /** Dead rows to look for another derivation for. */
   toRederive: number[] = [];
-  /** Rows that died since the levels above were told, with the heights that they had. */
+  /** Rows deleted since the levels above were notified, with the heights that they had. */
   deleted: { readonly row: number; readonly height: number }[] = [];
-  /** Rows long gone that came back since then. */
+  /** Dead rows that came rederivedSince since then. */
   rederived: number[] = [];
-  /** Rows up to here are no news to watchers. */
+  /** Rows below this are not new to the watchers. */
   propagatedCount = 0;
-  /** Rows up to here, without those that came back since, were held when the upkeep in hand began. */
-  #held = 0;
-  readonly #back = new Set<number>();
+  /** Baseline: rows below this, without those revived since, were true when the running maintenance began. */
+  #baselineCount = 0;
+  readonly #rederivedSince = new Set<number>();
 
   constructor(derived: Derived, number: number, lost: ((row: number) => void) | null) {
     this.derived = derived;
@@ -96,11 +102,11 @@ export class Support {
     return this.since.byteLength + this.heads.byteLength;
   }
 
-  /** Forgets what was kept for rows that are no more. */
+  /** Drops what is recorded for the rows; the relation has been emptied. */
   clear(): void {
     this.since = new Int32Array(0);
     this.heads = new Int32Array(0);
-    this.places = 0;
+    this.edges = 0;
     this.overdeleted = [];
     this.toRederive = [];
     this.deleted = [];
@@ -109,38 +115,42 @@ export class Support {
     this.markBaseline();
   }
 
-  /** What is alive now counts as held from here on. */
+  /** Makes the live rows the baseline. */
   markBaseline(): void {
-    this.#held = this.derived.rows.count;
-    if (this.#back.size > 0) this.#back.clear();
+    this.#baselineCount = this.derived.rows.count;
+    if (this.#rederivedSince.size > 0) this.#rederivedSince.clear();
   }
 
-  /** Notes that a row long gone is alive again. */
+  /** Records that a long-dead row is alive again. */
   noteRederived(row: number): void {
-    if (row < this.#held) this.#back.add(row);
+    if (row < this.#baselineCount) this.#rederivedSince.add(row);
   }
 
   /**
-   * Whether a row that died was held when the upkeep began. Joins of a level meet rows above that have not heard yet of
-   * what died: what they conclude from those dies again, and never held.
+   * Whether a deleted row was in the baseline. Joins of a level can meet higher rows that do not yet reflect
+   * the deletions; their conclusions are deleted again, and were never true.
    */
   wasInBaseline(row: number): boolean {
-    return row < this.#held && !this.#back.has(row);
+    return row < this.#baselineCount && !this.#rederivedSince.has(row);
   }
 }
 
-/** Which rows of a waiting relation a changed row concerns: those with its values for the key. */
+/** Finds the rows of a waiting relation that a changed row affects: those with its values in the key. */
 export interface Watcher {
   readonly waits: Derived;
-  /** Columns of the changed row that must hold these constants. */
+  /** Columns of the changed row that must have these constants. */
   readonly constants: readonly { readonly position: number; readonly id: number }[];
   /** Columns of the changed row that must be equal. */
   readonly equal: readonly (readonly [number, number])[];
-  /** Columns of the changed row, and those of the waiting relation (ascending) that they are the key of. */
+  /**
+   * Columns of the changed row, and the columns (ascending) of the waiting relation for which they are the
+   * key.
+   */
   readonly from: readonly number[];
   readonly to: readonly number[];
 }
 
+/** What a derived relation is made with. */
 export interface DerivedShape {
   readonly name: string;
   readonly arity: number;
@@ -149,6 +159,7 @@ export interface DerivedShape {
   readonly prepare?: () => void;
 }
 
+/** An empty derived relation without joins. */
 export function newDerived(shape: DerivedShape): Derived {
   return {
     name: shape.name,
@@ -165,7 +176,7 @@ export function newDerived(shape: DerivedShape): Derived {
   };
 }
 
-/** Forgets the rows, keeping the joins. */
+/** Drops the rows and keeps the joins. */
 export function clear(derived: Derived): void {
   derived.rows = new Tuples(derived.rows.arity, derived.rows.heights !== null);
   derived.done = 0;
@@ -176,11 +187,11 @@ export function clear(derived: Derived): void {
 }
 
 /**
- * What can be done at a level, in this order: follow what died until nothing more dies, look whether what died holds
- * for another reason, join what is new among the stored facts, join what is new or revived among the derived rows,
- * and tell the levels above what has changed.
+ * The phases of a level, in order: follow deletions until nothing more dies (overdelete), look for other
+ * derivations of what died (rederive), join new stored facts, join new or revived derived rows, and notify
+ * the levels above of the changes.
  */
-export const phases = { kill: 0, check: 1, stored: 2, join: 3, tell: 4 } as const;
+export const phases = { kill: 0, check: 1, stored: 2, join: 3, notify: 4 } as const;
 export type Phase = (typeof phases)[keyof typeof phases];
 
 interface Entry<Item> {
@@ -190,10 +201,10 @@ interface Entry<Item> {
 }
 
 /**
- * What there is to process: the lowest level first, within one by phase, within that in the order it came.
+ * The work queue: lowest level first, then by phase, then first in, first out.
  *
- * Rules read downwards and demand goes downwards, so when something is taken, all that is lower has run to its
- * fixpoint for whatever was demanded of it so far. That is what absences and aggregates wait for.
+ * Rules and demand point downwards, so when an item is taken, all lower levels are at the fixpoint of their
+ * current demand. Negation and aggregates rely on that.
  */
 export class WorkList<Item extends Readonly<Pick<Queued, 'level'>> & Pick<Queued, 'queued'>> {
   readonly #heap: Entry<Item>[] = [];
@@ -255,9 +266,10 @@ export class WorkList<Item extends Readonly<Pick<Queued, 'level'>> & Pick<Queued
   }
 }
 
+/** The work list of a table set. */
 export type Work = WorkList<Derived | StoredDelta>;
 
-/** Kills a row that is alive; what it was a premise of is to be followed. */
+/** Deletes a live row and queues its dependents to be followed. */
 export function overdelete(work: Work, target: Support, row: number): void {
   const { derived } = target;
   const { heights } = derived.rows;
@@ -265,5 +277,5 @@ export function overdelete(work: Work, target: Support, row: number): void {
   target.overdeleted.push(row);
   target.deleted.push({ row, height: heights === null ? 0 : (heights.of[row] as number) });
   work.add(derived, phases.kill);
-  work.add(derived, phases.tell);
+  work.add(derived, phases.notify);
 }

@@ -3,7 +3,7 @@ import { FactStore, type FactPattern, type FactToStore } from '../../store/fact-
 import { FactOverlay } from './fact-overlay.ts';
 import { isAdded, matching, type Reader } from './reader.ts';
 
-/** Facts hidden and added over a pinned reader, as the real writes would have it. */
+/** Facts hidden and added over a pinned reader, compared with what real writes do. */
 
 const everywhere = { kind: 'all' } as const;
 
@@ -23,7 +23,7 @@ function pinned(facts: FactStore, generation: number, time = 0): Reader {
   return { facts, generation, time, overlay: null };
 }
 
-/** What is seen of a pattern through the overlay, rendered with scope and bounds. */
+/** The facts that match through the overlay, rendered with scope and sign. */
 function seen(base: Reader, overlay: FactOverlay, wanted: FactPattern): string[] {
   const reader = { ...base, overlay };
   return [...matching(reader, wanted)]

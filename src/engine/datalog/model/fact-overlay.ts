@@ -14,22 +14,23 @@ import { Constants } from './constants.ts';
 import type { Overlay, Reader } from './reader.ts';
 
 /**
- * Facts over a pinned reader: some of its rows are hidden, others added, and what is stored stays as it is.
+ * A hypothetical change over a pinned reader: some stored rows are hidden, others added; the store itself is
+ * unchanged.
  *
- * The added ones lie in a store of their own, whose constants have the ids of the stored facts' dictionary where it
- * knows them and ids of the overlay's own where not, so nothing is left in the dictionary when the overlay is let go.
- * A write over it does what the real write would do at the reader's generation and time; the writes are made one
- * after the other and before anybody reads. Whoever reads must keep the reader's generation from being compacted.
+ * Added facts are in a store of their own. Its constants have dictionary ids if the dictionary knows them,
+ * else ids local to the overlay, so the overlay leaves nothing in the dictionary. A write does what the real
+ * write would do at the reader's generation and time; all writes come one after another, before the first
+ * read. The caller must keep the reader's generation from being compacted.
  */
 export class FactOverlay implements Overlay {
   readonly constants: Constants;
   readonly hidden = new Map<StoredRelation, Set<number>>();
   readonly added: Reader;
   readonly #base: Reader;
-  /** By the number of an added fact: the id of the stored fact that it is a version of. */
+  /** By the number of an added fact: the id of the stored fact of which it is a version. */
   readonly #ids = new Map<number, string>();
 
-  /** Two overlays with the same constants, one after the other, give equal texts equal ids. */
+  /** Successive overlays that share `constants` give equal texts equal ids. */
   constructor(base: Reader, constants?: Constants) {
     assert(base.overlay === null, 'an overlay lies over stored facts');
     const { facts, generation, time } = base;
@@ -39,7 +40,7 @@ export class FactOverlay implements Overlay {
     this.added = { facts: added, generation, time, overlay: null };
   }
 
-  /** Stores the fact over what is there: a new fact, or a version of one in its place. */
+  /** Stores the fact: a new fact, or a new version of a stored one. */
   store(fact: FactToStore): void {
     const { facts, generation, time } = this.added;
     const stored = this.#addedVersion(fact) === null ? this.#storedVersion(fact) : null;
@@ -52,7 +53,7 @@ export class FactOverlay implements Overlay {
     this.#ids.set(relation.number[row] as number, this.#base.facts.idOf(stored));
   }
 
-  /** Retracts whatever matches and counts as stored. Yields each row that was stored or added, as it goes. */
+  /** Retracts whatever matches and counts as stored. Yields each retracted row, stored or added. */
   *retract(pattern: FactPattern): Generator<FactRow> {
     const { facts, generation, time } = this.#base;
     for (const fact of facts.match(pattern, generation, time, true)) if (this.#hide(fact)) yield fact;
@@ -62,12 +63,12 @@ export class FactOverlay implements Overlay {
     }
   }
 
-  /** Retracts a stored fact that the reader holds, as long as nothing was stored over it. */
+  /** Retracts a stored fact that the reader sees, if nothing was stored over it. */
   hideStored(fact: FactRow): void {
     this.#hide(fact);
   }
 
-  /** Retracts the stored fact with this id, in whatever version. null where it is not stored, or no longer. */
+  /** Retracts the fact with this id, in whatever version. null if it is not stored, or no longer. */
   retractById(id: string): FactRow | null {
     const { facts, generation } = this.#base;
     const known = facts.byId(id);
@@ -83,7 +84,7 @@ export class FactOverlay implements Overlay {
     return stored !== null && facts.idOf(stored) === id && this.#hide(stored) ? stored : null;
   }
 
-  /** The bounds of validity of exactly this fact as it is stored by now; open where it is not. */
+  /** The validity bounds of exactly this fact in its current version; open if it is not stored. */
   boundsOf(fact: FactIdentity): Bounds {
     const version = this.#addedVersion(fact) ?? this.#storedVersion(fact);
     if (version === null) return openBounds;
@@ -110,7 +111,7 @@ export class FactOverlay implements Overlay {
     if (newest === null) return null;
     if ((newest.relation.birth[newest.row] as number) <= generation)
       return newest.relation.isHeld(newest.row, generation, time) && !this.#hides(newest) ? newest : null;
-    // Somebody has written the fact since the reader was pinned: the version of its generation is an older one.
+    // The fact was written after the reader was pinned, so the version of its generation is an older one.
     const where = scope === null ? { kind: 'unscoped' as const } : { kind: 'scope' as const, scope };
     const pattern = { predicate, args, truthVal, scope: where };
     for (const fact of facts.match(pattern, generation, time, true)) if (!this.#hides(fact)) return fact;
@@ -121,7 +122,7 @@ export class FactOverlay implements Overlay {
     return this.hidden.get(relation)?.has(row) === true;
   }
 
-  /** Hides a stored row. False where it was hidden already. */
+  /** Hides a stored row. False if it was hidden already. */
   #hide({ relation, row }: FactRow): boolean {
     let rows = this.hidden.get(relation);
     if (rows === undefined) this.hidden.set(relation, (rows = new Set()));
@@ -132,8 +133,8 @@ export class FactOverlay implements Overlay {
 }
 
 /**
- * A reader of the same state for whom tables of its own are filled, of which nothing is left: nothing is known by it, no
- * rule counts as fired, no constant gets into the dictionary. `constants` as an overlay takes them, where the reader has none.
+ * A reader of the same state whose tables are private and leave nothing behind: no known conclusions, no rule
+ * tallies, no constants in the dictionary. `constants` is used for the new overlay if the reader has none.
  */
 export function apart<Kind extends Reader>(
   reader: Kind,
@@ -142,7 +143,7 @@ export function apart<Kind extends Reader>(
   return { ...reader, overlay: reader.overlay ?? new FactOverlay(reader, constants) };
 }
 
-/** The fact with what its stored version has in place of what is not given. */
+/** Completes the fact with the validity and metadata of its stored version. */
 function completed(fact: FactToStore, { relation, row }: FactRow): FactToStore {
   const from = relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
   const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
@@ -154,7 +155,7 @@ function completed(fact: FactToStore, { relation, row }: FactRow): FactToStore {
   };
 }
 
-/** Ids that keep to the overlay: nothing is interned in the dictionary. */
+/** Constant ids for an overlay: unknown texts get local ids instead of being interned. */
 function idsOf(constants: Constants): ConstantIds {
   return {
     get bytes() {

@@ -4,12 +4,12 @@ import { Justifications } from './justifications.ts';
 
 const rowCount = 30_000;
 
-/** A premise on which every row of another relation rests, each beside a stored fact of its own. */
+/** Many rows that share one premise; each also has a stored fact. */
 function manyRows() {
   const justifications = new Justifications();
   const [premise, target] = ['premise', 'target'].map((name) => {
     const derived = newDerived({ name, arity: 1, level: 1 });
-    justifications.keep(derived, null);
+    justifications.track(derived, null);
     return derived.support as Support;
   }) as [Support, Support];
   premise.derived.rows.insert(Int32Array.of(0));

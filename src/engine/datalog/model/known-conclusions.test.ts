@@ -16,7 +16,7 @@ function rows(...ids: number[]): Tuples {
   return tuples;
 }
 
-/** What is known of these relations, by relation, in the order in which it is told. */
+/** The contents of these relations, in the order in which they are returned. */
 function contents(found: ReturnType<KnownConclusions['of']>): [string, number[]][] {
   return found.map(({ relation, rows: { columns }, count }) => [
     relation,

@@ -3,22 +3,17 @@ import type { Relation, Table } from './table.ts';
 import type { Constants } from './constants.ts';
 import { viewKey } from './reader.ts';
 
-/**
- * Conclusions that were derived once and whose tables are gone: what "known dependents" are looked for among.
- *
- * They held when they were derived and may no longer; who uses them finds out. Rows come in as whole relations
- * that nobody changes any more and are merged only when there are many or someone asks.
- */
+/** Rows of a relation in a view that were derived once: candidates for dependents of a change. */
 export interface Candidates extends Relation {
   /** The relation's key, without the view. */
   readonly relation: string;
   readonly rows: Tuples;
-  /** Only the first `count` rows are meant, without those that `dead` says are gone. */
+  /** Only the first `count` rows are meant, without those that `dead` marks as gone. */
   readonly count: number;
   readonly dead: Uint8Array | null;
-  /** The table they stood in, null where they come from several. */
+  /** The table that they were in, null if they come from several. */
   readonly table: (Pick<Table, 'boundPositions'> & { readonly demand: { readonly rows: Tuples } }) | null;
-  /** True where they hold now, for sure. */
+  /** True if they are certainly true now. */
   readonly isCertain: boolean;
 }
 
@@ -29,6 +24,12 @@ interface Entry extends Relation {
 
 const partsBeforeMerge = 4;
 
+/**
+ * Conclusions that were derived once and whose tables are gone; "known dependents" are searched among them.
+ *
+ * They were true when they were derived and may no longer be; the caller finds out. Rows are added as whole
+ * relations that no longer change, and merged only if there are many or when they are read.
+ */
 export class KnownConclusions {
   readonly #entries = new Map<string, Entry>();
 
@@ -55,12 +56,15 @@ export class KnownConclusions {
     return this.#entries.size === 0;
   }
 
-  /** Of these relations, those that something is known of. */
+  /** Those of these relations of which any conclusion is known. */
   *among(relations: ReadonlySet<string>): Generator<string> {
     for (const { relation } of this.#entries.values()) if (relations.has(relation)) yield relation;
   }
 
-  /** What is known of these relations, in every view; in the order in which something of each first became known. */
+  /**
+   * The known conclusions of these relations, in every view, in the order in which each relation was first
+   * added.
+   */
   of(relations: ReadonlySet<string>): Candidates[] {
     const found: Candidates[] = [];
     for (const entry of this.#entries.values()) {
@@ -72,7 +76,7 @@ export class KnownConclusions {
     return found;
   }
 
-  /** As `of`; and forgets it. */
+  /** Like `of`, and forgets them. */
   take(relations: ReadonlySet<string>): Candidates[] {
     const found = this.of(relations);
     for (const [key, { relation }] of this.#entries) if (relations.has(relation)) this.#entries.delete(key);
@@ -92,14 +96,14 @@ function merged(entry: Entry): Tuples {
   return all;
 }
 
-/** True where the row is among the candidates. */
+/** True if the row is among the candidates. */
 export function isCandidate({ dead }: Pick<Candidates, 'dead'>, row: number): boolean {
   return dead === null || dead[row] !== gone;
 }
 
 /**
- * The rows with ids of the dictionary alone: what a set of tables made for itself is interned, since these rows
- * outlive the set. The rows themselves where there is nothing to do, with which of them are dead now.
+ * The rows with dictionary ids only: local constants are interned, since these rows outlive the table set.
+ * Returns the rows themselves if none are local, with a copy of their current tombstones.
  */
 export function plainRows(rows: Tuples, constants: Constants): Pick<Candidates, 'rows' | 'count' | 'dead'> {
   const { count } = rows;
@@ -116,7 +120,7 @@ export function plainRows(rows: Tuples, constants: Constants): Pick<Candidates, 
   return { rows: plain, count: plain.count, dead: null };
 }
 
-/** Adds the first `count` tuples of `from`. */
+/** Adds the first `count` tuples of `from` that are candidates. */
 function addAll(to: Tuples, from: Tuples, count: number): void {
   const tuple = new Int32Array(from.arity);
   for (let row = 0; row < count; row++) if (isCandidate(from, row)) to.insert(tupleAt(from, row, tuple));

@@ -1,45 +1,46 @@
-/**
- * The memory that everything derived may take, of all tenants together.
- *
- * Whoever keeps something beyond one question holds it here; what was used longest ago is let go first when a question
- * needs the room. A holder that is being worked with is never asked to let go.
- */
+/** Anything derived that outlives a question and occupies memory of the budget. */
 export interface MemoryHolder {
   readonly bytes: number;
-  /** Lets go of what it holds. False where somebody is at it. */
+  /** Frees the memory. False if it is in use. */
   evict(): boolean;
 }
 
+/**
+ * The memory that derived data of all tenants may take together, as an LRU cache of its holders.
+ *
+ * When a question needs room, the least recently used holders are evicted first. A holder in use is not
+ * evicted.
+ */
 export class MemoryBudget {
   readonly limit: number;
-  /** What each took when it was last measured, those used longest ago first. */
+  /** Bytes of each holder when last measured, least recently used first. */
   readonly #held = new Map<MemoryHolder, number>();
 
   constructor(limit: number) {
     this.limit = limit;
   }
 
-  /** What all holders took when they were last measured. */
+  /** Bytes of all holders when last measured. */
   get heldBytes(): number {
     let bytes = 0;
     for (const held of this.#held.values()) bytes += held;
     return bytes;
   }
 
-  /** Notes that the holder was used, and what it takes now. */
+  /** Records a use of the holder, and its current bytes. */
   use(holder: MemoryHolder): void {
     this.#held.delete(holder);
     this.#held.set(holder, holder.bytes);
   }
 
-  /** Forgets a holder that is no more. */
+  /** Forgets a holder that is gone. */
   forget(holder: MemoryHolder): void {
     this.#held.delete(holder);
   }
 
   /**
-   * True where `bytes` fit in beside what the others hold (`own` does not count against itself), once those have let
-   * go of what is in the way.
+   * True if `bytes` fit beside what the other holders take (`own` does not count against itself), after
+   * evicting holders as necessary.
    */
   fits(bytes: number, own: MemoryHolder | null): boolean {
     if (own !== null && this.#held.has(own)) this.#held.set(own, bytes);

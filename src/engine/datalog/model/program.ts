@@ -4,37 +4,31 @@ import { isAggregate, isArithmetic, relationOf } from '../../language/terms.ts';
 import { isBuiltinName, isVariable, type Literal } from '../../contract/language.ts';
 import { viewKey } from './reader.ts';
 
-/**
- * The enabled rules of a database at one version, as evaluation looks at them: by the relation they conclude, by
- * view, and by what depends on what. Free of any tenant's data.
- *
- * A view of scope `s` has the rules without scope and those of `s`. The view of everything has the rules without
- * scope, and takes in what a scoped rule concludes in the view of its own scope; so bodies of scoped rules are
- * read there, which `bodyView` says.
- */
+/** A rule as one view uses it. */
 export interface ViewRule {
   readonly record: RuleRecord;
-  /** Place in the order of creation. */
+  /** Position in the order of creation. */
   readonly order: number;
+  /** The view in which the body is read. */
   readonly bodyView: ScopeChoice;
 }
 
-/** A relation apart from any view. */
+/** A relation without a view. */
 export interface RelationShape {
   readonly predicate: string;
   readonly arity: number;
   readonly negated: boolean;
 }
 
-/** More levels than rules can make in the view of a scope. */
+/** More levels than the rules can take in the view of one scope. */
 const viewsOfScopes = 2 ** 24;
-/** Above every relation: what a question is worked out at. */
+/** The level of a question, above every relation. */
 export const questionLevel = 2 ** 30;
 
 const noRules: readonly ViewRule[] = [];
 const everything: ScopeChoice = { kind: 'all' };
 
-/** What one rule says, up to what it is called. */
+/** A rule's content, to compare programs. */
 interface Saying {
   /** The relation that it concludes. */
   readonly head: string;
@@ -42,12 +36,20 @@ interface Saying {
   readonly text: string;
 }
 
-/** By relation those whose rules read it, and those that its rules read. */
+/** By relation: the heads of rules that read it, and the relations that its rules read. */
 interface RuleGraph {
   readonly readers: Map<string, Set<string>>;
   readonly reads: Map<string, Set<string>>;
 }
 
+/**
+ * The enabled rules of a database at one version, indexed for evaluation: by the relation that they conclude,
+ * by view, and by dependency. Independent of any tenant's data.
+ *
+ * The view of scope `s` has the rules without scope and those of `s`. The view of everything has the rules
+ * without scope, and includes the conclusions of each scoped rule in the view of its scope: the bodies of
+ * scoped rules are read there (`bodyView`).
+ */
 export class Program {
   readonly #unscoped = new Map<string, ViewRule[]>();
   readonly #scoped = new Map<string, { record: RuleRecord; order: number }[]>();
@@ -56,17 +58,17 @@ export class Program {
   readonly #components = new Map<string, Components>();
   readonly #rules = new Map<string, readonly ViewRule[]>();
   #said: ReadonlyMap<string, Saying> | null = null;
-  /** The relations that rules conclude from an absence or an aggregate. */
+  /** The relations that a rule with negation or an aggregate concludes. */
   #fromAbsence: ReadonlySet<string> | null = null;
 
-  /** The enabled rules, the first created first. */
+  /** The enabled rules in order of creation. */
   readonly rules: readonly RuleRecord[];
-  /** Every constant that a rule names. */
+  /** Every constant that an enabled rule names. */
   readonly constants: ReadonlySet<string>;
-  /** True where some rule can conclude constants that nobody wrote: by arithmetic or an aggregate. */
+  /** True if a rule can make new constants, by arithmetic or an aggregate. */
   readonly makesConstants: boolean;
 
-  /** Looks at every rule once, and no further: what takes more is worked out for the relations that someone asks for. */
+  /** Scans every rule once; everything else is computed on demand, for the relations asked for. */
   constructor(rules: readonly RuleRecord[]) {
     const constants = new Set<string>();
     this.rules = rules.filter(({ enabled }) => enabled);
@@ -85,7 +87,7 @@ export class Program {
     }
   }
 
-  /** The relations that other rules conclude here than in the program before. */
+  /** The relations whose rules differ from those of the earlier program. */
   changedFrom(before: Program): Set<string> {
     const changed = new Set<string>();
     const [now, then] = [this.#sayings, before.#sayings];
@@ -100,7 +102,7 @@ export class Program {
     return changed;
   }
 
-  /** What is said by the enabled rules, by their ids. */
+  /** The contents of the enabled rules by id. */
   get #sayings(): ReadonlyMap<string, Saying> {
     this.#said ??= new Map(
       this.rules.map(({ id, rule, scope, text }) => [id, { head: relationOf(rule.head), scope, text }]),
@@ -108,7 +110,7 @@ export class Program {
     return this.#said;
   }
 
-  /** Of these relations, those that some rule concludes. */
+  /** Those of these relations that some rule concludes. */
   conclusionsAmong(relations: ReadonlySet<string>): RelationShape[] {
     const found: RelationShape[] = [];
     for (const relation of relations) {
@@ -119,17 +121,17 @@ export class Program {
     return found;
   }
 
-  /** The relations that some rule concludes. */
+  /** All relations that some rule concludes. */
   conclusions(): RelationShape[] {
     return this.conclusionsAmong(new Set([...this.#unscoped.keys(), ...this.#scoped.keys()]));
   }
 
-  /** The relations with this predicate that some rule concludes. */
+  /** The relations of this predicate that some rule concludes. */
   conclusionsOf(predicate: string): RelationShape[] {
     return this.conclusions().filter((relation) => relation.predicate === predicate);
   }
 
-  /** The rules that conclude the relation in the view, the first created first. */
+  /** The rules that conclude the relation in the view, in order of creation. */
   rulesFor(view: ScopeChoice, relation: string): readonly ViewRule[] {
     const key = `${viewKey(view)}\n${relation}`;
     let rules = this.#rules.get(key);
@@ -152,7 +154,7 @@ export class Program {
     return found.length === 0 ? noRules : found.sort((left, right) => left.order - right.order);
   }
 
-  /** The relation and every one that rules conclude from it, however far. */
+  /** The relation and all relations that depend on it, transitively. */
   reached(relation: string): ReadonlySet<string> {
     let reached = this.#reached.get(relation);
     if (reached === undefined) {
@@ -165,7 +167,7 @@ export class Program {
     return reached;
   }
 
-  /** The relations themselves and all that is concluded from any of them. */
+  /** The relations and all that depend on any of them, transitively. */
   reachedFrom(relations: Iterable<string>): Set<string> {
     const from = new Set(relations);
     const [only] = from;
@@ -175,7 +177,7 @@ export class Program {
     return from;
   }
 
-  /** The relations themselves and all that rules conclude them from, however far. */
+  /** The relations and all that they depend on, transitively. */
   below(relations: Iterable<string>): Set<string> {
     const below = new Set(relations);
     const { reads } = this.#edges;
@@ -183,7 +185,10 @@ export class Program {
     return below;
   }
 
-  /** True where more facts can only mean more conclusions of the relation: nothing that it rests on looks for absence. */
+  /**
+   * True if the relation is monotone in the facts: neither it nor anything it depends on uses negation or
+   * aggregates.
+   */
   isMonotone(relation: string): boolean {
     this.#fromAbsence ??= new Set(
       this.rules
@@ -194,7 +199,7 @@ export class Program {
     return true;
   }
 
-  /** Between all relations, whatever the view: made when it is first asked for. */
+  /** The dependency graph over all relations, whatever the view; built on first use. */
   get #edges(): RuleGraph {
     if (this.#graph !== null) return this.#graph;
     const graph: RuleGraph = { readers: new Map(), reads: new Map() };
@@ -209,7 +214,9 @@ export class Program {
     return graph;
   }
 
-  /** Two relations are mutually recursive in a view exactly when their components are equal. */
+  /**
+   * The SCC of a relation in a view: two relations are mutually recursive exactly if the numbers are equal.
+   */
   component(view: ScopeChoice, relation: string): number {
     const key = viewKey(view);
     let components = this.#components.get(key);
@@ -220,7 +227,7 @@ export class Program {
     return components.of(relation);
   }
 
-  /** True where a rule of the relation reads it, or one that is mutually recursive with it, in the same view. */
+  /** True if a rule of the relation reads it, or a mutually recursive relation, in the same view. */
   isRecursive(view: ScopeChoice, relation: string): boolean {
     const component = this.component(view, relation);
     return this.rulesFor(view, relation).some(
@@ -231,14 +238,17 @@ export class Program {
   }
 
   /**
-   * The level of a relation in a view: above all that its rules read, but for what recurs with it. Views of scopes
-   * lie below the view of everything, which takes in what they conclude.
+   * The level (stratum) of a relation in a view: above everything that its rules read, except its own SCC.
+   * Views of scopes are below the view of everything, which includes their conclusions.
    */
   level(view: ScopeChoice, relation: string): number {
     return (view.kind === 'all' ? viewsOfScopes : 0) + this.component(view, relation);
   }
 
-  /** What the rules of the relation read in the view itself; null where rules without scope, or its own, conclude it not. */
+  /**
+   * The relations that the relation's rules read in the same view; null if no rule without scope, or of this
+   * scope, concludes it.
+   */
   #readIn(view: ScopeChoice, key: string, relation: string): string[] | null {
     const isHead = this.#unscoped.has(relation) || (view.kind === 'scope' && this.#scoped.has(relation));
     if (!isHead) return null;
@@ -253,7 +263,7 @@ function noteConstants(terms: readonly string[], constants: Set<string>): void {
   for (const term of terms) if (!isVariable(term)) constants.add(term);
 }
 
-/** Of all literals, those inside aggregates too, and of what aggregates come to. */
+/** Includes the literals inside aggregates, and the results of aggregates. */
 function noteConstantsOf(body: readonly Literal[], constants: Set<string>): void {
   for (const literal of body) {
     if (!isAggregate(literal)) noteConstants(literal.args, constants);
@@ -270,14 +280,14 @@ function linked(edges: Map<string, Set<string>>, from: string): Set<string> {
   return to;
 }
 
-/** The list of the key, made where there is none. */
+/** The list of the key; adds an empty one if there is none. */
 export function listOf<Item>(map: Map<string, Item[]>, key: string): Item[] {
   let list = map.get(key);
   if (list === undefined) map.set(key, (list = []));
   return list;
 }
 
-/** Relations that the atoms of a body name, inside aggregates and under `not` too. */
+/** The relations that the atoms of a body name, including those inside aggregates and under `not`. */
 export function relationsRead(body: readonly Literal[]): string[] {
   const found: string[] = [];
   for (const literal of body) {
@@ -287,7 +297,7 @@ export function relationsRead(body: readonly Literal[]): string[] {
   return found;
 }
 
-/** A relation on the way from where a search began. */
+/** A relation on the current depth-first path. */
 interface Visit {
   readonly relation: string;
   readonly reads: readonly string[];
@@ -295,9 +305,9 @@ interface Visit {
 }
 
 /**
- * Strongly connected components, found as far as someone asks: by Tarjan's algorithm from each relation that is asked for,
- * without recursion, since chains of rules can be long. A component's number is greater than those of all that it reads,
- * whatever is asked for first. A relation in no cycle has a component of its own.
+ * SCCs by Tarjan's algorithm, computed on demand from each relation asked for, and iterative, since chains of
+ * rules can be long. A component's number is greater than those of all components that it reads, whatever the
+ * order of the calls. A relation in no cycle is a component of its own.
  */
 class Components {
   readonly #readBy: (relation: string) => readonly string[] | null;
@@ -307,12 +317,12 @@ class Components {
   readonly #open: string[] = [];
   #count = 0;
 
-  /** `readBy`: the relations that a relation's rules read; null for one that is no part of the graph. */
+  /** `readBy`: the relations that a relation's rules read; null if it is not in the graph. */
   constructor(readBy: (relation: string) => readonly string[] | null) {
     this.#readBy = readBy;
   }
 
-  /** The number of the relation's component, -1 where it is no part of the graph. */
+  /** The number of the relation's component, -1 if it is not in the graph. */
   of(relation: string): number {
     const known = this.#component.get(relation);
     if (known !== undefined) return known;
@@ -345,7 +355,7 @@ class Components {
     if (order < (this.#low.get(relation) as number)) this.#low.set(relation, order);
   }
 
-  /** All that the relation reads was seen. */
+  /** Closes a relation after everything it reads was visited. */
   #leave(relation: string, reader: string | null): void {
     const lowest = this.#low.get(relation) as number;
     if (reader !== null) this.#lower(reader, lowest);

@@ -21,16 +21,16 @@ export interface Argument {
   readonly position: number;
 }
 
-/** What computes the rows of a table as a bitset relation. */
+/** Computes the rows of a table as a bitset relation. */
 export interface BitsetRows extends Consumer {
   readonly bytes: number;
-  /** True if the bits take more memory than the rows that they stand for. */
+  /** True if the bits take more memory than the rows. */
   readonly isWasteful: boolean;
   /** The table has been emptied. */
   forget(): void;
 }
 
-/** What was derived of a relation for the bound arguments that were asked for: one table of a tabled evaluation. */
+/** The rows derived for a relation and the bound arguments that were demanded: one table, as in tabling. */
 export interface Table extends Relation {
   readonly key: string;
   /** The relation's key, without the view. */
@@ -40,21 +40,24 @@ export interface Table extends Relation {
   /** Tuples of the bound arguments for which answers are wanted. */
   readonly demand: Derived;
   readonly rows: Derived;
-  /** Its rules with the tables their bodies read, the first created first; kept where proofs need them. */
+  /** Its rules with the tables that their bodies read, in order of creation; recorded if proofs need them. */
   readonly rules: BuiltRule[];
-  /** Relations that its rules need beside it: where they wait, what they group, what a rewriting added. */
+  /** Auxiliary relations of its rules: waiting rows, aggregate groups, relations added by a rewriting. */
   readonly extra: Derived[];
-  /** Computes its rows as a bitset relation; null: by its rules. */
+  /** Computes its rows as a bitset relation; null if its rules derive them. */
   bits: BitsetRows | null;
-  /** False where nothing that was asked since the rules last changed needed it: its rows are no known conclusions. */
+  /** False if no question since the rules last changed needed it: its rows are not known conclusions. */
   isKnown: boolean;
-  /** How its rows come about: not yet, by its rules for the keys in its demand, or out of a table that binds less. */
-  way: 'none' | 'keyed' | 'relaxed';
-  /** From so many keys on it is looked at whether they are too many to derive for each. */
+  /**
+   * How its rows are derived: not yet, by its rules for the keys in its demand, or from a table with fewer
+   * bound arguments.
+   */
+  way: 'none' | 'keyed' | 'generalized';
+  /** Number of demanded keys at which to reconsider whether they are too many to derive one by one. */
   nextLook: number;
-  /** What ends the joins of its rules. What they concluded is looked after still. */
+  /** Ends the joins of its rules. Their conclusions are still maintained. */
   readonly stops: (() => void)[];
-  /** What takes its rules away altogether, once their joins have been ended. */
+  /** Removes its rules, after their joins have ended. */
   readonly removals: (() => void)[];
 }
 
@@ -68,7 +71,10 @@ export interface BuiltBody {
   readonly groups: Map<AggregateLiteral, BuiltGroup>;
 }
 
-/** The braces of an aggregate: their tuples are of `headTerms`, the shared variables and those before the colon. */
+/**
+ * The body of an aggregate; its tuples have the columns `headTerms`: the shared variables, then those before
+ * the colon.
+ */
 export interface BuiltGroup {
   readonly source: GroupSource;
   readonly headTerms: readonly string[];
@@ -91,20 +97,21 @@ export interface StoredSource {
 export interface DerivedSource {
   readonly kind: 'derived';
   readonly rows: Derived;
-  /** Where the atom is demanded, with the positions of its arguments that are bound by then. */
+  /** Where the atom is demanded, and which argument positions are bound at that point. */
   readonly demand: Derived;
   readonly boundPositions: readonly number[];
 }
 
-/** A positive atom of a body with where its rows come from. */
+/** A positive atom of a body and the source of its rows. */
 export interface BodyAtom {
   readonly literal: AtomLiteral;
   readonly source: StoredSource | DerivedSource;
 }
 
 /**
- * The relation of an aggregate's tuples: the shared variables first, then those before the colon. One whose tuples are the
- * matches of a single atom has none, and reads what that reads: see `BodyCompiler`.
+ * The relation of an aggregate's tuples: the shared variables first, then those before the colon. If the
+ * tuples are the matches of a single atom, it has no relation of its own and reads the atom's: see
+ * `BodyCompiler`.
  */
 export interface GroupSource {
   readonly kind: 'group';
@@ -113,5 +120,8 @@ export interface GroupSource {
   readonly shared: readonly string[];
 }
 
-/** What must be at its fixpoint before a filter can be done: the relation of an absence, the group of an aggregate. */
+/**
+ * What must be at its fixpoint before a filter is evaluated: the relation of a negated atom, the group of an
+ * aggregate.
+ */
 export type Barrier = DerivedSource | GroupSource;

@@ -7,29 +7,20 @@ import type { Program, ViewRule } from '../model/program.ts';
 import { type Overlay, viewKey } from '../model/reader.ts';
 import type { Argument, Table } from '../model/table.ts';
 
-/**
- * Where binding an argument is not worth its while.
- *
- * A table derives for the keys that are demanded of it and pays for every key. Where most of what an argument can be is
- * demanded, its relation derived for whatever that argument is costs little more than the keys do, and in a recursion
- * often much less: every key has its own fixpoint, whole relations share one. What an argument can be is bounded by the
- * stored columns that its values come from. It is an estimate of cost alone: either way gives the same answers.
- */
+/** With fewer keys, generalization is not considered. */
+export const minKeys = 16;
+/** An argument is left free once this share of its values is demanded. */
+const minDemandedShare = 1 / 4;
+/** A whole relation is demanded at once if this share of an argument's values is certain to be. */
+const minCoveredShare = 3 / 4;
+/** Rules are followed to this depth. */
+const maxDepth = 3;
+/** Counts are repeated only after a column has grown by this factor. */
+const recountGrowth = 1.1;
+/** Rows scanned at most per possible value. */
+const maxRowsPerValue = 64;
 
-/** From so many keys on it is worth a look. */
-export const fewKeys = 16;
-/** An argument is left free once this part of its values is demanded. */
-const greatPart = 1 / 4;
-/** A whole relation is demanded at once where this part of an argument's values is certain to be. */
-const greatestPart = 3 / 4;
-/** Rules are followed so far down. */
-const deepest = 3;
-/** Columns that have grown by less are not looked at again. */
-const grownPart = 1.1;
-/** Rows of a column that are looked at for each value that there may be. */
-const rowsForValue = 64;
-
-/** What is known of stored facts and rules. */
+/** The facts and rules from which estimates are made. */
 interface Known {
   readonly facts: FactStore;
   readonly program: Program;
@@ -37,35 +28,37 @@ interface Known {
   readonly values: ColumnValues;
 }
 
-/** An argument position of a stored relation. */
+/** A column of a stored relation. */
 interface Column {
   readonly stored: StoredRelation;
   readonly position: number;
 }
 
-/** How many different values stored columns have together, counted again when they have grown. */
+/** Counts the distinct values of stored columns, cached until the columns have grown. */
 export class ColumnValues {
   readonly #counted = new Map<string, { readonly rows: number; readonly values: number }>();
 
-  /** About so many; dead rows count. */
+  /** The approximate number of distinct values in all columns together, dead rows included. */
   of(columns: readonly Column[]): number {
     const key = columns.map(nameOf).sort().join('\n');
     const rows = rowsOf(columns);
     const known = this.#counted.get(key);
-    if (known !== undefined && known.rows <= rows && rows <= known.rows * grownPart) return known.values;
+    if (known !== undefined && known.rows <= rows && rows <= known.rows * recountGrowth) return known.values;
     const values = countOf(columns);
     this.#counted.set(key, { rows, values });
     return values;
   }
 
-  /** True unless they certainly have at most `most` values: where it is not worth counting too. */
+  /**
+   * True unless the columns certainly have at most `most` values; true as well if counting is not worth it.
+   */
   areMore(columns: readonly Column[], most: number): boolean {
     const rows = rowsOf(columns);
-    return rows > most && (rows > most * rowsForValue || this.of(columns) > most);
+    return rows > most && (rows > most * maxRowsPerValue || this.of(columns) > most);
   }
 }
 
-/** How many different ids; a bit for each, since there may be millions and this is done in one turn. */
+/** The number of distinct ids, by a bitset, since there may be millions and this runs in one turn. */
 function countOf(columns: readonly Column[]): number {
   let greatest = 0;
   for (const { stored, position } of columns) {
@@ -99,8 +92,14 @@ function rowsOf(columns: readonly Column[]): number {
 }
 
 /**
- * The bound positions of the table (ascending) without those that are to be left free, for the keys in its demand. One is
- * left free where each combination of the others is demanded with a great part of all the values that it can have.
+ * Generalizes demand: the table's bound positions (ascending) without those to leave free, given the keys in
+ * its demand. A position is left free if each combination of the others is demanded with at least
+ * `minDemandedShare` of the values that it can have.
+ *
+ * A table derives per demanded key and pays for every key. If most values that an argument can have are
+ * demanded, deriving the relation for any value costs little more, and in a recursion often much less: every
+ * key has its own fixpoint, a whole relation shares one. The possible values are bounded by the stored
+ * columns from which they come. The choice is by estimated cost alone; the answers are the same.
  */
 export function positionsToBind(table: Table, known: Known): readonly number[] {
   let positions = table.boundPositions;
@@ -108,7 +107,7 @@ export function positionsToBind(table: Table, known: Known): readonly number[] {
   for (let at = 0; at < positions.length; ) {
     const rest = positions.filter((_, index) => index !== at);
     const others = projected(keys, at);
-    const most = Math.floor(keys.count / others.count / greatPart);
+    const most = Math.floor(keys.count / others.count / minDemandedShare);
     const argument = { relation: table, view: table.view, position: positions[at] as number };
     if (hasMoreValues(argument, most, known)) at++;
     else [positions, keys, at] = [rest, others, 0];
@@ -116,7 +115,7 @@ export function positionsToBind(table: Table, known: Known): readonly number[] {
   return positions;
 }
 
-/** The tuples without one of their columns. */
+/** The tuples without one column. */
 function projected(rows: Tuples, without: number): Tuples {
   const kept = [...rows.columns.keys()].filter((column) => column !== without);
   const found = new Tuples(kept.length);
@@ -130,21 +129,24 @@ function projected(rows: Tuples, without: number): Tuples {
 }
 
 /**
- * True where the values that the first argument takes are certain to be most of those that the other can have: to demand all
- * of the other's relation at once is less work than to demand it value by value.
+ * True if the values of the first argument certainly cover most values that the other can have: demanding the
+ * other's whole relation is then less work than value by value.
  */
 export function coversMost(from: Argument, asked: Argument, known: Known): boolean {
   const least = leastValues(from, known, 0);
-  return least >= fewKeys && !hasMoreValues(asked, Math.floor(least / greatestPart), known);
+  return least >= minKeys && !hasMoreValues(asked, Math.floor(least / minCoveredShare), known);
 }
 
-/** The argument takes about so many values at least: those stored, or those of one of its rules that is a single atom. */
+/**
+ * A lower bound, about, of the argument's number of values: those stored, or those of a rule whose body is
+ * one atom.
+ */
 function leastValues({ relation, view, position }: Argument, known: Known, depth: number): number {
   const { predicate, arity, negated } = relation;
   const stored = known.facts.relation(predicate, arity, negated);
   const isSeen = stored !== null && view.kind === 'all';
   let most = isSeen ? Math.min(stored.live, known.values.of([{ stored, position }])) : 0;
-  if (depth === deepest) return most;
+  if (depth === maxDepth) return most;
   for (const { record, bodyView } of known.program.rulesFor(view, relationKey(predicate, arity, negated))) {
     const { head, body } = record.rule;
     const [atom] = body;
@@ -159,8 +161,8 @@ function leastValues({ relation, view, position }: Argument, known: Known, depth
 }
 
 /**
- * True unless the argument certainly has at most `most` values. Looks at as many columns and rules as that is worth: where
- * they are more, the answer is yes.
+ * True unless the argument certainly has at most `most` values. Looks at no more columns and rules than that
+ * pays; beyond, the answer is true.
  */
 function hasMoreValues(asked: Argument, most: number, known: Known): boolean {
   const open = [asked];
@@ -168,7 +170,7 @@ function hasMoreValues(asked: Argument, most: number, known: Known): boolean {
   const columns = new Map<string, Column>();
   let others = 0;
   for (const argument of open) {
-    if (open.length > most + fewKeys) return true;
+    if (open.length > most + minKeys) return true;
     const { relation, view, position } = argument;
     const { predicate, arity, negated } = relation;
     const stored = known.facts.relation(predicate, arity, negated);
@@ -191,8 +193,8 @@ function keyOf({ relation: { predicate, arity, negated }, view, position }: Argu
 }
 
 /**
- * The argument of the body that the variable's values come from: one that counts already, else the smallest stored one, else
- * one that is derived. null where no atom binds it.
+ * The body argument from which the variable's values come: preferably one already counted, else the smallest
+ * stored one, else a derived one. null if no atom binds it.
  */
 function sourceOf(
   variable: string,

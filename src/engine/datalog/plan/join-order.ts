@@ -3,7 +3,7 @@ import { isVariable } from '../../contract/language.ts';
 import type { BodyPlan, Filter } from '../../language/order.ts';
 import { isAggregate, isPositiveAtom } from '../../language/terms.ts';
 
-/** The filters of a whole body, in the order of its plan. */
+/** The filters of a body, in the order of its plan. */
 export function filtersOf(body: readonly Literal[], plan: BodyPlan): Filter[] {
   const filters: Filter[] = [];
   for (const { index, binds, shared, inner } of plan.steps) {
@@ -16,7 +16,10 @@ export function filtersOf(body: readonly Literal[], plan: BodyPlan): Filter[] {
   return filters;
 }
 
-/** Adds to `bound` what the filters bind once their needs are met; returns those whose needs are not. */
+/**
+ * Adds to `bound` the variables that filters bind once their needs are met; returns the filters whose needs
+ * are not.
+ */
 export function spread(filters: readonly Filter[], bound: Set<string>): Filter[] {
   let open = [...filters];
   for (let before = -1; before !== open.length; ) {
@@ -30,10 +33,10 @@ export function spread(filters: readonly Filter[], bound: Set<string>): Filter[]
   return open;
 }
 
-/** Rows that a literal is expected to match for one binding of what is bound so far. */
+/** The number of rows that a literal is expected to match for one binding of the bound variables. */
 export type Estimate = (literal: AtomLiteral, bound: ReadonlySet<string>) => number;
 
-/** The atom to join next: the least estimate, then the order of the list; null where none is left. */
+/** The atom to join next, greedily: the least estimate, ties in list order; null if none is left. */
 export function cheapest(
   atoms: readonly AtomLiteral[],
   bound: ReadonlySet<string>,
@@ -51,7 +54,7 @@ export function cheapest(
   return best;
 }
 
-/** How many arguments are constants or bound variables. */
+/** The number of arguments that are constants or bound variables. */
 export function boundArguments(literal: AtomLiteral, bound: ReadonlySet<string>): number {
   let count = 0;
   for (const term of literal.args) if (!isVariable(term) || bound.has(term)) count++;

@@ -7,22 +7,9 @@ import { type Program, relationsRead, type ViewRule } from '../model/program.ts'
 import { viewKey } from '../model/reader.ts';
 import type { Table } from '../model/table.ts';
 
-/**
- * Factoring of linear recursion (Naughton, Ramakrishnan, Sagiv and Ullman 1989).
- *
- * Asked with the first argument bound, `tc(?x, ?z) :- edge(?x, ?y), tc(?y, ?z)` demands `tc` of every node that is
- * reached, and would derive the whole closure among them. But what it passes on in the free arguments comes back
- * unchanged, so it is enough to know which nodes a demanded one reaches:
- *
- *     reach(k, k) :- demand(k).
- *     reach(k, y) :- reach(k, x), edge(x, y).
- *     tc(k, z)    :- reach(k, x), <the rules that do not recur, with x for their first argument>.
- *
- * Rules that recur with the bound arguments unchanged (`tc(?x, ?z) :- tc(?x, ?y), edge(?y, ?z)`) stay as they are
- * beside these: they only append at the other end.
- */
+/** One rule of a factored linear recursion. */
 export interface FactoredPart {
-  /** null for what is no rule of its own. */
+  /** null if the part comes from no rule. */
   readonly ruleId: string | null;
   readonly target: 'reach' | 'rows';
   readonly demand: 'demand' | 'reach' | 'rows';
@@ -31,19 +18,36 @@ export interface FactoredPart {
   readonly demandTerms: readonly string[];
   /** null: the stored facts of the relation itself, whose arguments are the head's. */
   readonly body: readonly Literal[] | null;
-  /** The whole rule: which filter binds which variable is decided by all of it. */
+  /** The whole rule: its plan decides which filter binds which variable. */
   readonly rule: Rule | null;
 }
 
-/** An exit does not recur; `right` recurs with its free arguments unchanged, `left` with the bound ones. */
+/**
+ * An exit rule is not recursive; `right` recurs with its free arguments unchanged, `left` with the bound
+ * ones.
+ */
 export type Recursion =
   | { readonly kind: 'exit' }
   | { readonly kind: 'right' | 'left'; readonly recursive: AtomLiteral };
 
-/** A relation asked with some arguments bound. */
+/** A relation asked for with some arguments bound. */
 type Asked = Pick<Table, 'view' | 'relation' | 'boundPositions' | 'freePositions'>;
 
-/** The factored program of the table, or null where the recursion is not of that kind or needs no factoring. */
+/**
+ * Factors linear recursion (Naughton, Ramakrishnan, Sagiv and Ullman 1989). Returns null if the recursion is
+ * not of that kind or needs no factoring.
+ *
+ * Asked with the first argument bound, `tc(?x, ?z) :- edge(?x, ?y), tc(?y, ?z)` demands `tc` of every
+ * reachable node, and would derive the whole closure among them. But the free arguments are passed through
+ * unchanged, so it suffices to know which nodes a demanded one reaches:
+ *
+ *     reach(k, k) :- demand(k).
+ *     reach(k, y) :- reach(k, x), edge(x, y).
+ *     tc(k, z)    :- reach(k, x), <the exit rules, with x as first argument>.
+ *
+ * Rules that recur with the bound arguments unchanged (`tc(?x, ?z) :- tc(?x, ?y), edge(?y, ?z)`) stay as they
+ * are: they only append at the other end.
+ */
 export function factorLinearRecursion(
   table: Table,
   rules: readonly ViewRule[],
@@ -69,17 +73,17 @@ export function factorLinearRecursion(
   return [start, storedFacts(table), ...parts];
 }
 
-/** What the parts have in common that stand for no rule. */
+/** The common fields of parts that come from no rule. */
 function own(table: Table): Pick<FactoredPart, 'ruleId' | 'view' | 'rule'> {
   return { ruleId: null, view: table.view, rule: null };
 }
 
-/** Variables for the arguments that were demanded; no rule can name them. */
+/** Variables for the demanded arguments; no rule can name them. */
 function seedsOf(table: Table): string[] {
   return table.boundPositions.map((_, at) => `?seed ${at}`);
 }
 
-/** The seeds, then those of the terms that stand in bound positions. */
+/** The seeds, then the terms in bound positions. */
 function reachTerms(table: Table, terms: readonly string[]): string[] {
   return [...seedsOf(table), ...table.boundPositions.map((position) => terms[position] as string)];
 }
@@ -93,7 +97,7 @@ function seededHead(table: Table, head: readonly string[]): string[] {
   });
 }
 
-/** What a node that is reached has stored, the demanded one has. */
+/** The demanded node gets the stored facts of every node that it reaches. */
 function storedFacts(table: Table): FactoredPart {
   const terms = Array.from({ length: table.arity }, (_, position) => `?${position}`);
   const headTerms = seededHead(table, terms);
@@ -141,7 +145,7 @@ function partOf(table: Table, rule: ViewRule, kind: Recursion): FactoredPart {
   };
 }
 
-/** How the rule recurs, or null where it does in a way that cannot be factored. */
+/** How the rule recurs; null if its recursion cannot be factored. */
 export function recursionOf(table: Asked, rule: ViewRule, program: Program): Recursion | null {
   const { body, head } = rule.record.rule;
   if (viewKey(rule.bodyView) !== viewKey(table.view)) return { kind: 'exit' };
@@ -170,8 +174,8 @@ export function recursionOf(table: Asked, rule: ViewRule, program: Program): Rec
 }
 
 /**
- * True where the arguments at `positions` go through the rule untouched: the same distinct variables in head and
- * recursive atom, found nowhere else in the rule.
+ * True if the rule passes the arguments at `positions` through unchanged: the same distinct variables in head
+ * and recursive atom, and nowhere else in the rule.
  */
 function passesOn(
   positions: readonly number[],
@@ -195,7 +199,7 @@ function passesOn(
   });
 }
 
-/** Variables bound by the head's bound arguments, the literals, and what the rule's filters bind then. */
+/** The variables bound by the head's bound arguments and the literals, and then by the rule's filters. */
 function boundBy(table: Asked, rule: Rule, rest: readonly Literal[]): Set<string> {
   const bound = new Set<string>();
   for (const position of table.boundPositions) bound.add(rule.head.args[position] as string);

@@ -1,29 +1,34 @@
 import type { StoredRelation } from '../../store/stored-relation.ts';
 
-/**
- * How many rows of a stored relation have one value in a column, on average: estimated from a sample, so that it takes as long
- * for a million rows as for a thousand. It chooses between orders of a join, and answers never depend on it.
- */
-const mostSampled = 1024;
-/** Columns that have grown or shrunk by less are not looked at again. */
-const grownPart = 1.5;
-/** Halvings after which the number of values is near enough. */
+/** Rows sampled of a column. */
+const maxSampled = 1024;
+/** Columns are sampled again after they grew or shrank by this factor. */
+const resampleGrowth = 1.5;
+/** Bisection steps of the estimate. */
 const halvings = 24;
 
+/**
+ * Estimates how many rows of a stored relation share one value of a column, on average. The estimate comes
+ * from a sample, so it takes as long for a million rows as for a thousand; it only affects join order, never
+ * answers.
+ */
 export class Selectivity {
   readonly #values = new WeakMap<
     StoredRelation,
     Map<number, { readonly rows: number; readonly values: number }>
   >();
 
-  /** Rows with one value at the position; dead rows count as others do. At least 1, but for an empty relation. */
+  /**
+   * The average number of rows per value at the position, counting tombstones among the rows sampled. At
+   * least 1, but 0 for an empty relation.
+   */
   of(stored: StoredRelation, position: number): number {
     const { count, live } = stored;
     if (count === 0) return 0;
     let byPosition = this.#values.get(stored);
     if (byPosition === undefined) this.#values.set(stored, (byPosition = new Map()));
     let known = byPosition.get(position);
-    if (known === undefined || count > known.rows * grownPart || count * grownPart < known.rows) {
+    if (known === undefined || count > known.rows * resampleGrowth || count * resampleGrowth < known.rows) {
       known = { rows: count, values: valuesOf(stored.columns[position] as Int32Array, count) };
       byPosition.set(position, known);
     }
@@ -31,15 +36,17 @@ export class Selectivity {
   }
 }
 
-/** About how many different values the first `count` rows have. */
+/** The approximate number of distinct values in the first `count` rows. */
 function valuesOf(column: Int32Array, count: number): number {
-  const sampled = Math.min(count, mostSampled);
+  const sampled = Math.min(count, maxSampled);
   const seen = new Set<number>();
   for (let at = 0; at < sampled; at++) seen.add(column[Math.floor((at * count) / sampled)] as number);
   return sampled === count ? seen.size : likelyValues(seen.size, sampled, count);
 }
 
-/** Of `most` values or fewer, all equally frequent: how many there are where so many rows taken at random have `seen`. */
+/**
+ * Estimates the number of equally frequent values, at most `most`, from the number seen in a random sample.
+ */
 function likelyValues(seen: number, sampled: number, most: number): number {
   let [low, high] = [seen, most];
   for (let step = 0; step < halvings; step++) {

@@ -78,7 +78,7 @@ const timeout = 3_600_000;
 /** Set by `npm run test:mutants` where it has lowered the limits from which on tables are dropped. */
 const areLimitsLow = process.env['LIMITS'] === 'low';
 /** Tables filled from those that bind less that were looked at: without rows of their own rules, and with. */
-const relaxed = { fromTheFirst: 0, later: 0 };
+const generalized = { fromTheFirst: 0, later: 0 };
 /** Tables looked at whose rules aggregate what a single atom matches, without a relation of their own, and with one. */
 const grouped = { without: 0, within: 0 };
 const everything = { kind: 'all' } as const;
@@ -250,7 +250,7 @@ async function lookAt(
         await expectTruth(set, reader, unlimited());
       }
       for (const { way, removals, extra } of set.tables.values()) {
-        if (way === 'relaxed') relaxed[removals.length > 1 ? 'later' : 'fromTheFirst']++;
+        if (way === 'generalized') generalized[removals.length > 1 ? 'later' : 'fromTheFirst']++;
         if (extra.some(({ name }) => name === 'waiting'))
           grouped[extra.some(({ name }) => name === 'group') ? 'within' : 'without']++;
       }
@@ -457,9 +457,9 @@ test.each([
   ['later', 1],
   ['fromTheFirst', 5],
 ] as const)('some of these cases have tables filled so (%s, seed %i)', async (when, seed) => {
-  relaxed.fromTheFirst = relaxed.later = 0;
+  generalized.fromTheFirst = generalized.later = 0;
   await changeInTurn(demands['demands'] as Flavour, seed, demandCase);
-  expect(relaxed[when]).toBeGreaterThan(0);
+  expect(generalized[when]).toBeGreaterThan(0);
 });
 
 const chains: Record<string, Flavour> = {

@@ -2,20 +2,13 @@ import { overdelete, phases, type Support, type Watcher } from '../model/derived
 import type { TableSet } from './table-set.ts';
 
 /**
- * Upkeep: a settled set of tables made true again after facts came and went, in proportion to what that affects.
- *
- * Level by level, lowest first (`WorkList`). What lost its justification is killed, and all that this was a premise of
- * in the level, before anything is looked at again: else two rows that have only each other would keep each other. Then
- * each dead row is looked at for another reason, then what is new or revived is joined. Only when the level has come to
- * rest do those above hear what really went: what was killed and revived is no change to them. Rows that wait for an
- * absence or an aggregate whose relation changed lose what they concluded and are tested again.
+ * A relation may lose this many rows, or 1 in `deletionDivisor` of its rows, before it is derived from
+ * scratch instead.
  */
+const maxDeletedRows = 20_000;
+const deletionDivisor = 4;
 
-/** A relation may lose so many rows, or this part of its rows, before it is derived afresh instead. */
-const fewKilled = 20_000;
-const largestPart = 4;
-
-/** Gives up what was begun: what is not settled stays alive, to be dropped by whoever called. */
+/** Abandons maintenance: rows not settled stay alive, and the caller must drop them. */
 export function abandonMaintenance(set: TableSet): void {
   set.work.clear();
   set.clearDeltas();
@@ -29,7 +22,16 @@ export function abandonMaintenance(set: TableSet): void {
   }
 }
 
-/** Kills what the dead rows were premises of, in their own level. False where too much has died. */
+/**
+ * The overdelete step: deletes what the dead rows support in their own level. False if too much has died.
+ *
+ * Delete and rederive (DRed), one level (SCC) at a time, lowest first (`WorkList`), at a cost in proportion
+ * to what a change affects. Rows whose justification is gone are deleted, and everything that they support in
+ * the level, before any row is checked: else two rows that support only each other would survive. Then every
+ * dead row is checked for another derivation, then new and revived rows are joined. Only when the level is at
+ * its fixpoint do the levels above get the net change: a row deleted and revived is no change. Rows that wait
+ * for a negated atom or an aggregate whose relation changed lose their conclusions and are tested again.
+ */
 export function propagateDeletions(set: TableSet, support: Support): boolean {
   const { overdeleted, derived } = support;
   support.overdeleted = [];
@@ -39,10 +41,12 @@ export function propagateDeletions(set: TableSet, support: Support): boolean {
     });
   for (const row of overdeleted) support.toRederive.push(row);
   set.work.add(derived, phases.check);
-  return support.deleted.length <= Math.max(fewKilled, derived.rows.count / largestPart);
+  return support.deleted.length <= Math.max(maxDeletedRows, derived.rows.count / deletionDivisor);
 }
 
-/** Tells the levels above what has gone from this one, and those that wait what has changed at all. */
+/**
+ * Propagates the net deletions of this level to the levels above, and all its changes to the waiting rows.
+ */
 export function notifyHigherLevels(set: TableSet, support: Support): void {
   const { derived, deleted, rederived, watchers } = support;
   const { rows, level } = derived;
@@ -50,7 +54,7 @@ export function notifyHigherLevels(set: TableSet, support: Support): void {
   support.rederived = [];
   for (const { row, height } of deleted) {
     const isDead = rows.isDead(row);
-    // Where heights count, a row that came back higher is no longer what others took it for.
+    // With heights, a row that was revived with a greater height is not the premise that others had.
     if (!isDead && (rows.heights === null || (rows.heights.of[row] as number) <= height)) continue;
     if (isDead) rows.bury(row);
     set.justifications.dependents(support, row, (target, at) => {
@@ -63,15 +67,15 @@ export function notifyHigherLevels(set: TableSet, support: Support): void {
     support.propagatedCount = rows.count;
     return;
   }
-  const tell = (row: number): void => {
+  const retest = (row: number): void => {
     for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);
   };
-  for (const row of rederived) tell(row);
-  for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) tell(row);
+  for (const row of rederived) retest(row);
+  for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) retest(row);
   support.propagatedCount = rows.count;
 }
 
-/** Has the waiting rows that the changed row concerns tested again; what they concluded dies until then. */
+/** Tests again the waiting rows that the changed row affects; until then their conclusions are deleted. */
 export function retestWaiting(
   set: TableSet,
   watcher: Watcher,

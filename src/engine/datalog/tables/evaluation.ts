@@ -15,56 +15,61 @@ import type { Table } from '../model/table.ts';
 import { propagateDeletions, notifyHigherLevels } from './delete-rederive.ts';
 
 /**
- * One evaluation: a set of tables brought to its fixpoint for one pinned reader, in slices.
- *
- * Between slices it lets everything else run; writes that arrive meanwhile do not show, since the reader is pinned.
- * A limit or a cancelled signal ends it with an error; what the set holds then is not complete, and whoever owns
- * the set drops it.
+ * The limits of one evaluation. Exceeding one, or a cancelled signal, ends the evaluation with an error; its
+ * tables are then incomplete, and their owner drops them.
  */
 export interface EvaluationLimits {
   readonly timeoutMs: number;
   readonly maxDerivations: number;
-  /** Bytes that the set may come to hold. */
+  /** Bytes that the table set may take. */
   readonly memory: MemoryBudget;
   readonly signal: Pick<AbortSignal, 'aborted'>;
-  /** How long upkeep is waited for, all in all, before tables of one's own are made; without end unless given. */
+  /**
+   * How long, in total, to wait for maintenance by others before using private tables; unlimited by default.
+   */
   readonly patienceMs?: number;
 }
 
-/** Lets everything else that waits run, then resolves. */
+/** Lets all other waiting work run, then resolves. */
 export type Pause = () => Promise<void>;
 
-/** How long a slice holds the thread, in milliseconds. */
+/** How long a slice may hold the thread, in milliseconds. */
 export const sliceMs = 5;
-/** A step can look through many rows that a filter turns down. */
-export const stepsBetweenLooks = 1024;
+/** Steps between two looks at the clock; one step can scan many rows that a filter rejects. */
+export const stepsBetweenChecks = 1024;
 const chunkRows = 4096;
-/** Measuring memory takes at most this part of the time. */
-const timesMeasuring = 20;
-/** And after so many derivations: a measurement that the machine held up is no reason to look away for long. */
-const derivationsBetween = 65_536;
+/** Measuring memory takes at most 1 in this many parts of the time. */
+const measuringDivisor = 20;
+/**
+ * Memory is also measured after this many derivations, since a slow measurement must not delay the next for
+ * long.
+ */
+const maxUnmeasuredDerivations = 65_536;
 
-/** Refuses to go on for a client that waits no more. */
+/** Throws an `AbortError` if the client no longer waits. */
 export function refuseGone(signal: Pick<AbortSignal, 'aborted'>): void {
   if (signal.aborted) throw new DOMException('the client has gone', 'AbortError');
 }
 
-/** Milliseconds to the microsecond. */
+/** Rounds milliseconds to the microsecond. */
 export function toMicroseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }
 
-/** Keeps track of slices and limits for everything that one question does. */
+/**
+ * Slices and limits of everything that one question does. Between slices all other work can run; writes that
+ * arrive meanwhile are not visible, since the reader is pinned.
+ */
 export class Pacer {
   readonly limits: EvaluationLimits;
   readonly #pause: Pause;
   readonly startedAt = performance.now();
   derivations = 0;
-  /** How long upkeep was waited for, in milliseconds. */
+  /** Milliseconds spent waiting for maintenance by others. */
   waitedMs = 0;
   #sliceStartedAt = this.startedAt;
   #nextMeasureAt = 0;
-  /** Derivations by the last measurement. */
+  /** Derivations at the last measurement of memory. */
   #measuredDerivations = 0;
 
   constructor(limits: EvaluationLimits, pause: Pause) {
@@ -76,12 +81,12 @@ export class Pacer {
     return performance.now() - this.startedAt;
   }
 
-  /** The same to the microsecond, as answers tell it. */
+  /** `elapsedMs` to the microsecond, as answers report it. */
   get elapsedRounded(): number {
     return toMicroseconds(this.elapsedMs);
   }
 
-  /** True when it is time to let others run. */
+  /** True if it is time to let others run. */
   get isSliceOver(): boolean {
     return performance.now() - this.#sliceStartedAt > sliceMs;
   }
@@ -90,7 +95,7 @@ export class Pacer {
     return this.waitedMs < (this.limits.patienceMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Refuses what is over a limit. */
+  /** Throws if a limit is exceeded. */
   look(): void {
     const { signal, timeoutMs, maxDerivations } = this.limits;
     refuseGone(signal);
@@ -100,18 +105,20 @@ export class Pacer {
       throw this.exceeded('maxDerivations', `the question needed more than ${maxDerivations} derivations`);
   }
 
-  /** True where so much was derived since memory was measured that it is to be measured again. */
-  get hasDerivedMuch(): boolean {
-    return this.derivations - this.#measuredDerivations >= derivationsBetween;
+  /** True if enough was derived since memory was last measured to measure it again. */
+  get isMeasurementDue(): boolean {
+    return this.derivations - this.#measuredDerivations >= maxUnmeasuredDerivations;
   }
 
-  /** Refuses what takes too much memory. Measured now and then: over thousands of tables that takes its time. */
+  /**
+   * Throws if too much memory is taken. Measures only now and then, because thousands of tables take a while.
+   */
   lookAtMemory(measured: { readonly bytes: number; readonly holder?: MemoryHolder | null }): void {
     const start = performance.now();
-    if (start < this.#nextMeasureAt && !this.hasDerivedMuch) return;
+    if (start < this.#nextMeasureAt && !this.isMeasurementDue) return;
     this.#measuredDerivations = this.derivations;
     const { bytes } = measured;
-    this.#nextMeasureAt = start + (performance.now() - start) * timesMeasuring;
+    this.#nextMeasureAt = start + (performance.now() - start) * measuringDivisor;
     const { memory } = this.limits;
     if (!memory.fits(bytes, measured.holder ?? null))
       throw this.exceeded(
@@ -120,7 +127,7 @@ export class Pacer {
       );
   }
 
-  /** Looks at the limits, and lets others run where the slice is over. */
+  /** Checks the limits, and lets others run if the slice is over. */
   async breathe(): Promise<void> {
     this.look();
     if (this.isSliceOver) await this.rest();
@@ -134,7 +141,7 @@ export class Pacer {
     this.look();
   }
 
-  /** The error; where it is a limit that was met below, by who does not know how long it took, with that. */
+  /** The error; a limit error from code that does not know the elapsed time gets it added. */
   withElapsed(error: unknown): unknown {
     if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') return error;
     if (error.members['elapsedMs'] !== undefined) return error;
@@ -151,7 +158,7 @@ export class Pacer {
   }
 }
 
-/** True when the work is done, false when patience is; rejects with what a limit says that is met before. */
+/** True once the work is done, false if patience runs out first; rejects if a limit is exceeded before. */
 export async function waitFor(work: Promise<void>, pacer: Pacer): Promise<boolean> {
   let isOver = false;
   const over = work.then(() => {
@@ -165,14 +172,14 @@ export async function waitFor(work: Promise<void>, pacer: Pacer): Promise<boolea
   return isOver;
 }
 
-/** Adds a tuple to a table's demand. True where it was not there. */
+/** Adds a tuple to a table's demand. True if it is new. */
 export function demand(set: TableSet, table: Table, tuple: Int32Array): boolean {
   return put(table.demand, tuple, 0, set.work);
 }
 
 /**
- * Works until nothing is left to do. False where so much died that it is cheaper to derive afresh: then the set is
- * as it happened to be, and what the change reaches is to be dropped.
+ * Runs the work list to its fixpoint. False if so much was deleted that deriving from scratch is cheaper: the
+ * set is then in an intermediate state, and everything that the change reaches must be dropped.
  */
 export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promise<boolean> {
   const joined = new Set<Derived>();
@@ -184,8 +191,8 @@ export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promi
       pacer.lookAtMemory(set);
       await pacer.breathe();
     } else if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
-    // Rows that come many at a time may be too many within one slice.
-    else if (pacer.hasDerivedMuch) pacer.lookAtMemory(set);
+    // Joins that produce many rows at a time may exceed the limit within one slice.
+    else if (pacer.isMeasurementDue) pacer.lookAtMemory(set);
   }
   for (const derived of joined) derived.settled = derived.rows.count;
   return true;
@@ -206,25 +213,28 @@ async function process(
   }
   if (phase === phases.join) {
     item.prepare?.();
-    await joinNews(set, item, reader, pacer);
+    await joinDelta(set, item, reader, pacer);
     if (item.rows.count > item.done || item.again.length > 0) set.work.add(item, phases.join);
     return true;
   }
   const { support } = item;
   if (support === null) return true;
   if (phase === phases.kill) return propagateDeletions(set, support);
-  if (phase === phases.check) await lookForOtherReasons(set, support, reader, pacer);
+  if (phase === phases.check) await rederive(set, support, reader, pacer);
   else notifyHigherLevels(set, support);
   return true;
 }
 
-/** Joins the next chunk of the delta, and what is to be joined again, with everything that reads the relation. */
-async function joinNews(set: TableSet, derived: Derived, reader: Reader, pacer: Pacer): Promise<void> {
+/**
+ * Semi-naive step: joins the next chunk of the delta, and rows to be joined again, with every consumer of the
+ * relation.
+ */
+async function joinDelta(set: TableSet, derived: Derived, reader: Reader, pacer: Pacer): Promise<void> {
   const from = derived.done;
   const to = Math.min(derived.rows.count, from + chunkRows);
   derived.claimed = to;
   if (to > from) await joinAll(set, derived, { reader, pacer, from, to, list: null, done: from });
-  // What starts rows of bits is dropped by its own join where these are not worth it.
+  // A bitset table that turns out sparse removes its own starting relation during the join.
   derived.done = Math.min(to, derived.rows.count);
   if (derived.again.length === 0) return;
   const list = [...new Set(derived.again)];
@@ -232,13 +242,8 @@ async function joinNews(set: TableSet, derived: Derived, reader: Reader, pacer: 
   await joinAll(set, derived, { reader, pacer, from: 0, to: 0, list, done: to });
 }
 
-/** Revives what died and holds for another reason: one step back from each row, over what is alive. */
-async function lookForOtherReasons(
-  set: TableSet,
-  support: Support,
-  reader: Reader,
-  pacer: Pacer,
-): Promise<void> {
+/** The rederive step: revives dead rows that have another derivation from live rows. */
+async function rederive(set: TableSet, support: Support, reader: Reader, pacer: Pacer): Promise<void> {
   const list = support.toRederive;
   support.toRederive = [];
   const { done } = support.derived;
@@ -246,7 +251,7 @@ async function lookForOtherReasons(
     await join(set, rule.check(), { reader, pacer, from: 0, to: 0, list, done });
 }
 
-/** Which rows a join starts with, and for whom: see `Consumer.start`. */
+/** The rows that a join starts with, and for whom; see `Consumer.start`. */
 interface Start {
   readonly reader: Reader;
   readonly pacer: Pacer;
@@ -265,7 +270,7 @@ async function join(set: TableSet, consumer: Consumer, start: Start): Promise<vo
   const { reader, pacer, from, to, list, done } = start;
   consumer.start(reader, from, to, list, done);
   let counted = consumer.matches;
-  while (consumer.run(stepsBetweenLooks) === 0) {
+  while (consumer.run(stepsBetweenChecks) === 0) {
     pacer.derivations += consumer.matches - counted;
     counted = consumer.matches;
     if (!pacer.isSliceOver) {

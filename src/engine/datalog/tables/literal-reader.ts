@@ -13,16 +13,11 @@ import { matchesOf, question } from './question.ts';
 import { type Reader, sees } from '../model/reader.ts';
 import type { TableSet } from './table-set.ts';
 
-/**
- * What one view says of one literal: the rows of an atom, the value of an aggregate.
- *
- * Of a derived relation it demands what is asked for and settles the set; stored facts are read directly, each atom
- * once whatever scopes hold it. Ids are those of the set's constants. The set belongs to the caller meanwhile.
- */
+/** The distinct matches of an atom. */
 export interface Rows {
   /**
-   * One row of `width` ids each: the values of the atom's variables in the order of their first occurrence. What
-   * `?_` stands for may be among them or not.
+   * One row of `width` ids each: the values of the atom's variables in order of first occurrence. Values of
+   * `?_` may be included or not.
    */
   readonly ids: Int32Array;
   readonly count: number;
@@ -30,8 +25,15 @@ export interface Rows {
 }
 
 const rowsBetweenBreaths = 1024;
-const mostRowsAtOnce = 4096;
+const maxRowsAtOnce = 4096;
 
+/**
+ * Reads one literal in one view: the rows of an atom, or the value of an aggregate.
+ *
+ * For a derived relation it adds demand and settles the table set; stored facts are read directly, each atom
+ * once whatever scopes it is in. Ids are those of the set's constants. The caller must have exclusive use of
+ * the set.
+ */
 export class LiteralReader {
   readonly set: TableSet;
   readonly reader: Reader;
@@ -45,7 +47,7 @@ export class LiteralReader {
     this.view = view;
   }
 
-  /** Every match of the atom, whether it stands under `not` or not; each distinct row once. */
+  /** Every match of the atom, ignoring `not`; each distinct row once. */
   async rows(atom: AtomLiteral): Promise<Rows> {
     if (!this.#isDerived(atom)) return this.#stored(atom);
     const { body, variables } = question(this.view, [{ ...atom, naf: false }]);
@@ -58,7 +60,7 @@ export class LiteralReader {
     return { ids, count, width };
   }
 
-  /** As `rows`, at once; null where that takes long: of a conclusion, or of much that is stored. */
+  /** Like `rows`, but synchronous; null if that could take long: a derived relation, or many stored facts. */
   rowsAtOnce(atom: AtomLiteral): Rows | null {
     if (atom.args.every(isVariable) || this.#isDerived(atom)) return null;
     const found = this.#collector(atom);
@@ -66,18 +68,18 @@ export class LiteralReader {
       found.add(fact);
       if (found.count === 0) continue;
       if (found.width === 0) break;
-      if (found.count > mostRowsAtOnce) return null;
+      if (found.count > maxRowsAtOnce) return null;
     }
     return found.rows();
   }
 
-  /** True where the view has a match of the atom. */
+  /** True if the view has a match of the atom. */
   async holds(atom: AtomLiteral): Promise<boolean> {
     return (await this.rows(atom)).count > 0;
   }
 
   /**
-   * The id of what the aggregate comes to, -1 where it does not match. `shared` are the variables of its braces that
+   * The id of the aggregate's value, -1 if it does not match. `shared` are the variables of its braces that
    * have a value outside, with that value.
    */
   async aggregate(literal: AggregateLiteral, shared: ReadonlyMap<string, string>): Promise<number> {
@@ -114,7 +116,7 @@ export class LiteralReader {
   }
 }
 
-/** Takes stored facts, and gives the rows of those that the reader sees. */
+/** Collects the rows of stored facts that are visible to the reader. */
 class RowCollector {
   readonly width: number;
   count = 0;
@@ -158,10 +160,10 @@ class RowCollector {
 const noRows: Rows = { ids: new Int32Array(0), count: 0, width: 0 };
 const oneRow: Rows = { ids: new Int32Array(0), count: 1, width: 0 };
 
-/** A variable that no rule can name. */
+/** A variable name that no rule can contain. */
 const valueOfAggregate = '?_ value';
 
-/** The distinct variables of an atom in the order of their first occurrence, `?_` left out. */
+/** The distinct variables of an atom in order of first occurrence, without `?_`. */
 export function variablesOfAtom(atom: AtomLiteral): string[] {
   return [...new Set(atom.args.filter(isNamedVariable))];
 }

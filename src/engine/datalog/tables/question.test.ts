@@ -4,7 +4,7 @@ import { FactStore } from '../../store/fact-store.ts';
 import { ruleIdentity } from '../../language/identity.ts';
 import { parseAtom, parseRule } from '../../language/parse.ts';
 import { Pacer } from './evaluation.ts';
-import { maintainTables } from '../maintain/maintain-tables.ts';
+import { maintainTables } from '../maintain/table-cache.ts';
 import { MemoryBudget } from '../model/memory-budget.ts';
 import { Program } from '../model/program.ts';
 import { type Matches, matchesOf, question } from './question.ts';

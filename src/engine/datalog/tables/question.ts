@@ -15,25 +15,29 @@ import type { TableSet } from './table-set.ts';
 import type { Table } from '../model/table.ts';
 
 /**
- * A question is a body: what it asks for are the ground instances of its literals.
+ * A question: a body whose ground instances are the answers.
  *
- * `?_` stands for a variable of its own here, since an instance has a constant in its place. A question with one
- * derived atom reads that atom's table; any other is a rule without a name whose conclusions are the answers.
+ * Each `?_` becomes a variable of its own here, since an instance has a constant in its tableKey. A question of
+ * one derived atom reads that atom's table; any other is evaluated as an anonymous rule whose conclusions are
+ * the answers.
  */
 export interface Question {
   readonly view: ScopeChoice;
-  /** With every `?_` of an atom replaced by a variable of its own. */
+  /** With every `?_` of an atom replaced by a fresh variable. */
   readonly body: readonly Literal[];
-  /** In the order of first occurrence, those made for `?_` included. */
+  /** In order of first occurrence, including those made for `?_`. */
   readonly variables: readonly string[];
 }
 
-/** The answers as ids, distinct. */
+/** The distinct answers, as ids. */
 export interface Matches {
   readonly question: Question;
-  /** What the ids mean. */
+  /** The constants to which the ids belong. */
   readonly constants: Constants;
-  /** By variable, then by row: at least `count` of them. What is in them stays; they may be those of a table that grows. */
+  /**
+   * By variable, then by row; at least `count` rows. Contents never change, but may be the columns of a
+   * growing table.
+   */
   readonly columns: readonly Int32Array[];
   readonly count: number;
 }
@@ -41,12 +45,13 @@ export interface Matches {
 const noIds = new Int32Array(0);
 const madeVariable = '?_ ';
 
+/** A question for the body in the view. */
 export function question(view: ScopeChoice, body: readonly Literal[]): Question {
   const concrete = withoutWildcards(body);
   return { view, body: concrete, variables: [...variablesAtLevel(concrete)] };
 }
 
-/** The body with every `?_` of an atom that is matched replaced by a variable of its own. */
+/** The body with every `?_` of a positive atom replaced by a fresh variable. */
 export function withoutWildcards(body: readonly Literal[]): Literal[] {
   let made = 0;
   return body.map((literal) => {
@@ -58,15 +63,18 @@ export function withoutWildcards(body: readonly Literal[]): Literal[] {
   });
 }
 
-/** True for a variable of the question that bindings name. */
+/** True for a variable that the question names, false for one made for `?_`. */
 export function isNamed(variable: string): boolean {
   return !variable.startsWith(madeVariable);
 }
 
-/** A constant for a variable; undefined for one that is local to braces. */
+/** The constant for a variable; undefined for a variable local to an aggregate's braces. */
 export type ValueOf = (variable: string) => string | undefined;
 
-/** The literal with constants in place of the variables that have one. Before the colon of braces stand variables. */
+/**
+ * The literal with constants for the variables that have one. Terms before the colon of braces stay
+ * variables.
+ */
 export function substitute<Kind extends Literal>(literal: Kind, valueOf: ValueOf): Kind {
   const value = (term: string): string => (isVariable(term) ? (valueOf(term) ?? term) : term);
   if (!isAggregate(literal)) return { ...literal, args: literal.args.map(value) };
@@ -74,28 +82,29 @@ export function substitute<Kind extends Literal>(literal: Kind, valueOf: ValueOf
   return { ...literal, result: value(literal.result), body };
 }
 
-/** The question with the row's constants in place of its variables. */
+/** The question with a row's constants for its variables. */
 export function instance(asked: Question, valueOf: ValueOf): Literal[] {
   return asked.body.map((literal) => substitute(literal, valueOf));
 }
 
+/** The text of `instance`. */
 export function renderInstance(asked: Question, valueOf: ValueOf): string {
   return renderBody(instance(asked, valueOf));
 }
 
-/** The only atom of the question where there is one and it is derived. */
+/** The question's atom if it is a single derived atom, else null. */
 export function onlyDerivedAtom(asked: Question, set: TableSet): AtomLiteral | null {
   const [literal] = asked.body;
   if (asked.body.length !== 1 || literal === undefined || !isPositiveAtom(literal)) return null;
   return set.isDerived(asked.view, relationOf(literal)) ? literal : null;
 }
 
-/** So many facts are compared each with each. */
-const fewFacts = 32;
+/** Up to this many facts, duplicates are found by pairwise comparison. */
+const maxComparedFacts = 32;
 
 /**
- * The answers to a question of one atom that no rule concludes, where an index finds the few facts that are stored of it
- * and nothing is supposed: they need neither tables nor a plan. Else null.
+ * The answers to a single stored atom, without tables or a plan, if no rule concludes it, an index finds only
+ * a few facts and there is no overlay. Else null.
  */
 export function storedMatches(
   asked: Question,
@@ -108,7 +117,7 @@ export function storedMatches(
   const { facts, generation, time } = reader;
   const { predicate, args, negated } = literal;
   const pattern = { predicate, args, truthVal: !negated, scope: asked.view };
-  const found = facts.fewMatches(pattern, generation, time, fewFacts);
+  const found = facts.fewMatches(pattern, generation, time, maxComparedFacts);
   if (found === null) return null;
   const positions = asked.variables.map((variable) => args.indexOf(variable));
   const columns = positions.map(() => new Int32Array(found.length));
@@ -121,21 +130,21 @@ export function storedMatches(
   return { question: asked, constants: new Constants(facts.dictionary), columns, count };
 }
 
-/** True where the row is one of those before it. */
+/** True if an earlier row is equal. */
 function isAmong(columns: readonly Int32Array[], row: number): boolean {
   for (let known = 0; known < row; known++)
     if (columns.every((column) => column[known] === column[row])) return true;
   return false;
 }
 
-/** A table and what is asked of it: the positions of the atom's constants (ascending), and the constants. */
+/** A table and the key asked of it: the positions of the atom's constants (ascending), and the constants. */
 export interface TableKey {
   readonly table: Table;
   readonly positions: readonly number[];
   readonly key: Int32Array;
 }
 
-/** The positions of the atom's constants and their ids; null where a constant is none that a table can hold. */
+/** The positions of the atom's constants and their ids; null if no table can have one of the constants. */
 function keyOf(atom: AtomLiteral, set: TableSet): Omit<TableKey, 'table'> | null {
   const positions: number[] = [];
   const key: number[] = [];
@@ -148,7 +157,10 @@ function keyOf(atom: AtomLiteral, set: TableSet): Omit<TableKey, 'table'> | null
   return { positions, key: Int32Array.from(key) };
 }
 
-/** The table that answers the atom, to be demanded for the key; null where a constant is none that it can hold. */
+/**
+ * The table that answers the atom, to be demanded for the key; null if no table can have one of the
+ * constants.
+ */
 export function tableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): TableKey | null {
   const asked = keyOf(atom, set);
   if (asked === null) return null;
@@ -156,7 +168,10 @@ export function tableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): T
   return { table: set.table(relation, asked.positions), ...asked };
 }
 
-/** A table that has all answers to the atom already, for those arguments or for fewer; null where there is none. */
+/**
+ * A table that already has all answers to the atom, with the same or fewer bound arguments; null if there is
+ * none.
+ */
 export function settledTableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): TableKey | null {
   const asked = keyOf(atom, set);
   if (asked === null) return null;
@@ -171,7 +186,7 @@ export function settledTableFor(atom: AtomLiteral, view: ScopeChoice, set: Table
   return null;
 }
 
-/** Every answer to the question, for the pinned reader. The set is the caller's until this has ended. */
+/** Every answer to the question for the pinned reader. Requires exclusive use of the set until it ends. */
 export async function matchesOf(
   asked: Question,
   set: TableSet,
@@ -182,17 +197,17 @@ export async function matchesOf(
   if (atom === null) return matchBody(asked, set, reader, pacer);
   const held = set.work.isEmpty ? settledTableFor(atom, asked.view, set) : null;
   if (held !== null) return answersOf(asked, atom, held, set);
-  const place = tableFor(atom, asked.view, set);
-  if (place === null)
+  const tableKey = tableFor(atom, asked.view, set);
+  if (tableKey === null)
     return { question: asked, constants: set.constants, columns: asked.variables.map(() => noIds), count: 0 };
-  const { table, key } = place;
+  const { table, key } = tableKey;
   const isNew = demand(set, table, key);
   set.observer?.asked(table.demand, key);
   if (isNew || !set.work.isEmpty) await settle(set, reader, pacer);
-  return answersOf(asked, atom, place, set);
+  return answersOf(asked, atom, tableKey, set);
 }
 
-/** The answers of a settled table as they are in this turn: its columns where all rows are answers, else a copy. */
+/** The current answers of a settled table: its own columns if all rows are answers, else a copy. */
 export function answersOf(
   asked: Question,
   atom: AtomLiteral,
@@ -233,7 +248,7 @@ export function answersOf(
   };
 }
 
-/** The body as a rule without a name, for this evaluation only. */
+/** Evaluates the body as an anonymous rule, for this evaluation only. */
 async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: Pacer): Promise<Matches> {
   const level = questionLevel;
   const demand = newDerived({ name: 'question', arity: 0, level });

@@ -2,13 +2,14 @@ import { compareText } from '../../base/text-order.ts';
 import type { Constants } from '../model/constants.ts';
 import type { Pacer } from './evaluation.ts';
 
-/** Sorts and ranks in slices, so that a large answer does not hold the thread. */
+const sortChunk = 4096;
+/** Up to this many rows are sorted by insertion: anything else costs more than it saves. */
+const maxInsertionSort = 32;
 
-const smallEnough = 4096;
-/** So many are put in order one by one: all else would cost more than it saves. */
-const few = 32;
-
-/** The numbers 0 to `count` - 1 in the order of `compare`, ties in their own order. */
+/**
+ * The numbers 0 to `count` - 1 sorted by `compare`, ties in ascending order. Sorts in slices, so that a large
+ * answer does not hold the thread.
+ */
 export async function sortedOrder(
   count: number,
   compare: (left: number, right: number) => number,
@@ -20,13 +21,13 @@ export async function sortedOrder(
   if (direction !== 0) return direction > 0 ? from : from.reverse();
   const almost = await almostRun(count, compare, pacer);
   if (almost !== null) return almost;
-  for (let start = 0; start < count; start += smallEnough) {
-    const part = from.subarray(start, Math.min(count, start + smallEnough));
+  for (let start = 0; start < count; start += sortChunk) {
+    const part = from.subarray(start, Math.min(count, start + sortChunk));
     part.sort((left, right) => compare(left, right) || left - right);
     await pacer.breathe();
   }
   let to = new Int32Array(count);
-  for (let width = smallEnough; width < count; width *= 2) {
+  for (let width = sortChunk; width < count; width *= 2) {
     for (let start = 0; start < count; start += 2 * width) {
       const middle = Math.min(count, start + width);
       const end = Math.min(count, start + 2 * width);
@@ -45,8 +46,8 @@ export async function sortedOrder(
 }
 
 /**
- * The first `wanted` of the first `count` rows of columns of ids in the order of their texts by code point, column by
- * column; rows of equal texts come in the order of `last`. Returns row numbers.
+ * The first `wanted` of the first `count` rows of id columns, ordered by their texts by code point, column by
+ * column; rows of equal texts are ordered by `last`. Returns row numbers.
  */
 export async function rowsByText(
   columns: readonly Int32Array[],
@@ -57,9 +58,9 @@ export async function rowsByText(
   last: (row: number) => number = () => 0,
 ): Promise<Int32Array> {
   if (count <= 1) return Int32Array.from({ length: Math.min(count, wanted) }, () => 0);
-  if (count <= few) {
+  if (count <= maxInsertionSort) {
     pacer.look();
-    return fewByText(columns, count, constants, last).subarray(0, wanted);
+    return insertionSorted(columns, count, constants, last).subarray(0, wanted);
   }
   if (wanted < count / 8) {
     const compare = byText(columns, constants, last);
@@ -78,8 +79,8 @@ export async function rowsByText(
   return (await sortedOrder(count, compare, pacer)).subarray(0, wanted);
 }
 
-/** All rows in the order of `rowsByText`, put in order at once: for few rows. */
-function fewByText(
+/** All rows in the order of `rowsByText` by insertion sort, for maxInsertionSort rows. */
+function insertionSorted(
   columns: readonly Int32Array[],
   count: number,
   constants: Constants,
@@ -96,7 +97,7 @@ function fewByText(
   return order;
 }
 
-/** 1 where the numbers are in order as they are, -1 where each comes strictly before the one before it, else 0. */
+/** 1 if the numbers are already in order, -1 if in strictly descending order, else 0. */
 async function runOf(
   count: number,
   compare: (left: number, right: number) => number,
@@ -112,16 +113,16 @@ async function runOf(
   return direction;
 }
 
-/** Where so many in a hundred stand apart from the order, it is all the same to sort everything. */
-const greatestShareApart = 12;
+/** With more than this percentage of numbers out of order, everything is sorted. */
+const maxPercentApart = 12;
 
-/** The order where most of the numbers are in it as they stand, as those of rows are of which few were changed; else null. */
+/** The sorted order if most numbers are in order already, as after maxInsertionSort changes; else null. */
 async function almostRun(
   count: number,
   compare: (left: number, right: number) => number,
   pacer: Pacer,
 ): Promise<Int32Array | null> {
-  const most = Math.floor((count * greatestShareApart) / 100);
+  const most = Math.floor((count * maxPercentApart) / 100);
   const run = new Int32Array(count);
   const apart = new Int32Array(most);
   let runCount = Math.min(1, count);
@@ -145,7 +146,7 @@ async function almostRun(
   );
 }
 
-/** Both, which are in order, in one order; equal numbers in their own. */
+/** Merges two sorted arrays; equal elements are ordered by their numbers. */
 async function merged(
   left: Int32Array,
   right: Int32Array,
@@ -165,7 +166,7 @@ async function merged(
   return both;
 }
 
-/** Compares rows by their texts where these stand: cheaper than ranks where most rows are only looked at. */
+/** Compares rows by their texts in place: cheaper than ranks if most rows are looked at once. */
 function byText(
   columns: readonly Int32Array[],
   constants: Constants,
@@ -185,8 +186,8 @@ function byText(
 }
 
 /**
- * As `compare(row, greatest) >= 0` by text, where `greatest` never comes later than in the call before. So a first
- * constant that came after that of the greatest once always does, and its text is looked at no more.
+ * Equals `compare(row, greatest) >= 0` by text, for a `greatest` that never increases from call to call: once
+ * a first constant came after that of `greatest`, it always will, and its text is not compared again.
  */
 function isBehindByText(
   first: Int32Array,
@@ -206,7 +207,7 @@ function isBehindByText(
   };
 }
 
-/** Columns that have for every id the place of its text among the texts of all of them. */
+/** For each column, the rank of each id's text among the texts of all columns. */
 async function ranksByText(
   columns: readonly Int32Array[],
   count: number,
@@ -246,8 +247,8 @@ async function ranksByText(
 }
 
 /**
- * The `wanted` least of the numbers 0 to `count` - 1, in order: a bounded heap, its greatest on top. `isBehind` tells
- * whether a number is no less than the greatest in hand.
+ * The `wanted` least of the numbers 0 to `count` - 1, sorted, by a bounded heap with the greatest on top.
+ * `isBehind` tells whether a number is no less than the greatest in the heap.
  */
 export async function leastRows(
   count: number,

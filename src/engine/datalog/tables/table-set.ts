@@ -7,8 +7,13 @@ import { BitsetClosure } from '../closure/bitset-closure.ts';
 import { BitsetRecursion } from '../closure/bitset-recursion.ts';
 import { BitsetTable } from '../closure/bitset-table.ts';
 import { type Body, BodyCompiler, type Conclusion } from '../join/body-compiler.ts';
-import { isClearlySparse } from '../closure/closure-density.ts';
-import { closureShape, type ClosureShape, stepFilters, type StepShape } from '../closure/closure-shape.ts';
+import {
+  closureShape,
+  type ClosureShape,
+  isClearlySparse,
+  stepFilters,
+  type StepShape,
+} from '../closure/closure-shape.ts';
 import { type AdornedRule, compileRule, type CompilerContext, MaintainedRule } from '../join/compile-rule.ts';
 import { type BodyAtom } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
@@ -29,37 +34,43 @@ import { type FactoredPart, factorLinearRecursion } from '../plan/linear-recursi
 import type { Tallies, Tally } from '../model/rule-tallies.ts';
 import type { MemoryHolder } from '../model/memory-budget.ts';
 import type { Observer } from '../model/observer.ts';
-import { ColumnValues, coversMost, fewKeys, positionsToBind } from '../plan/generalized-demand.ts';
+import { ColumnValues, coversMost, minKeys, positionsToBind } from '../plan/generalized-demand.ts';
 import { listOf, type Program, type ViewRule } from '../model/program.ts';
 import { type Overlay, type Reader, viewKey } from '../model/reader.ts';
 import { Justifications } from '../model/justifications.ts';
 import type { Argument, BuiltBody, Relation, Table } from '../model/table.ts';
 import type { TableSpace } from '../join/body-compiler.ts';
 
+/** How a table set is used. */
 export interface TableSetKind {
   readonly withHeights: boolean;
-  /** True where it is kept true when facts change. */
+  /** True if it is incrementally maintained when facts change. */
   readonly isMaintained: boolean;
-  /** Then no recursion is rewritten either: what is told is of the rules as they were taught. */
+  /** If given, recursion is not rewritten: the observer sees the rules as written. */
   readonly observer?: Observer;
-  /** Then the set is for readers with that overlay only. */
+  /** If given, the set is only for readers with this overlay. */
   readonly overlay?: Overlay;
 }
 
-const fewRows = 1000;
+const minCountedRows = 1000;
+// Estimates for derived atoms.
 const likelyRowsOfBoundAtom = 100;
 const likelyRowsOfFreeAtom = 1_000_000;
-/** To ask for a key of a derived relation costs about as much as so many stored facts, and more where that recurs. */
+/**
+ * Asking a derived relation for one key costs about as much as matching this many stored facts, and more if
+ * it is recursive.
+ */
 const costOfKey = 2;
 const costOfFixpoint = 4;
 
 /**
- * Tables: what is derived of one relation in one view, for the bound arguments that were demanded.
+ * The tables of one evaluation (tabling): each has the derived rows of one relation in one view for the
+ * demanded bound arguments.
  *
- * The adorned program of magic sets, made as it is demanded: a table compiles the rules of its relation the first
- * time that something asks for it. A table holds, for every tuple of its demand, all answers, once the work list
- * is empty; demand only grows. A set belongs to one tenant and one version of the rules. With heights no recursion
- * is rewritten, so that heights are those of the rules as they were taught.
+ * This is the adorned program of magic sets, built on demand: a table compiles its relation's rules when it
+ * is first demanded. Once the work list is empty, a table has all answers for every tuple of its demand;
+ * demand only grows. A set belongs to one tenant and one version of the rules. With heights no recursion is
+ * rewritten, so that heights are those of the rules as written.
  */
 export class TableSet implements TableSpace {
   readonly facts: FactStore;
@@ -70,25 +81,25 @@ export class TableSet implements TableSpace {
   readonly justifications = new Justifications();
   readonly #batch = new TupleBatch();
   readonly work: Work = new WorkList();
-  readonly #storedNews = new Map<string, StoredDelta[]>();
+  readonly #storedDeltas = new Map<string, StoredDelta[]>();
   readonly #storedWatchers = new Map<string, Watcher[]>();
   readonly tables = new Map<string, Table>();
-  /** Relations that a question or a proof has made for itself: they count like tables while they are there. */
+  /** Temporary relations of questions and proofs, counted like tables while they exist. */
   readonly passing = new Set<Derived>();
   readonly #byRelation = new Map<string, Table[]>();
   #keyCosts = new WeakMap<AtomLiteral, { readonly view: ScopeChoice; readonly cost: number }>();
-  /** Who keeps the set beyond one question. */
+  /** The cache entry that holds the set beyond one question. */
   holder: MemoryHolder | null = null;
-  /** The evaluation that is filling the set now, if any. */
+  /** The evaluation that is currently filling the set, if any. */
   owner: object | null = null;
-  /** Called for every row of a table that a change of facts took away. */
+  /** Called for every row of a table that a change of facts deleted. */
   lost: ((table: Table, row: number) => void) | null = null;
 
   readonly #tallies: Tallies;
   readonly observer: Observer | null;
   readonly #overlay: Overlay | null;
   readonly #values = new ColumnValues();
-  readonly #fanOuts = new Selectivity();
+  readonly #selectivity = new Selectivity();
 
   constructor(facts: FactStore, program: Program, kind: TableSetKind, tallies: Tallies) {
     const { withHeights, isMaintained } = kind;
@@ -105,22 +116,22 @@ export class TableSet implements TableSpace {
   get bytes(): number {
     let bytes = this.constants.bytes + this.justifications.bytes + (this.observer?.bytes ?? 0);
     for (const table of this.tables.values()) bytes += tableBytes(table);
-    // A few rows take next to nothing, and whoever asks for stored facts alone needs no budget.
-    for (const { rows } of this.passing) if (rows.count > fewRows) bytes += rows.bytes;
+    // A few rows take next to nothing, and a question of stored facts alone needs no budget.
+    for (const { rows } of this.passing) if (rows.count > minCountedRows) bytes += rows.bytes;
     return bytes;
   }
 
-  /** True where most of what is kept for upkeep is of tables that are no more. */
-  get isLittered(): boolean {
+  /** True if most maintenance data belongs to tables that no longer exist. */
+  get hasMuchGarbage(): boolean {
     return this.justifications.supports.length > 1000 + 20 * this.tables.size;
   }
 
-  /** Nobody takes away what a question is at. */
+  /** A set in use by a question is never evicted. */
   evict(): boolean {
     return false;
   }
 
-  /** Rows of all tables, and of what their rules need beside them. */
+  /** Rows of all tables and of their auxiliary relations. */
   get rowCount(): number {
     let count = 0;
     for (const table of this.tables.values()) {
@@ -130,7 +141,7 @@ export class TableSet implements TableSpace {
     return count;
   }
 
-  /** Tables of a relation, in every view and adornment. */
+  /** The tables of a relation, in every view and adornment. */
   tablesOf(relation: string): readonly Table[] {
     return this.#byRelation.get(relation) ?? [];
   }
@@ -139,7 +150,7 @@ export class TableSet implements TableSpace {
     return this.program.rulesFor(view, relation).length > 0;
   }
 
-  /** The table of the relation for these bound positions (ascending), made where it is new. */
+  /** The table of the relation for these bound positions (ascending); makes it if there is none. */
   table(relation: Relation, boundPositions: readonly number[]): Table {
     const name = relationKey(relation.predicate, relation.arity, relation.negated);
     const key = `${viewKey(relation.view)}\n${name}\n${boundPositions.join(',')}`;
@@ -167,11 +178,11 @@ export class TableSet implements TableSpace {
       bits: null,
       isKnown: true,
       way: 'none',
-      nextLook: fewKeys,
+      nextLook: minKeys,
       stops: [],
       removals: [],
     };
-    if (this.isMaintained) this.justifications.keep(table.rows, (row) => this.lost?.(table, row));
+    if (this.isMaintained) this.justifications.track(table.rows, (row) => this.lost?.(table, row));
     this.tables.set(key, table);
     this.observer?.table(table);
     const siblings = this.#byRelation.get(name);
@@ -182,7 +193,7 @@ export class TableSet implements TableSpace {
 
   maintainRule(support: Support, rule: MaintainedRule): () => void {
     support.rules.push(rule);
-    const ends = rule.stored.map(({ relation, news }) => added(listOf(this.#storedNews, relation), news));
+    const ends = rule.stored.map(({ relation, delta }) => added(listOf(this.#storedDeltas, relation), delta));
     return () => {
       for (const end of ends) end();
     };
@@ -193,8 +204,8 @@ export class TableSet implements TableSpace {
   }
 
   /**
-   * Takes new rules: the tables of the `affected` relations go, which are those whose rules are others and all that is
-   * concluded from them, by the old rules or the new. Nobody may be at the set.
+   * Switches to new rules and drops the tables of the `affected` relations: those whose rules differ, and all
+   * that depend on them by the old rules or the new. Requires exclusive access.
    */
   take(program: Program, affected: ReadonlySet<string>): void {
     for (const relation of affected) {
@@ -214,41 +225,40 @@ export class TableSet implements TableSpace {
     }
   }
 
-  /** What is to be told of stored facts of the relation that come. */
+  /** The deltas to fill when stored facts of the relation are added. */
   deltasOf(relation: string): readonly StoredDelta[] {
-    return this.#storedNews.get(relation) ?? [];
+    return this.#storedDeltas.get(relation) ?? [];
   }
 
-  /** What is to be told of stored facts of the relation that come or go. */
+  /** The watchers to notify when stored facts of the relation are added or removed. */
   watchersOf(relation: string): readonly Watcher[] {
     return this.#storedWatchers.get(relation) ?? [];
   }
 
-  /** Stored facts that came are no longer waited for. */
+  /** Discards the pending deltas of stored facts. */
   clearDeltas(): void {
-    for (const list of this.#storedNews.values()) for (const news of list) news.rows = [];
+    for (const list of this.#storedDeltas.values()) for (const news of list) news.rows = [];
   }
 
-  /** True where a rule in use reads stored facts of the relation. */
+  /** True if a compiled rule reads stored facts of the relation. */
   reads(relation: string): boolean {
-    return this.#storedNews.has(relation) || this.#storedWatchers.has(relation);
+    return this.#storedDeltas.has(relation) || this.#storedWatchers.has(relation);
   }
 
-  /** Forgets what the table holds. Every table that reads it must be reset in the same turn. */
+  /** Empties the table. Every table that reads it must be reset in the same turn. */
   reset(table: Table): void {
     const { justifications } = this;
-    for (const derived of [table.rows, ...table.extra])
-      justifications.garbage += derived.support?.places ?? 0;
+    for (const derived of [table.rows, ...table.extra]) justifications.garbage += derived.support?.edges ?? 0;
     clear(table.demand);
     clear(table.rows);
     for (const extra of table.extra) clear(extra);
     table.bits?.forget();
-    // Who asks next may ask for one key.
-    if (table.way !== 'relaxed') return;
+    // The next question may ask for one key.
+    if (table.way !== 'generalized') return;
     this.#takeRules(table);
     table.extra.length = 0;
     table.way = 'none';
-    table.nextLook = fewKeys;
+    table.nextLook = minKeys;
   }
 
   #takeRules(table: Table): void {
@@ -256,7 +266,7 @@ export class TableSet implements TableSpace {
     for (const remove of table.removals.splice(0)) remove();
   }
 
-  /** The compiler's view of rules, with constants of a question where `isQuestion`. */
+  /** The compiler's context for rules, or for a question, whose constants may be local. */
   context(view: ScopeChoice, isQuestion: boolean): CompilerContext {
     return {
       work: this.work,
@@ -269,7 +279,9 @@ export class TableSet implements TableSpace {
     };
   }
 
-  /** What one key of the atom costs where it is derived, 0 where it is stored; a long body asks it many times over. */
+  /**
+   * The cost of asking for one key of the atom: 0 if it is stored. A long body asks for it many times over.
+   */
   #costOfKey(view: ScopeChoice, literal: AtomLiteral): number {
     let known = this.#keyCosts.get(literal);
     if (known?.view !== view) {
@@ -282,9 +294,9 @@ export class TableSet implements TableSpace {
   }
 
   /**
-   * Rows that an atom is expected to match for one binding of what is bound, but for what it costs to ask for a key of a
-   * derived relation. Where something is bound, an atom without a bound variable has nothing to do with that: all that it
-   * matches comes again for every binding.
+   * The number of rows that an atom is expected to match for one binding of the bound variables, plus the
+   * cost of asking for a key of a derived relation. If variables are bound but the atom contains none of
+   * them, it is a cross product: all its rows match for every binding.
    */
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number {
     const arity = literal.args.length;
@@ -300,25 +312,29 @@ export class TableSet implements TableSpace {
     return isJoined ? Math.min(rows, likelyRowsOfBoundAtom / 2) : rows;
   }
 
-  /** Stored facts with values for what is bound: the most selective argument counts, each further one for less. */
+  /**
+   * Stored facts with the bound values: the most selective argument counts in full, each further one for
+   * less.
+   */
   #rowsOf({ predicate, args, negated }: AtomLiteral, bound: ReadonlySet<string>): number {
     const size = this.#sizeOf(predicate, args.length, negated);
     const stored = this.facts.relation(predicate, args.length, negated);
     if (stored === null || stored.live === 0) return size;
     const shares: number[] = [];
     for (const [position, term] of args.entries())
-      if (!isVariable(term) || bound.has(term)) shares.push(this.#fanOuts.of(stored, position) / stored.live);
+      if (!isVariable(term) || bound.has(term))
+        shares.push(this.#selectivity.of(stored, position) / stored.live);
     shares.sort((left, right) => left - right);
     return shares.reduce((rows, share, at) => rows * Math.min(1, share) ** (1 / 2 ** at), size);
   }
 
-  /** About how many stored facts there are, with those that an overlay adds. */
+  /** The approximate number of stored facts, including those of the overlay. */
   #sizeOf(predicate: string, arity: number, negated: boolean): number {
     const stored = this.facts.relation(predicate, arity, negated)?.live ?? 0;
     return stored + (this.#overlay?.added.facts.relation(predicate, arity, negated)?.live ?? 0);
   }
 
-  /** The factored program of a table whose recursion is linear; null where there is none. */
+  /** The factored program of a table with linear recursion; null if factoring does not apply. */
   factored(table: Table): FactoredPart[] | null {
     return factorLinearRecursion(table, this.program.rulesFor(table.view, table.relation), this.program);
   }
@@ -335,18 +351,24 @@ export class TableSet implements TableSpace {
     return !this.withHeights && this.observer === null;
   }
 
-  /** Called before new keys of its demand are joined: compiles its rules, and looks whether the keys are too many for them. */
+  /**
+   * Called before new demand is joined: compiles the rules, and generalizes the demand if there are too many
+   * keys.
+   */
   #prepare(table: Table): void {
-    if (table.way === 'relaxed') return;
+    if (table.way === 'generalized') return;
     const positions = this.#positionsToBind(table);
-    if (positions.length < table.boundPositions.length) this.#relax(table, positions);
+    if (positions.length < table.boundPositions.length) this.#generalize(table, positions);
     else if (table.way === 'none') {
       table.way = 'keyed';
       this.#build(table);
     }
   }
 
-  /** Those of a recursive relation, whose keys each cost a fixpoint; looked at again when the keys have doubled. */
+  /**
+   * The positions to bind of a recursive relation, whose keys cost a fixpoint each; reconsidered whenever the
+   * number of keys has doubled.
+   */
   #positionsToBind(table: Table): readonly number[] {
     const { boundPositions, view, relation, demand } = table;
     const { count } = demand.rows;
@@ -357,11 +379,12 @@ export class TableSet implements TableSpace {
   }
 
   /**
-   * From here on the rows come out of the table that binds these positions alone. Rows that there are stay, and rest on what
-   * they rest on; joins that are under way for them end, since all that they would find comes.
+   * Generalizes the demand: from now on the rows come from the table that binds only these positions.
+   * Existing rows stay, with their justifications; running joins end, since the other table will provide
+   * everything that they would find.
    */
-  #relax(table: Table, positions: readonly number[]): void {
-    table.way = 'relaxed';
+  #generalize(table: Table, positions: readonly number[]): void {
+    table.way = 'generalized';
     for (const stop of table.stops.splice(0)) stop();
     const { predicate, negated } = table;
     const wide = this.table(table, positions);
@@ -410,7 +433,7 @@ export class TableSet implements TableSpace {
     this.observer?.compiling(null);
   }
 
-  /** The base and the steps of a closure as relations below it, and what closes them; see `bitset-table.ts`. */
+  /** Builds the base and the steps of a closure as relations below it, and the bitset table over them. */
   #buildBits(table: Table, shape: ClosureShape): void {
     const { level } = table.rows;
     const { recursive } = shape;
@@ -462,11 +485,11 @@ export class TableSet implements TableSpace {
     turn.consumers.push(table.bits);
   }
 
-  /** Derives by its rules what was to be held as rows of bits. */
+  /** Falls back to the rules for a closure that proved sparse. */
   #buildInstead(table: Table): void {
     this.#takeRules(table);
     for (const extra of table.extra.splice(0)) {
-      this.justifications.garbage += extra.support?.places ?? 0;
+      this.justifications.garbage += extra.support?.edges ?? 0;
       clear(extra);
     }
     table.bits = null;
@@ -475,15 +498,15 @@ export class TableSet implements TableSpace {
     this.work.add(table.demand, phases.join);
   }
 
-  /** A relation that the table's rules need beside it. */
+  /** Makes an auxiliary relation for the table's rules. */
   #extra(table: Table, name: string, arity: number, level: number): Derived {
     const extra = newDerived({ name: `${name} of ${table.relation}`, arity, level });
-    if (this.isMaintained) this.justifications.keep(extra, null);
+    if (this.isMaintained) this.justifications.track(extra, null);
     table.extra.push(extra);
     return extra;
   }
 
-  /** What is stored of the table's own relation. */
+  /** A conclusion of the table's own relation from its stored facts. */
   #ownConclusion(table: Table, target: Derived): Conclusion {
     const all = Array.from({ length: table.arity }, (_, position) => `?${position}`);
     const demandTerms = table.boundPositions.map((position) => all[position] as string);
@@ -514,7 +537,7 @@ export class TableSet implements TableSpace {
     return compiler.compile(body, conclusion);
   }
 
-  /** One part of a factored linear recursion; see `linear-recursion.ts` for what each is. */
+  /** Adds one part of a factored linear recursion; see `linear-recursion.ts`. */
   #add(table: Table, reach: Derived, part: FactoredPart): void {
     const relations = { demand: table.demand, reach, rows: table.rows };
     const conclusion = {
@@ -530,7 +553,7 @@ export class TableSet implements TableSpace {
     this.#compile(table, { view: part.view, literals: part.body, filters }, conclusion);
   }
 
-  /** The stored facts of the table's own relation, as if they were a rule. */
+  /** Adds the stored facts of the table's relation, as if by a rule. */
   #addStored(table: Table, conclusion: Conclusion): void {
     const { predicate, arity, negated, view } = table;
     const args = Array.from({ length: arity }, (_, position) => `?${position}`);
@@ -539,7 +562,7 @@ export class TableSet implements TableSpace {
     this.#addPlain(table, conclusion, { literal, source: { kind: 'stored', find, view } });
   }
 
-  /** A rule of one atom and nothing else. */
+  /** Adds a rule of a single atom. */
   #addPlain(table: Table, conclusion: Conclusion, atom: BodyAtom): void {
     const { view } = table;
     const rule: AdornedRule = {
@@ -556,7 +579,7 @@ export class TableSet implements TableSpace {
     if (support !== null) table.removals.push(this.maintainRule(support, new MaintainedRule(rule, context)));
   }
 
-  /** Proofs derive again what answers derived already, so only the latter count. */
+  /** Proofs derive again what answers have derived, so only answers count. */
   #tally(ruleId: string): Tally | null {
     if (this.withHeights) return null;
     let tally = this.#tallies.get(ruleId);
@@ -565,12 +588,13 @@ export class TableSet implements TableSpace {
   }
 }
 
-/** Adds the item. Returns how to take it out again. */
+/** Adds the item. Returns a function that removes it. */
 function added<Item>(list: Item[], item: Item): () => void {
   list.push(item);
   return () => void list.splice(list.indexOf(item), 1);
 }
 
+/** Bytes of the table's rows, demand, auxiliary relations and bits. */
 export function tableBytes(table: Table): number {
   let bytes = table.demand.rows.bytes + table.rows.rows.bytes;
   for (const extra of table.extra) bytes += extra.rows.bytes;
