@@ -5,8 +5,6 @@
  * messages, and there are neither tasks nor streams nor notifications. What asks for those is refused with the error that
  * the protocol has for it. Messages are those of revision 1.0; the SDK translates those of 0.3.
  */
-import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { type AgentCard, type Message, type Part, Role, type SendMessageRequest } from '@a2a-js/sdk';
 import {
   A2AError,
@@ -17,9 +15,12 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { RetractOutcome } from '../../engine/contract/facts.ts';
+import type { Answer } from '../../engine/contract/inference.ts';
 import { type Caller, Slices } from '../../engine/index.ts';
 import type { A2aHost } from '../base/a2a-host.ts';
-import { answerText } from './answer-text.ts';
 import { carryOut, internalDetail, type Outcome } from './carry-out.ts';
 import { maxItems, readItems } from './lines.ts';
 
@@ -142,4 +143,74 @@ function noNotifications(): Promise<never> {
 
 function refused(error: A2AError): Promise<never> {
   return Promise.reject(error);
+}
+
+/** Answers to one question that are written out. */
+const shownResults = 50;
+
+/** Characters after which no more outcomes are written out. */
+const shownCharacters = 100_000;
+
+const shownOfQuestion = 200;
+
+/** The text part of an answer: one or more lines for each outcome, in order. No line break at the end; says what it leaves out. */
+function answerText(outcomes: readonly Outcome[]): string {
+  const lines: string[] = [];
+  let characters = 0;
+  for (const [index, outcome] of outcomes.entries()) {
+    if (characters > shownCharacters) {
+      lines.push(`and ${outcomes.length - index} more, in the data parts`);
+      break;
+    }
+    const text = outcomeText(outcome);
+    characters += text.length;
+    lines.push(text);
+  }
+  return lines.join('\n');
+}
+
+function outcomeText({ line, ...outcome }: Outcome): string {
+  switch (outcome.kind) {
+    case 'told':
+      return withHints(`${outcome.data.status}: ${outcome.data.atom}`, outcome.data);
+    case 'taught':
+      return withHints(`${outcome.data.status}: ${outcome.data.rule}`, outcome.data);
+    case 'forgotten':
+      return withHints(forgotten(outcome.data), outcome.data);
+    case 'untaught':
+      return `${outcome.data.status}: ${outcome.data.rule}`;
+    case 'answered':
+      return withHints(answered(outcome.question, outcome.data), outcome.data);
+    case 'unknown':
+      return `line ${line} was not understood: ${outcome.data.detail}`;
+    case 'failed':
+      return `line ${line} failed: ${outcome.data.code}: ${outcome.data.detail}`;
+  }
+}
+
+function withHints(text: string, { hints = [] }: { readonly hints?: string[] | undefined }): string {
+  return [text, ...hints.map((hint) => `  hint: ${hint}`)].join('\n');
+}
+
+function forgotten({ status, atom, retracted, dependents, dependentsCount }: RetractOutcome): string {
+  const first = `${status}: ${atom}${retracted > 1 ? ` (${retracted} facts)` : ''}`;
+  const lines = dependents.slice(0, shownResults).map((each) => `  no longer follows: ${each}`);
+  const more = dependentsCount - lines.length;
+  if (more > 0) lines.push(`  and ${more} more conclusions`);
+  return [first, ...lines].join('\n');
+}
+
+function answered(question: string, { results }: Answer): string {
+  const asked = shortened(question);
+  if (results.length === 0) return `${asked} nothing that is known makes it so`;
+  const lines = results.slice(0, shownResults).map((result) => `  ${result}`);
+  const more = results.length - lines.length;
+  if (more > 0) lines.push(`  and ${more} more, in the data part`);
+  return [`${asked} ${results.length} ${results.length === 1 ? 'answer' : 'answers'}`, ...lines].join('\n');
+}
+
+/** No half of a character is left at the end. */
+function shortened(question: string): string {
+  if (question.length <= shownOfQuestion) return question;
+  return `${question.slice(0, shownOfQuestion).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -18,17 +18,17 @@ import { pendingSchema, type Pending } from '../../engine/contract/transactions.
 import { type Validated, validate, validateLong } from '../../engine/contract/validation.ts';
 import { assert, type Caller, type Change, EngineError, notLeader, Slices } from '../../engine/index.ts';
 import type { Identity } from './identity.ts';
+import { requireRuleChange } from './identity.ts';
 import type { Download, Upload } from './streams.ts';
-import { requireRuleChange } from './rule-permission.ts';
 
 /** The parts of a call as they came, unchecked; absent: nothing was sent. */
-export interface RawInput {
+interface RawInput {
   readonly params?: unknown;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
-export interface DispatchOptions {
+interface DispatchOptions {
   /** Address of the leader where this service follows one, which takes the writes; null: it takes them itself. */
   readonly leaderUrl: string | null;
   /** Checks every answer against its schema; a mismatch is a bug. For tests: it costs time. */
@@ -292,10 +292,10 @@ function assertOutput(name: OperationName, caller: Caller, output: unknown): voi
   const outcome = (isPending ? pendingSchema : spec.output).safeParse(output);
   assert(outcome.success, `the answer of ${name} is not of its schema: ${outcome.error?.message ?? ''}`);
 }
-export type Output<Name extends OperationName> =
+type Output<Name extends OperationName> =
   | OperationOutput<Name>
   | (Operations[Name] extends { transaction: 'write' } ? Pending : never);
-export type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
+type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
   ? (caller: Caller, lastEventId: string | null) => AsyncIterable<Change>
   : Operations[Name] extends { stream: 'lines' }
     ? (caller: Caller, input: OperationInput<Name>, upload: Upload) => AsyncIterable<OperationOutput<Name>>

@@ -1,4 +1,4 @@
-import type { Caller } from '../../engine/index.ts';
+import { type Caller, EngineError } from '../../engine/index.ts';
 
 /** Who a credential makes the caller: what is known before database and tenant are looked at. */
 export type Identity = Pick<Caller, 'credential' | 'role' | 'databases' | 'tenants'>;
@@ -8,3 +8,12 @@ export const anonymous: Identity = { credential: null, role: 'admin', databases:
 
 /** Who calls what needs no credential. */
 export const nobody: Identity = { credential: null, role: 'reader', databases: [], tenants: [] };
+
+/** Refuses with Forbidden a credential that may not change rules. */
+export function requireRuleChange({ tenants }: Pick<Identity, 'tenants'>): void {
+  if (tenants.length > 0)
+    throw new EngineError(
+      'Forbidden',
+      'rules serve all tenants: a credential restricted to tenants cannot change them',
+    );
+}

@@ -5,20 +5,19 @@
  * people unless --json is given, and then it is what the service answered.
  */
 import { text } from 'node:stream/consumers';
-import type { Readiness } from '../../engine/contract/administration.ts';
-import type { DatabaseList } from '../../engine/contract/administration.ts';
+import type { DatabaseList, Readiness } from '../../engine/contract/administration.ts';
 import type { FactOutcome, FactsOutcome } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
+import type { Sample, SampleEntry } from '../../engine/contract/samples.ts';
 import { parseProgram, present, renderRule, type Statement } from '../../engine/index.ts';
 import { type Command, type CommandName, UsageError } from './arguments.ts';
 import { type Client, connect, Refused, Unreachable } from './client.ts';
 import { proofText } from './proof-text.ts';
-import { listSamples, loadSample } from './sample.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './transfer.ts';
 import { exportFile, importFile } from './transfer.ts';
 
-export interface CommandContext {
+interface CommandContext {
   readonly terminal: Terminal;
   readonly endpointFile: string;
   readonly apiKey: string | null;
@@ -172,4 +171,37 @@ function statementsOf(text: string): readonly Statement[] {
 export function clientCommandOf(command: Command): Exclude<CommandName, 'serve'> {
   const name = (Object.keys(runs) as (keyof typeof runs)[]).find((known) => known === command.name);
   return present(name, 'serve, help and version do not talk to a service');
+}
+
+/** Loading a sample knowledge base into a running service, through the API like anyone. */
+
+/** Lines that name and describe the samples the service ships. */
+async function listSamples(client: Client): Promise<string[]> {
+  const samples = await entries(client);
+  return samples.flatMap(({ id, title, description }) => [`${id}  ${title}`, `    ${description}`]);
+}
+
+/** Loads the sample and answers lines that say what was stored and what to ask. */
+async function loadSample(client: Client, name: string, scope: string | null): Promise<string[]> {
+  const samples = await entries(client);
+  const entry = samples.find(({ id }) => id === name);
+  if (entry === undefined)
+    throw new UsageError(`there is no sample "${name}"; there are ${samples.map(({ id }) => id).join(', ')}`);
+  const { facts, rules, questions } = (await client.get(`/samples/${entry.file}`)) as Sample;
+  const within = (item: object): object => (scope === null ? item : { ...item, scope });
+  const stored = (await client.post('/assert/facts', { facts: facts.map(within) })) as FactsOutcome;
+  let taught = 0;
+  for (const rule of rules) {
+    const outcome = (await client.post('/teach', within(rule))) as RuleOutcome;
+    if (outcome.status === 'asserted') taught++;
+  }
+  return [
+    `${entry.title}: ${stored.asserted} facts and ${taught} rules are new, of ${facts.length} and ${rules.length}.`,
+    'Ask, for example:',
+    ...questions.map((question) => `  ${question}`),
+  ];
+}
+
+async function entries(client: Client): Promise<readonly SampleEntry[]> {
+  return (await client.get('/samples/index.json')) as readonly SampleEntry[];
 }

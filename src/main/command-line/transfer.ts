@@ -20,7 +20,6 @@ import {
 } from '../../engine/contract/transfer.ts';
 import { type Command, UsageError } from './arguments.ts';
 import { brokenOff, type Client, Refused, Unreachable } from './client.ts';
-import type { Terminal } from './terminal.ts';
 
 type FormatName = ExportFormat | 'tsv' | 'turtle';
 
@@ -195,4 +194,16 @@ function drained(into: Writable): Promise<void> {
     };
     into.on('drain', done).on('error', done).on('close', done);
   });
+}
+
+/** Where a command reads and writes: lines for people, and streams of any length. */
+export interface Terminal {
+  print(line: string): void;
+  complain(line: string): void;
+  /** Shows how far something is, in the place of what was shown before; null: nothing any more. */
+  progress(line: string | null): void;
+  /** Standard input. */
+  readonly input: Readable;
+  /** Standard output, for what is no line. */
+  readonly output: Writable;
 }

@@ -6,6 +6,7 @@
  */
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { createServer } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { EngineError } from '../../engine/index.ts';
 import type { JsonBodies } from '../base/a2a-host.ts';
 import { requirePermission } from '../base/dispatch.ts';
@@ -15,19 +16,20 @@ import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './bod
 import { type NamedPlace, namedPlace, requireCovered } from './caller.ts';
 import { answerClientError } from './client-error.ts';
 import { limitConnections, serverOptions } from './connections.ts';
-import { addDescription } from './description.ts';
+import { ConnectionTraffic } from './connections.ts';
 import { addDocs } from './docs.ts';
 import { addFiles } from './files.ts';
-import { createGuard } from './guard.ts';
+import { createGuard, type Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';
 import { sendJson } from './json-answer.ts';
-import { logRequests, noteRequest } from './log-requests.ts';
+import { openApiSteps } from './openapi.ts';
 import { sendProblem } from './problem.ts';
-import { requestIdOf } from './request-id.ts';
+import { parseQuery } from './query-string.ts';
+import { requestIdOf } from './request-log.ts';
+import { logRequests, noteRequest } from './request-log.ts';
 import { RequestLog } from './request-log.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';
-import { ConnectionTraffic } from './traffic.ts';
 
 export interface HttpApp {
   readonly app: FastifyInstance;
@@ -41,7 +43,7 @@ export interface HttpApp {
  * Adds the routes of another surface, behind the same refusals; bodies are parsed JSON there. A route says in its `config`
  * what is different.
  */
-export type Mount = (app: FastifyInstance, bodies: JsonBodies) => void | Promise<void>;
+type Mount = (app: FastifyInstance, bodies: JsonBodies) => void | Promise<void>;
 
 /** What a route of a mount may say of itself. */
 interface MountedRoute {
@@ -171,4 +173,42 @@ function createApp(host: HttpHost, admission: Admission, traffic: ConnectionTraf
 
 function malformedAddress(): EngineError {
   return new EngineError('ValidationException', 'the address is not percent-encoded UTF-8');
+}
+
+/** What describes the service itself, for whoever has a credential: `/openapi.json`, `/metrics` and what those were. */
+function addDescription(app: FastifyInstance, host: HttpHost, guard: Guard): void {
+  let document: Promise<string> | null = null;
+  app.get('/openapi.json', async (request, reply) => {
+    admit(guard, request);
+    document ??= writtenDocument(host.version);
+    return reply.type('application/json; charset=utf-8').send(await document);
+  });
+  app.get('/metrics', async (request, reply) => {
+    admit(guard, request);
+    return reply.type(host.metrics.contentType).send(await host.metrics.text());
+  });
+  app.get('/metrics/history', async (request, reply) => {
+    admit(guard, request);
+    return reply.type(host.metrics.contentType).send(host.metricsHistory());
+  });
+}
+
+/** The text of `/openapi.json`, made without holding up others. */
+async function writtenDocument(version: string): Promise<string> {
+  const steps = openApiSteps(version);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return JSON.stringify(step.value);
+    await setImmediate();
+  }
+}
+
+function admit(guard: Guard, request: FastifyRequest): void {
+  requirePermission(guard.identify(request), { role: 'reader' });
+  const [unknown] = Object.keys(parseQuery(request.raw.url ?? ''));
+  if (unknown !== undefined)
+    throw new EngineError('ValidationException', `${unknown}: unknown query parameter`, {
+      errors: [{ path: unknown, message: 'unknown query parameter' }],
+    });
+  if (hasBody(request.raw)) throw new EngineError('ValidationException', 'a GET request takes no body');
 }

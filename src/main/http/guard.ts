@@ -4,9 +4,10 @@
  * Every route that needs a credential passes here, those of the table and the others alike.
  */
 import type { FastifyRequest } from 'fastify';
+import { isIPv6 } from 'node:net';
+import { EngineError } from '../../engine/index.ts';
 import type { Identity } from '../base/identity.ts';
 import type { HttpHost } from './host.ts';
-import { createRateLimit, networkOf } from './rate-limit.ts';
 
 export interface Guard {
   /** Sets and answers who calls. Refuses with Unauthenticated or RateLimited. */
@@ -25,4 +26,76 @@ export function createGuard(host: HttpHost): Guard {
       return identity;
     },
   };
+}
+
+/**
+ * The rate limit: a bucket of tokens for each credential, else address.
+ *
+ * A bucket holds a minute's worth and refills evenly, so that a client may come in bursts but not for long. Buckets that
+ * are full again say nothing and are dropped, a few with each call; there are never more than `mostBuckets`, and the one
+ * that was used longest ago goes first. Of an IPv6 address the network counts: one client has all addresses of it.
+ */
+
+interface RateLimit {
+  /** Takes one token of `client`, or refuses with RateLimited and the seconds until there is one. */
+  take(client: string): void;
+}
+
+interface Bucket {
+  tokens: number;
+  /** When `tokens` was true, in milliseconds of the clock. */
+  at: number;
+}
+
+const mostBuckets = 100_000;
+/** Buckets that are looked at with each call. */
+const lookedAt = 4;
+
+export function createRateLimit(perMinute: number, now: () => number, most = mostBuckets): RateLimit {
+  const perMs = perMinute / 60_000;
+  /** Used longest ago first. */
+  const buckets = new Map<string, Bucket>();
+  const level = (bucket: Bucket, at: number): number =>
+    Math.min(perMinute, bucket.tokens + (at - bucket.at) * perMs);
+  return {
+    take(client) {
+      const at = now();
+      let left = lookedAt;
+      for (const [name, bucket] of buckets) {
+        if (left-- === 0 || (buckets.size < most && level(bucket, at) < perMinute)) break;
+        if (name !== client) buckets.delete(name);
+      }
+      const bucket = buckets.get(client);
+      const tokens = bucket === undefined ? perMinute : level(bucket, at);
+      if (tokens < 1) {
+        const retryAfterSeconds = Math.max(1, Math.ceil((1 - tokens) / perMs / 1000));
+        throw new EngineError(
+          'RateLimited',
+          `more than ${perMinute} requests a minute: try again in ${retryAfterSeconds} s`,
+          { retryAfterSeconds },
+        );
+      }
+      buckets.delete(client);
+      buckets.set(client, { tokens: tokens - 1, at });
+    },
+  };
+}
+
+/** What of an address is counted: of IPv4 all of it, also where it came in by IPv6; of IPv6 the first 64 bits. */
+export function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.toLowerCase().split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups =
+    tail === undefined ? before : [...before, ...zeros(8 - before.length - after.length), ...after];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
+function zeros(count: number): string[] {
+  return Array.from({ length: Math.max(0, count) }, () => '0');
 }

@@ -9,6 +9,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type Caller, EngineError, keyReused, Slices } from '../../engine/index.ts';
 import { badHeader, type Place } from './caller.ts';
 import { problemBytes, problemType } from './problem.ts';
@@ -23,7 +24,7 @@ export interface Answer {
 }
 
 /** The answer to a request with this digest. */
-export interface KeptAnswer {
+interface KeptAnswer {
   readonly fingerprint: string;
   readonly answer: Answer;
 }
@@ -174,7 +175,7 @@ function isFinal({ status, code }: EngineError): boolean {
 /** Bytes of a body that are digested without a pause. */
 const bytesAtOnce = 256 * 1024;
 
-export interface DigestedHead {
+interface DigestedHead {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
@@ -222,4 +223,9 @@ export async function idempotencyOf(
     await slices.breathe();
   }
   return { key, fingerprint: fingerprintOf(digest) };
+}
+
+/** True where a request can carry an Idempotency-Key: a write that holds nothing to be guessed. */
+export function takesKey(spec: OperationSpec): boolean {
+  return spec.kind === 'write' && spec.guessable !== true;
 }

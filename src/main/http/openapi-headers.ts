@@ -1,7 +1,7 @@
 /** Headers in the description: those a request can carry, and those that answers carry. */
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import type { Described } from './openapi-schemas.ts';
-import { takesKey } from './takes-key.ts';
+import { takesKey } from './idempotency.ts';
 
 /** Headers of requests, as components. */
 export const headerParameters = {

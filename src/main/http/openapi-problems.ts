@@ -12,7 +12,7 @@ import { isAnsweredAlways } from './admission.ts';
 import { headersOf } from './openapi-headers.ts';
 import { type Components, type Described, refersTo } from './openapi-schemas.ts';
 import { problemOf, problemType } from './problem.ts';
-import { takesKey } from './takes-key.ts';
+import { takesKey } from './idempotency.ts';
 
 /** The codes an operation can answer with, by status: its own and those that come with what it is. */
 export function problemsOf(spec: OperationSpec): ProblemCode[] {

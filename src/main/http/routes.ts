@@ -35,14 +35,14 @@ import {
   type Place,
   requireCovered,
 } from './caller.ts';
+import { parseIfMatch } from './caller.ts';
 import { streamEvents } from './events.ts';
 import type { Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';
 import { idempotencyOf, KeptAnswers, keyOf } from './idempotency.ts';
-import { parseIfMatch } from './if-match.ts';
+import { takesKey } from './idempotency.ts';
 import { isLarge, jsonBytes, jsonType, sendJson, writeJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
-import { takesKey } from './takes-key.ts';
 import { sendFile, sendLines, uploadOf } from './transfer.ts';
 import { sendAgain, uploadOnce } from './upload-once.ts';
 

@@ -11,15 +11,14 @@ import { constantsSchema, isWellFormed, predicateSchema } from '../../engine/con
 import { compareText, EngineError, parseRule, renderAtom, renderRule, Slices } from '../../engine/index.ts';
 import type { Span } from './free-text.ts';
 import { type Grounds, groundsOf } from './grounding.ts';
-import { allInTurns } from './in-turns.ts';
 import type { LanguageModel } from './language-model.ts';
 import { partsOf } from './text-parts.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** At most so many facts of one text are kept. */
-export const maxFactsFound = 10_000;
+const maxFactsFound = 10_000;
 /** At most so many rules. */
-export const maxRulesFound = 100;
+const maxRulesFound = 100;
 /** At most so many discarded proposals are listed, each with so many characters. */
 const maxDiscardedListed = 1000;
 const maxDiscardedCharacters = 300;
@@ -48,7 +47,7 @@ export interface Found {
   readonly discarded: readonly Discarded[];
 }
 
-export interface TextToRead {
+interface TextToRead {
   readonly text: string;
   /** Where natural language stands in it. */
   readonly prose: readonly Span[];
@@ -222,4 +221,36 @@ function readRule(text: string): string | { readonly reason: string } {
 export function shortened(text: string): string {
   const short = text.slice(0, maxDiscardedCharacters);
   return short.length === text.length ? text : `${short}…`;
+}
+
+/**
+ * Does `work` for each item, so many at a time, and answers in the order of the items. Where one fails the signal of the
+ * others is aborted, and when all have ended the first failure is thrown. `signal` aborts all of them.
+ */
+async function allInTurns<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  signal: AbortSignal,
+  work: (item: Item, signal: AbortSignal) => Promise<Result>,
+): Promise<Result[]> {
+  const failed = new AbortController();
+  const ended = AbortSignal.any([signal, failed.signal]);
+  const results: Result[] = [];
+  let failure: { readonly error: unknown } | null = null;
+  let next = 0;
+  const takeTurns = async (): Promise<void> => {
+    while (next < items.length && failure === null) {
+      const at = next++;
+      try {
+        signal.throwIfAborted();
+        results[at] = await work(items[at] as Item, ended);
+      } catch (error) {
+        failure ??= { error };
+        failed.abort();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, takeTurns));
+  if (failure !== null) throw (failure as { readonly error: unknown }).error;
+  return results;
 }

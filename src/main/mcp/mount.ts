@@ -11,7 +11,7 @@ import { EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../base/mcp-host.ts';
 import { clientIds } from './client.ts';
 import { createContexts } from './connection.ts';
-import type { KeptSessions } from './kept-sessions.ts';
+import type { KeptSessions } from './session-store.ts';
 import { knowledgeSurface } from './knowledge-surface.ts';
 import { Notices } from './notices.ts';
 import { ssePath, streamablePath } from './revisions.ts';
@@ -25,7 +25,7 @@ import type { McpSurface } from './surface.ts';
 /** How often it is looked whether the credentials of open sessions still stand. */
 const lookMs = 250;
 
-export interface MountOptions {
+interface MountOptions {
   /** What of sessions outlasts the process; opened before the first request is answered. */
   readonly kept: KeptSessions;
   readonly limits?: SessionLimits;

@@ -12,7 +12,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, EngineError, invalid, present } from '../../engine/index.ts';
 import { clientName, clientVersion, ConnectedClient } from './client.ts';
 import { handOver, messageOf, requireTurn, sessionErrors, takeOver, unknownSession } from './connection.ts';
-import type { KeptSessions } from './kept-sessions.ts';
+import type { KeptSessions } from './session-store.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import type { SessionToken } from './session-token.ts';
 import { SessionTransport } from './session-transport.ts';

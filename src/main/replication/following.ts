@@ -4,12 +4,17 @@
  * What a step does is the follower's (`engine/replication/follower.ts`); here is when, until the service ends.
  */
 import { hostname } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
-import type { Engine, FollowerStatus } from '../../engine/index.ts';
-import { Follower, present } from '../../engine/index.ts';
-import { connectToLeader } from './leader-connection.ts';
+import { setTimeout as resolveAfter } from 'node:timers/promises';
+import {
+  type Engine,
+  Follower,
+  type FollowerStatus,
+  type LeaderConnection,
+  present,
+  ReplicationError,
+} from '../../engine/index.ts';
 
-export interface FollowingSettings {
+interface FollowingSettings {
   readonly leaderUrl: string;
   readonly apiKey: string | null;
   readonly pollIntervalMs: number;
@@ -17,7 +22,7 @@ export interface FollowingSettings {
   readonly port: number;
 }
 
-export interface FollowingHost {
+interface FollowingHost {
   readonly onWarn: (message: string) => void;
   readonly onInfo: (message: string) => void;
   readonly onBug: (error: unknown) => void;
@@ -66,7 +71,131 @@ export class Following {
         this.#host.onServing();
       }
       // An aborted pause is the end, which the loop looks at.
-      if (pauseMs > 0) await setTimeout(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+      if (pauseMs > 0) await resolveAfter(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
+}
+
+/**
+ * A follower's way to its leader over HTTP.
+ *
+ * Nothing is waited for without end: not for the connection, nor for the next byte of an answer, which is read as fast
+ * as it is stored and no faster. What is in the way is told in words that say what to do; the key is in none of them,
+ * and goes to no other address, whatever the leader answers.
+ */
+
+interface LeaderAddress {
+  readonly url: string;
+  /** What is shown to it; null: it wants nothing. */
+  readonly key: string | null;
+  /** How this follower calls itself. */
+  readonly follower: string;
+}
+
+/** How long the leader may keep silent, in milliseconds: before it answers, and between two pieces of the answer. */
+interface Patience {
+  readonly answerMs: number;
+  /** It may have to write the snapshot first. */
+  readonly snapshotMs: number;
+  readonly silenceMs: number;
+}
+
+const usualPatience: Patience = { answerMs: 15_000, snapshotMs: 300_000, silenceMs: 30_000 };
+
+/** `signal` ends all that is under way. */
+function connectToLeader(
+  leader: LeaderAddress,
+  signal: AbortSignal,
+  patience: Patience = usualPatience,
+): LeaderConnection {
+  const base = leader.url.replace(/\/+$/, '');
+  const named = `follower=${encodeURIComponent(leader.follower)}`;
+  const ask = (path: string, answerMs: number): AsyncIterable<Uint8Array> =>
+    answerOf(`${base}${path}`, leader.key, signal, { ...patience, answerMs });
+  return {
+    records: (after) => ask(`/replication/wal?after=${after}&${named}`, patience.answerMs),
+    snapshot: () => ask(`/replication/snapshot?${named}`, patience.snapshotMs),
+  };
+}
+
+async function* answerOf(
+  address: string,
+  key: string | null,
+  signal: AbortSignal,
+  { answerMs, silenceMs }: Patience,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const silence = new Silence();
+  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+  try {
+    silence.allow(answerMs);
+    const both = AbortSignal.any([signal, silence.signal]);
+    const response = await fetch(address, { headers, redirect: 'manual', signal: both });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw refusal(response.status);
+    }
+    if (response.body === null) return;
+    silence.allow(silenceMs);
+    for await (const chunk of response.body) {
+      silence.pause();
+      yield chunk;
+      silence.allow(silenceMs);
+    }
+  } catch (error) {
+    throw error instanceof ReplicationError ? error : awayFor(error, silence.signal.aborted);
+  } finally {
+    silence.pause();
+  }
+}
+
+/** Aborts when it has lasted too long. */
+class Silence {
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  allow(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#controller.abort(), ms);
+  }
+
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+function refusal(status: number): ReplicationError {
+  if (status === 401)
+    return new ReplicationError(
+      'refused',
+      'the leader does not take the credential (401): set REPLICATION_API_KEY to a key of it with the role replica',
+    );
+  if (status === 403)
+    return new ReplicationError(
+      'refused',
+      'the leader refuses this follower (403): REPLICATION_API_KEY must be a key of it with the role replica or admin, ' +
+        'without restrictions, and the leader must allow the host name of LEADER_URL',
+    );
+  if (status === 429 || status >= 500)
+    return new ReplicationError('away', `the leader cannot answer now (${status})`);
+  return new ReplicationError(
+    'refused',
+    `what answers at LEADER_URL is no leader of this version (${status}): name the address of the leader itself`,
+  );
+}
+
+function awayFor(error: unknown, isSilent: boolean): ReplicationError {
+  if (isSilent) return new ReplicationError('away', 'the leader keeps silent', { cause: error });
+  const code = codeOf(error) ?? codeOf((error as { cause?: unknown }).cause);
+  const why =
+    code === null ? 'the connection to the leader broke off' : `the leader cannot be reached (${code})`;
+  return new ReplicationError('away', why, { cause: error });
+}
+
+function codeOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null;
+  return typeof error.code === 'string' ? error.code : null;
 }

@@ -12,7 +12,7 @@ import { StartRefusal } from '../base/start-refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { describeCertificate, outOfTime, type ServerCertificate } from '../tls/certificate.ts';
 import { complaintOf, KeystoreFile, type KeystoreSettings } from '../tls/keystore-file.ts';
-import { KeystoreProblem } from '../tls/keystore-problem.ts';
+import { KeystoreProblem } from '../tls/keystore.ts';
 
 export interface SecurePort {
   /** As it was bound. */
@@ -24,7 +24,7 @@ export interface SecurePort {
   cut(): void;
 }
 
-export interface SecurePortParts {
+interface SecurePortParts {
   readonly settings: KeystoreSettings & Pick<Config, 'host' | 'tlsPort'>;
   readonly log: Logger;
   /** Time between two looks at the key store's file. */

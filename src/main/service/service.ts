@@ -51,7 +51,7 @@ import { createLanguageModel, type ProviderCall } from '../llm/create-language-m
 import type { Language } from '../llm/language.ts';
 import { pause } from '../llm/pause.ts';
 import { KnownAgents } from '../mcp/agents.ts';
-import { KeptSessions } from '../mcp/kept-sessions.ts';
+import { KeptSessions } from '../mcp/session-store.ts';
 import { knowledgeSurfaceWith } from '../mcp/knowledge-surface.ts';
 import { mountMcp } from '../mcp/mount.ts';
 import type { McpSurface } from '../mcp/surface.ts';

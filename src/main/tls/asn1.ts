@@ -1,6 +1,6 @@
 /** Reading ASN.1: node-forge's parser, and steps down its trees that say no instead of throwing what it throws. */
 import forge from 'node-forge';
-import { KeystoreProblem } from './keystore-problem.ts';
+import { KeystoreProblem } from './keystore.ts';
 
 export type Asn1 = forge.asn1.Asn1;
 

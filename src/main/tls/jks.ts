@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { decrypt, type KeyEntry, parseJks, type TrustedKeyEntry } from 'jks-js';
+import { KeystoreProblem, wrongPassword } from './keystore.ts';
 import { type Keystore, type KeystoreKey, requireModest } from './keystore.ts';
-import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
 
 /** Longer than any key that TLS can use; recovering a key takes time by the square of its length. */
 const maxKeyBytes = 65_536;

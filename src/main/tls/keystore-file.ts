@@ -9,13 +9,13 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { type ServerCertificate, readServerCertificate } from './certificate.ts';
-import { KeystoreProblem } from './keystore-problem.ts';
+import { KeystoreProblem } from './keystore.ts';
 
 /** A key store with a long chain has a few KiB, Java's own of all authorities 200. */
 const maxFileBytes = 512 * 1024;
 
 /** Rejects with a KeystoreProblem where it is no file, is too long, or cannot be read. */
-export async function readKeystoreFile(path: string): Promise<Buffer> {
+async function readKeystoreFile(path: string): Promise<Buffer> {
   try {
     // Opening a pipe would wait for its other end.
     const found = await stat(path);
@@ -44,7 +44,7 @@ export function complaintOf({ about, message }: KeystoreProblem, settings: Keyst
   return `TLS_KEYSTORE_PASSWORD: got ${got} for ${JSON.stringify(tlsKeystorePath)}: ${message}`;
 }
 
-export interface KeystoreObserver {
+interface KeystoreObserver {
   /** The file has another certificate now, or a new key. */
   changed(certificate: ServerCertificate): void;
   /** What is in the file now cannot be used; told once until something can be. */

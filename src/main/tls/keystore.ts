@@ -1,5 +1,4 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
-import { KeystoreProblem } from './keystore-problem.ts';
 
 export interface KeystoreKey {
   /** The name in the store; empty where it has none. */
@@ -22,4 +21,21 @@ export function requireModest({ keys, certificates }: Keystore): void {
   if (keys.length > maxKeys) throw new KeystoreProblem('file', `which has more than ${maxKeys} private keys`);
   if (certificates.length > maxCertificates)
     throw new KeystoreProblem('file', `which has more than ${maxCertificates} certificates`);
+}
+
+/** Without a checksum the two cannot be told apart. */
+export const wrongPassword = 'the password is wrong, or the file is damaged';
+
+/**
+ * What is wrong with a key store: its file, or the password for it. `message` holds no secret; about a file it reads on
+ * after the file's name ("which is empty"), about a password it is a sentence of its own.
+ */
+export class KeystoreProblem extends Error {
+  readonly about: 'file' | 'password';
+
+  constructor(about: 'file' | 'password', message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'KeystoreProblem';
+    this.about = about;
+  }
 }

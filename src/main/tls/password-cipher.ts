@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import forge from 'node-forge';
 import { Slices } from '../../engine/index.ts';
 import { type Asn1, bytesOf, childrenOf, countOf, oidOf } from './asn1.ts';
-import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
+import { KeystoreProblem, wrongPassword } from './keystore.ts';
 
 /** Rounds that all of a file may ask for together; Java makes 10,000 for each part of it, OpenSSL 2,048. */
 export const maxRounds = 10_000_000;

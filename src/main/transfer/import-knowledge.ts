@@ -1,12 +1,26 @@
-import type { ImportDone, ImportProgress, ImportQuery, ImportType } from '../../engine/contract/transfer.ts';
-import { type Caller, type Engine, invalid, signalOf } from '../../engine/index.ts';
-import { requireRuleChange } from '../base/rule-permission.ts';
+import type { RuleInput } from '../../engine/contract/rules.ts';
+import {
+  type ImportDone,
+  type ImportProgress,
+  type ImportQuery,
+  type ImportType,
+  maxImportErrors,
+} from '../../engine/contract/transfer.ts';
+import {
+  type Caller,
+  type Engine,
+  EngineError,
+  type Idempotency,
+  type Import,
+  invalid,
+  signalOf,
+} from '../../engine/index.ts';
+import { requireRuleChange } from '../base/identity.ts';
 import type { Upload } from '../base/streams.ts';
 import { readCsv } from './csv.ts';
 import { readDatalog } from './datalog.ts';
-import type { Items } from './items.ts';
+import type { Item, Items } from './items.ts';
 import { readNdjson } from './ndjson.ts';
-import { runImport } from './run-import.ts';
 
 /**
  * Imports what is uploaded; the lines of the answer. `predicate` is refused with ValidationException where the format
@@ -59,4 +73,131 @@ function itemsOf(
 /** What reads triples takes a fortieth of a start to load, and is loaded when somebody imports triples. */
 async function* readLater(load: () => Promise<Items>): Items {
   yield* await load();
+}
+
+/**
+ * An import as it goes: items are read, stored in batches, and counted.
+ *
+ * Reading waits while a batch is being stored, so memory does not grow with the file. What was stored before something
+ * ends the import stays stored. The lines of the answer come in the order of what they tell of.
+ */
+
+const factsInBatch = 5000;
+const charactersInBatch = 4_000_000;
+/** Progress is told when so many milliseconds have passed, or so much was read. */
+const toldAfterMs = 200;
+const toldAfterItems = 50_000;
+const longestMessage = 500;
+
+interface ImportRun {
+  readonly import: Import;
+  readonly items: Items;
+  readonly isDryRun: boolean;
+  /** Throws an EngineError where the caller may not change rules. */
+  requireRuleChange(): void;
+  /** Under which the answer is kept, at the end; null: it is not. */
+  readonly once: (() => Idempotency) | null;
+  /** Ends it, between two batches. */
+  readonly signal: AbortSignal;
+}
+
+async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | ImportDone> {
+  const tally = new Tally(run.import);
+  let toldAt = performance.now();
+  let told = 0;
+  for await (const items of run.items) {
+    for (const item of items) {
+      if (tally.take(item)) continue;
+      await tally.store();
+      if (item.what.kind === 'rule') await tally.teach(item.line, item.what.rule, run);
+      else tally.take(item);
+      run.signal.throwIfAborted();
+      const { processed } = tally.progress();
+      if (performance.now() - toldAt < toldAfterMs && processed - told < toldAfterItems) continue;
+      toldAt = performance.now();
+      told = processed;
+      yield tally.progress();
+    }
+    run.signal.throwIfAborted();
+  }
+  await tally.store();
+  const generation = await run.import.end();
+  const done = { ...tally.done(), generation, ...(run.isDryRun ? { dryRun: true as const } : {}) };
+  if (run.once !== null) await run.import.keep(run.once(), JSON.stringify(done));
+  yield done;
+}
+
+/** What was read and is to be stored, and what everything came to so far. */
+class Tally {
+  readonly #import: Import;
+  #batch: Item[] = [];
+  #characters = 0;
+  readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
+  readonly #errors: { line: number; message: string }[] = [];
+
+  constructor(importing: Import) {
+    this.#import = importing;
+  }
+
+  /** Takes an item into the batch; false where what is there has to be stored first, or it is a rule. */
+  take(item: Item): boolean {
+    if (item.what.kind === 'rule') return false;
+    const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
+    if (isFull) return false;
+    this.#batch.push(item);
+    this.#characters += item.size;
+    return true;
+  }
+
+  async store(): Promise<void> {
+    const batch = this.#batch;
+    if (batch.length === 0) return;
+    this.#batch = [];
+    this.#characters = 0;
+    const facts = batch.flatMap(({ what }) => (what.kind === 'fact' ? [what.fact] : []));
+    const stored = facts.length === 0 ? null : await this.#import.assert(facts);
+    const refused = new Map(stored?.refused.map(({ index, message }) => [index, message]));
+    let index = 0;
+    for (const { line, what } of batch) {
+      const message = what.kind === 'problem' ? what.message : refused.get(index);
+      if (what.kind === 'fact') index++;
+      if (message !== undefined) this.#fail(line, message);
+    }
+    this.#counts.asserted += stored?.asserted ?? 0;
+    this.#counts.updated += stored?.updated ?? 0;
+    this.#counts.unchanged += stored?.unchanged ?? 0;
+  }
+
+  async teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
+    try {
+      requireRuleChange();
+      await this.#import.teach(rule);
+      this.#counts.rules++;
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.status >= 500 || error.status === 404) throw error;
+      // What is refused for who asks says so, since the answer as a whole is 200.
+      const isForbidden = error.code === 'Forbidden';
+      this.#fail(line, isForbidden ? `403 Forbidden: ${error.message}` : error.message);
+    }
+  }
+
+  progress(): ImportProgress {
+    const { asserted, updated, unchanged, rules, failed } = this.#counts;
+    return { processed: asserted + updated + unchanged + rules + failed, asserted, failed };
+  }
+
+  done(): Omit<ImportDone, 'generation' | 'dryRun'> {
+    return { done: true, id: this.#import.id, ...this.#counts, errors: this.#errors };
+  }
+
+  #fail(line: number, message: string): void {
+    this.#counts.failed++;
+    if (this.#errors.length < maxImportErrors) this.#errors.push({ line, message: shortened(message) });
+  }
+}
+
+/** The beginning of a message that quotes a lot; no character is cut in two. */
+function shortened(message: string): string {
+  if (message.length <= longestMessage) return message;
+  return `${message.slice(0, longestMessage).replace(/[\ud800-\udbff]$/, '')}…`;
 }
