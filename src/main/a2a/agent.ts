@@ -1,9 +1,9 @@
 /**
- * The agent behind `/a2a`, as the official SDK wants one: a message in, a message out, at once.
+ * The agent behind `/a2a`, in the interface of the official SDK: each message gets one message in answer, at once.
  *
- * There is no language model here and no conversation: a line says all that it means, so nothing is kept between two
- * messages, and there are neither tasks nor streams nor notifications. What asks for those is refused with the error that
- * the protocol has for it. Messages are those of revision 1.0; the SDK translates those of 0.3.
+ * There is no language model and no conversation: a line is complete in itself, so the agent keeps nothing between two
+ * messages. It has no tasks, streams or notifications, and refuses requests for them with the protocol's own errors.
+ * Messages are those of revision 1.0; the SDK translates revision 0.3.
  */
 import { type AgentCard, type Message, type Part, Role, type SendMessageRequest } from '@a2a-js/sdk';
 import {
@@ -24,7 +24,7 @@ import type { A2aHost } from '../base/a2a-host.ts';
 import { carryOut, internalDetail, type Outcome } from './carry-out.ts';
 import { maxItems, readItems } from './lines.ts';
 
-/** What one request is answered with: made for it, since the caller is part of it. */
+/** Creates the agent that answers one request; the caller is part of it. */
 export function createAgent(host: A2aHost, caller: Caller, card: AgentCard): A2ARequestHandler {
   return {
     getAgentCard: () => Promise.resolve(card),
@@ -54,7 +54,7 @@ export function createAgent(host: A2aHost, caller: Caller, card: AgentCard): A2A
   };
 }
 
-/** Refuses, before anything is done, what is no message that could be carried out whole. */
+/** Refuses a message that could not be carried out whole, before anything is done. */
 async function answer(host: A2aHost, caller: Caller, request: SendMessageRequest): Promise<Message> {
   const message = accepted(request, caller);
   const slices = new Slices(() => setImmediate());
@@ -82,7 +82,7 @@ function accepted({ message, configuration, tenant }: SendMessageRequest, caller
   return message;
 }
 
-/** The text of all parts, each on lines of its own. */
+/** The text of all parts, each starting on a new line. */
 function textOf({ parts }: Message): string {
   const texts = parts.map(({ content }, index) => {
     if (content === undefined) throw new RequestMalformedError(`message.parts.${index} has no content`);
@@ -132,7 +132,7 @@ function noTask(id: unknown): Promise<never> {
   );
 }
 
-/** Thrown at once: what has begun as a stream could not be answered as one message any more. */
+/** Throws synchronously: an answer that has begun as a stream can no longer be sent as one message. */
 function noStream(): never {
   throw new UnsupportedOperationError('there are no streams: every message is answered at once');
 }
@@ -145,10 +145,10 @@ function refused(error: A2AError): Promise<never> {
   return Promise.reject(error);
 }
 
-/** Answers to one question that are written out. */
+/** Maximum number of answers written out for one question. */
 const shownResults = 50;
 
-/** Characters after which no more outcomes are written out. */
+/** No more outcomes are written out after this many characters. */
 const shownCharacters = 100_000;
 
 const shownOfQuestion = 200;
@@ -209,7 +209,7 @@ function answered(question: string, { results }: Answer): string {
   return [`${asked} ${results.length} ${results.length === 1 ? 'answer' : 'answers'}`, ...lines].join('\n');
 }
 
-/** No half of a character is left at the end. */
+/** Never cuts a surrogate pair in two. */
 function shortened(question: string): string {
   if (question.length <= shownOfQuestion) return question;
   return `${question.slice(0, shownOfQuestion).replace(/[\ud800-\udbff]$/, '')}…`;

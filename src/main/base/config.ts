@@ -1,10 +1,10 @@
 /**
- * The configuration: every environment variable of the service, read once, before anything starts.
+ * The configuration: reads every environment variable of the service once, before anything starts.
  *
- * The table below is the one list; the parser, the `Config` type and `--help` are loops over it. A bad value
- * stops the start and names the variable, what it got (of a secret only the length) and what it takes. An
- * empty value counts as not set. What this version cannot honour yet is refused where running on without it
- * would be unsafe (encryption, following), and named in a warning otherwise.
+ * The table below is the only list; the parser, the `Config` type and `--help` iterate over it. A bad value stops the
+ * start with a message that names the variable, the value (of a secret only the length) and what it takes. An empty
+ * value counts as not set. If this version does not support a setting, it refuses to start where running without it
+ * would be unsafe (encryption, following), and warns otherwise.
  */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -29,11 +29,11 @@ import {
 import { StartRefusal } from './start-refusal.ts';
 
 interface Variable<Value> {
-  /** The first is the documented name; the others stand in for it. */
+  /** The first name is the documented one; the others are aliases. */
   readonly names: readonly [string, ...string[]];
   readonly kind: Kind<Value>;
   readonly fallback: Value;
-  /** The default in words, where its value does not say it. */
+  /** The default in words, if its value is not clear by itself. */
   readonly shown?: string;
   readonly about: string;
 }
@@ -51,7 +51,7 @@ function variable<Value>(
 
 const day = 86_400_000;
 
-/** Of the bootstrap where SERVICE_ADMIN_PASS is not set: everybody knows it. */
+/** The bootstrap password if SERVICE_ADMIN_PASS is not set: it is public. */
 export const defaultAdminPassword = 'corollary-admin';
 
 const defaultOrigins = ['http://localhost:3000', 'http://localhost:5173', 'http://localhost:8080'];
@@ -282,14 +282,14 @@ const variables = {
 
 type Variables = typeof variables;
 
-/** Every setting, each of the type that its variable reads. */
+/** Every setting, with the type that its variable parses to. */
 export type Config = {
   readonly [Name in keyof Variables]: Variables[Name] extends Variable<infer Value> ? Value : never;
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings that a host program prefers where the environment says nothing. */
+/** Defaults of a host program, used if the environment does not set them. */
 export type Defaults = Partial<Pick<Config, 'host' | 'storageDir' | 'endpointFile' | 'port'>>;
 
 interface Setting {
@@ -306,8 +306,8 @@ function settingOf(names: readonly string[], environment: Environment): Setting 
 }
 
 /**
- * Reads the environment. Refuses with a StartRefusal of kind `configuration` that has one line for each bad
- * value or combination.
+ * Reads the environment. Refuses with a StartRefusal of kind `configuration` that has one line for each bad value or
+ * combination.
  */
 export function parseConfig(environment: Environment, defaults: Defaults = {}): Config {
   const complaints: string[] = [];
@@ -333,12 +333,15 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
   };
 }
 
-/** Without authentication the service is open to whoever reaches it, so it opens to the network only when told to. */
+/**
+ * Without authentication the service is open to everyone who can reach it, so it listens on the network only if told
+ * to.
+ */
 function usualHost({ apiKey: key, authEnabled }: Config): string {
   return key === null && !authEnabled ? '127.0.0.1' : '0.0.0.0';
 }
 
-/** As it was given, but for what stands before the host of an address, which may be a password. */
+/** As given, without the part before the host of an address, which may contain a password. */
 function shownValue(text: string): string {
   return JSON.stringify(text.replace(/\/\/[^/]*@/, '//...@'));
 }
@@ -356,7 +359,7 @@ function contradictions(config: Config): string[] {
   return complaints;
 }
 
-/** The per-user folder for what a running service leaves for others to find. */
+/** The per-user folder of files by which other programs find a running service. */
 export function stateFolder(environment: Environment, platform: NodeJS.Platform = process.platform): string {
   const home = homedir();
   if (platform === 'win32')
@@ -365,7 +368,7 @@ export function stateFolder(environment: Environment, platform: NodeJS.Platform 
   return join(environment['XDG_STATE_HOME'] ?? join(home, '.local', 'state'), 'corollary');
 }
 
-/** Secrets without which the service would be another one, or open to everybody. */
+/** Secrets without which the service would be a different one, or open to everyone. */
 const protecting: readonly string[] = [
   'API_KEY',
   'SERVICE_ADMIN_PASS',
@@ -373,14 +376,14 @@ const protecting: readonly string[] = [
   'TLS_KEYSTORE_PASSWORD',
 ];
 
-/** What has to be set for the service to be started again as it was, and which secrets were set. */
+/** What to set to start the service again as it was, and which secrets were set. */
 export interface RepeatableSettings {
   readonly environment: Readonly<Record<string, string>>;
   readonly needs: readonly string[];
   readonly lacks: readonly string[];
 }
 
-/** The settings of an environment by the documented names, secrets by name alone, paths absolute. */
+/** The settings of an environment by their documented names: secrets by name only, paths absolute. */
 export function repeatableSettings(environment: Environment): RepeatableSettings {
   const plain: Record<string, string> = {};
   const secrets: string[] = [];
@@ -388,7 +391,7 @@ export function repeatableSettings(environment: Environment): RepeatableSettings
     const setting = settingOf(spec.names, environment);
     if (setting === null) continue;
     const [name] = spec.names;
-    // What stands before the host of an address may be a password.
+    // The part before the host of an address may contain a password.
     if (spec.kind.secret || /\/\/[^/]*@/.test(setting.text)) secrets.push(setting.name);
     else plain[name] = isPath(spec.kind) ? resolve(setting.text) : setting.text;
   }
@@ -403,18 +406,18 @@ function isPath(kind: Kind<unknown>): boolean {
   return kind.read === filePath.read;
 }
 
-/** Every name that a variable of the service can have. */
+/** Every name of a variable of the service, aliases included. */
 export function variableNames(): readonly string[] {
   return Object.values<Variable<unknown>>(variables).flatMap(({ names }) => names);
 }
 
-/** The endpoint file alone, for commands that only look for a running service. */
+/** The path of the endpoint file alone, for commands that only look for a running service. */
 export function endpointFileOf(environment: Environment): string {
   const setting = settingOf(variables.endpointFile.names, environment);
   return setting?.text ?? join(stateFolder(environment), 'endpoint.json');
 }
 
-/** All variables with what they take and their defaults, for `--help`. */
+/** Describes all variables, the values they take and their defaults, for `--help`. */
 export function describeVariables(): string {
   return Object.values<Variable<unknown>>(variables)
     .map((spec) => {

@@ -1,8 +1,8 @@
 /**
- * The endpoint file: where the running service can be reached, for programs of the same user.
+ * The endpoint file: the address of the running service, for programs of the same user.
  *
- * It is written atomically with mode 0600 when the service is ready and removed when it ends, holds no secret,
- * and belongs to the last service that started: another one's file is left alone.
+ * The service writes it atomically with mode 0600 when it is ready and removes it when it ends. It contains no secret
+ * and belongs to the service that started last: a service never removes another one's file.
  */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -15,7 +15,7 @@ export interface Endpoint {
   readonly startedAt: number;
 }
 
-/** Rejects with the system's error where the folder cannot be written. */
+/** Writes the file. Rejects with the system's error if the folder cannot be written. */
 export async function writeEndpoint(file: string, endpoint: Endpoint): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${endpoint.pid}.tmp`;
@@ -23,7 +23,7 @@ export async function writeEndpoint(file: string, endpoint: Endpoint): Promise<v
   await rename(temporary, file);
 }
 
-/** What the file says, or null where there is none that can be read. */
+/** Reads the file; null if there is none that can be read. */
 export async function readEndpoint(file: string): Promise<Endpoint | null> {
   try {
     const value: unknown = JSON.parse(await readFile(file, 'utf8'));
@@ -34,7 +34,7 @@ export async function readEndpoint(file: string): Promise<Endpoint | null> {
   }
 }
 
-/** Removes the file where it is this process's own. */
+/** Removes the file if this process wrote it. */
 export async function removeEndpoint(file: string): Promise<void> {
   const endpoint = await readEndpoint(file);
   if (endpoint?.pid === process.pid) await rm(file, { force: true });

@@ -1,11 +1,11 @@
 /**
- * The bridge: what the client says goes to the service, what the service says goes to the client, message by message.
+ * The bridge: passes messages from the client to the service and from the service to the client, one by one.
  *
- * It outlives the service. While that is away calls wait for it, up to a limit; when it is back a new session is opened
- * with the client's own `initialize`, subscriptions are renewed, and the client is told that what it knows may be stale.
- * A call that was under way is sent again where that does no harm: it was never taken, it only reads, or doing it twice
- * is the same as once. Where nobody knows, the client is told so. Every request is answered exactly once, but for those
- * that it cancels. Where the service is, and how it is started, is not its business (`keep-connected.ts`).
+ * It outlives the service. While the service is away, calls wait for it, up to a limit. When it is back, the bridge
+ * opens a new session with the client's own `initialize`, renews the subscriptions, and tells the client that what it
+ * knows may be stale. It resends a call that was in flight if that does no harm: the service never received it, it only
+ * reads, or it is idempotent. If the outcome is unknown, the bridge tells the client so. It answers every request
+ * exactly once, except those that the client cancels. Finding and starting the service is left to `keep-connected.ts`.
  */
 import {
   type InitializeResult,
@@ -27,44 +27,45 @@ import { changesSince, listChanged, withListChanged } from './stale.ts';
 
 interface BridgeParts {
   readonly connection: Connection;
-  /** Milliseconds that a call waits for a service that is away. */
+  /** Milliseconds that a call waits for an absent service. */
   readonly waitMs: number;
   readonly now: () => number;
-  /** To the client. */
+  /** Sends to the client. */
   send(message: JSONRPCMessage): void;
   say(line: string): void;
   nextId(): string;
 }
 
-/** A request of the client that has not been answered. */
+/** A request of the client without an answer so far. */
 interface Pending {
   readonly message: JSONRPCRequest;
   readonly bytes: number;
   readonly cancelling: AbortController;
   /** The service may have carried it out. */
   isDoubtful: boolean;
-  /** Of a request to be told of changes: the client has had its acknowledgement. */
+  /** For a request to be notified of changes: the client has received its acknowledgement. */
   isAcknowledged: boolean;
 }
 
 const maxPending = 1000;
 const maxPendingBytes = 128 * 1024 * 1024;
-/** How often a call is sent whose connection breaks each time. */
+/** How often a call is sent if the connection breaks each time. */
 const maxTries = 3;
 const listen = 'subscriptions/listen';
-/** Before a stream of changes that the service ended is asked for again. */
+/** Milliseconds before a stream of changes that the service ended is requested again. */
 const relistenMs = 500;
 
+/** Connects one client to the service, across restarts of the service. */
 export class Bridge {
   readonly #parts: BridgeParts;
   readonly #pending = new Map<RequestId, Pending>();
   #pendingBytes = 0;
-  /** What the client said when it opened the session, once the service agreed to it, and what that answered. */
+  /** The `initialize` request that the service accepted, and its result. */
   #opened: { readonly request: JSONRPCRequest; readonly result: InitializeResult } | null = null;
   #isInitialized = false;
   readonly #subscriptions = new Set<string>();
   #logLevel: JSONRPCRequest | null = null;
-  /** Messages of the session follow one another as far as opening it goes. */
+  /** Serializes messages of the session until the session is open. */
   #opening: Promise<void> = Promise.resolve();
   #idle: (() => void) | null = null;
 
@@ -72,7 +73,7 @@ export class Bridge {
     this.#parts = parts;
   }
 
-  /** Takes a message of the client, of so many bytes. */
+  /** Takes a message of the client; `bytes` is its length. */
   take(message: JSONRPCMessage, bytes: number): void {
     if (isJSONRPCRequest(message)) this.#takeRequest(message, bytes);
     else if (isJSONRPCResponse(message)) void this.#passOn(message);
@@ -80,7 +81,7 @@ export class Bridge {
     else this.#takeNotification(message);
   }
 
-  /** Takes a request or a notification of the service. */
+  /** Takes a request or a notification from the service. */
   tell(message: JSONRPCMessage): void {
     if (!isJSONRPCRequest(message) && !isJSONRPCResponse(message)) {
       const renewed = this.#renewed(message);
@@ -92,15 +93,15 @@ export class Bridge {
     this.#parts.send(message);
   }
 
-  /** Tells the client that all it knows may be stale. */
+  /** Tells the client that everything it knows may be stale. */
   tellStale(): void {
     if (this.#opened === null || !this.#isInitialized) return;
     for (const change of listChanged(this.#opened.result, this.#subscriptions)) this.#parts.send(change);
   }
 
   /**
-   * Makes a new link what the last one was to the client. Rejects with Refused where the service does not let it in, and
-   * with NotTaken or Broken.
+   * Restores on a new link what the client had on the last one. Rejects with Refused if the service does not admit it,
+   * and with NotTaken or Broken.
    */
   async resume(link: Link, signal: AbortSignal): Promise<void> {
     if (this.#opened === null) return;
@@ -127,7 +128,7 @@ export class Bridge {
     }
   }
 
-  /** Resolves when no call is pending but those that last. */
+  /** Resolves when only long-lived calls are pending. */
   async drained(): Promise<void> {
     if (this.#isIdle()) return;
     await new Promise<void>((resolve) => {
@@ -158,7 +159,7 @@ export class Bridge {
     if (method === 'initialize') this.#opening = answered;
   }
 
-  /** Answers a request of the client, unless that cancels it. Never rejects. */
+  /** Answers a request of the client unless the client cancels it. Never rejects. */
   async #answer(pending: Pending): Promise<void> {
     const { message, bytes, cancelling } = pending;
     const { id } = message;
@@ -214,7 +215,7 @@ export class Bridge {
       : link.request(message, signal);
   }
 
-  /** Keeps what has to be said again to a service that was restarted. */
+  /** Notes what has to be said again to a restarted service. */
   #note(message: JSONRPCRequest, response: JSONRPCResponse): void {
     const { method, params } = message;
     if (!('result' in response) || isStateless(params)) return;
@@ -227,7 +228,7 @@ export class Bridge {
     else if (method === 'logging/setLevel') this.#logLevel = message;
   }
 
-  /** The client is told of lists that changed by the bridge, so that is promised to it. */
+  /** The bridge itself notifies the client of changed lists, so it adds that capability to the answer. */
   #shown({ method, params }: JSONRPCRequest, response: JSONRPCResponse): JSONRPCResponse {
     return method === 'initialize' && !isStateless(params) ? withListChanged(response) : response;
   }
@@ -239,7 +240,7 @@ export class Bridge {
     if (isInitialized) this.#opening = passed;
   }
 
-  /** Passes on what wants no answer. Where nobody is there to take it, it is let go: a new session starts afresh. */
+  /** Passes on a message without an answer. If no service is there, drops it: a new session starts afresh. */
   async #passOn(message: JSONRPCMessage): Promise<void> {
     const link = this.#parts.connection.current;
     if (link === null) return;
@@ -251,7 +252,7 @@ export class Bridge {
     }
   }
 
-  /** Ends the request, by the word for it where there are sessions, and by closing its stream. */
+  /** Cancels the request: with a notification in a session, and by closing its stream. */
   #cancel(message: JSONRPCNotification): void {
     const id = message.params?.['requestId'];
     const pending = typeof id === 'string' || typeof id === 'number' ? this.#pending.get(id) : undefined;
@@ -260,7 +261,7 @@ export class Bridge {
     void told.then(() => pending.cancelling.abort());
   }
 
-  /** What to tell in place of an acknowledgement that the client has had before; null where it is to be told as it is. */
+  /** What to send instead of an acknowledgement that the client has already received; null: send it as it is. */
   #renewed(message: JSONRPCNotification): JSONRPCNotification[] | null {
     if (message.method !== 'notifications/subscriptions/acknowledged') return null;
     const id = message.params?._meta?.[SUBSCRIPTION_ID_META_KEY];
@@ -285,10 +286,10 @@ function unknownOutcome(): Refused {
   });
 }
 
-/** The result of an answer. Rejects with Refused where it is an error. */
+/** The result of an answer. Rejects with Refused if it is an error. */
 function resultOf<Result>(response: JSONRPCResponse): Result {
   if ('error' in response) throw new Refused(response.error);
-  // Of the shape that the request's method has: the service is ours.
+  // It has the shape of the request's method, since the service is ours.
   return response.result as unknown as Result;
 }
 
@@ -306,12 +307,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/**
- * Whether a request that may have been carried out can be made again: it only reads, or making it twice is the same as
- * once. Of tools the service says so itself, by their annotations.
- */
-
-/** Methods that change nothing, or only what the client is told. */
+/** Methods that change nothing, or only what the client is notified of. */
 const harmless: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
@@ -329,7 +325,10 @@ const harmless: ReadonlySet<string> = new Set([
   'subscriptions/listen',
 ]);
 
-/** Asks the service for its tools where that matters. Rejects as `Link.request` does. */
+/**
+ * Whether a request that may have been carried out can be repeated: it only reads, or it is idempotent. The service's
+ * annotations say so for tools, and are fetched if needed. Rejects as `Link.request` does.
+ */
 async function isRepeatable(
   message: JSONRPCRequest,
   link: Link,
@@ -340,7 +339,7 @@ async function isRepeatable(
   const given = message.params?.['arguments'];
   const args = typeof given === 'object' && given !== null ? given : {};
   if ('dryRun' in args && args.dryRun === true) return true;
-  // It was written for the state before it, so the second time it would be refused.
+  // The condition refers to the state before the call, so a second call would be refused.
   if ('ifGeneration' in args && args.ifGeneration !== null) return false;
   const annotations = await annotationsOf(message, link, nextId, signal);
   return annotations.readOnlyHint === true || annotations.idempotentHint === true;

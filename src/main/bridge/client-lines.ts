@@ -1,9 +1,9 @@
 /**
- * The client's side of the bridge: MCP over standard input and output, a message a line.
+ * The client's side of the bridge: MCP over standard input and output, one message per line.
  *
- * Kept: nothing but protocol is ever written; a line that is no message is answered and does not end the
- * conversation; and a client that does not read its answers is not read either, so that what waits for it is bounded.
- * What messages mean is the business of others.
+ * Invariants: only protocol messages are written; a line that is not a message gets an error and does not end the
+ * conversation; and a client that does not read its answers is not read either, so the queue for it is bounded. What
+ * the messages mean is left to others.
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -17,7 +17,7 @@ import {
 export interface ClientLimits {
   /** Bytes of one line. */
   readonly maxLineBytes: number;
-  /** Bytes of answers that the client has not read; what comes beyond is replaced by an error. */
+  /** Bytes of unread answers; an answer beyond this limit is replaced by an error. */
   readonly maxUnreadBytes: number;
 }
 
@@ -28,33 +28,34 @@ export const usualClientLimits: ClientLimits = {
 
 export interface ClientHandlers {
   onMessage(message: JSONRPCMessage, bytes: number): void;
-  /** There is no more input (`ended`), or nobody who takes output (`gone`). May be called again. */
+  /** The input has ended (`ended`), or the output is closed (`gone`). May be called again. */
   onEnd(how: 'ended' | 'gone'): void;
 }
 
-/** Of JSON-RPC: no JSON, and no message. */
+/** Codes of JSON-RPC: not JSON, and not a message. */
 const parseError = -32700;
 const invalidRequest = -32600;
 const internalError = -32603;
 
 const newline = 0x0a;
-/** Of a line that is too long, so much of both ends is kept: the id stands there. */
+/** Bytes kept of both ends of a line that is too long: the id is in one of them. */
 const keptBytes = 256;
 
+/** Reads messages from the client and writes messages to it. */
 export class ClientLines {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #handlers: ClientHandlers;
   readonly #limits: ClientLimits;
-  /** Pieces of the line that is being read, and their bytes. */
+  /** Pieces of the line that is being read, and their length in bytes. */
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** The beginning of a line that is too long, while the rest of it is thrown away. */
+  /** The beginning of a line that is too long, while the rest of it is discarded. */
   #oversized: Buffer | null = null;
   #isBlocked = false;
   readonly #unread: string[] = [];
   #unreadBytes = 0;
-  /** Notifications among the unread: the same one is not kept twice. */
+  /** Unread notifications, so that none is queued twice. */
   readonly #unreadNotices = new Set<string>();
 
   constructor(input: Readable, output: Writable, handlers: ClientHandlers, limits = usualClientLimits) {
@@ -86,7 +87,7 @@ export class ClientLines {
     this.#keep(message, line);
   }
 
-  /** Resolves when all that was sent is written, or after a while: a client that does not read is not waited for. */
+  /** Resolves when everything has been written, or after `limitMs` if the client does not read. */
   async flushed(limitMs: number): Promise<void> {
     if (!this.#isBlocked && this.#output.writableLength === 0) return;
     let timer: NodeJS.Timeout | undefined;
@@ -219,7 +220,7 @@ function idOf(value: unknown): RequestId | null {
   return typeof value.id === 'string' || typeof value.id === 'number' ? value.id : null;
 }
 
-/** The id of a message of which only both ends were kept, where it stands right at one of them. */
+/** The id of a message of which only both ends were kept, if it is at the very start or end. */
 function outerId(head: string, tail: string): RequestId | null {
   const atHead = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")\s*,/.exec(
     head,

@@ -1,22 +1,22 @@
 /**
- * Where the running service is: at a given address, or at the one that the endpoint file names.
+ * Finds the running service: at a given address, or at the one that the endpoint file names.
  *
- * The file may be of a service that ended without removing it. So it counts only while its process lives and its
- * address answers as this service does. One look, no waiting: whoever waits looks again.
+ * The file may belong to a service that ended without removing it. So it counts only if its process is alive and its
+ * address answers as this service does. Looks once, without waiting; callers that wait look again.
  */
 import { readEndpoint } from '../base/endpoint-file.ts';
 import type { HttpFetch } from './http-fetch.ts';
 
 export type Found =
   | { readonly kind: 'ready'; readonly url: string }
-  /** It is there, and cannot be asked yet, or not any more. */
+  /** The service is there, but does not take requests yet, or any more. */
   | { readonly kind: 'not-ready'; readonly url: string }
   /** `why` is a sentence for the user. */
   | { readonly kind: 'none'; readonly why: string };
 
 const lookMs = 3000;
 
-/** Looks once. Never rejects for what it finds. */
+/** Looks once. Never rejects because of what it finds. */
 export async function findService(
   place: { readonly url: URL | null; readonly endpointFile: string },
   fetch: HttpFetch['fetch'],
@@ -31,7 +31,7 @@ async function look(url: string, fetch: HttpFetch['fetch']): Promise<Found> {
   try {
     const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(lookMs) });
     const answer: unknown = await response.json();
-    // With a disk that is full it is not ready, but answers: only the engine has to be there.
+    // With a full disk the service is not ready, but answers; that is enough as long as the engine is open.
     if (isReadiness(answer))
       return { kind: answer.subsystems.engine === 'ready' ? 'ready' : 'not-ready', url };
     return { kind: 'none', why: `what answers at ${url} is not Corollary` };
@@ -40,7 +40,7 @@ async function look(url: string, fetch: HttpFetch['fetch']): Promise<Found> {
   }
 }
 
-/** A process that belongs to somebody else lives too. */
+/** A process of another user is alive too. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,6 +1,6 @@
 /**
- * What `--help` prints. One table has the commands, with the options that each takes; the overview and the help of one
- * command are loops over it.
+ * The text of `--help`. One table has the commands with their options; the overview and the help of one command iterate
+ * over it.
  */
 import type { CommandName } from './arguments.ts';
 
@@ -10,10 +10,10 @@ interface OptionHelp {
 }
 
 interface CommandHelp {
-  /** What stands after the name. */
+  /** The arguments after the name. */
   readonly takes: string;
   readonly about: string;
-  /** Beside those that every command has. */
+  /** Options besides those of every command. */
   readonly options: readonly (keyof typeof options)[];
   readonly more: readonly string[];
   readonly example: string;
@@ -40,7 +40,7 @@ const options = {
   output: { usage: '-o, --output FILE', about: ['export: writes this file'] },
 } as const satisfies Record<string, OptionHelp>;
 
-/** Of every command that talks to a running service. */
+/** Options of every command that talks to a running service. */
 const common: readonly OptionHelp[] = [
   { usage: '--url URL', about: ['address of the service; default: what its endpoint file says'] },
   { usage: '--database NAME', about: ['default: default'] },

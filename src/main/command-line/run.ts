@@ -1,8 +1,8 @@
 /**
  * The commands that talk to a running service: what they send, and what they print.
  *
- * A command answers its exit code; what goes wrong is thrown and worded by `runCommand`. All output is text for
- * people unless --json is given, and then it is what the service answered.
+ * A command returns its exit code; `runCommand` turns errors into messages. All output is text for people, or with
+ * --json the answer of the service.
  */
 import { text } from 'node:stream/consumers';
 import type { DatabaseList, Readiness } from '../../engine/contract/administration.ts';
@@ -35,7 +35,7 @@ const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
   sample,
 };
 
-/** Runs one command and answers the exit code of the process. */
+/** Runs one command and returns the exit code of the process. */
 export async function runCommand(
   name: Exclude<CommandName, 'serve'>,
   command: Command,
@@ -110,7 +110,7 @@ async function teach(client: Client, command: Command, terminal: Terminal): Prom
   return 0;
 }
 
-/** Hints of an answer, for people. */
+/** Prints the hints of an answer for people. */
 function complainOf({ hints = [] }: { readonly hints?: string[] | undefined }, terminal: Terminal): void {
   for (const hint of hints) terminal.complain(`hint: ${hint}`);
 }
@@ -148,7 +148,7 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** The words of the command as one text, or standard input where they are `-`. */
+/** The arguments of the command as one text, or standard input for `-`. */
 async function textOf(command: Command, terminal: Terminal): Promise<string> {
   const [first] = command.words;
   if (first === undefined)
@@ -167,13 +167,11 @@ function statementsOf(text: string): readonly Statement[] {
   return statements;
 }
 
-/** What `runCommand` may be called with. */
+/** The command as one for `runCommand`. */
 export function clientCommandOf(command: Command): Exclude<CommandName, 'serve'> {
   const name = (Object.keys(runs) as (keyof typeof runs)[]).find((known) => known === command.name);
   return present(name, 'serve, help and version do not talk to a service');
 }
-
-/** Loading a sample knowledge base into a running service, through the API like anyone. */
 
 /** Lines that name and describe the samples the service ships. */
 async function listSamples(client: Client): Promise<string[]> {
@@ -181,7 +179,7 @@ async function listSamples(client: Client): Promise<string[]> {
   return samples.flatMap(({ id, title, description }) => [`${id}  ${title}`, `    ${description}`]);
 }
 
-/** Loads the sample and answers lines that say what was stored and what to ask. */
+/** Loads the sample through the API. Returns lines that say what was stored and what to ask. */
 async function loadSample(client: Client, name: string, scope: string | null): Promise<string[]> {
   const samples = await entries(client);
   const entry = samples.find(({ id }) => id === name);

@@ -1,8 +1,8 @@
 /**
- * Files from and to a running service, as streams: neither side holds more than a piece of them.
+ * Transfers files from and to a running service as streams: neither side holds more than a piece of them.
  *
- * A line that failed is told with file and line on standard error, and makes the exit code 1. A file that is written has
- * its name only when it is whole.
+ * For each failed line it prints file and line on standard error, and the exit code is 1. An output file gets its name
+ * only when it is complete.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -44,7 +44,7 @@ const formatOf: Readonly<Record<string, FormatName>> = {
   '.nt': 'ntriples',
 };
 
-/** Imports a file, or standard input; answers 1 where lines failed. */
+/** Imports a file, or standard input. Returns the exit code: 1 if lines failed. */
 export async function importFile(client: Client, command: Command, terminal: Terminal): Promise<number> {
   const [file, ...more] = command.words;
   if (file === undefined || more.length > 0)
@@ -64,7 +64,7 @@ export async function importFile(client: Client, command: Command, terminal: Ter
   return done.failed > 0 ? 1 : 0;
 }
 
-/** Writes what is stored into a file, or to standard output. */
+/** Exports the knowledge into a file, or to standard output. */
 export async function exportFile(client: Client, command: Command, terminal: Terminal): Promise<number> {
   const { scope, predicate, output, words } = command;
   if (words.length > 0) throw new UsageError('export takes no arguments: --output names the file');
@@ -78,7 +78,7 @@ export async function exportFile(client: Client, command: Command, terminal: Ter
   return 0;
 }
 
-/** The format by its name, else by that of the file, null where that says nothing. */
+/** The format by its name, else by the name of the file; null if neither says it. */
 function chosen<Name extends FormatName>(
   names: readonly Name[],
   given: string | null,
@@ -109,7 +109,7 @@ async function opened(file: string): Promise<Readable> {
   return stream;
 }
 
-/** The last line of an import; shows those before it. */
+/** The last line of an import; shows the lines before it as progress. */
 async function lastLine(answer: IncomingMessage, terminal: Terminal): Promise<ImportDone> {
   type Told = ImportProgress | ImportDone | { readonly error: Problem };
   let done: ImportDone | null = null;
@@ -163,7 +163,7 @@ async function written(answer: IncomingMessage, file: string, terminal: Terminal
 
 const mebibyte = 1024 * 1024;
 
-/** Writes the answer as fast as it is taken; the stream stays open. */
+/** Writes the answer as fast as `into` accepts it; leaves the stream open. */
 async function poured(answer: IncomingMessage, into: Writable, terminal: Terminal): Promise<void> {
   let bytes = 0;
   let told = 0;
@@ -196,14 +196,14 @@ function drained(into: Writable): Promise<void> {
   });
 }
 
-/** Where a command reads and writes: lines for people, and streams of any length. */
+/** The inputs and outputs of a command: lines for people, and streams of any length. */
 export interface Terminal {
   print(line: string): void;
   complain(line: string): void;
-  /** Shows how far something is, in the place of what was shown before; null: nothing any more. */
+  /** Shows the progress in place of the previous line; null: removes it. */
   progress(line: string | null): void;
   /** Standard input. */
   readonly input: Readable;
-  /** Standard output, for what is no line. */
+  /** Standard output, for anything that is not a line. */
   readonly output: Writable;
 }

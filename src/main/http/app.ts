@@ -1,8 +1,8 @@
 /**
  * The HTTP application: hooks, routes of the operations table, files, documentation.
  *
- * What is added here in what order is the whole of it; each part is in a module of its own. The application
- * neither listens nor knows when the engine is open: that is the composition root's business.
+ * This module only adds these parts, in the right order; each is a module of its own. The application neither listens
+ * nor knows when the engine is open; the composition root does both.
  */
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { createServer } from 'node:http';
@@ -34,25 +34,26 @@ import { type CertificateSecrets, createSecureServer, type SecureServer } from '
 export interface HttpApp {
   readonly app: FastifyInstance;
   readonly activity: Activity;
-  /** Another server in front of the same application: HTTPS, within the limits of the plain one. */
+  /** Creates another server for the same application: HTTPS, with the limits of the plain one. */
   secureServer(secrets: CertificateSecrets): SecureServer;
   readonly traffic: ConnectionTraffic;
 }
 
 /**
- * Adds the routes of another surface, behind the same refusals; bodies are parsed JSON there. A route says in its `config`
- * what is different.
+ * Adds the routes of another surface, behind the same refusals; their bodies are parsed JSON. A route states in its
+ * `config` what is different.
  */
 type Mount = (app: FastifyInstance, bodies: JsonBodies) => void | Promise<void>;
 
-/** What a route of a mount may say of itself. */
+/** What the `config` of a mounted route may say. */
 interface MountedRoute {
-  /** It needs no credential. */
+  /** The route needs no credential. */
   readonly isPublic?: boolean;
-  /** Its place is that of the headers, and its handler reads the body, by `JsonBodies`. */
+  /** The headers name database and tenant, and the handler reads the body, by `JsonBodies`. */
   readonly readsBody?: boolean;
 }
 
+/** Creates the application with the routes of the table and of all mounts. */
 export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = []): Promise<HttpApp> {
   const admission = createAdmission(host);
   const activity = new Activity();
@@ -83,7 +84,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     await app.register(async (scope) => {
       leaveBodiesUnread(scope);
       scope.addHook('onRequest', (request, reply, done) => {
-        // They write to the raw response.
+        // Mounted surfaces write to the raw response.
         setStandingHeaders(request, reply);
         const { isPublic = false, readsBody = false } = mountedRoute(request);
         if (!isPublic) {
@@ -117,24 +118,27 @@ function mountedRoute(request: FastifyRequest): MountedRoute {
   return request.routeOptions.config as MountedRoute;
 }
 
-/** Surfaces that are mounted do without the tenant header. */
+/** Mounted surfaces do not need the tenant header. */
 function withDefaults({ database, tenant }: NamedPlace): NamedPlace {
   return { database, tenant: tenant ?? 'default' };
 }
 
-/** In place of the framework's compilers, a fifteenth of a start to load: no route has a schema of the framework's. */
+/**
+ * Replaces the framework's schema compilers, which take a fifteenth of the start to load: no route uses schemas of the
+ * framework.
+ */
 function noSchemas(): never {
   throw new Error('What is asked and answered is checked by the contract (src/main/base/dispatch.ts).');
 }
 
-/** The bare application: its servers and what becomes of errors. */
+/** The bare application: its servers and its error handling. */
 function createApp(host: HttpHost, admission: Admission, traffic: ConnectionTraffic): FastifyInstance {
   const app: FastifyInstance = fastify({
-    // A log that is given to the framework makes it listen to the end of every answer, for lines that are switched off.
+    // With a logger of its own the framework would listen to the end of every answer, for lines that are switched off.
     childLoggerFactory: (_none, bindings, options) => new RequestLog(host.log, bindings, options),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
-    // Also of the second one that listens where the host has two addresses.
+    // Also creates the second server, which listens if the host has two addresses.
     serverFactory: (answer) => {
       const server = createServer(serverOptions, answer);
       limitConnections(server, host.log);
@@ -175,7 +179,10 @@ function malformedAddress(): EngineError {
   return new EngineError('ValidationException', 'the address is not percent-encoded UTF-8');
 }
 
-/** What describes the service itself, for whoever has a credential: `/openapi.json`, `/metrics` and what those were. */
+/**
+ * Adds the descriptions of the service itself, for callers with a credential: `/openapi.json`, `/metrics` and the
+ * history of the metrics.
+ */
 function addDescription(app: FastifyInstance, host: HttpHost, guard: Guard): void {
   let document: Promise<string> | null = null;
   app.get('/openapi.json', async (request, reply) => {
@@ -193,7 +200,7 @@ function addDescription(app: FastifyInstance, host: HttpHost, guard: Guard): voi
   });
 }
 
-/** The text of `/openapi.json`, made without holding up others. */
+/** The text of `/openapi.json`, generated in steps that yield to other work. */
 async function writtenDocument(version: string): Promise<string> {
   const steps = openApiSteps(version);
   for (;;) {

@@ -1,7 +1,7 @@
 /**
- * Who may go on: credential (401), then rate limit (429).
+ * Checks a request: credential (401), then rate limit (429).
  *
- * Every route that needs a credential passes here, those of the table and the others alike.
+ * Every route that needs a credential passes here, those of the table and all others.
  */
 import type { FastifyRequest } from 'fastify';
 import { isIPv6 } from 'node:net';
@@ -10,10 +10,11 @@ import type { Identity } from '../base/identity.ts';
 import type { HttpHost } from './host.ts';
 
 export interface Guard {
-  /** Sets and answers who calls. Refuses with Unauthenticated or RateLimited. */
+  /** Identifies the caller and notes it on the request. Refuses with Unauthenticated or RateLimited. */
   identify(request: FastifyRequest): Identity;
 }
 
+/** Creates the guard, with a rate limit if the settings have one. */
 export function createGuard(host: HttpHost): Guard {
   const { rateLimitPerMinute } = host.settings;
   const limit =
@@ -29,31 +30,32 @@ export function createGuard(host: HttpHost): Guard {
 }
 
 /**
- * The rate limit: a bucket of tokens for each credential, else address.
+ * The rate limit: a token bucket for each credential, else address.
  *
- * A bucket holds a minute's worth and refills evenly, so that a client may come in bursts but not for long. Buckets that
- * are full again say nothing and are dropped, a few with each call; there are never more than `mostBuckets`, and the one
- * that was used longest ago goes first. Of an IPv6 address the network counts: one client has all addresses of it.
+ * A bucket holds a minute's worth and refills evenly, so a client may come in bursts but not for long. Full buckets
+ * carry no information and are dropped, a few with each call; there are never more than `maxBuckets`, and the least
+ * recently used one goes first. An IPv6 address counts by its network, since one client has all addresses of it.
  */
 
 interface RateLimit {
-  /** Takes one token of `client`, or refuses with RateLimited and the seconds until there is one. */
+  /** Takes a token of `client`, or refuses with RateLimited and the seconds until there is one. */
   take(client: string): void;
 }
 
 interface Bucket {
   tokens: number;
-  /** When `tokens` was true, in milliseconds of the clock. */
+  /** When `tokens` was computed, in milliseconds of the clock. */
   at: number;
 }
 
 const mostBuckets = 100_000;
-/** Buckets that are looked at with each call. */
+/** Buckets checked with each call. */
 const lookedAt = 4;
 
+/** Creates a rate limit; `now` returns milliseconds. */
 export function createRateLimit(perMinute: number, now: () => number, most = mostBuckets): RateLimit {
   const perMs = perMinute / 60_000;
-  /** Used longest ago first. */
+  /** Least recently used first. */
   const buckets = new Map<string, Bucket>();
   const level = (bucket: Bucket, at: number): number =>
     Math.min(perMinute, bucket.tokens + (at - bucket.at) * perMs);
@@ -81,7 +83,10 @@ export function createRateLimit(perMinute: number, now: () => number, most = mos
   };
 }
 
-/** What of an address is counted: of IPv4 all of it, also where it came in by IPv6; of IPv6 the first 64 bits. */
+/**
+ * The part of an address that is counted: all of an IPv4 address, also if mapped into IPv6; the first 64 bits of an
+ * IPv6 address.
+ */
 export function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (!isIPv6(plain)) return plain;

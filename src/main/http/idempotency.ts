@@ -1,10 +1,10 @@
 /**
- * Answers to writes with an `Idempotency-Key`, kept for when the request comes again.
+ * Caches answers to writes with an `Idempotency-Key`, for repeated requests.
  *
- * A key belongs to a credential; callers without one share a space for each database and tenant, so that nobody gets an
- * answer that was meant for somebody else. Kept are answers and refusals that would be the same again; what failed for
- * reasons of the moment (no leave, too many calls, no room on the disk, a bug) may be tried again with the same key.
- * What is kept here is bounded in bytes and ends with the process: then the engine remembers what became of the write.
+ * A key belongs to a credential; callers without one share a space for each database and tenant, so no client gets an
+ * answer meant for another. Cached are answers, and refusals that would be the same again. What failed for a transient
+ * reason (no permission, too many calls, no room on the disk, a bug) may be tried again with the same key. The cache is
+ * bounded in bytes and ends with the process: after that, the engine remembers the outcome of the write.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -19,7 +19,7 @@ export interface Answer {
   readonly type: string;
   readonly etag: string | null;
   readonly body: Buffer;
-  /** What the body tells, where it is a problem: that names the request it is told to. */
+  /** The problem in the body, if it is one: a problem names the request that it answers. */
   readonly refusal?: EngineError;
 }
 
@@ -30,28 +30,28 @@ interface KeptAnswer {
 }
 
 interface Entry {
-  /** null: it is not known while the body of the first request is still coming. */
+  /** null: unknown while the body of the first request is still arriving. */
   readonly fingerprint: string | null;
   /** null: the first request with the key is still running. */
   readonly answer: Answer | null;
-  /** When it was answered, on the clock given. */
+  /** When it was answered, on the given clock. */
   readonly at: number;
   readonly bytes: number;
 }
 
-/** How long an answer is kept, in milliseconds. */
+/** How long an answer is cached, in milliseconds. */
 const keptFor = 86_400_000;
-/** About what an entry takes beside the body. */
+/** Approximate size of an entry besides the body. */
 const entryBytes = 500;
 
 export class KeptAnswers {
   readonly #now: () => number;
   readonly #mostBytes: number;
-  /** Running ones, and answered ones of which the oldest comes first. */
+  /** Running and answered requests; of the answered ones the oldest comes first. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
-  /** `now` is in milliseconds and never goes back. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(now: () => number, mostBytes: number) {
     this.#now = now;
     this.#mostBytes = mostBytes;
@@ -62,8 +62,8 @@ export class KeptAnswers {
   }
 
   /**
-   * The answer that the caller's first request with this key got, or what `answer` gives, which is kept. Refuses with
-   * IdempotencyMismatch another request, and with Conflict where the first one is still running.
+   * The answer to the caller's first request with this key, else that of `answer`, which is cached. Refuses another
+   * request with IdempotencyMismatch, and with Conflict while the first one is still running.
    */
   async once(
     caller: KeyHolder & Pick<Caller, 'requestId'>,
@@ -100,14 +100,16 @@ export class KeptAnswers {
   }
 
   /**
-   * What the caller's first request with this key got, for one whose digest is known only when it was read; null: there
-   * was none. Refuses with Conflict where it is still running.
+   * The answer to the caller's first request with this key, for a request whose digest is known only when it has been
+   * read; null: there was none. Refuses with Conflict while the first one is still running.
    */
   of(caller: KeyHolder, key: string): KeptAnswer | null {
     return this.#find(placeOf(caller, key), null);
   }
 
-  /** Notes that the first request with the key is running. What it returns ends that, once, and keeps what it got. */
+  /**
+   * Notes that the first request with the key is running. The returned function ends that, once, and caches the answer.
+   */
   running(caller: KeyHolder, key: string): (kept: KeptAnswer | null) => void {
     const place = placeOf(caller, key);
     const entry: Entry = { fingerprint: null, answer: null, at: 0, bytes: 0 };
@@ -119,7 +121,7 @@ export class KeptAnswers {
     };
   }
 
-  /** `fingerprint`: that of the request, where it is known. */
+  /** `fingerprint`: the request's, if known. */
   #find(place: string, fingerprint: string | null): KeptAnswer | null {
     const entry = this.#entries.get(place);
     if (entry === undefined) return null;
@@ -151,14 +153,14 @@ export class KeptAnswers {
   }
 }
 
-/** Whose the key is. */
+/** The owner of a key. */
 type KeyHolder = Pick<Caller, 'credential' | 'database' | 'tenant'>;
 
 function placeOf({ credential, database, tenant }: KeyHolder, key: string): string {
   return JSON.stringify([credential, credential === null ? [database, tenant] : null, key]);
 }
 
-/** Refusals that say nothing of the request itself. */
+/** Refusals that depend on the moment, not on the request. */
 const passing: ReadonlySet<EngineError['code']> = new Set([
   'Unauthenticated',
   'Forbidden',
@@ -172,7 +174,7 @@ function isFinal({ status, code }: EngineError): boolean {
   return status < 500 && !passing.has(code);
 }
 
-/** Bytes of a body that are digested without a pause. */
+/** Bytes of a body digested in one go. */
 const bytesAtOnce = 256 * 1024;
 
 interface DigestedHead {
@@ -181,7 +183,7 @@ interface DigestedHead {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The key of a request; null where it has none. Refuses with ValidationException what is no key. */
+/** The key of a request; null if it has none. Refuses an invalid key with ValidationException. */
 export function keyOf(headers: IncomingHttpHeaders): string | null {
   const { 'idempotency-key': key } = headers;
   if (key === undefined) return null;
@@ -190,7 +192,7 @@ export function keyOf(headers: IncomingHttpHeaders): string | null {
   return key;
 }
 
-/** A digest of all of a request but its body, which is to be added. */
+/** A digest of everything in a request except its body, which the caller adds. */
 export function digestOf({ method, url, headers }: DigestedHead, place: Place): Hash {
   const { 'if-match': ifMatch, 'x-transaction-id': transaction } = headers;
   const head = JSON.stringify([
@@ -204,11 +206,12 @@ export function digestOf({ method, url, headers }: DigestedHead, place: Place): 
   return createHash('sha256').update(head).update('\n');
 }
 
+/** The digest of a whole request. */
 export function fingerprintOf(digest: Hash): string {
   return digest.digest('base64url');
 }
 
-/** The key of a request and the digest that tells it from others; null where it has no key. */
+/** The key of a request and the digest that identifies it; null if it has no key. */
 export async function idempotencyOf(
   request: DigestedHead,
   place: Place,
@@ -225,7 +228,7 @@ export async function idempotencyOf(
   return { key, fingerprint: fingerprintOf(digest) };
 }
 
-/** True where a request can carry an Idempotency-Key: a write that holds nothing to be guessed. */
+/** Whether a request can carry an Idempotency-Key: it is a write without anything to guess. */
 export function takesKey(spec: OperationSpec): boolean {
   return spec.kind === 'write' && spec.guessable !== true;
 }

@@ -1,8 +1,8 @@
 /**
  * One operation in the description: parameters, bodies and answers, from its line in the operations table.
  *
- * What validates a request also describes it. Beside the table stand the prose and the examples, which have an entry for
- * each operation or do not compile.
+ * The schemas that validate a request also describe it. Prose and examples come from tables that do not compile unless
+ * they have an entry for each operation.
  */
 import type { JsonSchema } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -16,7 +16,7 @@ import { problemResponses, problemsOf } from './openapi-problems.ts';
 import { proseOf } from './openapi-prose.ts';
 import { capital, type Components, type Described, described, refersTo } from './openapi-schemas.ts';
 
-/** The operation as a member of its path's item; `id` differs where it has several paths. */
+/** The operation as a member of its path item; `id` differs if it has several paths. */
 export function describeOperation(
   name: OperationName,
   id: string,
@@ -62,7 +62,7 @@ function describeBody(name: OperationName, spec: OperationSpec, components: Comp
   };
 }
 
-/** A body with one very long list may be that list alone, where nothing else is needed. */
+/** A body with one very long list may be that list alone if nothing else is required. */
 function withBareList(spec: OperationSpec, schema: JsonSchema): JsonSchema {
   const field = spec.longList?.field;
   const { properties, required } = schema as {
@@ -74,7 +74,7 @@ function withBareList(spec: OperationSpec, schema: JsonSchema): JsonSchema {
   return { anyOf: [schema, { ...list, description: 'The list alone' }] };
 }
 
-/** A body of any length, which is read as it comes. */
+/** A body of any length, which is read as a stream. */
 function describeUpload(types: readonly string[]): Described {
   const content = Object.fromEntries(
     types.map((type) => [type, { schema: { type: 'string' }, example: uploadExamples[type] }]),
@@ -128,7 +128,7 @@ function contentOf(name: OperationName, spec: OperationSpec, components: Compone
   return { 'application/json': { schema: { anyOf: [schema, refersTo('Pending')] }, examples } };
 }
 
-/** What followers read is no file to keep; only what has everything leaves nothing out. */
+/** What followers read is not a file to store; only an export of everything omits nothing. */
 function fileHeadersOf({ stream, role, isOfEverything }: OperationSpec) {
   if (stream !== 'file' || role === 'replica') return [];
   return isOfEverything === true
@@ -136,7 +136,7 @@ function fileHeadersOf({ stream, role, isOfEverything }: OperationSpec) {
     : (['ContentDisposition', 'Trailer'] as const);
 }
 
-/** What is read by followers alone has no example. */
+/** Content that only followers read has no example. */
 function fileContentOf(type: string): Described {
   const example = fileExamples[type];
   const schema = { type: 'string' };
@@ -199,13 +199,11 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   return options.length === 1 ? { ...(only as JsonSchema), ...rest } : { ...rest, anyOf: options };
 }
 
-/** Requests as the description of the API shows them: one for each operation, which it accepts. */
-
-/** The parts that the operation takes; nothing where it takes none. */
+/** The parts that the operation takes, if any. */
 type Request<Name extends OperationName> =
   OperationRequest<Name> extends infer Parts ? (unknown extends Parts ? object : Parts) : never;
 
-/** `params`, `query` and `body`, as far as the operation has them. */
+/** Example requests, one for each operation, which accepts it: `params`, `query` and `body`, as far as it has them. */
 export const requestExamples: { readonly [Name in OperationName]: Request<Name> } = {
   assertFact: {
     body: { predicate: 'parent', args: ['alice', 'bob'], metadata: { source: 'the register' } },
@@ -317,12 +315,12 @@ export const requestExamples: { readonly [Name in OperationName]: Request<Name> 
   events: {},
 };
 
-/** The bodies among them, by operation. */
+/** The bodies of these examples, by operation. */
 export const bodyExamples: Readonly<Partial<Record<OperationName, unknown>>> = Object.fromEntries(
   Object.entries(requestExamples).flatMap(([name, parts]) => ('body' in parts ? [[name, parts.body]] : [])),
 );
 
-/** Bodies of an import, by media type. */
+/** Example bodies of an import, by media type. */
 export const uploadExamples: Readonly<Record<string, string>> = {
   'application/x-ndjson':
     '{"predicate": "parent", "args": ["alice", "bob"]}\n{"rule": "ancestor(?x, ?y) :- parent(?x, ?y)."}\n',

@@ -1,8 +1,8 @@
 /**
- * The log of one request: every line of it carries the request's id.
+ * The log of one request: every line of it has the request's id.
  *
- * Most requests write one line, which names the id itself (`logRequests`). A logger with the id bound to it is made only
- * when something else is to be said: making one costs more than the line.
+ * Most requests write one line, which names the id itself (`logRequests`). A logger bound to the id is created only for
+ * further lines, since creating one costs more than the line.
  */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
@@ -14,6 +14,7 @@ type Bindings = Parameters<FastifyBaseLogger['child']>[0];
 type Options = Parameters<FastifyBaseLogger['child']>[1];
 type Method = Exclude<keyof FastifyBaseLogger, 'level' | 'child'>;
 
+/** A logger that binds the request's id on its first line. */
 export class RequestLog implements FastifyBaseLogger {
   readonly #parent: FastifyBaseLogger;
   readonly #bindings: Bindings;
@@ -34,7 +35,7 @@ export class RequestLog implements FastifyBaseLogger {
     this.#made.level = level;
   }
 
-  // Methods, not accessors: the framework looks at each of them with every request, and none may make the logger.
+  // Methods, not accessors: the framework reads each of them with every request, and that must not create the logger.
   trace(...line: unknown[]): void {
     this.#write('trace', line);
   }
@@ -77,12 +78,12 @@ export class RequestLog implements FastifyBaseLogger {
   }
 }
 
-/** Routes that are asked for all the time and say nothing new. */
+/** Routes that are requested all the time and are not worth a log line. */
 const quiet: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics', 'static']);
 
 /**
- * Logs and counts every answered request: method, route, status and time. The route is the pattern, never the
- * address itself, which could carry an argument's value.
+ * Logs and counts every answered request: method, route, status and time. The route is the pattern, never the address
+ * itself, which could contain an argument's value.
  */
 export function logRequests(app: FastifyInstance, host: HttpHost): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -91,14 +92,14 @@ export function logRequests(app: FastifyInstance, host: HttpHost): void {
   });
 }
 
-/** Counts the request from now on, and logs it when it has been answered. For those that no hook sees, too. */
+/** Counts the request from now on, and logs it when it has been answered. Also for requests that pass no hook. */
 export function noteRequest(host: HttpHost, request: FastifyRequest, reply: FastifyReply): void {
   host.metrics.requestsInFlight(1);
-  // `close` comes after the last byte of an answer, and also where the client does not wait for it.
+  // `close` comes after the last byte of an answer, and also if the client does not wait for it.
   reply.raw.on('close', () => {
     host.metrics.requestsInFlight(-1);
     logRequest(host, request, reply);
-    // Answered before it was read to the end: the rest may not keep the connection busy for ever.
+    // Answered before it was read to the end: the rest must not keep the connection busy for ever.
     if (!request.raw.complete && !request.raw.socket.destroyed) discardRest(request.raw);
   });
 }
@@ -116,7 +117,7 @@ function logRequest(host: HttpHost, request: FastifyRequest, reply: FastifyReply
 }
 
 function routeOf(request: FastifyRequest): string {
-  // A request whose address cannot be read has met no hook, and has none of what they add.
+  // A request with a malformed address has passed no hook, and lacks what they add.
   const known: string | null | undefined = request.route;
   if (typeof known === 'string') return known;
   if (request.is404) return 'none';
@@ -125,7 +126,7 @@ function routeOf(request: FastifyRequest): string {
   return url ?? 'none';
 }
 
-/** The client's own id where it is 1 to 128 printable ASCII characters, else a new one. */
+/** The client's id if it is 1 to 128 printable ASCII characters, else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && /^[\x20-\x7e]{1,128}$/.test(given) ? given : randomUUID();

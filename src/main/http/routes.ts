@@ -1,9 +1,9 @@
 /**
  * The routes of the operations table: one loop, and the order in which a request can be refused.
  *
- * Before the body: 401, 429, 403, 415. Then the body is read (413), headers and names are checked (400), the
- * database is looked up (404), the body is parsed and validated (400), and the handler decides the rest. A write that
- * comes again with its idempotency key is answered after the headers, whatever has become of the database since.
+ * Before the body: 401, 429, 403, 415. Then the body is read (413), headers and names are checked (400), the database
+ * is looked up (404), the body is parsed and validated (400), and the handler decides the rest. A repeated write with
+ * its idempotency key is answered after the headers, whatever has happened to the database since.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
@@ -48,9 +48,10 @@ import { sendAgain, uploadOnce } from './upload-once.ts';
 
 const textType = 'text/plain; charset=utf-8';
 
-/** What answers to writes with an idempotency key may take. */
+/** Maximum size of the cached answers to writes with an idempotency key. */
 const mostBytesOfAnswers = 64 * 1024 * 1024;
 
+/** Adds the routes of all operations. */
 export function addOperationRoutes(
   app: FastifyInstance,
   host: HttpHost,
@@ -64,8 +65,8 @@ export function addOperationRoutes(
       app.route({
         method: spec.method,
         url: path,
-        // Answered from here on: the framework's way to a handler leads through parsers of bodies, which are read and
-        // parsed below, and costs as much as answering does.
+        // Answers from this hook: the framework's way to a handler leads through body parsers, which this module
+        // replaces, and costs as much as answering does.
         onRequest: (request, reply) => {
           request.route = path;
           guardOperation(host, guard, spec, request);
@@ -84,8 +85,8 @@ function neverReached(): never {
 }
 
 /**
- * Leaves bodies unread until a handler wants them: the framework would read them before headers and names are
- * checked, and close the connection of a body that is too large.
+ * Leaves bodies unread until a handler reads them: the framework would read them before headers and names are checked,
+ * and close the connection if a body is too large.
  */
 export function leaveBodiesUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -112,7 +113,7 @@ function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, reque
   }
 }
 
-/** The database and tenant that the credential must cover, by headers or path; null where the operation has none. */
+/** The database and tenant that the credential must cover, from headers or path; null if the operation has none. */
 function namedBy(spec: OperationSpec, request: FastifyRequest): NamedPlace | null {
   const { database, tenant } = namedPlace(request);
   if (spec.pathNames === undefined)
@@ -145,7 +146,7 @@ async function answerOperation(
     return;
   }
   const task = activity.startCall();
-  // The call lasts until its answer is out: a large one is written after the handler has returned it.
+  // The call lasts until its answer is sent: a large one is written after the handler has returned it.
   reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) task.cancel();
     task.done();
@@ -172,7 +173,7 @@ async function answerOperation(
   }
 }
 
-/** Answers with what the operation gave. */
+/** Sends the output of the operation. */
 function sendOutput(
   name: OperationName,
   output: unknown,
@@ -182,14 +183,14 @@ function sendOutput(
   const spec: OperationSpec = operations[name];
   reply.code(statusOf(name, output));
   const etag = etagIn(spec, output);
-  // A reply is not returned: a promise of one listens to its end.
+  // The reply is not returned: awaiting it would listen to its end.
   if (spec.answer === 'text') void reply.type(textType).send(output);
   else if (etag !== null) void sendJson(reply.header('etag', etag), output);
   else if (request.method === 'HEAD' || isLarge(output)) void sendJson(reply, output);
   else writeJson(reply, output, standingPairs(request));
 }
 
-/** Answers with lines what is read as it comes. */
+/** Answers a streamed body with lines. */
 async function answerUpload(
   host: HttpHost,
   answers: KeptAnswers,
@@ -218,7 +219,7 @@ async function answerUpload(
   }
 }
 
-/** What a request asks for, checked as far as its headers and its path go. */
+/** A request, checked as far as its headers and its path. */
 interface Call {
   /** null: there is none, or it is a stream. */
   readonly bytes: Buffer | null;
@@ -237,7 +238,7 @@ async function callOf(host: HttpHost, name: OperationName, request: FastifyReque
   return { bytes, params, place, conditions: conditions instanceof Promise ? await conditions : conditions };
 }
 
-/** Checks the rest. What is remembered may be about a database that has gone. */
+/** Checks the rest. A remembered answer may be about a database that no longer exists. */
 async function inputOfCall(
   host: HttpHost,
   name: OperationName,
@@ -262,8 +263,8 @@ async function inputOfCall(
 }
 
 /**
- * What is thrown in place of a refusal that met a write before its handler: where the write was to be part of a
- * transaction of the caller, that is rolled back.
+ * Wraps the refusal of a write before its handler: if the write belongs to a transaction of the caller, that is rolled
+ * back.
  */
 function takingTransaction(
   host: HttpHost,
@@ -280,7 +281,7 @@ function takingTransaction(
   return host.abandon(caller) ? asRolledBack(error) : error;
 }
 
-/** As the first request with the caller's idempotency key was answered; else by the operation. */
+/** Repeats the answer to the first request with the caller's idempotency key; else runs the operation. */
 async function answerOnce(
   host: HttpHost,
   answers: KeptAnswers,
@@ -296,7 +297,7 @@ async function answerOnce(
     present(caller.idempotency, 'a key'),
     async () => {
       isRemembered = host.remembers(caller);
-      // What the write was made to may be gone since.
+      // The target of the write may be gone since.
       const output = await host.dispatcher.run(name, caller, await inputOf(isRemembered));
       const status = statusOf(name, output);
       return { status, type: jsonType, etag: etagIn(spec, output), body: await jsonBytes(output) };
@@ -312,7 +313,7 @@ type Conditions = Pick<Caller, 'idempotency' | 'ifMatch'>;
 
 const unconditional: Conditions = { idempotency: null };
 
-/** What the headers make a write depend on. */
+/** The conditions in the headers of a write. */
 function conditionsOf(
   spec: OperationSpec,
   request: FastifyRequest,
@@ -321,7 +322,7 @@ function conditionsOf(
 ): Conditions | Promise<Conditions> {
   const { 'if-match': ifMatch } = request.headers;
   const { method, headers } = request;
-  // The digest of a body that is streamed is known when it was read.
+  // The digest of a streamed body is known only when it has been read.
   const isStreamed = spec.takes !== undefined;
   if (takesKey(spec) && isStreamed) keyOf(headers);
   if (headers['idempotency-key'] === undefined || !takesKey(spec) || isStreamed)
@@ -341,13 +342,13 @@ function statusOf(name: OperationName, output: unknown): number {
   return spec.status ?? 200;
 }
 
-/** The entity tag of what the answer is about; null where it has none, as of what is only pending. */
+/** The entity tag of what the answer is about; null if it has none, such as a pending write. */
 function etagIn(spec: OperationSpec, output: unknown): string | null {
   const etag = spec.etag === true ? (output as { etag?: unknown }).etag : undefined;
   return typeof etag === 'string' ? etag : null;
 }
 
-/** Database and tenant by the headers, as far as the operation looks at them. */
+/** Database and tenant from the headers, as far as the operation uses them. */
 function placeOf(spec: OperationSpec, request: FastifyRequest): Place {
   const named = namedPlace(request);
   const place = checkedPlace(
@@ -361,20 +362,20 @@ function placeOf(spec: OperationSpec, request: FastifyRequest): Place {
   return place;
 }
 
-/** Refuses with DatabaseNotFound where the database is not there that the headers or the path name. */
+/** Refuses with DatabaseNotFound if the database of the headers or the path does not exist. */
 function requireDatabase(host: HttpHost, spec: OperationSpec, place: Place, params: unknown): void {
   if (!spec.database && spec.pathNames === undefined) return;
   const name = spec.pathNames === undefined ? place.database : (params as { name: string }).name;
   if (!host.hasDatabase(name)) throw databaseNotFound(name);
 }
 
-/** The body, whole; null where the method takes none. */
+/** The whole body; null if the method takes none. */
 function bytesOf(host: HttpHost, request: FastifyRequest): Promise<Buffer> | null {
   const takesNone = request.method === 'GET' || request.method === 'HEAD';
   return takesNone ? null : readBody(request.raw, host.settings.maxRequestBodyBytes);
 }
 
-/** The body, whole, of an operation that takes one so; null where it takes none, or a stream. */
+/** The whole body of an operation that takes one; null if it takes none, or a stream. */
 function bytesFor(
   host: HttpHost,
   spec: OperationSpec,
@@ -388,8 +389,8 @@ function bytesFor(
 }
 
 /**
- * The body of a call that the role allows as a dry run alone. Refuses with Forbidden where it is none, or cannot be
- * read, before anything else is said about it.
+ * The body of a call that the role allows only as a dry run. Refuses with Forbidden if it is not one, or cannot be
+ * read, before reporting anything else about it.
  */
 async function bytesToTry(
   host: HttpHost,
@@ -412,7 +413,7 @@ function notToTry(spec: OperationSpec, request: FastifyRequest): EngineError {
   return insufficientRole(present(request.identity, 'the credential was looked at'), spec);
 }
 
-/** The value of the body; a promise where it is long. */
+/** The value of the body; a promise if it is long. */
 function bodyOf(request: FastifyRequest, bytes: Buffer | null): unknown {
   if (bytes !== null) return parseJsonBody(bytes);
   if (hasBody(request.raw))
@@ -420,7 +421,7 @@ function bodyOf(request: FastifyRequest, bytes: Buffer | null): unknown {
   return undefined;
 }
 
-/** What is thrown in place of the error that an aborted call ended with. */
+/** Replaces the error with which an aborted call ended. */
 function afterAbort(task: Task, error: unknown): unknown {
   if (error instanceof EngineError) return error;
   return task.isCutOff

@@ -1,10 +1,10 @@
 /**
- * An upload with an `Idempotency-Key`: what it says is known only when all of it was read.
+ * An upload with an `Idempotency-Key`: its digest is known only when all of it has been read.
  *
- * The first request is digested while it is worked off, and its last line is kept with the digest. A request with the
- * same key is read to its end without being worked off, and then answered with that line, or refused where it is another
- * one. What broke off keeps nothing: repeated, it runs again. Beside the answers in memory the engine keeps those of
- * imports that were written, over restarts too.
+ * The first request is digested while it is processed, and its last line is cached with the digest. A repeated request
+ * is read to its end without processing, and then answered with that line, or refused if it differs. A request that
+ * broke off caches nothing: repeated, it runs again. Besides the answers in memory the engine remembers those of
+ * imports that were written, across restarts.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Hash } from 'node:crypto';
@@ -15,17 +15,17 @@ import { type Answer, digestOf, fingerprintOf, type KeptAnswers } from './idempo
 import { linesType } from './transfer.ts';
 
 export interface UploadOnce {
-  /** As the first request with the key was answered, when this one was read; null: this is the first. */
+  /** The answer to the first request with the key, once this one has been read; null: this is the first. */
   readonly repeated: (() => Promise<Answer>) | null;
-  /** The upload, to be worked off. */
+  /** The upload to process. */
   readonly upload: Upload;
-  /** The lines of its answer, the last of which is kept. */
+  /** Passes the lines of the answer on, and caches the last one. */
   kept(lines: AsyncIterable<unknown>): AsyncIterable<unknown>;
-  /** To be called when the request has ended, however: until then others with the key are refused. */
+  /** Call it when the request has ended, in any way: until then others with the key are refused. */
   end(): void;
 }
 
-/** Notes that a request with the key is running. Refuses with Conflict where the first one still is. */
+/** Notes that a request with the key is running. Refuses with Conflict while the first one still is. */
 export function uploadOnce(
   answers: KeptAnswers,
   keptImport: (caller: Caller, key: string) => StoredImport | null,
@@ -84,7 +84,7 @@ function isLast(line: unknown): boolean {
   return typeof line === 'object' && line !== null && 'done' in line;
 }
 
-/** Answers with what was kept. */
+/** Sends the cached answer. */
 export function sendAgain(reply: FastifyReply, { status, type, body }: Answer): FastifyReply {
   return reply.code(status).type(type).header('idempotent-replayed', 'true').send(body);
 }
