@@ -1,9 +1,9 @@
 /**
- * The last tool calls of agents, in memory and, once it was opened, in a journal of the storage folder.
+ * The latest tool calls of agents, in memory and, once opened, in a journal of the storage folder.
  *
- * Bounded twice: in number, as the contract has it, and in bytes. Every call is kept as one piece of bytes, so that nothing of a
- * message stays alive beside it and its size is known. Ids ascend, through restarts too, so an id that was forgotten still
- * says what is older. A call is observed, not answered for: it reaches the folder a moment after it has ended.
+ * Bounded in number, as the contract says, and in bytes. Each call is one buffer, so that it keeps no other part of a
+ * message alive and its size is known. Ids ascend, across restarts too, so the id of a dropped call still orders it.
+ * The log is an observation without a guarantee: a call reaches the folder a moment after it has ended.
  */
 import { setImmediate } from 'node:timers/promises';
 import { rememberedCalls, type ToolCallRecord, toolCallSchema } from '../../engine/contract/agents.ts';
@@ -11,15 +11,15 @@ import { type Journal, Slices } from '../../engine/index.ts';
 import type { Binding, ToolCall } from '../base/mcp-host.ts';
 import { cutArguments, cutText } from './cut-arguments.ts';
 
-/** Enough for as many calls as are remembered, all of them long, where they are written in Latin letters. */
+/** Enough for the maximum number of calls, all of them long, in Latin letters. */
 const mostBytes = 32 * 1024 * 1024;
 
-/** UTF-16 code units of the text that an agent was given. */
+/** UTF-16 code units stored of the text that the agent received. */
 const mostOfResult = 800;
 
 interface Kept extends Binding {
   readonly number: number;
-  /** The record as JSON, in UTF-8: a text in memory takes two bytes a character as soon as one character does. */
+  /** The record as JSON in UTF-8: a string takes two bytes per character as soon as one character needs them. */
   readonly json: Buffer;
 }
 
@@ -28,9 +28,10 @@ export interface CallLogLimits {
   readonly bytes: number;
 }
 
+/** A bounded log of tool calls. */
 export class CallLog {
   readonly #limits: CallLogLimits;
-  /** The oldest first; those before `#start` are forgotten. */
+  /** Oldest first; the entries before `#start` have been dropped. */
   #kept: (Kept | undefined)[] = [];
   #start = 0;
   #bytes = 0;
@@ -42,7 +43,7 @@ export class CallLog {
     this.#limits = limits;
   }
 
-  /** Reads the calls of before, but for those of places that there are no longer, and keeps those to come there. */
+  /** Loads earlier calls, except those of databases or tenants that no longer exist, and stores new ones there. */
   async open(journal: Journal, isThere: (place: Binding) => boolean): Promise<void> {
     const slices = new Slices(() => setImmediate());
     let isErased = false;
@@ -58,7 +59,7 @@ export class CallLog {
     if (isErased) journal.rewrite();
   }
 
-  /** Erases the calls of these places; resolves when the folder has them no longer. */
+  /** Erases the calls of these databases and tenants; resolves when they are gone from the folder. */
   async erase(isErased: (place: Binding) => boolean): Promise<void> {
     const kept = this.#kept.slice(this.#start);
     this.#kept = [];
@@ -70,7 +71,7 @@ export class CallLog {
     await this.#journal?.flush(true);
   }
 
-  /** The call's id. */
+  /** Notes a call and returns its id. */
   add(call: ToolCall, time: number): string {
     const { database, tenant } = call.caller;
     const number = ++this.#last;
@@ -81,7 +82,7 @@ export class CallLog {
     return id;
   }
 
-  /** The newest of those that are covered and older than `before`, a call's number; null: of all. */
+  /** The newest covered calls older than `before`, the number of a call; null: the newest of all. */
   async list(
     covers: (place: Binding) => boolean,
     limit: number,
@@ -126,7 +127,7 @@ function jsonOf(kept: Kept | undefined): Buffer[] {
   return kept === undefined ? [] : [kept.json];
 }
 
-/** A call that was kept by an earlier process; null: it is of another make. */
+/** A call stored by an earlier process; null: its format is different. */
 function keptOf(record: Uint8Array): Kept | null {
   const json = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
   try {

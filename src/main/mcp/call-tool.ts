@@ -1,8 +1,8 @@
 /**
- * One tool call: arguments in, a result for the agent out.
+ * One tool call: takes arguments and returns a result for the agent.
  *
- * Whatever goes wrong with a call comes back as a tool error, so that the agent can mend it: never as a protocol
- * error and never with a word about the inside. The operation itself (role, validation, handler) is the host's.
+ * Every failure becomes a tool error, so that the agent can correct its call: never a protocol error, and never a
+ * detail of the internals. The host runs the operation itself (role, validation, handler).
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -34,7 +34,7 @@ import { toolTexts } from './tool-text.ts';
 import { type Tool, tools } from './tools.ts';
 import { callForWords, soughtWords } from './word-advice.ts';
 
-/** Runs the tool `name`. Resolves always: a refusal is a result with `isError`. */
+/** Runs the tool `name`. Always resolves: a refusal is a result with `isError`. */
 export async function callTool(
   host: McpHost,
   caller: Caller,
@@ -66,10 +66,10 @@ export async function callTool(
   };
 }
 
-/** Longest name of a tool that is repeated. */
+/** Maximum length of a tool name that is repeated. */
 const maxToolName = 100;
 
-/** What the agent is given; without structured content it is an error. */
+/** What the agent receives; without structured content it is an error. */
 interface Outcome {
   readonly text: string;
   readonly content: unknown;
@@ -81,7 +81,7 @@ async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArg
   const run = { host, caller };
   const asked = withoutFillers(tool.optionalFields, given);
   try {
-    // Who may not call is told so, whatever else is wrong.
+    // A caller without permission is told so, whatever else is wrong.
     host.requireAllowed(tool.operation, caller, { body: asked });
     requireTaken(tool, asked);
     const answer = await answerOf(run, tool.operation, asked);
@@ -102,7 +102,7 @@ async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArg
   }
 }
 
-/** Refuses what the tool does not take, for tools that take more than their operation does. */
+/** Refuses arguments that the tool does not take, for tools that take more than their operation. */
 function requireTaken({ body, operation }: Tool, given: ToolArguments): void {
   const { body: own }: OperationSpec = operations[operation];
   if (body === undefined || body === own) return;
@@ -110,7 +110,7 @@ function requireTaken({ body, operation }: Tool, given: ToolArguments): void {
   if (!checked.ok) throw invalidCall(checked.errors);
 }
 
-/** What the tool does. */
+/** Runs the tool. */
 async function answerOf(run: ToolRun, operation: ToolOperation, given: ToolArguments): Promise<object> {
   switch (operation) {
     case 'assertFact':
@@ -131,7 +131,7 @@ function charactersOf({ operation, listing }: Tool, content: object): number {
   return requireFits(listing.name, content, operations[operation].kind === 'write' && !isTried);
 }
 
-/** The table's types tie each text to its tool's content; a lookup by a variable name loses that tie. */
+/** The types of the table tie each text to its tool's content; a look-up by a variable name loses that tie. */
 function textOf(operation: ToolOperation, content: object, fields: ToolArguments): string {
   const text = toolTexts[operation] as (content: object, fields: ToolArguments) => string;
   return text(content, fields);
@@ -141,17 +141,15 @@ function errorOutcome(text: string): Outcome {
   return { text, content: null, contentChars: 0 };
 }
 
-/**
- * Hints of answers that found nothing, beside those that the operation gives: a scope that there is not, a predicate that
- * is spelt otherwise, a goal without an answer. A look at what is there, and no use of any fact.
- */
-
 const maxHints = 5;
-/** Predicates and goals that are looked at. */
+/** Predicates and goals that are looked up. */
 const maxLookedAt = 5;
 const maxScopesNamed = 5;
 
-/** The content, with hints where it found nothing and something is likely to have been meant. */
+/**
+ * Adds hints to content that found nothing, besides those of the operation: an unknown scope, a misspelt predicate, a
+ * goal without an answer. It only reads, and does not count as a use of any fact.
+ */
 async function withHintsOfNothing<Content extends object>(
   run: ToolRun,
   operation: ToolOperation,
@@ -217,11 +215,7 @@ async function goalHints(run: ToolRun, { goals, scope }: ToolArguments): Promise
   return hints;
 }
 
-/**
- * What an agent is told that calls a tool which there is not: the call to make instead, with its arguments put in.
- *
- * The names are those of other memories and knowledge bases, and those that models make up.
- */
+/** Names of tools of other memories and knowledge bases, and names that models make up. */
 
 const namesOf = {
   ask: 'query question prove infer check lookup verify deduce solve explain why get get_fact answer why_not',
@@ -249,7 +243,7 @@ const otherNames: ReadonlyMap<string, string> = new Map(
   Object.entries(namesOf).flatMap(([tool, names]) => names.split(' ').map((name) => [name, tool])),
 );
 
-/** Says which tools there are, and as the last line what to call. */
+/** The error for an unknown tool: lists the tools and ends with the call to make instead, with its arguments. */
 async function unknownToolText(run: ToolRun, name: string, given: ToolArguments): Promise<string> {
   const lines = [`There is no tool ${JSON.stringify(name)}. Tools: ${[...tools.keys()].join(', ')}.`];
   const plain = name
@@ -291,7 +285,7 @@ async function insteadOf(run: ToolRun, name: string, tool: Tool, given: ToolArgu
   return `Call ${tool.listing.name}, such as with ${JSON.stringify(tool.example)}`;
 }
 
-/** A fact is not changed: the old one is forgotten, the new one told. */
+/** Facts are never updated: the old one is forgotten, the new one told. */
 async function insteadOfUpdate(run: ToolRun, given: ToolArguments): Promise<string[]> {
   const tell = tools.get('tell');
   const forget = tools.get('forget');
@@ -314,7 +308,7 @@ async function insteadOfUpdate(run: ToolRun, given: ToolArguments): Promise<stri
 
 const mostOld = 5;
 
-/** Facts of the predicate that differ from this one in the last argument alone. */
+/** Stored facts of the predicate that differ from this one only in the last argument. */
 async function storedLike(run: ToolRun, predicate: string, args: readonly string[]): Promise<string[][]> {
   const pattern = args.map((arg, index) => (index === args.length - 1 ? '?old' : arg));
   const facts = await perform(run, 'query', { body: { predicate, args: pattern, limit: mostOld } });

@@ -1,8 +1,8 @@
 /**
- * `forget`: facts by their fields, facts and rules as text, a rule by its id. Several go all or none.
+ * `forget`: facts by their fields, facts and rules as text, a rule by its id. Several are forgotten all or none.
  *
- * A rule is meant by its text where head and body are the same up to the names of variables. What is not there is
- * answered as absent, with what is like it.
+ * The text of a rule matches a stored rule with the same head and body up to the names of variables. What does not
+ * exist is reported as absent, with similar statements.
  */
 import type { Atom } from '../../engine/contract/language.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';
@@ -16,10 +16,10 @@ import { inTransaction, perform, type ToolRun } from './tool-run.ts';
 
 const mostListed = 200;
 
-/** Conclusions that are named. */
+/** Maximum number of conclusions listed. */
 const mostDependents = 100;
 
-/** The answer of `forget`. The arguments were checked. */
+/** The answer of `forget`. The arguments have been checked. */
 export async function forget(run: ToolRun, given: ToolArguments): Promise<Forgotten> {
   const { text, ruleId, ...options } = given;
   if (typeof ruleId === 'string') return forgetRules(run, [await ruleById(run, ruleId)], options);
@@ -37,7 +37,7 @@ export async function forget(run: ToolRun, given: ToolArguments): Promise<Forgot
   return meant.length > 0 ? forgetRules(run, meant, options) : noSuchRule(rules, only);
 }
 
-/** As text has its sign, it means the one of the two. */
+/** An atom as text has a sign, so it matches only facts of that sign. */
 function patternOf({ predicate, args, negated }: Atom): ToolArguments {
   return { predicate, args, truthVal: !negated };
 }
@@ -99,7 +99,7 @@ async function forgetRules(
   return { status: 'retracted', rule: written, dependentsCount: lost, generation };
 }
 
-/** Facts and rules of one text: one transaction, or as many dry runs. */
+/** Facts and rules of one text: one transaction, or a dry run of each. */
 async function forgetSeveral(
   run: ToolRun,
   statements: readonly ToolStatement[],
@@ -149,7 +149,7 @@ async function forgetSeveral(
   };
 }
 
-/** How one thing is taken away, or tried. */
+/** How one item is removed, or tried. */
 interface Removal {
   facts(pattern: ToolArguments): Promise<number>;
   rule(id: string): Promise<void>;
@@ -185,7 +185,7 @@ function statusOf(found: number): StatementOutcome['status'] {
 
 const mostHints = 5;
 
-/** What is like the statements that nothing matched. */
+/** Stored statements similar to those that matched nothing. */
 async function hintsAbout(
   run: ToolRun,
   statements: readonly ToolStatement[],

@@ -1,4 +1,4 @@
-/** What the product offers over MCP: the knowledge base, with the operations that agents use as tools. */
+/** The product's MCP surface: the knowledge base, with the operations that agents use as tools. */
 import type { CompleteRequest, CompleteResult } from '@modelcontextprotocol/server';
 import type { Caller } from '../../engine/index.ts';
 import type { McpHost } from '../base/mcp-host.ts';
@@ -15,7 +15,7 @@ const instructions =
   'facts, teach what is true in general as rules. Arguments that start with ? are variables. An empty answer ' +
   'means that it does not follow; a false fact is told with truthVal: false and asked with negated: true.';
 
-/** With every field of the tools listed; else those that are used most. */
+/** The surface with every field in the listings of tools, or only the most used ones. */
 export function knowledgeSurfaceWith(fields: 'short' | 'all'): McpSurface {
   const listings = [...tools.values()].map(({ listing, fullListing }) =>
     fields === 'all' ? fullListing : listing,
@@ -47,12 +47,12 @@ export const knowledgeSurface: McpSurface = {
   complete: ({ host, caller }, params) => complete(host, caller, params),
 };
 
-/** Values that one completion gives, as many as the protocol allows. */
+/** Maximum number of values of one completion, as the protocol says. */
 const mostValues = 100;
 
 /**
- * Completes the name of a predicate: in the address of its facts, and in an atom that is to be explained as long as its
- * arguments have not begun. Names that begin with what is there come first, then those that hold it.
+ * Completes the name of a predicate: in the address of its facts, and in an atom to explain before its first argument.
+ * Names that start with the input come first, then those that contain it.
  */
 export async function complete(
   host: McpHost,

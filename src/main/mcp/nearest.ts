@@ -1,7 +1,7 @@
-/** What is spelt nearly alike, for who named what there is not. */
+/** Finds similar spellings for a name that does not exist. */
 import type { StoredRule } from '../../engine/contract/rules.ts';
 
-/** Levenshtein's distance. */
+/** The Levenshtein distance. */
 export function distance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {
@@ -19,7 +19,7 @@ const mostNamed = 3;
 /** Characters of a rule that are compared and shown. */
 const compared = 300;
 
-/** Rules like the text, which is a rule, its head or an id, each with the call that forgets it. */
+/** Rules similar to the text, which is a rule, its head or an id, each with the call that forgets it. */
 export function nearestRules(rules: readonly StoredRule[], text: string): string[] {
   const wanted = text.slice(0, compared);
   const name = predicateOf(wanted);

@@ -1,8 +1,8 @@
 /**
- * The prompts: ways to begin that a person picks in their client.
+ * The prompts: ways to begin that a person chooses in a client.
  *
- * Each is a message to the model that says which tools to use in which order, with what is known already put in: a
- * prompt without the vocabulary in use would make the model invent its own.
+ * Each is a message to the model that says which tools to use in which order, and includes the vocabulary in use:
+ * without it the model would invent its own.
  */
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
@@ -17,14 +17,14 @@ interface PromptSpec extends Prompt {
   text(host: McpHost, caller: Caller, given: Given): Promise<string>;
 }
 
-/** Predicates, rules and facts that a prompt shows, and ways in which a conclusion almost follows. */
+/** Maximum number of predicates, rules and facts in a prompt, and of ways in which a conclusion almost follows. */
 const mostPredicates = 50;
 const mostRules = 20;
 const mostFacts = 20;
 const mostAttempts = 5;
-/** Characters of one rule or atom. */
+/** Maximum characters of one rule or atom. */
 const longestLine = 500;
-/** Characters of a text that a prompt is about. */
+/** Maximum characters of a text that a prompt is about. */
 const mostCharacters = 100_000;
 
 const prompts: readonly PromptSpec[] = [
@@ -88,10 +88,10 @@ const prompts: readonly PromptSpec[] = [
   },
 ];
 
-/** As `prompts/list` answers it. */
+/** The answer to `prompts/list`. */
 export const promptListing: Prompt[] = prompts.map(({ text: _, ...listing }) => listing);
 
-/** The messages of a prompt. Refuses with ValidationException what it lacks; null where there is none of that name. */
+/** The messages of a prompt. Refuses missing arguments with ValidationException; null if there is no such prompt. */
 export async function getPrompt(
   host: McpHost,
   caller: Caller,
@@ -117,7 +117,7 @@ export async function getPrompt(
   };
 }
 
-/** A line that the text itself does not hold, however many dashes stand in it. */
+/** A delimiter that the text itself does not contain, however many dashes it has. */
 function lineAround(text: string): string {
   let longest = 4;
   for (const [run] of text.matchAll(/-+/g)) longest = Math.max(longest, run.length);
@@ -146,7 +146,7 @@ async function vocabularyText(host: McpHost, caller: Caller): Promise<string> {
   return ['Predicates in use:', ...lines].join('\n');
 }
 
-/** What the knowledge base says of an atom now: its proof, or how far each rule gets. */
+/** The explanation of an atom: its proof, or how far each rule gets. */
 async function explanation(host: McpHost, caller: Caller, text: string): Promise<string[]> {
   try {
     const { predicate, args, negated } = parseAtom(text);
@@ -172,12 +172,12 @@ async function explanation(host: McpHost, caller: Caller, text: string): Promise
     ];
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    // The prompt is of use all the same: the model can ask by itself, in other words or within other limits.
+    // The prompt is still useful: the model can ask by itself, in other words or within other limits.
     return [`\`ask\` it with its predicate and arguments: as it stands, it was refused (${error.message}).`];
   }
 }
 
-/** The host's `perform`, typed by the table, which its answers are of. */
+/** The host's `perform`, typed by the table, whose schemas its answers satisfy. */
 async function answered<Name extends 'listPredicates' | 'listRules' | 'recall' | 'ask' | 'explain'>(
   host: McpHost,
   caller: Caller,
@@ -189,6 +189,6 @@ async function answered<Name extends 'listPredicates' | 'listRules' | 'recall' |
 
 function clip(text: string): string {
   if (text.length <= longestLine) return text;
-  // A cut between the halves of a surrogate pair would not be text.
+  // Never cuts a surrogate pair in two, which would not be text.
   return `${text.slice(0, longestLine).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -1,8 +1,8 @@
 /**
- * What an agent is told of a call that was refused: what is wrong, place by place, and how to mend it.
+ * The text of a refused call for the agent: what is wrong, field by field, and how to correct it.
  *
- * The last lines are the call that was perhaps meant (`mend.ts`), or else the fields and an example: a model does what it
- * reads last.
+ * The last lines are the call that was probably meant (`mend.ts`), or else the fields and an example: a model does what
+ * it reads last.
  */
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { EngineError, parseBody, parseProgram, parseRule } from '../../engine/index.ts';
@@ -15,7 +15,7 @@ import { callForWords, soughtWords, withoutWords } from './word-advice.ts';
 type Given = Readonly<Record<string, unknown>>;
 
 const maxPlaces = 20;
-/** Characters of a place, which may be any name that a client made up, and of what is said of it. */
+/** Maximum characters of a field's path, which may be any name that a client made up, and of its message. */
 const maxCharacters = 300;
 
 /** The text of a tool error. */
@@ -36,7 +36,7 @@ export async function refusalText(
   return [`${error.code}: ${first}`, ...places, usage(tool), last].join('\n');
 }
 
-/** The call to make where no field is a slip of the pen: that for words that were looked for, else an example. */
+/** The call to make if no field is a typing error: one for the words that were searched for, else an example. */
 async function callInstead(run: ToolRun, tool: Tool, given: Given): Promise<string> {
   const words = isOverview(tool) || isSentence(tool, given) ? soughtWords(given) : null;
   if (words === null)
@@ -48,7 +48,7 @@ async function callInstead(run: ToolRun, tool: Tool, given: Given): Promise<stri
   return `${tool.listing.name} ${cannot}. Call ${name} with ${JSON.stringify(call)}`;
 }
 
-/** The call that another tool takes, or that a looked-up id stands for; null: not known. */
+/** The call of another tool, or of a looked-up id; null: not known. */
 async function callOfOtherTool(
   run: ToolRun,
   { operation, fields, listing: { name } }: Tool,
@@ -105,7 +105,7 @@ function parses(read: () => unknown): boolean {
   }
 }
 
-/** A question in words. */
+/** Whether the call asks a question in natural language. */
 function isSentence({ operation }: Tool, given: Given): boolean {
   return (
     operation === 'ask' && given['predicate'] === undefined && soughtWords(given)?.includes('(') === false
@@ -126,7 +126,7 @@ function placesOf(
   });
 }
 
-/** What to do about a place where what was meant cannot be known, as the end of a sentence. */
+/** What to do about a field whose intention is unclear, as the end of a sentence. */
 function advice({ listing: { name } }: Tool, given: Given, path: string): string | null {
   const [field = '', place] = path.split('.');
   const value = Object.hasOwn(given, field) ? given[field] : undefined;
@@ -186,6 +186,6 @@ function usage({ listing: { name }, fields }: Tool): string {
 
 function clip(text: string): string {
   if (text.length <= maxCharacters) return text;
-  // A cut between the halves of a surrogate pair would not be text.
+  // Never cuts a surrogate pair in two, which would not be text.
   return `${text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

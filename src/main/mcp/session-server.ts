@@ -5,22 +5,22 @@ import type { Notices } from './notices.ts';
 import { createServer, type ServerParts } from './server.ts';
 import type { Session } from './sessions.ts';
 
-/** Documents of which one session can be told; more are forgotten, the oldest first. */
+/** Maximum number of subscriptions of one session; the oldest ones are dropped. */
 const mostSubscriptions = 1000;
 
-/** Longer than any address of a document, whose predicate has 256 characters of nine each at most. */
+/** Longer than any address of a document: a predicate has 256 characters, at most nine each when encoded. */
 const longestUri = 4096;
 
-/** What the servers of all sessions share. */
+/** Shared by the servers of all sessions. */
 export interface SessionSurroundings extends ServerParts {
   readonly notices: Notices;
-  /** The next id of a client in the list of those that are connected. */
+  /** The next id in the list of connected clients. */
   readonly nextClientId: () => string;
 }
 
-/** What a session is told of that outlasts the process; of one that ends with its stream, nothing is kept. */
+/** Subscriptions that outlast the process; a session that ends with its stream stores none. */
 export interface KeptWishes {
-  /** Those of before. */
+  /** Earlier subscriptions. */
   readonly uris: readonly string[];
   keep(uri: string, isWanted: boolean): Promise<void>;
 }
@@ -28,9 +28,9 @@ export interface KeptWishes {
 const noWishes: KeptWishes = { uris: [], async keep() {} };
 
 /**
- * The server of one session, which tells its client what changed in the opener's space: the documents it subscribed to,
- * and the list of them. While the client reads nothing, what is to be told is gathered, each document once. `end` is for
- * when the session has closed.
+ * Creates the server of one session. It notifies its client of changes in the opener's space: of the subscribed
+ * documents, and of the list of them. While the client reads nothing, notifications are collected, one for each
+ * document. Call `end` when the session has closed.
  */
 export function createSessionServer(
   surroundings: SessionSurroundings,
@@ -52,7 +52,7 @@ export function createSessionServer(
       await Promise.all(changed.map((each) => kept.keep(each, wanted.has(each))));
     },
   });
-  // Who has gone is told nothing any more.
+  // A client that has disconnected gets no notifications.
   const undelivered = sessionErrors(host, contexts);
   const changed = new Set<string>();
   let hasOthers = false;

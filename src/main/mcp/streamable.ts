@@ -1,11 +1,10 @@
 /**
  * MCP over Streamable HTTP: POST for messages, GET for the stream of notifications, DELETE to end a session.
  *
- * A session begins with `initialize` and is named by Mcp-Session-Id from then on. Its id says all that it takes to go on
- * with it (session-token.ts): where it is not in memory, since the service was started again or it was idle for long, it is
- * opened again as it was, and its client notices nothing. An answer goes out on the
- * response of the POST it came with; where that connection is gone, nobody can take the answer, so the call is
- * cancelled.
+ * A session begins with `initialize`; from then on Mcp-Session-Id names it. Its id contains everything needed to resume
+ * it (session-token.ts): if it is not in memory, because the service was restarted or it was idle for long, it is
+ * restored and its client notices nothing. An answer is sent on the response of its POST; if that connection is closed,
+ * nobody can take the answer, so the call is cancelled.
  */
 import { isInitializeRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -23,7 +22,7 @@ export interface StreamableEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<SessionTransport>;
   readonly stateless: StatelessEndpoint;
   readonly kept: KeptSessions;
-  /** Sessions that are being opened again, by their id. */
+  /** Sessions that are being restored, by their id. */
   readonly reviving: Map<string, Promise<StreamableSession>>;
 }
 
@@ -63,7 +62,7 @@ export async function postMessage(
       session.transport.handleRequest(request.raw, reply.raw, message),
     ),
   );
-  // Where the SDK refused to initialize, the session never got its name.
+  // If the SDK refused to initialize, the session never got its id.
   if (session.transport.sessionId === undefined) await session.server.close();
 }
 
@@ -85,7 +84,7 @@ export async function openStream(
   );
 }
 
-/** DELETE: ends the session; what runs in it is cancelled. */
+/** DELETE: ends the session and cancels its calls. */
 export async function endSession(
   endpoint: StreamableEndpoint,
   request: FastifyRequest,
@@ -99,7 +98,9 @@ export async function endSession(
   );
 }
 
-/** The session of a request, in memory again where it was not, and the caller in it. Refuses what it was not opened for. */
+/**
+ * The session of a request, restored if necessary, and the caller in it. Refuses callers for whom it was not opened.
+ */
 async function sessionOf(
   endpoint: StreamableEndpoint,
   id: string,
@@ -119,7 +120,7 @@ async function sessionOf(
   return [session, caller];
 }
 
-/** Opens a session again that was opened before, by an earlier process or before it was idle for long. */
+/** Restores a session opened by an earlier process, or evicted while idle. */
 function revive(
   endpoint: StreamableEndpoint,
   id: string,
@@ -141,7 +142,7 @@ async function openAgain(
   caller: Caller,
 ): Promise<StreamableSession> {
   const { sessions, kept } = endpoint;
-  // Which revisions there are may have changed with the program.
+  // A new version of the program may support other revisions.
   if (!SUPPORTED_PROTOCOL_VERSIONS.includes(token.revision)) throw unknownSession();
   await sessions.makeRoom(caller, Date.now());
   const session = await openSession(endpoint, caller, token.session, () => id);
@@ -153,7 +154,7 @@ async function openAgain(
   throw unknownSession();
 }
 
-/** The session that an `initialize` opens. */
+/** Opens the session of an `initialize`. */
 async function openNew(
   endpoint: StreamableEndpoint,
   message: object,
@@ -180,7 +181,7 @@ async function openNew(
   return openSession(endpoint, caller, session, () => id);
 }
 
-/** A session that begins, or goes on, with the next `initialize`; `name` is what it is known by where it has ended. */
+/** Creates a session that begins, or resumes, with the next `initialize`; `name` identifies it among ended ones. */
 async function openSession(
   endpoint: StreamableEndpoint,
   caller: Caller,

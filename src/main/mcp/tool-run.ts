@@ -1,4 +1,4 @@
-/** How tools reach the operations: as the caller, one after the other, or several as one transaction. */
+/** Runs operations for a tool: as the caller, one after the other, or several as one transaction. */
 import type { OperationName, OperationOutput } from '../../engine/contract/operations.ts';
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import type { Pending } from '../../engine/contract/transactions.ts';
@@ -10,7 +10,7 @@ export interface ToolRun {
   readonly caller: Caller;
 }
 
-/** The host's `perform`, typed by the table, which its answers are of. Not for calls within a transaction. */
+/** The host's `perform`, typed by the table, whose schemas its answers satisfy. Not for calls within a transaction. */
 export async function perform<Name extends OperationName>(
   { host, caller }: ToolRun,
   operation: Name,
@@ -31,7 +31,7 @@ export interface Committed<Result> {
   readonly lost: number;
 }
 
-/** Commits what `work` writes: all of it or, where anything is refused, nothing. */
+/** Commits everything that `work` writes or, if anything is refused, nothing. */
 export async function inTransaction<Result>(
   run: ToolRun,
   work: (write: WriteWithin) => Promise<Result>,
@@ -56,12 +56,12 @@ async function rollBack(run: ToolRun, id: string): Promise<void> {
   try {
     await perform(run, 'rollbackTransaction', { params: { id } });
   } catch (error) {
-    // What was refused has ended it already; why is what the agent is told.
+    // The refusal has already ended the transaction; the agent gets its reason.
     if (!(error instanceof EngineError)) throw error;
   }
 }
 
-/** Refuses the call for these places. */
+/** Refuses the call because of these fields. */
 export function invalidCall(errors: readonly ProblemDetail[]): EngineError {
   const [first] = errors;
   return new EngineError('ValidationException', `${first?.path ?? ''}: ${first?.message ?? ''}`, {

@@ -1,8 +1,8 @@
 /**
  * The tools: one for every operation of the table that has a `tool`, in the table's order.
  *
- * What agents are shown is short: the fields that are used, and of an answer what a program needs to find its way
- * (`published-input.ts`, `tool-content.ts`). With MCP_TOOLS=all every field is shown.
+ * The listing for agents is short: the fields in common use, and of an answer what a program needs to find its way
+ * (`tool-content.ts`). With MCP_TOOLS=all every field is shown.
  */
 import type { JsonSchema } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec, ToolSpec } from '../../engine/contract/operation-spec.ts';
@@ -20,7 +20,7 @@ import {
   outputSchemaOf,
 } from './tool-schema.ts';
 
-/** As `tools/list` answers a tool. */
+/** A tool in the answer to `tools/list`. */
 interface ToolListing {
   name: string;
   title: string;
@@ -38,13 +38,13 @@ interface ToolListing {
 
 export interface Tool {
   readonly operation: ToolOperation;
-  /** What a call is checked against; undefined: it takes no arguments. */
+  /** The schema that validates a call; undefined: it takes no arguments. */
   readonly body: OperationSpec['body'];
   /** Every field that it takes, shown or not. */
   readonly fields: ReadonlyMap<string, FieldType>;
-  /** Fields that may be left out: what says nothing in one of them counts as absent. */
+  /** Optional fields, in which a filler counts as absent. */
   readonly optionalFields: ReadonlySet<string>;
-  /** Arguments of a call, as the description shows them. */
+  /** Arguments of a call, as in the description. */
   readonly example: ToolSpec['example'];
   readonly listing: ToolListing;
   /** The listing with every field. */
@@ -63,10 +63,10 @@ const dryRun = flag('Only preview');
 const falseFact = flag('false: not so');
 
 /**
- * The input schemas that `tools/list` shows unless MCP_TOOLS=all: the fields that agents use, in few words.
+ * The input schemas that `tools/list` shows unless MCP_TOOLS=all: the fields in common use, in few words.
  *
- * A tool takes every field of its body all the same. Clients stop a call that their copy of the schema refuses, before
- * our answer could say how to mend it: so nothing is required here, and other fields are not ruled out. Each schema
+ * A tool still takes every field of its body. Clients stop a call that their copy of the schema refuses, before the
+ * service could say how to correct it: so nothing is required here, and other fields are not ruled out. Each schema
  * converts to the strict mode of OpenAI: no open objects, no references, no alternatives but types.
  */
 const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, JsonSchema>>>> = {
@@ -118,7 +118,7 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
   listPredicates: {},
 };
 
-/** Fields that the tool settles by itself. A question asked by a tool always comes with its proof. */
+/** Fields that the tool sets itself. A question asked by a tool always returns its proof. */
 const settledFields: Partial<Record<ToolOperation, readonly string[]>> = { ask: ['withProof'] };
 
 function isToolOperation(name: string): name is ToolOperation {
