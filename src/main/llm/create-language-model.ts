@@ -1,10 +1,11 @@
 /**
- * The language model that the configuration names, with its tries, pauses and limits.
+ * The configured language model, with its retries, pauses and limits.
  *
- * One question is at most three calls, all within LLM_TIMEOUT_MS: what may pass (a rate limit, a failing provider, a
- * broken connection) is tried again after a pause that doubles and is spread by chance, or that the provider asked for;
- * a bad answer is shown to the model once, with what is wrong with it, to be mended, and after that asked for afresh.
- * What trying again cannot help is refused at once. Whatever else goes wrong, the caller gets LlmProviderException.
+ * One question takes at most three calls, all within LLM_TIMEOUT_MS. A transient failure (a rate limit, a failing
+ * provider, a broken connection) is retried after a pause that doubles, with jitter, or after the pause that the
+ * provider asks for. A bad answer is shown to the model once, with what is wrong with it, and after that asked for
+ * afresh. A failure that a retry cannot resolve is refused at once. The caller gets every other failure as
+ * LlmProviderException.
  */
 import { z } from 'zod';
 import type { ProviderName } from '../../engine/contract/extraction.ts';
@@ -23,13 +24,13 @@ import {
 } from './providers.ts';
 import { sendOnce } from './send-once.ts';
 
-/** One finished call, for metrics and the log. Carries nothing of what was asked or answered. */
+/** One finished call, for metrics and the log. Contains nothing of the question or the answer. */
 export interface ProviderCall {
   readonly provider: ProviderName;
   readonly model: string;
   readonly name: ModelRequest<z.ZodType>['name'];
   readonly requestId: string;
-  /** `accepted`, `ended` by its signal or the time limit, or in a word or two what failed. */
+  /** `accepted`, `ended` by its signal or the time limit, or the failure in a word or two. */
   readonly outcome: string;
   readonly elapsedMs: number;
   readonly tokens: Tokens;
@@ -39,18 +40,18 @@ interface ModelEffects {
   onCall(call: ProviderCall): void;
   /** Epoch milliseconds. */
   now(): number;
-  /** Resolves after `ms`, or at once when the signal ends it. */
+  /** Resolves after `ms`, or at once when the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>;
   /** From 0 inclusive to 1 exclusive. */
   random(): number;
 }
 
-/** A model without LLM_MODEL, at a local address that has not yet been asked which it offers. */
+/** A model without LLM_MODEL, at a local address whose models are not known yet. */
 const unnamedModel = 'default';
 const maxCalls = 3;
 const firstPauseMs = 500;
 
-/** null where no provider is configured. */
+/** Creates the configured model; null if no provider is configured. */
 export function createLanguageModel(settings: LanguageSettings, effects: ModelEffects): LanguageModel | null {
   const provider = configuredProvider(settings);
   return provider === null ? null : new ConfiguredModel(provider, settings, effects);
@@ -80,7 +81,7 @@ class ConfiguredModel implements LanguageModel {
   }
 
   async complete<Schema extends z.ZodType>(request: ModelRequest<Schema>): Promise<z.output<Schema>> {
-    // Loading the library is no time of the provider's.
+    // Loading the library does not count as the provider's time.
     this.#client ??= await this.#provider.load();
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(), this.#timeoutMs);
@@ -149,7 +150,7 @@ class ConfiguredModel implements LanguageModel {
       outcome: tried.kind === 'failure' ? tried.failure.outcome : tried.kind,
       tokens: result.kind === 'ended' ? noTokens : result.tokens,
     });
-    // Only now is it known that the temperature was what it did not take.
+    // Only now is it clear that the provider had refused the temperature.
     if (result.kind === 'text') this.#temperature = temperature;
     return tried;
   }
@@ -166,7 +167,7 @@ class ConfiguredModel implements LanguageModel {
         };
   }
 
-  /** Waits before a call that may go better later; refuses where there is no time left for it. */
+  /** Waits before a retry; refuses if there is no time left for it. */
   async #pause(
     { retryAfterMs, detail }: ProviderFailure,
     { calls, endsAt, signal }: { calls: number; endsAt: number; signal: AbortSignal },
@@ -181,7 +182,7 @@ class ConfiguredModel implements LanguageModel {
     await this.#effects.pause(Math.max(usual, retryAfterMs ?? 0), signal);
   }
 
-  /** Whether the address offers a model that has not just been refused; it is used from now on. */
+  /** Whether the address offers a model other than the refused one; if so, uses it from now on. */
   async #takeOfferedModel(signal: AbortSignal): Promise<boolean> {
     const offered = await firstModelOf(this.#provider.address, signal);
     if (offered === null || offered === this.#model) return signal.aborted;
@@ -215,8 +216,8 @@ const noTokens: Tokens = { input: 0, output: 0 };
 const listSchema = z.object({ data: z.array(z.object({ id: z.string().regex(/^[\x21-\x7e]{1,256}$/) })) });
 
 /**
- * The first model that an OpenAI-compatible address lists and that is not one for embeddings; null where it lists none,
- * or does not answer.
+ * The first model in the list of an OpenAI-compatible address that is not for embeddings; null if there is none, or no
+ * answer.
  */
 async function firstModelOf(address: string, signal: AbortSignal): Promise<string | null> {
   const sent = await sendOnce(`${address}/models`, { method: 'GET', headers: {}, body: null, signal });
@@ -230,29 +231,30 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON is no list of models, which the schema says too.
+    // The schema too rejects anything but a list of models.
     return null;
   }
 }
 
-/**
- * What a model wrote, read as JSON of a schema.
- *
- * Models put fences, thoughts and polite words around JSON; those are passed over. The key that the provider was called
- * with is taken out of every text before anything else sees it, whatever way it was written in the JSON. What does not
- * fit is described in words for the model, so that it can mend its answer; they are not for anyone else.
- */
+/** The outcome of parsing an answer of a model. */
 
 type ReadAnswer<Value> =
   | { readonly isAccepted: true; readonly value: Value }
   | { readonly isAccepted: false; readonly complaint: string };
 
-/** Shorter keys are no secret of any provider, and would be found in every other word. */
+/** Shorter keys are not secrets of any provider, and would match many words. */
 const leastKeyLength = 8;
 const noObject = `The answer is not one complete JSON object of at most ${maxJsonValues} values.`;
 const maxComplaints = 10;
 const maxComplaintLength = 300;
 
+/**
+ * Parses a model's answer as JSON of a schema.
+ *
+ * Models put fences, thoughts and polite words around JSON; those are skipped. The provider's key is removed from every
+ * text before anything else sees it, however the JSON escaped it. Errors are described in words for the model, so that
+ * it can correct its answer; nobody else sees them.
+ */
 function readAnswer<Schema extends z.ZodType>(
   text: string,
   schema: Schema,
@@ -267,7 +269,7 @@ function readAnswer<Schema extends z.ZodType>(
     : { isAccepted: false, complaint: complaintOf(result.error) };
 }
 
-/** The JSON object in a text: the whole of it, what a fence holds, or from the first brace to the last. */
+/** The JSON object in a text: the whole text, the contents of a fence, or from the first brace to the last. */
 function parseAround(text: string): object | undefined {
   const trimmed = text.trim();
   return parseObject(trimmed) ?? parseObject(fenced(trimmed)) ?? parseObject(braced(trimmed));
@@ -278,7 +280,7 @@ function parseObject(text: string): object | undefined {
   try {
     return JSON.parse(text) as object;
   } catch {
-    // No JSON: the next reading is tried, and the model is told where none fits.
+    // Not JSON: the next reading is tried, and the model is told if none fits.
     return undefined;
   }
 }
@@ -296,7 +298,7 @@ function braced(text: string): string {
   return start < 0 ? '' : text.slice(start, text.lastIndexOf('}') + 1);
 }
 
-/** The same JSON in which no text holds the key; members whose name does are left out. */
+/** The same JSON without the key in any text; members whose name contains it are left out. */
 function without(key: string, json: unknown): { value: unknown } {
   const root = { value: json };
   const waiting: object[] = [root];

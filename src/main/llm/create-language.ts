@@ -1,9 +1,9 @@
 /**
- * Natural language in and out, put together: what is read, what is stored of it, and what is answered.
+ * Natural language in and out: what is read, what is stored of it, and what is answered.
  *
- * Each request stores what it stores in one write, after everything was read and checked: a provider that fails, a rule
- * that may not be taught and a client that goes away before leave nothing behind. A request that is repeated with its
- * idempotency key after a restart is answered by what was read the first time, which the write has kept.
+ * Each request stores everything in one write, after everything has been read and checked: a failing provider, a rule
+ * that may not be taught or a client that disconnects earlier leaves nothing behind. A request repeated with its
+ * idempotency key after a restart is answered from what was read the first time, which the write has stored.
  */
 import { setImmediate } from 'node:timers/promises';
 import { optimizeInputSchema } from '../../engine/contract/context.ts';
@@ -48,6 +48,7 @@ interface LanguageParts {
   readonly isEnabled: boolean;
 }
 
+/** Creates the operations on natural language. */
 export function createLanguage(parts: LanguageParts): Language {
   const { engine } = parts;
   return {
@@ -62,7 +63,7 @@ function allowedModel({ model, isEnabled }: LanguageParts): LanguageModel | null
   return isEnabled ? model : null;
 }
 
-/** The model. Refused with LlmUnavailable where there is none, or it may not be used. */
+/** The model. Refuses with LlmUnavailable if there is none, or it may not be used. */
 function requireModel({ model, isEnabled }: LanguageParts): LanguageModel {
   if (model === null) throw new EngineError('LlmUnavailable', 'LLM provider not configured');
   if (!isEnabled) throw new EngineError('LlmUnavailable', 'LLM extraction is disabled');
@@ -100,7 +101,7 @@ async function contextOfTurns(
   }
 }
 
-/** What is said of natural language that nobody read. */
+/** The hint about natural language that was not read. */
 function leftAlone({ model }: LanguageParts): string {
   const why = model === null ? 'LLM provider not configured' : 'LLM extraction is disabled';
   return `${why}: natural language in the turns was left alone. Lines that are statements are read without one, as in parent(alice, bob)`;
@@ -172,7 +173,7 @@ async function extract(
   }
 }
 
-/** Of the rules in the text those that can be taught, and what was discarded of everything. */
+/** The rules of the text that can be taught, and everything that was discarded. */
 async function teachable(
   engine: Engine,
   caller: Caller,
@@ -203,9 +204,9 @@ function textOf(text: string, { scope, unscoped }: ViewFields, hint = '') {
 }
 
 interface Stored<Note> {
-  /** null: there was nothing to be stored. */
+  /** null: there was nothing to store. */
   readonly learned: Learned | null;
-  /** What the answer says of the reading. */
+  /** What the answer says about the reading. */
   readonly note: Note;
 }
 
@@ -217,7 +218,7 @@ async function store<Note>(
   note: Note,
 ): Promise<Stored<Note>> {
   if (facts.length + rules.length === 0) return { learned: null, note };
-  // Who has gone gets no answer, and may not know that anything is stored; from here on it is.
+  // A caller that has disconnected gets no answer and must find nothing stored; from here on it is stored.
   signalOf(caller).throwIfAborted();
   const learned = await engine.learn(caller, {
     facts: facts.map((fact) => factToLearn(fact, view.scope)),
@@ -238,11 +239,11 @@ function teaching(text: string, { scope, unscoped }: ViewFields): RuleInput {
   return ruleInputSchema.parse({ text, scope, unscoped });
 }
 
-/** What the first request with this key came to, where it stored something. */
+/** The outcome of the first request with this key, if it stored something. */
 function earlierWrite<Note>(engine: Engine, caller: Caller): Stored<Note> | null {
   const learned = engine.learned(caller);
   if (learned === null || learned.note === null) return null;
-  // Written by `store` for this very request: the key is known with the digest of it.
+  // `store` wrote it for this very request: the key is looked up with the request's digest.
   return { learned, note: JSON.parse(learned.note) as Note };
 }
 
@@ -250,37 +251,34 @@ function generationOf(learned: Learned | null): { generation?: number } {
   return learned === null ? {} : { generation: learned.generation };
 }
 
-/**
- * A text read: statements of the grammar by themselves, natural language through a model where there is one.
- *
- * Whoever asks for it decides what natural language without a model means; here it is left alone. Nothing is stored.
- */
-
-/** A fact of a text; `from` is what it was read by. */
+/** A fact of a text; `from` says what read it. */
 interface ReadFact extends FoundFact {
   readonly from: ProviderName | 'statements';
 }
 
 interface ReadText {
-  /** In the order of the text, each once; what a statement says counts before what a model found. */
+  /** In the order of the text, each once; statements take precedence over a model's findings. */
   readonly facts: readonly ReadFact[];
-  /** Rendered, each once: those that are statements, then those that a model found. */
+  /** Rendered, each once: first the statements, then what a model found. */
   readonly statedRules: readonly string[];
   readonly foundRules: readonly string[];
   readonly discarded: readonly Discarded[];
-  /** `statements`: no model was asked. */
+  /** `statements`: no model was called. */
   readonly provider: ProviderName | 'statements';
   readonly model: string | null;
 }
 
 interface TextWithHint extends ViewFields {
   readonly text: string;
-  /** What the caller said the text is about. */
+  /** What the caller says the text is about. */
   readonly hint: string;
   readonly wantsRules: boolean;
 }
 
-/** Tells statements and natural language apart. `path` is the field of the request; too many statements are a 400. */
+/**
+ * Separates statements and natural language. `path` is the field of the request; too many statements are refused with
+ * 400.
+ */
 async function readStatements(text: string, path: string): Promise<FreeText> {
   const slices = new Slices(() => setImmediate());
   const free = await readFreeText(text, () => slices.breathe());
@@ -289,7 +287,10 @@ async function readStatements(text: string, path: string): Promise<FreeText> {
   return free;
 }
 
-/** Reads what `free` was told apart from. `model` null: natural language is left alone. */
+/**
+ * Reads a separated text: statements by the parser, natural language through the model. `model` null: natural language
+ * is left alone. Stores nothing.
+ */
 async function readText(
   engine: Engine,
   model: LanguageModel | null,

@@ -1,25 +1,25 @@
 /**
- * Whether what a model gives stands in the text that it was given.
+ * Checks whether a model's output is supported by its input text.
  *
- * A fact is grounded where its quote occurs in the text, letter by letter or but for white space, and where the text
- * names at least one of its constants. What a model makes up, or was talked into by the text itself, is found out here as
- * far as a comparison of texts can.
+ * A fact is grounded if its quote occurs in the text, exactly or up to white space, and if the text names at least one
+ * of its constants. This detects what a model makes up, or was talked into by the text, as far as a comparison of texts
+ * can.
  */
 import { canonicalName } from '../../engine/index.ts';
 import type { Span } from './free-text.ts';
 import type { TextPart } from './text-parts.ts';
 
 export interface Grounds {
-  /** Where the quote stands in the whole text; null: nowhere, or it has neither letter nor digit. */
+  /** The position of the quote in the whole text; null: not found, or it has neither letter nor digit. */
   find(quote: string): Span | null;
-  /** True where the text, or what the caller said about it, names the constant, in whatever case and spelling. */
+  /** Whether the text, or the caller's hint, names the constant, in any case and spelling. */
   names(constant: string): boolean;
 }
 
-/** Names of fewer letters and digits than these must be whole words of the text. */
+/** Names with fewer letters and digits must be whole words of the text. */
 const leastWithinWord = 3;
 
-/** `hint`: what the caller said the text is about. */
+/** `hint`: what the caller says the text is about. */
 export function groundsOf(text: string, part: TextPart, hint: string): Grounds {
   const pieces = part.map((piece) => new Piece(text, piece));
   const said = [...pieces.map(({ written }) => written), hint].join('\n');
@@ -49,7 +49,7 @@ export function groundsOf(text: string, part: TextPart, hint: string): Grounds {
   };
 }
 
-/** A stretch of the text, and the same without white space. */
+/** A range of the text, and the same without white space. */
 class Piece {
   readonly written: string;
   readonly #start: number;
@@ -80,7 +80,7 @@ function squeeze(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
-/** The text without white space, and where each of its units stood. */
+/** The text without white space, and the original offset of each of its code units. */
 function withoutSpace(text: string): { text: string; offsets: Uint32Array } {
   const squeezed = squeeze(text);
   const offsets = new Uint32Array(squeezed.length);

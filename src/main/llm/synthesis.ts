@@ -6,12 +6,12 @@ import { planQueries } from './planning.ts';
 import { proveAll, type Proved } from './proved.ts';
 import { Vocabulary } from './vocabulary.ts';
 
-/** What is answered where nothing is derivable. */
+/** The answer if nothing is derivable. */
 export const nothingKnown = 'Nothing in the knowledge base answers this question.';
 
 /**
- * A question answered in words: a model plans queries, the engine proves their answers, the model words them. Nothing of
- * what a model says counts as known, and nothing is stored.
+ * Answers a question in words: a model plans queries, the engine proves their answers, the model words them. Nothing
+ * that a model says counts as known, and nothing is stored.
  */
 export async function synthesize(
   engine: Engine,
@@ -34,16 +34,8 @@ export async function synthesize(
   };
 }
 
-/**
- * Proved facts put into words by a model, and the words held against the facts.
- *
- * A wording that names a constant of the knowledge base which is neither in the facts, nor in how they were proved, nor in
- * the question, says something that was not proved: the model is asked once more, and after that the answer is the plain
- * list of what was proved. What a model invents beyond names no comparison finds; so it is given nothing but the facts.
- */
-
 const maxAnswerCharacters = 20_000;
-/** Of the answers, and of the steps of their proofs, a model is shown so many characters each. */
+/** Maximum characters shown to a model of the answers, and of the steps of their proofs. */
 const maxShownCharacters = 40_000;
 
 const wordingSchema = z.object({
@@ -61,14 +53,21 @@ Answer with "answer": a short text in the language of the question that says wha
 names as they stand in the facts. Where "more" is true, say that there is more. Where only a part of the question is answered,
 say which.`;
 
-/** Signs of words that answer and are nobody's name. */
+/** Words of an answer that are never names. */
 const plainWords = new Set(
   'a an the is are was were be been no not yes of and or to in on at by with for from as it its he she they his her their who what which that this there has have had all one more also both only'.split(
     ' ',
   ),
 );
 
-/** The answer in words. `proved` has at least one answer. */
+/**
+ * Has a model put proved facts into words, and checks the words against the facts. `proved` has at least one answer.
+ *
+ * If a wording names a constant of the knowledge base that is neither in the facts nor in their proofs nor in the
+ * question, it says something that was not proved: the model is asked once more, and after that the answer is the plain
+ * list of what was proved. A comparison of names cannot detect other inventions, so the model sees nothing but the
+ * facts.
+ */
 async function wordingOf(
   engine: Engine,
   model: LanguageModel,
@@ -109,7 +108,7 @@ function shownProofs({ steps }: Proved): object[] {
   return fitting(shown, maxShownCharacters, (step) => JSON.stringify(step).length);
 }
 
-/** The items, in their order, that have room; one that is too long makes no other go. */
+/** The items that fit, in their order; one that is too long does not exclude later ones. */
 function fitting<Item>(items: readonly Item[], room: number, lengthOf: (item: Item) => number): Item[] {
   const fit: Item[] = [];
   let left = room;
@@ -122,20 +121,20 @@ function fitting<Item>(items: readonly Item[], room: number, lengthOf: (item: It
   return fit;
 }
 
-/** The canonical names of all runs of words that the answer may use. */
+/** The canonical names of all sequences of words that the answer may use. */
 function namesAllowed(question: string, { queries, steps }: Proved): ReadonlySet<string> {
   const allowed = new Set(plainWords);
   const said = [question, ...queries.map(({ query }) => query), ...steps.map(({ fact }) => fact)];
   for (const text of said)
     for (const runs of wordRuns(text.slice(0, maxAnswerCharacters)))
       for (const { raw } of runs) allowed.add(canonicalName(raw));
-  // How many there are may be counted.
+  // The answer may count the answers.
   const counts = queries.map(({ answers }) => answers.length);
   for (const count of [...counts, counts.reduce((sum, each) => sum + each, 0)]) allowed.add(String(count));
   return allowed;
 }
 
-/** What is left of the text without the longest runs of words that are allowed, in lines. */
+/** The rest of the text after removing the longest allowed sequences of words, in lines. */
 function withoutNames(text: string, allowed: ReadonlySet<string>): string {
   const left: string[] = [];
   let isApart = true;

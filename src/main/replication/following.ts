@@ -1,7 +1,7 @@
 /**
- * A follower at work: the engine's replica, the way to the leader, and the one loop that takes step after step.
+ * A running follower: the engine's replica, the connection to the leader, and the loop that takes the steps.
  *
- * What a step does is the follower's (`engine/replication/follower.ts`); here is when, until the service ends.
+ * What a step does is in `engine/replication/follower.ts`; this module decides when, until the service ends.
  */
 import { hostname } from 'node:os';
 import { setTimeout as resolveAfter } from 'node:timers/promises';
@@ -18,7 +18,7 @@ interface FollowingSettings {
   readonly leaderUrl: string;
   readonly apiKey: string | null;
   readonly pollIntervalMs: number;
-  /** Where this service listens: it tells followers of one machine apart. */
+  /** The port of this service: it tells followers on one machine apart. */
   readonly port: number;
 }
 
@@ -26,10 +26,11 @@ interface FollowingHost {
   readonly onWarn: (message: string) => void;
   readonly onInfo: (message: string) => void;
   readonly onBug: (error: unknown) => void;
-  /** There is something to serve from now on. */
+  /** Called once there is something to serve. */
   readonly onServing: () => void;
 }
 
+/** Runs a follower until it is closed. */
 export class Following {
   readonly #follower: Follower;
   readonly #host: FollowingHost;
@@ -55,7 +56,7 @@ export class Following {
     return this.#follower.status();
   }
 
-  /** Resolves when no step is under way any more, and none follows. */
+  /** Resolves when no step is running and none will follow. */
   async close(): Promise<void> {
     this.#ending.abort();
     await this.#ended;
@@ -70,39 +71,39 @@ export class Following {
         isServing = true;
         this.#host.onServing();
       }
-      // An aborted pause is the end, which the loop looks at.
+      // An aborted pause is the end, which the loop checks.
       if (pauseMs > 0) await resolveAfter(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 }
 
-/**
- * A follower's way to its leader over HTTP.
- *
- * Nothing is waited for without end: not for the connection, nor for the next byte of an answer, which is read as fast
- * as it is stored and no faster. What is in the way is told in words that say what to do; the key is in none of them,
- * and goes to no other address, whatever the leader answers.
- */
+/** A leader and the credential for it. */
 
 interface LeaderAddress {
   readonly url: string;
-  /** What is shown to it; null: it wants nothing. */
+  /** The credential sent to it; null: none needed. */
   readonly key: string | null;
-  /** How this follower calls itself. */
+  /** The name of this follower. */
   readonly follower: string;
 }
 
-/** How long the leader may keep silent, in milliseconds: before it answers, and between two pieces of the answer. */
+/** How long the leader may be silent, in milliseconds: before it answers, and between two chunks of the answer. */
 interface Patience {
   readonly answerMs: number;
-  /** It may have to write the snapshot first. */
+  /** The leader may have to write the snapshot first. */
   readonly snapshotMs: number;
   readonly silenceMs: number;
 }
 
 const usualPatience: Patience = { answerMs: 15_000, snapshotMs: 300_000, silenceMs: 30_000 };
 
-/** `signal` ends all that is under way. */
+/**
+ * Connects to the leader over HTTP. `signal` aborts everything.
+ *
+ * Every wait is bounded: for the connection, and for the next byte of an answer, which is read as fast as it is stored
+ * and no faster. Errors say what to do. No error contains the key, and no other address gets it, whatever the leader
+ * answers.
+ */
 function connectToLeader(
   leader: LeaderAddress,
   signal: AbortSignal,
@@ -148,7 +149,7 @@ async function* answerOf(
   }
 }
 
-/** Aborts when it has lasted too long. */
+/** Aborts after too long a silence. */
 class Silence {
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;

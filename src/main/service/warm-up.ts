@@ -1,41 +1,43 @@
 /**
- * Makes a service quick before it is first asked. V8 runs code slowly until it was called often, so the first questions
- * after a start cost a multiple of later ones: what is asked most is therefore done before, to a service of the same make
- * that is all in memory, says nothing, and is dropped afterwards.
+ * Warms up a service before its first questions. V8 runs code slowly until it has been called often, so the first
+ * questions after a start cost a multiple of later ones. The most frequent requests are therefore made in advance, to a
+ * second, silent service of the same build that is all in memory and is dropped afterwards.
  *
- * Nobody waits for it: each request is a short piece of work, and none is made while the service itself is at work or was a
- * moment ago. It leaves nothing behind but compiled code.
+ * Nobody waits for it: each request is short, and none is made while the service itself is working or was a moment ago.
+ * It leaves nothing behind but compiled code.
  */
 import { type IncomingHttpHeaders, request, type Server } from 'node:http';
 import { duplexPair } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Milliseconds between two requests: whoever came meanwhile has their turn. */
+/** Milliseconds between two requests, in which other work runs. */
 const betweenMs = 1;
-/** Milliseconds for which nobody may have asked the service: who has just started it asks first, and one who works goes on. */
+/** Milliseconds without a call before warming up begins: a user who has just started the service asks first. */
 export const usualQuietMs = 1000;
-/** Milliseconds after which it is given up: a service that is asked all the time warms up by itself. */
+/** Milliseconds after which it is given up: a service that is busy all the time warms up by itself. */
 const mostMs = 300_000;
 
-/** What of the service that is warmed up says whether it may be disturbed. */
+/** What tells whether the service may be disturbed. */
 interface Warming {
-  /** Calls that are running, and calls so far. */
+  /** Number of running calls, and of all calls so far. */
   readonly activity: { readonly running: number; readonly started: number };
   /** Aborts when the service ends. */
   readonly signal: AbortSignal;
-  /** Milliseconds for which nobody may have asked it. */
+  /** Milliseconds without a call before a request is made. */
   readonly quietMs: number;
 }
 
-/** A service that nobody else reaches. */
+/** A service that nobody else can reach. */
 export interface Rehearsal {
-  /** Does not listen, and takes connections all the same. */
+  /** Does not listen, but accepts connections. */
   readonly server: Server;
   close(): Promise<void>;
 }
 
-/** Resolves with true when it is done, with false where it was given up. Rejects where a request is not answered as it should be: a bug. */
+/**
+ * Resolves with true when done, with false if it was given up. Rejects if a request is not answered as expected: a bug.
+ */
 export async function warmUp(
   { activity, signal, quietMs }: Warming,
   open: () => Promise<Rehearsal>,
@@ -47,7 +49,7 @@ export async function warmUp(
     while (!signal.aborted && performance.now() < until) {
       if (activity.running === 0 && activity.started === started) return true;
       ({ started } = activity);
-      // Ends early where the service does, which is looked at next.
+      // Ends early with the service; the loop checks that next.
       await pause(quietMs, null, { signal }).catch(() => null);
     }
     return false;
@@ -70,16 +72,17 @@ export async function warmUp(
   }
 }
 
-/**
- * Requests to a server of this process, without a socket: both sides read and write as they do over the network.
- */
+/** The status and headers of an answer. */
 
 interface MemoryAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Resolves when the whole answer has come. Rejects where the server closes the connection instead. */
+/**
+ * Sends a request to a server of this process without a socket; both sides read and write as over the network. Resolves
+ * with the end of the answer. Rejects if the server closes the connection instead.
+ */
 function postInMemory(
   server: Server,
   path: string,
@@ -112,11 +115,7 @@ function postInMemory(
   });
 }
 
-/**
- * What a service is asked to get warm: small knowledge with each kind of rule, told, asked, proved and taken back.
- *
- * Which requests, and how many, is measured: more of them take longer than they save.
- */
+/** A request that warms up the service. */
 
 interface WarmUpRequest {
   readonly path: string;
@@ -134,6 +133,11 @@ const rules = [
   'children(?x, ?n) :- person(?x), ?n = count { ?y : parent(?x, ?y) }',
 ];
 
+/**
+ * The requests: a small knowledge base with each kind of rule, told, asked, proved and retracted.
+ *
+ * Which requests, and how many, was measured: more take longer than they save.
+ */
 export function* warmUpRequests(): Generator<WarmUpRequest> {
   yield { path: '/assert/facts', body: { facts: family() } };
   for (const text of rules) yield { path: '/teach', body: { text } };
@@ -145,7 +149,7 @@ export function* warmUpRequests(): Generator<WarmUpRequest> {
   for (let round = 0; round < rounds; round++) yield* roundOf(round);
 }
 
-/** The facts of a family tree: the parent of each, and who there is. */
+/** The facts of a family tree: persons and their children. */
 function family(): object[] {
   const numbers = Array.from({ length: people }, (_, at) => at + 1);
   return numbers.flatMap((number) => [

@@ -23,8 +23,8 @@ import type { Item, Items } from './items.ts';
 import { readNdjson } from './ndjson.ts';
 
 /**
- * Imports what is uploaded; the lines of the answer. `predicate` is refused with ValidationException where the format
- * names predicates itself.
+ * Imports an upload and returns the lines of the answer. Refuses `predicate` with ValidationException if the format
+ * itself names predicates.
  */
 export function importKnowledge(
   engine: Engine,
@@ -70,21 +70,16 @@ function itemsOf(
   }
 }
 
-/** What reads triples takes a fortieth of a start to load, and is loaded when somebody imports triples. */
+/** The module for triples takes a fortieth of a start to load, so it is loaded with the first import of triples. */
 async function* readLater(load: () => Promise<Items>): Items {
   yield* await load();
 }
 
-/**
- * An import as it goes: items are read, stored in batches, and counted.
- *
- * Reading waits while a batch is being stored, so memory does not grow with the file. What was stored before something
- * ends the import stays stored. The lines of the answer come in the order of what they tell of.
- */
+/** Maximum number of facts in a batch. */
 
 const factsInBatch = 5000;
 const charactersInBatch = 4_000_000;
-/** Progress is told when so many milliseconds have passed, or so much was read. */
+/** Progress is reported after this many milliseconds, or this many items. */
 const toldAfterMs = 200;
 const toldAfterItems = 50_000;
 const longestMessage = 500;
@@ -93,14 +88,20 @@ interface ImportRun {
   readonly import: Import;
   readonly items: Items;
   readonly isDryRun: boolean;
-  /** Throws an EngineError where the caller may not change rules. */
+  /** Throws an EngineError if the caller may not change rules. */
   requireRuleChange(): void;
-  /** Under which the answer is kept, at the end; null: it is not. */
+  /** The key under which the answer is remembered at the end; null: none. */
   readonly once: (() => Idempotency) | null;
-  /** Ends it, between two batches. */
+  /** Ends the import between two batches. */
   readonly signal: AbortSignal;
 }
 
+/**
+ * Reads items, stores them in batches, and counts them.
+ *
+ * Reading waits while a batch is being stored, so memory does not grow with the file. What was stored before the import
+ * ends early stays stored. The lines of the answer come in the order of the events they report.
+ */
 async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | ImportDone> {
   const tally = new Tally(run.import);
   let toldAt = performance.now();
@@ -127,7 +128,7 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
   yield done;
 }
 
-/** What was read and is to be stored, and what everything came to so far. */
+/** Items read but not stored yet, and the totals so far. */
 class Tally {
   readonly #import: Import;
   #batch: Item[] = [];
@@ -139,7 +140,7 @@ class Tally {
     this.#import = importing;
   }
 
-  /** Takes an item into the batch; false where what is there has to be stored first, or it is a rule. */
+  /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule. */
   take(item: Item): boolean {
     if (item.what.kind === 'rule') return false;
     const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
@@ -175,7 +176,7 @@ class Tally {
       this.#counts.rules++;
     } catch (error) {
       if (!(error instanceof EngineError) || error.status >= 500 || error.status === 404) throw error;
-      // What is refused for who asks says so, since the answer as a whole is 200.
+      // A refused permission is stated in the line, since the answer as a whole is 200.
       const isForbidden = error.code === 'Forbidden';
       this.#fail(line, isForbidden ? `403 Forbidden: ${error.message}` : error.message);
     }
@@ -196,7 +197,7 @@ class Tally {
   }
 }
 
-/** The beginning of a message that quotes a lot; no character is cut in two. */
+/** The beginning of a message with a long quote; never cuts a surrogate pair in two. */
 function shortened(message: string): string {
   if (message.length <= longestMessage) return message;
   return `${message.slice(0, longestMessage).replace(/[\ud800-\udbff]$/, '')}…`;

@@ -1,4 +1,4 @@
-/** NDJSON: a line is a fact as `/assert/fact` takes it, or a rule, its text in `rule`. Blank lines are passed over. */
+/** NDJSON: a line is a fact as `/assert/fact` takes it, or a rule with its text in `rule`. Blank lines are skipped. */
 import { plainFact } from '../../engine/contract/facts.ts';
 import { importedFactSchema, importedRuleSchema } from '../../engine/contract/transfer.ts';
 import { type Validated, validate } from '../../engine/contract/validation.ts';
@@ -10,7 +10,7 @@ const maxDepth = 64;
 /** In characters. */
 const longText = 64 * 1024;
 
-/** `scope` is that of lines which name none. */
+/** `scope` is for lines without one. */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
   for await (const lines of readLines(chunks)) {
     const items: Item[] = [];
@@ -25,7 +25,7 @@ export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: stri
 function itemOf({ number, text, problem }: Line, scope: string | null): Item | null {
   if (text === null) return problemItem(number, problem ?? '');
   if (text.trim() === '') return null;
-  // What nests without end takes long to parse, too.
+  // Deep nesting also takes long to parse.
   if (text.length > longText && isTooDeep(text)) return tooDeep(number);
   let value: unknown;
   try {
@@ -39,7 +39,7 @@ function itemOf({ number, text, problem }: Line, scope: string | null): Item | n
   return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
 }
 
-/** The item of a fact that is as most are; else null. */
+/** The item of a fact in the common form; else null. */
 function quickItem(line: number, size: number, value: object, scope: string | null): Item | null {
   const fact = plainFact(value);
   if (fact === null) return null;
@@ -78,7 +78,7 @@ function wording({ errors }: Extract<Validated<unknown>, { ok: false }>): string
     .join('; ');
 }
 
-/** True where brackets outside of strings nest too deep. */
+/** Whether brackets outside of strings nest too deep. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
