@@ -1,11 +1,11 @@
 /**
- * A start that was refused, as the question put to the user: what is wrong and the ways out.
+ * A refused start as a question to the user: what is wrong, and the possible actions.
  *
- * There is always a way out that keeps the data as it is, and never a start that ends without a word.
+ * One action always leaves the data as it is, and no start ends without a message.
  */
 import type { Refusal } from '../base/service-messages.ts';
 
-/** What the user can choose; `quit` is always among them and is what closing the dialog means. */
+/** The user's choices; `quit` is always among them, and closing the dialog means quit. */
 export type WayOut = 'retry' | 'attach' | 'any-port' | 'choose-folder' | 'show-folder' | 'quit';
 
 export interface RefusalQuestion {
@@ -25,7 +25,7 @@ export const wayOutLabels: Readonly<Record<WayOut, string>> = {
   quit: 'Quit',
 };
 
-/** What was tried: the data folder, and whether its port was chosen in Settings rather than by PORT. */
+/** What was tried: the data folder, and whether the port came from Settings rather than PORT. */
 export interface Tried {
   readonly folder: string;
   readonly isPortChosen: boolean;
@@ -89,7 +89,7 @@ export function refusalQuestion(refusal: Refusal, { folder, isPortChosen }: Trie
 
 const inUse = ['retry', 'choose-folder', 'quit'] as const;
 
-/** The question when the service has ended under a running window. */
+/** The question after the service has ended under an open window. */
 export function lossQuestion(reason: string): RefusalQuestion {
   return {
     title: 'The service has stopped',

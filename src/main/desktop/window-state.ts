@@ -1,8 +1,8 @@
 /**
- * Where the window was, and where it may be now.
+ * The bounds of the window, restored within the current screens.
  *
- * Screens come and go between two starts: a window is never restored to where nobody can reach it. Coordinates
- * are Electron's device-independent pixels.
+ * Screens may change between two starts: a window is never restored to where the user cannot reach it. Coordinates are
+ * Electron's device-independent pixels.
  */
 
 export interface Rectangle {
@@ -19,12 +19,12 @@ export interface WindowState {
 
 export const smallestWindow = { width: 800, height: 560 } as const;
 const usualWindow = { width: 1280, height: 860 } as const;
-/** How much of a window's top must be on a screen for a hand to take hold of it. */
+/** How much of a window's top edge must be on a screen so that the user can drag it. */
 const grip = { width: 120, height: 32 } as const;
 
 /**
- * The state to open with: the saved one where its title bar can be reached on one of the work areas (the first
- * being the primary screen's), else one centred on the primary screen. It is never larger than its screen.
+ * The bounds to open with: the saved ones if the title bar is reachable on one of the work areas (the primary screen's
+ * first), else centred on the primary screen. Never larger than the screen.
  */
 export function restoreWindow(saved: WindowState | null, workAreas: readonly Rectangle[]): WindowState {
   const [primary] = workAreas;
@@ -35,7 +35,7 @@ export function restoreWindow(saved: WindowState | null, workAreas: readonly Rec
   return { bounds: within(saved.bounds, area), maximized: saved.maximized };
 }
 
-/** The saved state from a file's content, or null where it is none. */
+/** The saved state from a file's content, or null if invalid. */
 export function parseWindowState(value: unknown): WindowState | null {
   if (!isRecord(value) || !isRecord(value['bounds'])) return null;
   const { x, y, width, height } = value['bounds'];
