@@ -21,7 +21,7 @@ import type { RetractOutcome } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
 import { type Caller, Slices } from '../../engine/index.ts';
 import type { A2aHost } from '../base/a2a-host.ts';
-import { carryOut, internalDetail, type Outcome } from './carry-out.ts';
+import { carryOut, internalDetail, type ItemOutcome } from './carry-out.ts';
 import { maxItems, readItems } from './lines.ts';
 
 /** Creates the agent that answers one request; the caller is part of it. */
@@ -95,7 +95,7 @@ function textOf({ parts }: Message): string {
   return texts.join('\n');
 }
 
-function answering({ contextId }: Message, outcomes: readonly Outcome[]): Message {
+function answering({ contextId }: Message, outcomes: readonly ItemOutcome[]): Message {
   return {
     messageId: randomUUID(),
     contextId: contextId === '' ? randomUUID() : contextId,
@@ -117,7 +117,7 @@ function textPart(text: string): Part {
   };
 }
 
-function dataPart({ line, data }: Outcome): Part {
+function dataPart({ line, data }: ItemOutcome): Part {
   const content = { $case: 'data', value: data } as const;
   return { content, metadata: { line }, filename: '', mediaType: 'application/json' };
 }
@@ -154,7 +154,7 @@ const shownCharacters = 100_000;
 const shownOfQuestion = 200;
 
 /** The text part of an answer: one or more lines for each outcome, in order. No line break at the end; says what it leaves out. */
-function answerText(outcomes: readonly Outcome[]): string {
+function answerText(outcomes: readonly ItemOutcome[]): string {
   const lines: string[] = [];
   let characters = 0;
   for (const [index, outcome] of outcomes.entries()) {
@@ -169,7 +169,7 @@ function answerText(outcomes: readonly Outcome[]): string {
   return lines.join('\n');
 }
 
-function outcomeText({ line, ...outcome }: Outcome): string {
+function outcomeText({ line, ...outcome }: ItemOutcome): string {
   switch (outcome.kind) {
     case 'told':
       return withHints(`${outcome.data.status}: ${outcome.data.atom}`, outcome.data);

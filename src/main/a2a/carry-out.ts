@@ -10,10 +10,10 @@ import { type Atom, isVariable, type Rule } from '../../engine/contract/language
 import type { RuleOutcome, RuleRetracted, StoredRule } from '../../engine/contract/rules.ts';
 import { type Caller, EngineError, renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
 import type { A2aHost } from '../base/a2a-host.ts';
-import type { Item } from './lines.ts';
+import type { MessageItem } from './lines.ts';
 
 /** Why an item was refused: a code of the problem table, its detail and its other fields. */
-export interface Failure {
+export interface ItemFailure {
   readonly status: 'failed';
   readonly code: string;
   readonly detail: string;
@@ -22,7 +22,7 @@ export interface Failure {
 /** The outcome of forgetting a rule; `absent` if there was none. */
 type Untaught = { readonly rule: string } & (RuleRetracted | { readonly status: 'absent' });
 
-export type Outcome = { readonly line: number } & (
+export type ItemOutcome = { readonly line: number } & (
   | { readonly kind: 'told'; readonly data: FactOutcome }
   | { readonly kind: 'taught'; readonly data: RuleOutcome }
   | { readonly kind: 'forgotten'; readonly data: RetractOutcome }
@@ -32,7 +32,7 @@ export type Outcome = { readonly line: number } & (
       readonly kind: 'unknown';
       readonly data: { readonly status: 'not_understood'; readonly detail: string };
     }
-  | { readonly kind: 'failed'; readonly data: Failure }
+  | { readonly kind: 'failed'; readonly data: ItemFailure }
 );
 
 export const internalDetail = 'something went wrong inside; the log has more under the request id';
@@ -53,10 +53,10 @@ const factsAtOnce = 256;
 export async function carryOut(
   host: A2aHost,
   caller: Caller,
-  items: readonly Item[],
+  items: readonly MessageItem[],
   limit = maxAnswerCharacters,
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+): Promise<ItemOutcome[]> {
+  const outcomes: ItemOutcome[] = [];
   let characters = 0;
   for (let at = 0; at < items.length; ) {
     const facts = factsFrom(items, at);
@@ -77,8 +77,8 @@ export async function carryOut(
 }
 
 /** The facts to tell from `at` onwards, at most `factsAtOnce`. */
-function factsFrom(items: readonly Item[], at: number): Item[] {
-  const facts: Item[] = [];
+function factsFrom(items: readonly MessageItem[], at: number): MessageItem[] {
+  const facts: MessageItem[] = [];
   for (let next = at; next < items.length && facts.length < factsAtOnce; next++) {
     const item = items[next];
     if (item === undefined || item.kind !== 'tell') break;
@@ -87,7 +87,7 @@ function factsFrom(items: readonly Item[], at: number): Item[] {
   return facts;
 }
 
-async function attempt(host: A2aHost, caller: Caller, item: Item): Promise<Outcome> {
+async function attempt(host: A2aHost, caller: Caller, item: MessageItem): Promise<ItemOutcome> {
   try {
     return await perform(host, caller, item);
   } catch (error) {
@@ -104,7 +104,7 @@ async function attempt(host: A2aHost, caller: Caller, item: Item): Promise<Outco
 }
 
 /** The host's answers satisfy the schemas of the operations table. */
-async function perform(host: A2aHost, caller: Caller, item: Item): Promise<Outcome> {
+async function perform(host: A2aHost, caller: Caller, item: MessageItem): Promise<ItemOutcome> {
   const { line, kind } = item;
   switch (kind) {
     case 'tell': {
@@ -161,7 +161,7 @@ async function unteach(host: A2aHost, caller: Caller, rule: Rule): Promise<Untau
   return { ...((await host.perform('deleteRule', caller, { params })) as RuleRetracted), rule: same.text };
 }
 
-function failed({ line }: Item, { code, message, members }: EngineError): Outcome {
+function failed({ line }: MessageItem, { code, message, members }: EngineError): ItemOutcome {
   return { line, kind: 'failed', data: { ...members, status: 'failed', code, detail: message } };
 }
 

@@ -21,7 +21,7 @@ export const maxItems = 10_000;
 export const maxLineUnits = 100_000;
 
 /** What to do for a line, or for one of several statements on it. `line` counts from 1. */
-export type Item = { readonly line: number } & (
+export type MessageItem = { readonly line: number } & (
   | { readonly kind: 'tell'; readonly atom: Atom }
   | { readonly kind: 'teach'; readonly text: string }
   | { readonly kind: 'forget'; readonly atom: Atom }
@@ -31,8 +31,8 @@ export type Item = { readonly line: number } & (
 );
 
 /** The items in the order of the text; null if there are more than `maxItems`. `breathe` yields to other work. */
-export async function readItems(text: string, breathe: () => Promise<void>): Promise<Item[] | null> {
-  const items: Item[] = [];
+export async function readItems(text: string, breathe: () => Promise<void>): Promise<MessageItem[] | null> {
+  const items: MessageItem[] = [];
   for (const { written, line } of linesOf(text)) {
     await breathe();
     for (const item of itemsOf(written, line)) {
@@ -68,7 +68,7 @@ const lineFeed = 10;
 const carriageReturn = 13;
 const space = 32;
 
-function itemsOf(written: string, line: number): Item[] {
+function itemsOf(written: string, line: number): MessageItem[] {
   if (written.length > maxLineUnits)
     return [{ line, kind: 'unknown', reason: `it has more than ${maxLineUnits} characters` }];
   const forgotten = /^forget\s+(?=\S)/i.exec(written);
@@ -86,7 +86,7 @@ function itemsOf(written: string, line: number): Item[] {
 }
 
 /** What follows the word: statements, or one atom whose variables match everything to forget. */
-function forgettingOf(written: string, line: number): Item[] {
+function forgettingOf(written: string, line: number): MessageItem[] {
   const statements = parseFreeTextLine(written);
   if (statements !== null)
     return statements.map((statement) =>

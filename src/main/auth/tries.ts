@@ -6,7 +6,7 @@
  */
 import { EngineError } from '../../engine/index.ts';
 
-const mostTries = 5;
+const maxTries = 5;
 const minuteMs = 60_000;
 
 /** A sliding window of attempts per address. */
@@ -24,11 +24,11 @@ export class Tries {
   admit(address: string): void {
     const tries = this.#recent(normal(address));
     const [oldest] = tries;
-    if (oldest === undefined || tries.length < mostTries) return;
+    if (oldest === undefined || tries.length < maxTries) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((oldest + minuteMs - this.#now()) / 1000));
     throw new EngineError(
       'RateLimited',
-      `more than ${mostTries} tries in a minute from this address: try again in ${retryAfterSeconds} s`,
+      `more than ${maxTries} tries in a minute from this address: try again in ${retryAfterSeconds} s`,
       { retryAfterSeconds },
     );
   }

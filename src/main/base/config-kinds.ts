@@ -46,6 +46,7 @@ export const hexKey = secret(
   kind('64 hexadecimal characters', (value) => (/^[0-9a-f]{64}$/i.test(value) ? value : undefined)),
 );
 
+/** A whole number within bounds. */
 export function integer(least: number, greatest: number): Kind<number> {
   return kind(`a whole number from ${least} to ${greatest}`, (value) => {
     if (!/^\d{1,16}$/.test(value)) return undefined;
@@ -54,6 +55,7 @@ export function integer(least: number, greatest: number): Kind<number> {
   });
 }
 
+/** A decimal number within bounds. */
 export function decimal(least: number, greatest: number): Kind<number> {
   return kind(`a number from ${least} to ${greatest}`, (value) => {
     if (!/^\d{1,15}(\.\d{1,15})?$/.test(value)) return undefined;
@@ -62,6 +64,7 @@ export function decimal(least: number, greatest: number): Kind<number> {
   });
 }
 
+/** One of the given words. */
 export function choice<const Options extends readonly string[]>(options: Options): Kind<Options[number]> {
   return kind(options.join(', ').replace(/, ([^,]*)$/, ' or $1'), (value) =>
     options.find((option) => option === value),

@@ -328,7 +328,7 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
   const isHostGiven = settingOf(variables.host.names, environment) !== null || defaults.host !== undefined;
   return {
     ...config,
-    host: isHostGiven ? config.host : usualHost(config),
+    host: isHostGiven ? config.host : defaultHost(config),
     endpointFile: config.endpointFile ?? join(stateFolder(environment), 'endpoint.json'),
   };
 }
@@ -337,7 +337,7 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
  * Without authentication the service is open to everyone who can reach it, so it listens on the network only if told
  * to.
  */
-function usualHost({ apiKey: key, authEnabled }: Config): string {
+function defaultHost({ apiKey: key, authEnabled }: Config): string {
   return key === null && !authEnabled ? '127.0.0.1' : '0.0.0.0';
 }
 

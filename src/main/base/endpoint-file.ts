@@ -7,7 +7,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-export interface Endpoint {
+export interface ServiceEndpoint {
   readonly url: string;
   readonly pid: number;
   readonly version: string;
@@ -16,7 +16,7 @@ export interface Endpoint {
 }
 
 /** Writes the file. Rejects with the system's error if the folder cannot be written. */
-export async function writeEndpoint(file: string, endpoint: Endpoint): Promise<void> {
+export async function writeEndpoint(file: string, endpoint: ServiceEndpoint): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${endpoint.pid}.tmp`;
   await writeFile(temporary, `${JSON.stringify(endpoint, null, 2)}\n`, { mode: 0o600 });
@@ -24,7 +24,7 @@ export async function writeEndpoint(file: string, endpoint: Endpoint): Promise<v
 }
 
 /** Reads the file; null if there is none that can be read. */
-export async function readEndpoint(file: string): Promise<Endpoint | null> {
+export async function readEndpoint(file: string): Promise<ServiceEndpoint | null> {
   try {
     const value: unknown = JSON.parse(await readFile(file, 'utf8'));
     return isEndpoint(value) ? value : null;
@@ -40,7 +40,7 @@ export async function removeEndpoint(file: string): Promise<void> {
   if (endpoint?.pid === process.pid) await rm(file, { force: true });
 }
 
-function isEndpoint(value: unknown): value is Endpoint {
+function isEndpoint(value: unknown): value is ServiceEndpoint {
   if (typeof value !== 'object' || value === null) return false;
   const { url, pid, version, startedAt } = value as Record<string, unknown>;
   return (

@@ -11,7 +11,7 @@ import type { AgentClient } from '../../engine/contract/agents.ts';
 import type { OperationName } from '../../engine/contract/operations.ts';
 
 /** The database and tenant that a connection was opened for. */
-export interface Binding {
+export interface ConnectionBinding {
   readonly database: string;
   readonly tenant: string;
 }
@@ -57,7 +57,7 @@ export interface McpHost {
    * `bound` sets database and tenant, and headers that name others are refused. Refuses with an EngineError what the
    * credential does not cover and a database that does not exist.
    */
-  callerOf(request: FastifyRequest, bound?: Binding): Caller;
+  callerOf(request: FastifyRequest, bound?: ConnectionBinding): Caller;
   /** Refuses with an EngineError a caller whose role or restrictions do not allow the operation with this input. */
   requireAllowed(name: OperationName, caller: Caller, input: OperationParts): void;
   /**
@@ -68,7 +68,7 @@ export interface McpHost {
   /** Calls the listener with every change of any space; the returned function ends that. */
   onChange(listener: (change: Change) => void): () => void;
   /** False once the credential has been revoked, has expired, or no longer covers the binding. */
-  holds(credential: string | null, binding: Binding): boolean;
+  holds(credential: string | null, binding: ConnectionBinding): boolean;
   onToolCall(call: ToolCall): void;
   /** Called once, with a function that returns the clients connected at the time. */
   listClients(connected: () => readonly AgentClient[]): void;

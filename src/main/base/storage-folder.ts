@@ -12,7 +12,7 @@ import { isAbsolute, join } from 'node:path';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The program that asks: the desktop application, or the service without a window. */
-export type Program = 'desktop' | 'service';
+export type ProgramKind = 'desktop' | 'service';
 
 interface FolderOptions {
   readonly platform?: NodeJS.Platform;
@@ -21,8 +21,8 @@ interface FolderOptions {
 }
 
 /** The default folder. Lists the contents of folders and writes nothing. */
-export function usualFolder(
-  program: Program,
+export function defaultFolder(
+  program: ProgramKind,
   environment: Environment,
   {
     platform = process.platform,
@@ -36,7 +36,7 @@ export function usualFolder(
 
 /** The folder of `corollary` at the command line: `./data` if it already has knowledge, else the default one. */
 export function commandLineFolder(environment: Environment): string {
-  return holdsKnowledge('data') ? './data' : usualFolder('service', environment);
+  return holdsKnowledge('data') ? './data' : defaultFolder('service', environment);
 }
 
 /** Segments of a log and snapshots, including a snapshot received from a leader. */

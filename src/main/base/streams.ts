@@ -22,11 +22,11 @@ export interface Download {
   /** Its length if known in advance, else null. */
   readonly bytes: number | null;
   /** Produces it, once. Produces the next part when `send` has resolved; an error of `send` ends it. */
-  run(send: (part: string | Uint8Array) => Promise<void>): Promise<Sent>;
+  run(send: (part: string | Uint8Array) => Promise<void>): Promise<DownloadEnd>;
 }
 
 /** What is known of a download only at its end. */
-export interface Sent {
+export interface DownloadEnd {
   /** How many facts and rules the format could not represent; null: it represents everything. */
   readonly omitted: number | null;
 }

@@ -26,7 +26,7 @@ export interface BridgeArguments {
 /** Wrong use; the message says what is wrong. */
 export class WrongUse extends Error {}
 
-const usualWaitSeconds = 30;
+const defaultWaitSeconds = 30;
 const maxWaitSeconds = 3600;
 
 /** Reads the arguments after the program's name. Throws a WrongUse. */
@@ -104,14 +104,14 @@ function keyOf(environment: Environment): string | null {
 
 function waitOf(text: string | undefined): number {
   const seconds = given(text);
-  if (seconds === null) return usualWaitSeconds * 1000;
+  if (seconds === null) return defaultWaitSeconds * 1000;
   const number = /^\d{1,6}(\.\d{1,3})?$/.test(seconds) ? Number(seconds) : Number.NaN;
   if (!(number <= maxWaitSeconds))
     throw new WrongUse(`--wait: got ${JSON.stringify(seconds)}, takes seconds from 0 to ${maxWaitSeconds}`);
   return number * 1000;
 }
 
-export const helpText = `corollary-mcp: Corollary for clients of MCP that start a program
+export const bridgeHelpText = `corollary-mcp: Corollary for clients of MCP that start a program
 
 It speaks MCP on its standard input and output with the client that starts it, and passes everything on to
 the running Corollary service. It waits for a service that is away, and starts one where none runs.
@@ -120,7 +120,7 @@ the running Corollary service. It waits for a service that is away, and starts o
   --tenant NAME     for whom; default
   --url URL         the service's address; else that of the running service, by the endpoint file
   --no-start        do not start a service
-  --wait SECONDS    how long a call waits for a service that is away; ${usualWaitSeconds}
+  --wait SECONDS    how long a call waits for a service that is away; ${defaultWaitSeconds}
   --help, --version
 
 Environment:

@@ -20,7 +20,7 @@ import {
   SUBSCRIPTION_ID_META_KEY,
   type ToolAnnotations,
 } from '@modelcontextprotocol/client';
-import { Broken, Cancelled, codes, NotTaken, Refused } from './failures.ts';
+import { Broken, Cancelled, codes, NotTaken, RefusedRequest } from './failures.ts';
 import type { Connection } from './keep-connected.ts';
 import { isStateless, type Link } from './link.ts';
 import { changesSince, listChanged, withListChanged } from './stale.ts';
@@ -110,7 +110,7 @@ export class Bridge {
     const answer = await link.open({ ...request, id: nextId() }, signal);
     const { protocolVersion } = resultOf<InitializeResult>(answer);
     if (protocolVersion !== result.protocolVersion)
-      throw new Refused({
+      throw new RefusedRequest({
         code: codes.refused,
         message: `Corollary speaks revision ${protocolVersion} of MCP now, no longer ${result.protocolVersion}: connect anew`,
       });
@@ -168,7 +168,7 @@ export class Bridge {
       response = await this.#deliver(pending, cancelling.signal);
       this.#note(message, response);
     } catch (error) {
-      if (error instanceof Refused) response = { jsonrpc: '2.0', id, error: error.error };
+      if (error instanceof RefusedRequest) response = { jsonrpc: '2.0', id, error: error.error };
       else if (!(error instanceof Cancelled)) {
         this.#parts.say(`a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
         response = {
@@ -248,7 +248,7 @@ export class Bridge {
       await link.notify(message);
     } catch (error) {
       this.#parts.say(`a message without answer was not taken: ${(error as Error).message}`);
-      if (!(error instanceof Refused)) await link.check();
+      if (!(error instanceof RefusedRequest)) await link.check();
     }
   }
 
@@ -277,8 +277,8 @@ export class Bridge {
   }
 }
 
-function unknownOutcome(): Refused {
-  return new Refused({
+function unknownOutcome(): RefusedRequest {
+  return new RefusedRequest({
     code: codes.unknownOutcome,
     message:
       'The connection to Corollary broke while this was under way, and it may have been carried out or not: look ' +
@@ -288,7 +288,7 @@ function unknownOutcome(): Refused {
 
 /** The result of an answer. Rejects with Refused if it is an error. */
 function resultOf<Result>(response: JSONRPCResponse): Result {
-  if ('error' in response) throw new Refused(response.error);
+  if ('error' in response) throw new RefusedRequest(response.error);
   // It has the shape of the request's method, since the service is ours.
   return response.result as unknown as Result;
 }

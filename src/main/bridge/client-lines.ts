@@ -21,7 +21,7 @@ export interface ClientLimits {
   readonly maxUnreadBytes: number;
 }
 
-export const usualClientLimits: ClientLimits = {
+export const defaultClientLimits: ClientLimits = {
   maxLineBytes: 32 * 1024 * 1024,
   maxUnreadBytes: 64 * 1024 * 1024,
 };
@@ -39,7 +39,7 @@ const internalError = -32603;
 
 const newline = 0x0a;
 /** Bytes kept of both ends of a line that is too long: the id is in one of them. */
-const keptBytes = 256;
+const maxEndBytes = 256;
 
 /** Reads messages from the client and writes messages to it. */
 export class ClientLines {
@@ -58,7 +58,7 @@ export class ClientLines {
   /** Unread notifications, so that none is queued twice. */
   readonly #unreadNotices = new Set<string>();
 
-  constructor(input: Readable, output: Writable, handlers: ClientHandlers, limits = usualClientLimits) {
+  constructor(input: Readable, output: Writable, handlers: ClientHandlers, limits = defaultClientLimits) {
     this.#input = input;
     this.#output = output;
     this.#handlers = handlers;
@@ -151,8 +151,8 @@ export class ClientLines {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
     if (this.#bytes <= this.#limits.maxLineBytes) return;
-    this.#oversized ??= firstBytes(this.#pieces, keptBytes);
-    const tail = Buffer.concat(this.#pieces.slice(-2)).subarray(-keptBytes);
+    this.#oversized ??= firstBytes(this.#pieces, maxEndBytes);
+    const tail = Buffer.concat(this.#pieces.slice(-2)).subarray(-maxEndBytes);
     this.#pieces = [Buffer.from(tail)];
   }
 

@@ -8,14 +8,14 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { version } from '../../../package.json';
-import { helpText, readBridgeArguments, WrongUse } from './arguments.ts';
+import { bridgeHelpText, readBridgeArguments, WrongUse } from './arguments.ts';
 import { runBridge } from './run-bridge.ts';
 
 /** Returns the exit code. */
 async function main(): Promise<number> {
   const given = readBridgeArguments(process.argv.slice(2), process.env);
   if (given.action !== 'run') {
-    process.stdout.write(given.action === 'help' ? helpText : `${version}\n`);
+    process.stdout.write(given.action === 'help' ? bridgeHelpText : `${version}\n`);
     return 0;
   }
   const told = new AbortController();

@@ -21,7 +21,7 @@ export interface RpcError {
 }
 
 /** The service, or the bridge, refuses. */
-export class Refused extends Error {
+export class RefusedRequest extends Error {
   readonly error: RpcError;
 
   constructor(error: RpcError) {
@@ -46,25 +46,28 @@ export const codes = {
 } as const;
 
 /** Classifies the error of a message that could not be sent or answered. */
-export function failureOf(error: unknown): NotTaken | Broken | Refused {
-  if (error instanceof NotTaken || error instanceof Broken || error instanceof Refused) return error;
+export function sendFailureOf(error: unknown): NotTaken | Broken | RefusedRequest {
+  if (error instanceof NotTaken || error instanceof Broken || error instanceof RefusedRequest) return error;
   if (error instanceof NotSent) return new NotTaken(error.message, { cause: error });
   if (error instanceof SdkHttpError) return failureOfStatus(error);
   if (error instanceof SdkError)
-    return new Refused({ code: codes.refused, message: 'what answers is not Corollary: see --url' });
+    return new RefusedRequest({ code: codes.refused, message: 'what answers is not Corollary: see --url' });
   const isOurs = error instanceof RangeError || error instanceof TypeError;
   if (isOurs)
-    return new Refused({ code: codes.internal, message: `this message cannot be sent: ${error.message}` });
+    return new RefusedRequest({
+      code: codes.internal,
+      message: `this message cannot be sent: ${error.message}`,
+    });
   return new Broken(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-function failureOfStatus(error: SdkHttpError): NotTaken | Refused {
+function failureOfStatus(error: SdkHttpError): NotTaken | RefusedRequest {
   const answer = parsed(error.data.text);
   const { error: told, detail, code } = answer;
-  if (isRpcError(told)) return new Refused(told);
+  if (isRpcError(told)) return new RefusedRequest(told);
   const words = typeof detail === 'string' ? detail : `the service answered with status ${error.status}`;
   if (code === 'NotReady' || code === 'SessionNotFound') return new NotTaken(words);
-  return new Refused({
+  return new RefusedRequest({
     code: codes.refused,
     message: adviceFor(error.status, words),
     data: { status: error.status, code },

@@ -7,7 +7,7 @@
 import { readEndpoint } from '../base/endpoint-file.ts';
 import type { HttpFetch } from './http-fetch.ts';
 
-export type Found =
+export type FoundService =
   | { readonly kind: 'ready'; readonly url: string }
   /** The service is there, but does not take requests yet, or any more. */
   | { readonly kind: 'not-ready'; readonly url: string }
@@ -20,14 +20,14 @@ const lookMs = 3000;
 export async function findService(
   place: { readonly url: URL | null; readonly endpointFile: string },
   fetch: HttpFetch['fetch'],
-): Promise<Found> {
+): Promise<FoundService> {
   if (place.url !== null) return look(place.url.href.replace(/\/+(mcp\/?)?$/, ''), fetch);
   const endpoint = await readEndpoint(place.endpointFile).catch(() => null);
   if (endpoint === null || !isAlive(endpoint.pid)) return { kind: 'none', why: 'Corollary is not running' };
   return look(endpoint.url.replace(/\/+$/, ''), fetch);
 }
 
-async function look(url: string, fetch: HttpFetch['fetch']): Promise<Found> {
+async function look(url: string, fetch: HttpFetch['fetch']): Promise<FoundService> {
   try {
     const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(lookMs) });
     const answer: unknown = await response.json();

@@ -5,13 +5,13 @@
  * service can come back by itself. A refusal (a key, a database) goes to the waiting calls at once, and is tried again
  * at the next call.
  */
-import { Cancelled, codes, failureOf, NotTaken, Refused } from './failures.ts';
-import type { Found } from './find-service.ts';
+import { Cancelled, codes, sendFailureOf, NotTaken, RefusedRequest } from './failures.ts';
+import type { FoundService } from './find-service.ts';
 import type { Link } from './link.ts';
 import type { ServiceStarter } from './start-service.ts';
 
 export interface ConnectionParts {
-  find(): Promise<Found>;
+  find(): Promise<FoundService>;
   /** Starts a service if none is running; null: must not start one. */
   readonly starter: Pick<ServiceStarter, 'why' | 'start' | 'succeeded'> | null;
   makeLink(url: string): Link;
@@ -33,7 +33,7 @@ const refusedMs = 5000;
 interface Problem {
   readonly message: string;
   /** A refusal that waiting does not resolve. */
-  readonly refusal: Refused | null;
+  readonly refusal: RefusedRequest | null;
 }
 
 /** The bridge's connection to the service, over any number of links. */
@@ -91,10 +91,10 @@ export class Connection {
     await this.#running;
   }
 
-  #unavailable(): Refused {
+  #unavailable(): RefusedRequest {
     const { starter } = this.#parts;
     const what = starter?.why ?? this.#problem.message;
-    return new Refused({
+    return new RefusedRequest({
       code: codes.unavailable,
       message: `${what}. Start Corollary (the app, or "corollary serve"), then call again.`,
     });
@@ -137,9 +137,9 @@ export class Connection {
       await resume(link, signal);
       return link;
     } catch (error) {
-      const failure = error instanceof Cancelled ? new NotTaken('ended') : failureOf(error);
+      const failure = error instanceof Cancelled ? new NotTaken('ended') : sendFailureOf(error);
       await link.close();
-      const isRefusal = failure instanceof Refused;
+      const isRefusal = failure instanceof RefusedRequest;
       if (isRefusal && this.#problem.message !== failure.message) say(failure.message);
       this.#failed({ message: failure.message, refusal: isRefusal ? failure : null });
       if (isRefusal) await this.#asked.wait(refusedMs, signal);

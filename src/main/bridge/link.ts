@@ -16,7 +16,7 @@ import {
   type RequestId,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { Broken, Cancelled, failureOf, NotTaken } from './failures.ts';
+import { Broken, Cancelled, sendFailureOf, NotTaken } from './failures.ts';
 import { createFetch, type HttpFetch } from './http-fetch.ts';
 
 export interface LinkParts {
@@ -93,7 +93,7 @@ export class Link {
     try {
       await (await this.#sessionOrNew()).send(message);
     } catch (error) {
-      throw failureOf(error);
+      throw sendFailureOf(error);
     }
   }
 
@@ -174,7 +174,7 @@ export class Link {
             requestSignal: signal,
             onRequestStreamEnd: () => reject(new Broken('the answer broke off')),
           })
-          .catch((error: unknown) => reject(signal.aborted ? new Cancelled() : failureOf(error)));
+          .catch((error: unknown) => reject(signal.aborted ? new Cancelled() : sendFailureOf(error)));
       });
     } finally {
       this.#waiting.delete(id);

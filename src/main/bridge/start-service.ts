@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { type Environment, variableNames } from '../base/config.ts';
 import { readStartRecord, type StartRecord, startRecordOf } from '../base/start-record.ts';
 import { refusalExitCodes } from '../base/start-refusal.ts';
-import { usualFolder } from '../base/storage-folder.ts';
+import { defaultFolder } from '../base/storage-folder.ts';
 
 export interface StarterParts {
   readonly endpointFile: string;
@@ -129,7 +129,7 @@ export class ServiceStarter {
     return {
       command: process.execPath,
       args: [program, 'serve'],
-      environment: { STORAGE_DIR: usualFolder('service', environment), ...runsAsNode },
+      environment: { STORAGE_DIR: defaultFolder('service', environment), ...runsAsNode },
       needs: [],
       lacks: [],
     };

@@ -18,7 +18,7 @@ export const commandNames = [
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
-export interface Command {
+export interface ParsedCommand {
   readonly name: CommandName | (typeof optionCommands)[number];
   /** The arguments after the command, joined by spaces if they are text; for help, the command it is about, if any. */
   readonly words: readonly string[];
@@ -41,7 +41,7 @@ export interface Command {
 export class UsageError extends Error {}
 
 /** Parses the arguments after the program's name. Throws a UsageError. */
-export function parseArguments(argv: readonly string[]): Command {
+export function parseArguments(argv: readonly string[]): ParsedCommand {
   const { values, positionals } = parse(argv);
   const [first] = positionals;
   const option = optionCommands.find((each) => values[each]);
@@ -71,7 +71,7 @@ export function parseArguments(argv: readonly string[]): Command {
 }
 
 function wordsOf(
-  name: Command['name'],
+  name: ParsedCommand['name'],
   restored: string | undefined,
   positionals: readonly string[],
 ): readonly string[] {

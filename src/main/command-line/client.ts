@@ -13,7 +13,7 @@ import { readEndpoint } from '../base/endpoint-file.ts';
 import { UsageError } from './arguments.ts';
 
 /** The service answered with a problem. */
-export class Refused extends Error {
+export class RefusedCall extends Error {
   readonly problem: Problem;
 
   constructor(problem: Problem) {
@@ -106,7 +106,7 @@ async function open(
   });
   const { statusCode = 0, headers: given } = answer;
   if (given['content-type']?.startsWith('application/problem+json') === true)
-    throw new Refused(JSON.parse(await text(answer)) as Problem);
+    throw new RefusedCall(JSON.parse(await text(answer)) as Problem);
   if (statusCode === 200) return answer;
   answer.destroy();
   throw new Unreachable(`what answers at ${url.origin} is not this service (${statusCode})`);
@@ -123,7 +123,7 @@ async function call(url: URL, init: RequestInit): Promise<unknown> {
   });
   const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
-  if (type.startsWith('application/problem+json')) throw new Refused(JSON.parse(text) as Problem);
+  if (type.startsWith('application/problem+json')) throw new RefusedCall(JSON.parse(text) as Problem);
   if (!type.startsWith('application/json'))
     throw new Unreachable(`what answers at ${url.origin} is not this service (${response.status}, ${type})`);
   return JSON.parse(text);

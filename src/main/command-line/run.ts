@@ -11,8 +11,8 @@ import type { Answer } from '../../engine/contract/inference.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import type { Sample, SampleEntry } from '../../engine/contract/samples.ts';
 import { parseProgram, present, renderRule, type Statement } from '../../engine/index.ts';
-import { type Command, type CommandName, UsageError } from './arguments.ts';
-import { type Client, connect, Refused, Unreachable } from './client.ts';
+import { type ParsedCommand, type CommandName, UsageError } from './arguments.ts';
+import { type Client, connect, RefusedCall, Unreachable } from './client.ts';
 import { proofText } from './proof-text.ts';
 import type { Terminal } from './transfer.ts';
 import { exportFile, importFile } from './transfer.ts';
@@ -23,7 +23,7 @@ interface CommandContext {
   readonly apiKey: string | null;
 }
 
-type Run = (client: Client, command: Command, terminal: Terminal) => Promise<number>;
+type Run = (client: Client, command: ParsedCommand, terminal: Terminal) => Promise<number>;
 
 const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
   ask,
@@ -38,7 +38,7 @@ const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
 /** Runs one command and returns the exit code of the process. */
 export async function runCommand(
   name: Exclude<CommandName, 'serve'>,
-  command: Command,
+  command: ParsedCommand,
   context: CommandContext,
 ): Promise<number> {
   const { terminal, endpointFile, apiKey } = context;
@@ -48,13 +48,13 @@ export async function runCommand(
     return await runs[name](client, command, terminal);
   } catch (error) {
     if (error instanceof UsageError) terminal.complain(`${error.message}\nTry corollary --help.`);
-    else if (error instanceof Unreachable || error instanceof Refused) terminal.complain(error.message);
+    else if (error instanceof Unreachable || error instanceof RefusedCall) terminal.complain(error.message);
     else throw error;
     return error instanceof UsageError ? 2 : error instanceof Unreachable ? 3 : 4;
   }
 }
 
-async function ask(client: Client, command: Command, terminal: Terminal): Promise<number> {
+async function ask(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const question = (await textOf(command, terminal)).replace(/[.?]\s*$/, '');
   const { scope, proof } = command;
   const answer = (await client.post('/ask', { text: question, scope, withProof: proof })) as Answer;
@@ -69,7 +69,7 @@ async function ask(client: Client, command: Command, terminal: Terminal): Promis
   return answer.count > 0 ? 0 : 1;
 }
 
-async function tell(client: Client, command: Command, terminal: Terminal): Promise<number> {
+async function tell(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const facts = statementsOf(await textOf(command, terminal)).map((statement) => {
     if (statement.kind === 'rule')
       throw new UsageError(`this is a rule, which teach stores: ${renderRule(statement.rule)}`);
@@ -94,7 +94,7 @@ async function tell(client: Client, command: Command, terminal: Terminal): Promi
   return 0;
 }
 
-async function teach(client: Client, command: Command, terminal: Terminal): Promise<number> {
+async function teach(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const rules = statementsOf(await textOf(command, terminal)).map((statement) => {
     if (statement.kind === 'rule') return statement.rule;
     throw new UsageError(`this is a fact, which tell stores: ${statement.atom.predicate}(…)`);
@@ -115,7 +115,7 @@ function complainOf({ hints = [] }: { readonly hints?: string[] | undefined }, t
   for (const hint of hints) terminal.complain(`hint: ${hint}`);
 }
 
-async function status(client: Client, command: Command, terminal: Terminal): Promise<number> {
+async function status(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const health = (await client.get('/health')) as { version: string; uptimeMs: number };
   const readiness = (await client.get('/health/ready')) as Readiness;
   const isReady = readiness.status === 'ready';
@@ -137,7 +137,7 @@ async function status(client: Client, command: Command, terminal: Terminal): Pro
   return isReady ? 0 : 1;
 }
 
-async function sample(client: Client, command: Command, terminal: Terminal): Promise<number> {
+async function sample(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const [name] = command.words;
   if (name === undefined) for (const line of await listSamples(client)) terminal.print(line);
   else for (const line of await loadSample(client, name, command.scope)) terminal.print(line);
@@ -149,7 +149,7 @@ function count(number: number, noun: string): string {
 }
 
 /** The arguments of the command as one text, or standard input for `-`. */
-async function textOf(command: Command, terminal: Terminal): Promise<string> {
+async function textOf(command: ParsedCommand, terminal: Terminal): Promise<string> {
   const [first] = command.words;
   if (first === undefined)
     throw new UsageError(`${command.name} needs a text, or - to read it from standard input`);
@@ -168,7 +168,7 @@ function statementsOf(text: string): readonly Statement[] {
 }
 
 /** The command as one for `runCommand`. */
-export function clientCommandOf(command: Command): Exclude<CommandName, 'serve'> {
+export function clientCommandOf(command: ParsedCommand): Exclude<CommandName, 'serve'> {
   const name = (Object.keys(runs) as (keyof typeof runs)[]).find((known) => known === command.name);
   return present(name, 'serve, help and version do not talk to a service');
 }

@@ -18,8 +18,8 @@ import {
   type ImportProgress,
   type ImportType,
 } from '../../engine/contract/transfer.ts';
-import { type Command, UsageError } from './arguments.ts';
-import { brokenOff, type Client, Refused, Unreachable } from './client.ts';
+import { type ParsedCommand, UsageError } from './arguments.ts';
+import { brokenOff, type Client, RefusedCall, Unreachable } from './client.ts';
 
 type FormatName = ExportFormat | 'tsv' | 'turtle';
 
@@ -45,7 +45,11 @@ const formatOf: Readonly<Record<string, FormatName>> = {
 };
 
 /** Imports a file, or standard input. Returns the exit code: 1 if lines failed. */
-export async function importFile(client: Client, command: Command, terminal: Terminal): Promise<number> {
+export async function importFile(
+  client: Client,
+  command: ParsedCommand,
+  terminal: Terminal,
+): Promise<number> {
   const [file, ...more] = command.words;
   if (file === undefined || more.length > 0)
     throw new UsageError('import needs one file, or - to read it from standard input');
@@ -65,7 +69,11 @@ export async function importFile(client: Client, command: Command, terminal: Ter
 }
 
 /** Exports the knowledge into a file, or to standard output. */
-export async function exportFile(client: Client, command: Command, terminal: Terminal): Promise<number> {
+export async function exportFile(
+  client: Client,
+  command: ParsedCommand,
+  terminal: Terminal,
+): Promise<number> {
   const { scope, predicate, output, words } = command;
   if (words.length > 0) throw new UsageError('export takes no arguments: --output names the file');
   const format = chosen(exportFormats, command.format, output) ?? 'ndjson';
@@ -116,12 +124,12 @@ async function lastLine(answer: IncomingMessage, terminal: Terminal): Promise<Im
   try {
     for await (const line of linesOf(answer)) {
       const told = JSON.parse(line) as Told;
-      if ('error' in told) throw new Refused(told.error);
+      if ('error' in told) throw new RefusedCall(told.error);
       if ('done' in told) done = told;
       else terminal.progress(`${told.processed} read, ${told.asserted} new, ${told.failed} failed`);
     }
   } catch (error) {
-    throw error instanceof Refused ? error : brokenOff(error);
+    throw error instanceof RefusedCall ? error : brokenOff(error);
   } finally {
     terminal.progress(null);
   }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fileOfArguments, largestOpened, readOpened } from './opened-files.ts';
+import { fileOfArguments, maxOpenedBytes, readOpened } from './opened-files.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -46,7 +46,7 @@ describe('a file that is opened', () => {
     }
     const large = join(folder, 'large.csv');
     writeFileSync(large, '');
-    truncateSync(large, largestOpened + 1);
+    truncateSync(large, maxOpenedBytes + 1);
     await expect(readOpened(large)).rejects.toThrow('64 MiB');
     await expect(readOpened(join(folder, 'absent.dl'))).rejects.toThrow('ENOENT');
   });

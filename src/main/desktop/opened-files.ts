@@ -8,7 +8,7 @@ import { isOpenedFile } from '../../desktop-contract/files.ts';
 import { isLink } from '../../desktop-contract/places.ts';
 
 /** Bytes. A larger file is imported from the dialog, which reads it in pieces. */
-export const largestOpened = 64 * 1024 * 1024;
+export const maxOpenedBytes = 64 * 1024 * 1024;
 
 /**
  * The last file named by the arguments of a start, as a full path; null if they name none. `directory`: where it was
@@ -38,7 +38,7 @@ export async function readOpened(path: string): Promise<OpenedFile> {
   // Checked before opening: opening a pipe would wait for its writer.
   const { size, isFile } = await looked(path);
   if (!isFile) throw new Error(`${name} is no plain file.`);
-  if (size > largestOpened) throw new Error(`${name} is larger than 64 MiB: import it from the Facts view.`);
+  if (size > maxOpenedBytes) throw new Error(`${name} is larger than 64 MiB: import it from the Facts view.`);
   return { name, bytes: new Uint8Array(await readFile(path)) };
 }
 

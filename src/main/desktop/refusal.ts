@@ -26,13 +26,13 @@ export const wayOutLabels: Readonly<Record<WayOut, string>> = {
 };
 
 /** What was tried: the data folder, and whether the port came from Settings rather than PORT. */
-export interface Tried {
+export interface TriedStart {
   readonly folder: string;
   readonly isPortChosen: boolean;
 }
 
 /** The question for a refusal. */
-export function refusalQuestion(refusal: Refusal, { folder, isPortChosen }: Tried): RefusalQuestion {
+export function refusalQuestion(refusal: Refusal, { folder, isPortChosen }: TriedStart): RefusalQuestion {
   const title = 'Corollary could not start';
   switch (refusal.reason) {
     case 'configuration':

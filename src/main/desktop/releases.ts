@@ -13,7 +13,7 @@ export interface Release {
 
 /** Limits of an answer, in milliseconds and bytes. */
 const limitMs = 15_000;
-const longestAnswer = 1_000_000;
+const maxAnswerBytes = 1_000_000;
 
 /** The address set by the build, or null if it is not HTTPS. */
 export function releasesAddress(text: string): string | null {
@@ -29,7 +29,7 @@ export async function fetchRelease(address: string, ask: typeof fetch): Promise<
   });
   if (!response.ok) throw new Error(`the answer was ${response.status}`);
   const text = await response.text();
-  if (text.length > longestAnswer) throw new Error('the answer is too long');
+  if (text.length > maxAnswerBytes) throw new Error('the answer is too long');
   const release = readRelease(JSON.parse(text));
   if (release === null) throw new Error('the answer names no version');
   return release;

@@ -21,7 +21,7 @@ export interface ServiceKeeperParts {
   readonly serviceThread: string;
   readonly environment: Readonly<Record<string, string>>;
   /** The data folder if neither STORAGE_DIR nor the user chooses another. */
-  readonly usualFolder: string;
+  readonly defaultFolder: string;
   readonly settings: () => Settings;
   readonly change: (settings: Partial<Settings>) => void;
   readonly secrets: () => Secrets;
@@ -33,8 +33,8 @@ export interface ServiceKeeperParts {
   readonly onGivenUp: () => void;
 }
 
-const usualPort = 9300;
-const usualHost = '127.0.0.1';
+const defaultPort = 9300;
+const defaultHost = '127.0.0.1';
 
 /** Starts, restarts and ends the service. */
 export class ServiceKeeper {
@@ -48,7 +48,7 @@ export class ServiceKeeper {
 
   constructor(parts: ServiceKeeperParts) {
     this.#parts = parts;
-    this.#folder = this.#setting('STORAGE_DIR') ?? parts.settings().folder ?? parts.usualFolder;
+    this.#folder = this.#setting('STORAGE_DIR') ?? parts.settings().folder ?? parts.defaultFolder;
   }
 
   /** The service's address; null if there is none yet. */
@@ -88,11 +88,11 @@ export class ServiceKeeper {
     for (;;) {
       const { chosenPort, port } = this.#parts.settings();
       const isPortFixed = this.isSet('PORT') || chosenPort !== null;
-      const usual = chosenPort ?? port ?? usualPort;
+      const usual = chosenPort ?? port ?? defaultPort;
       const start = await startOnFreePort((candidate) => this.#startOn(candidate), {
         usual,
         isFixed: isPortFixed,
-        host: this.#setting('HOST') ?? usualHost,
+        host: this.#setting('HOST') ?? defaultHost,
       });
       if (start.outcome === 'running') {
         this.#adopt(start.service);
@@ -135,7 +135,7 @@ export class ServiceKeeper {
   #startOn(port: number) {
     return startServiceThread(this.#parts.serviceThread, {
       environment: { ...this.#providerEnvironment(), ...this.#parts.environment, STORAGE_DIR: this.#folder },
-      defaults: { host: usualHost, port },
+      defaults: { host: defaultHost, port },
       program: this.#program(),
     });
   }

@@ -9,7 +9,7 @@ import { app, type BrowserWindow, Menu, nativeTheme, powerMonitor, session, shel
 import { join } from 'node:path';
 import { type ChannelHandlers, type ShellRequest, waitingChannel } from '../../desktop-contract/channels.ts';
 import type { CommandState } from '../../desktop-contract/commands.ts';
-import { usualFolder } from '../base/storage-folder.ts';
+import { defaultFolder } from '../base/storage-folder.ts';
 import { isOwnAddress, placeOfArguments, workbenchAddress } from './addresses.ts';
 import { decideLeaving, type Leaving, leavingQuestion } from './departure.ts';
 import { guardContents, guardSession } from './guard.ts';
@@ -48,7 +48,7 @@ const releasesPeriodMs = 24 * 3_600_000;
 const connectPlace = '/agents?part=connect';
 
 /** The desktop application. */
-export class Shell {
+export class DesktopShell {
   readonly #parts: ShellParts;
   readonly #settingsFile: string;
   readonly #service: ServiceKeeper;
@@ -84,7 +84,7 @@ export class Shell {
       ...shared,
       serviceThread: parts.serviceThread,
       environment: parts.environment,
-      usualFolder: usualFolder('desktop', parts.environment, { desktopFolder: join(userData, 'data') }),
+      defaultFolder: defaultFolder('desktop', parts.environment, { desktopFolder: join(userData, 'data') }),
       onStatus: (status) => this.#showStatus(status),
       onRestarted: () => this.#show(null),
       onGivenUp: () => this.#quit(),

@@ -18,7 +18,7 @@ export interface WindowState {
 }
 
 export const smallestWindow = { width: 800, height: 560 } as const;
-const usualWindow = { width: 1280, height: 860 } as const;
+const defaultWindow = { width: 1280, height: 860 } as const;
 /** How much of a window's top edge must be on a screen so that the user can drag it. */
 const grip = { width: 120, height: 32 } as const;
 
@@ -28,8 +28,8 @@ const grip = { width: 120, height: 32 } as const;
  */
 export function restoreWindow(saved: WindowState | null, workAreas: readonly Rectangle[]): WindowState {
   const [primary] = workAreas;
-  if (primary === undefined) return saved ?? { bounds: { x: 0, y: 0, ...usualWindow }, maximized: false };
-  if (saved === null) return { bounds: centred(usualWindow, primary), maximized: false };
+  if (primary === undefined) return saved ?? { bounds: { x: 0, y: 0, ...defaultWindow }, maximized: false };
+  if (saved === null) return { bounds: centred(defaultWindow, primary), maximized: false };
   const area = workAreas.find((candidate) => isReachable(saved.bounds, candidate));
   if (area === undefined) return { bounds: centred(saved.bounds, primary), maximized: saved.maximized };
   return { bounds: within(saved.bounds, area), maximized: saved.maximized };

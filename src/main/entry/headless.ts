@@ -7,7 +7,7 @@
  */
 import { resolve } from 'node:path';
 import {
-  type Command,
+  type ParsedCommand,
   type FolderCommand,
   isCommandName,
   isFolderCommand,
@@ -66,7 +66,7 @@ function help([about]: readonly string[]): string {
   return helpText(findInstallation().version, describeVariables());
 }
 
-function talk(command: Command): Promise<number> {
+function talk(command: ParsedCommand): Promise<number> {
   return runCommand(clientCommandOf(command), command, {
     terminal: { print, complain, progress, input: process.stdin, output: process.stdout },
     endpointFile: endpointFileOf(process.env),
@@ -104,9 +104,9 @@ async function serve(): Promise<number> {
   const config = configOf(environment);
   const log = loggerFor(config);
   const told = nextSignal();
-  const { startService, usualQuietMs } = await import('../service/service.ts');
+  const { startService, defaultQuietMs } = await import('../service/service.ts');
   const service = await Promise.race([
-    startService(config, { log, ...(config.warmUp ? { warmUpAfterMs: usualQuietMs } : {}) }),
+    startService(config, { log, ...(config.warmUp ? { warmUpAfterMs: defaultQuietMs } : {}) }),
     told.then(() => null),
   ]);
   // Told to end while starting: nothing has been answered, so there is nothing to finish.

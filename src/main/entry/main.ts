@@ -3,7 +3,7 @@ import { app, dialog } from 'electron';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { releasesAddress } from '../desktop/releases.ts';
-import { Shell } from '../desktop/shell.ts';
+import { DesktopShell } from '../desktop/shell.ts';
 
 /** Where to check for newer versions: set by the build (RELEASES_ADDRESS), empty if not set. */
 declare const builtReleasesAddress: string;
@@ -17,7 +17,7 @@ else {
   const environment = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  const shell = new Shell({
+  const shell = new DesktopShell({
     serviceThread: join(folder, 'service-thread.js'),
     preload: join(folder, '..', 'preload', 'preload.cjs'),
     icons: join(folder, '..', '..', 'resources', 'icons'),

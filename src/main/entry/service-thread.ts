@@ -14,7 +14,7 @@ import {
   type Refusal,
   type ThreadMessage,
 } from '../base/service-messages.ts';
-import { type Service, startService, usualQuietMs } from '../service/service.ts';
+import { type Service, startService, defaultQuietMs } from '../service/service.ts';
 import { recordStart } from '../base/start-record.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 import { createLogger, standardErrorWriter } from '../telemetry/logger.ts';
@@ -34,7 +34,7 @@ async function start(): Promise<Service> {
     format: config.logFormat ?? 'plain',
     write: standardErrorWriter(),
   });
-  const warmUp = config.warmUp ? { warmUpAfterMs: usualQuietMs } : {};
+  const warmUp = config.warmUp ? { warmUpAfterMs: defaultQuietMs } : {};
   const service = await startService(config, { log, ...warmUp });
   try {
     await recordStart(config, settings.environment, service.port, settings.program);

@@ -13,13 +13,13 @@ import { requirePermission } from '../base/dispatch.ts';
 import { Activity } from './activity.ts';
 import { type Admission, createAdmission, setStandingHeaders } from './admission.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
-import { type NamedPlace, namedPlace, requireCovered } from './caller.ts';
+import { type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError } from './client-error.ts';
 import { limitConnections, serverOptions } from './connections.ts';
 import { ConnectionTraffic } from './connections.ts';
 import { addDocs } from './docs.ts';
 import { addFiles } from './files.ts';
-import { createGuard, type Guard } from './guard.ts';
+import { createGuard, type RequestGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
 import { sendJson } from './json-answer.ts';
 import { openApiSteps } from './openapi.ts';
@@ -90,7 +90,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
         if (!isPublic) {
           const identity = guard.identify(request);
           requirePermission(identity, { role: 'reader' });
-          if (readsBody) requireCovered(identity, withDefaults(namedPlace(request)));
+          if (readsBody) requireCovered(identity, withDefaults(namedSpace(request)));
           requireJson(request.raw);
         }
         done();
@@ -119,7 +119,7 @@ function mountedRoute(request: FastifyRequest): MountedRoute {
 }
 
 /** Mounted surfaces do not need the tenant header. */
-function withDefaults({ database, tenant }: NamedPlace): NamedPlace {
+function withDefaults({ database, tenant }: NamedSpace): NamedSpace {
   return { database, tenant: tenant ?? 'default' };
 }
 
@@ -183,7 +183,7 @@ function malformedAddress(): EngineError {
  * Adds the descriptions of the service itself, for callers with a credential: `/openapi.json`, `/metrics` and the
  * history of the metrics.
  */
-function addDescription(app: FastifyInstance, host: HttpHost, guard: Guard): void {
+function addDescription(app: FastifyInstance, host: HttpHost, guard: RequestGuard): void {
   let document: Promise<string> | null = null;
   app.get('/openapi.json', async (request, reply) => {
     admit(guard, request);
@@ -210,7 +210,7 @@ async function writtenDocument(version: string): Promise<string> {
   }
 }
 
-function admit(guard: Guard, request: FastifyRequest): void {
+function admit(guard: RequestGuard, request: FastifyRequest): void {
   requirePermission(guard.identify(request), { role: 'reader' });
   const [unknown] = Object.keys(parseQuery(request.raw.url ?? ''));
   if (unknown !== undefined)

@@ -28,28 +28,28 @@ declare module 'fastify' {
 }
 
 /** The database and tenant that a request names; null if the header is missing. */
-export interface NamedPlace {
+export interface NamedSpace {
   readonly database: string | null;
   readonly tenant: string | null;
 }
 
-export interface Place {
+export interface TargetSpace {
   readonly database: string;
   readonly tenant: string;
 }
 
 /** The database and tenant headers of a request, unchecked. */
-export function namedPlace(request: FastifyRequest): NamedPlace {
+export function namedSpace(request: FastifyRequest): NamedSpace {
   return { database: header(request, 'x-database'), tenant: header(request, 'x-tenant-id') };
 }
 
 /** Refuses with Forbidden what the credential does not cover; missing names count as `default`. */
-export function requireCovered(identity: Identity, named: NamedPlace): void {
+export function requireCovered(identity: Identity, named: NamedSpace): void {
   requireCoverage(identity, { database: named.database ?? 'default', tenant: named.tenant });
 }
 
 /** Validates the names. Refuses with ValidationException, naming the header. */
-export function checkedPlace(named: NamedPlace, needsTenant: boolean): Place {
+export function checkedSpace(named: NamedSpace, needsTenant: boolean): TargetSpace {
   if (needsTenant && named.tenant === null)
     throw badHeader('X-Tenant-ID', 'is required: it selects the tenant');
   if (named.database !== null && !isDatabaseName(named.database))
@@ -60,7 +60,7 @@ export function checkedPlace(named: NamedPlace, needsTenant: boolean): Place {
 }
 
 /** Refuses with ValidationException a header that names another database or tenant than those of the session. */
-export function requireSamePlace({ database, tenant }: NamedPlace, opened: Place): void {
+export function requireSameSpace({ database, tenant }: NamedSpace, opened: TargetSpace): void {
   for (const [name, given, bound] of [
     ['X-Database', database, opened.database],
     ['X-Tenant-ID', tenant, opened.tenant],
@@ -75,7 +75,7 @@ export function requireSamePlace({ database, tenant }: NamedPlace, opened: Place
 /** The caller for handlers. */
 export function callerFor(
   request: FastifyRequest,
-  place: Place,
+  place: TargetSpace,
   signal: Caller['signal'],
   client: string | null = null,
   transaction: string | null = null,

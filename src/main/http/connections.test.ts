@@ -114,7 +114,7 @@ it('a connection with many requests that wait is read no further until they are 
     (_request, response) => void release.push(() => response.end('ok')),
     {
       waitingRequests: 8,
-      mostWaitingRequests: 100_000,
+      maxWaitingRequests: 100_000,
     },
   );
   let onServer: Socket | undefined;
@@ -137,7 +137,7 @@ it('a connection with many requests that wait is read no further until they are 
 });
 
 it('who sends far more in one piece is cut off', async () => {
-  const { open } = await serving(() => {}, { waitingRequests: 8, mostWaitingRequests: 20 });
+  const { open } = await serving(() => {}, { waitingRequests: 8, maxWaitingRequests: 20 });
   const socket = open();
   socket.write(get('/').repeat(1000));
   expect(await text(socket)).toBe('');

@@ -111,7 +111,7 @@ class Queue {
 
   wait(request: IncomingMessage, response: ServerResponse, begin: Answer): void {
     const socket = this.#socket;
-    if (++this.#waiting > this.#limits.mostWaitingRequests) socket.destroy();
+    if (++this.#waiting > this.#limits.maxWaitingRequests) socket.destroy();
     if (socket.destroyed) return;
     if (this.#waiting >= this.#limits.waitingRequests) this.#hold();
     response.once('socket', () =>

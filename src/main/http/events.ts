@@ -9,7 +9,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Change } from '../../engine/index.ts';
 import type { Activity } from './activity.ts';
 import { setStandingHeaders } from './admission.ts';
-import { callerFor, peerOf, type Place } from './caller.ts';
+import { callerFor, peerOf, type TargetSpace } from './caller.ts';
 import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
 
@@ -21,7 +21,7 @@ const lookMs = 250;
 export async function streamEvents(
   host: HttpHost,
   activity: Activity,
-  place: Place,
+  place: TargetSpace,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

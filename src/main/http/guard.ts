@@ -9,13 +9,13 @@ import { EngineError } from '../../engine/index.ts';
 import type { Identity } from '../base/identity.ts';
 import type { HttpHost } from './host.ts';
 
-export interface Guard {
+export interface RequestGuard {
   /** Identifies the caller and notes it on the request. Refuses with Unauthenticated or RateLimited. */
   identify(request: FastifyRequest): Identity;
 }
 
 /** Creates the guard, with a rate limit if the settings have one. */
-export function createGuard(host: HttpHost): Guard {
+export function createGuard(host: HttpHost): RequestGuard {
   const { rateLimitPerMinute } = host.settings;
   const limit =
     rateLimitPerMinute === null ? null : createRateLimit(rateLimitPerMinute, () => performance.now());
@@ -48,12 +48,12 @@ interface Bucket {
   at: number;
 }
 
-const mostBuckets = 100_000;
+const maxBuckets = 100_000;
 /** Buckets checked with each call. */
 const lookedAt = 4;
 
 /** Creates a rate limit; `now` returns milliseconds. */
-export function createRateLimit(perMinute: number, now: () => number, most = mostBuckets): RateLimit {
+export function createRateLimit(perMinute: number, now: () => number, most = maxBuckets): RateLimit {
   const perMs = perMinute / 60_000;
   /** Least recently used first. */
   const buckets = new Map<string, Bucket>();

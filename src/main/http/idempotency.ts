@@ -11,10 +11,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type Caller, EngineError, keyReused, Slices } from '../../engine/index.ts';
-import { badHeader, type Place } from './caller.ts';
+import { badHeader, type TargetSpace } from './caller.ts';
 import { problemBytes, problemType } from './problem.ts';
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   readonly type: string;
   readonly etag: string | null;
@@ -24,37 +24,38 @@ export interface Answer {
 }
 
 /** The answer to a request with this digest. */
-interface KeptAnswer {
+interface CachedAnswer {
   readonly fingerprint: string;
-  readonly answer: Answer;
+  readonly answer: HttpAnswer;
 }
 
 interface Entry {
   /** null: unknown while the body of the first request is still arriving. */
   readonly fingerprint: string | null;
   /** null: the first request with the key is still running. */
-  readonly answer: Answer | null;
+  readonly answer: HttpAnswer | null;
   /** When it was answered, on the given clock. */
   readonly at: number;
   readonly bytes: number;
 }
 
 /** How long an answer is cached, in milliseconds. */
-const keptFor = 86_400_000;
+const answerLifeMs = 86_400_000;
 /** Approximate size of an entry besides the body. */
 const entryBytes = 500;
 
-export class KeptAnswers {
+/** The cached answers of one service, bounded in bytes. */
+export class IdempotencyCache {
   readonly #now: () => number;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   /** Running and answered requests; of the answered ones the oldest comes first. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
   /** `now` returns milliseconds of a monotonic clock. */
-  constructor(now: () => number, mostBytes: number) {
+  constructor(now: () => number, maxBytes: number) {
     this.#now = now;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
   }
 
   get bytes(): number {
@@ -68,8 +69,8 @@ export class KeptAnswers {
   async once(
     caller: KeyHolder & Pick<Caller, 'requestId'>,
     { key, fingerprint }: NonNullable<Caller['idempotency']>,
-    answer: () => Promise<Answer>,
-  ): Promise<{ readonly answer: Answer; readonly isRepeated: boolean }> {
+    answer: () => Promise<HttpAnswer>,
+  ): Promise<{ readonly answer: HttpAnswer; readonly isRepeated: boolean }> {
     const place = placeOf(caller, key);
     const found = this.#find(place, fingerprint);
     if (found !== null) {
@@ -79,7 +80,7 @@ export class KeptAnswers {
       return { answer: { ...found.answer, body }, isRepeated: true };
     }
     this.#entries.set(place, { fingerprint, answer: null, at: 0, bytes: 0 });
-    let kept: Answer | null = null;
+    let kept: HttpAnswer | null = null;
     try {
       kept = await answer();
       return { answer: kept, isRepeated: false };
@@ -103,14 +104,14 @@ export class KeptAnswers {
    * The answer to the caller's first request with this key, for a request whose digest is known only when it has been
    * read; null: there was none. Refuses with Conflict while the first one is still running.
    */
-  of(caller: KeyHolder, key: string): KeptAnswer | null {
+  of(caller: KeyHolder, key: string): CachedAnswer | null {
     return this.#find(placeOf(caller, key), null);
   }
 
   /**
    * Notes that the first request with the key is running. The returned function ends that, once, and caches the answer.
    */
-  running(caller: KeyHolder, key: string): (kept: KeptAnswer | null) => void {
+  running(caller: KeyHolder, key: string): (kept: CachedAnswer | null) => void {
     const place = placeOf(caller, key);
     const entry: Entry = { fingerprint: null, answer: null, at: 0, bytes: 0 };
     this.#entries.set(place, entry);
@@ -122,10 +123,10 @@ export class KeptAnswers {
   }
 
   /** `fingerprint`: the request's, if known. */
-  #find(place: string, fingerprint: string | null): KeptAnswer | null {
+  #find(place: string, fingerprint: string | null): CachedAnswer | null {
     const entry = this.#entries.get(place);
     if (entry === undefined) return null;
-    if (entry.answer !== null && entry.at <= this.#now() - keptFor) {
+    if (entry.answer !== null && entry.at <= this.#now() - answerLifeMs) {
       this.#forget(place, entry);
       return null;
     }
@@ -135,14 +136,14 @@ export class KeptAnswers {
     throw new EngineError('Conflict', 'the first request with this Idempotency-Key is still running');
   }
 
-  #keep(place: string, fingerprint: string, answer: Answer): void {
+  #keep(place: string, fingerprint: string, answer: HttpAnswer): void {
     const bytes = answer.body.length + place.length + entryBytes;
-    if (bytes > this.#mostBytes) return;
+    if (bytes > this.#maxBytes) return;
     this.#entries.set(place, { fingerprint, answer, at: this.#now(), bytes });
     this.#bytes += bytes;
     for (const [oldest, entry] of this.#entries) {
       if (entry.answer === null) continue;
-      if (this.#bytes <= this.#mostBytes && entry.at > this.#now() - keptFor) break;
+      if (this.#bytes <= this.#maxBytes && entry.at > this.#now() - answerLifeMs) break;
       this.#forget(oldest, entry);
     }
   }
@@ -184,7 +185,7 @@ interface DigestedHead {
 }
 
 /** The key of a request; null if it has none. Refuses an invalid key with ValidationException. */
-export function keyOf(headers: IncomingHttpHeaders): string | null {
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
   const { 'idempotency-key': key } = headers;
   if (key === undefined) return null;
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
@@ -193,7 +194,7 @@ export function keyOf(headers: IncomingHttpHeaders): string | null {
 }
 
 /** A digest of everything in a request except its body, which the caller adds. */
-export function digestOf({ method, url, headers }: DigestedHead, place: Place): Hash {
+export function digestOf({ method, url, headers }: DigestedHead, place: TargetSpace): Hash {
   const { 'if-match': ifMatch, 'x-transaction-id': transaction } = headers;
   const head = JSON.stringify([
     method,
@@ -214,10 +215,10 @@ export function fingerprintOf(digest: Hash): string {
 /** The key of a request and the digest that identifies it; null if it has no key. */
 export async function idempotencyOf(
   request: DigestedHead,
-  place: Place,
+  place: TargetSpace,
   body: Buffer | null,
 ): Promise<Caller['idempotency']> {
-  const key = keyOf(request.headers);
+  const key = idempotencyKeyOf(request.headers);
   if (key === null) return null;
   const digest = digestOf(request, place);
   const slices = new Slices(() => setImmediate());

@@ -44,7 +44,7 @@ export const limits = {
    * ... and this many of those already read are kept: only a client that wants to exhaust memory sends more in one
    * piece.
    */
-  mostWaitingRequests: 1024,
+  maxWaitingRequests: 1024,
   /** Open event streams, in total and of one credential, else address, so that no client takes them all. */
   eventStreams: 1000,
   eventStreamsOfOne: 250,

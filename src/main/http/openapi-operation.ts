@@ -12,7 +12,7 @@ import { present } from '../../engine/index.ts';
 import { takesKey } from './idempotency.ts';
 import { answerExamples, eventsExample, fileExamples } from './openapi-answers.ts';
 import { headerParametersOf, headersOf } from './openapi-headers.ts';
-import { problemResponses, problemsOf } from './openapi-problems.ts';
+import { problemResponses, problemCodesOf } from './openapi-problems.ts';
 import { proseOf } from './openapi-prose.ts';
 import { capital, type Components, type Described, described, refersTo } from './openapi-schemas.ts';
 
@@ -40,7 +40,7 @@ export function describeOperation(
     ...(requestBody === null ? {} : { requestBody }),
     responses: {
       ...describeSuccess(name, spec, components),
-      ...problemResponses(problemsOf(spec), components),
+      ...problemResponses(problemCodesOf(spec), components),
     },
   };
 }

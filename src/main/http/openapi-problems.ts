@@ -15,7 +15,7 @@ import { problemOf, problemType } from './problem.ts';
 import { takesKey } from './idempotency.ts';
 
 /** The codes that an operation can answer with, by status: its own and those that follow from its kind. */
-export function problemsOf(spec: OperationSpec): ProblemCode[] {
+export function problemCodesOf(spec: OperationSpec): ProblemCode[] {
   const codes = new Set<ProblemCode>(['ValidationException', 'Forbidden', 'Internal', ...spec.problems]);
   if (spec.role !== 'public') codes.add('Unauthenticated').add('RateLimited');
   if (!isAnsweredAlways(spec.path)) codes.add('NotReady');

@@ -26,20 +26,20 @@ import { standingPairs } from './admission.ts';
 import { ClientGone, hasBody, mediaTypeOf, parseJsonBody, readBody, requireJson } from './body.ts';
 import {
   callerFor,
-  checkedPlace,
+  checkedSpace,
   databaseNotFound,
-  type NamedPlace,
-  namedPlace,
+  type NamedSpace,
+  namedSpace,
   namedTransaction,
   peerOf,
-  type Place,
+  type TargetSpace,
   requireCovered,
 } from './caller.ts';
 import { parseIfMatch } from './caller.ts';
 import { streamEvents } from './events.ts';
-import type { Guard } from './guard.ts';
+import type { RequestGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
-import { idempotencyOf, KeptAnswers, keyOf } from './idempotency.ts';
+import { idempotencyOf, IdempotencyCache, idempotencyKeyOf } from './idempotency.ts';
 import { takesKey } from './idempotency.ts';
 import { isLarge, jsonBytes, jsonType, sendJson, writeJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
@@ -49,16 +49,16 @@ import { sendAgain, uploadOnce } from './upload-once.ts';
 const textType = 'text/plain; charset=utf-8';
 
 /** Maximum size of the cached answers to writes with an idempotency key. */
-const mostBytesOfAnswers = 64 * 1024 * 1024;
+const maxBytesOfAnswers = 64 * 1024 * 1024;
 
 /** Adds the routes of all operations. */
 export function addOperationRoutes(
   app: FastifyInstance,
   host: HttpHost,
-  guard: Guard,
+  guard: RequestGuard,
   activity: Activity,
 ): void {
-  const answers = new KeptAnswers(() => performance.now(), mostBytesOfAnswers);
+  const answers = new IdempotencyCache(() => performance.now(), maxBytesOfAnswers);
   for (const [key, spec] of Object.entries<OperationSpec>(operations)) {
     const name = key as OperationName;
     for (const path of [spec.path, ...(spec.aliases ?? [])])
@@ -95,7 +95,12 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
   });
 }
 
-function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, request: FastifyRequest): void {
+function guardOperation(
+  host: HttpHost,
+  guard: RequestGuard,
+  spec: OperationSpec,
+  request: FastifyRequest,
+): void {
   if (spec.role === 'public') {
     request.identity = nobody;
     if (spec.guessable === true) host.admitTry(peerOf(request) ?? '');
@@ -114,8 +119,8 @@ function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, reque
 }
 
 /** The database and tenant that the credential must cover, from headers or path; null if the operation has none. */
-function namedBy(spec: OperationSpec, request: FastifyRequest): NamedPlace | null {
-  const { database, tenant } = namedPlace(request);
+function namedBy(spec: OperationSpec, request: FastifyRequest): NamedSpace | null {
+  const { database, tenant } = namedSpace(request);
   if (spec.pathNames === undefined)
     return spec.database ? { database, tenant: spec.tenant ? tenant : null } : null;
   const { name, id } = request.params as { readonly name?: string; readonly id?: string };
@@ -125,7 +130,7 @@ function namedBy(spec: OperationSpec, request: FastifyRequest): NamedPlace | nul
 async function answerOperation(
   host: HttpHost,
   activity: Activity,
-  answers: KeptAnswers,
+  answers: IdempotencyCache,
   name: OperationName,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -193,7 +198,7 @@ function sendOutput(
 /** Answers a streamed body with lines. */
 async function answerUpload(
   host: HttpHost,
-  answers: KeptAnswers,
+  answers: IdempotencyCache,
   name: OperationName,
   caller: Caller,
   inputOf: (isRemembered?: boolean) => Promise<CheckedInput>,
@@ -203,7 +208,7 @@ async function answerUpload(
 ): Promise<FastifyReply> {
   const spec: OperationSpec = operations[name];
   const upload = uploadOf(request, mediaTypeOf(request.raw, spec.takes ?? []), task.toSignal());
-  const key = keyOf(request.headers);
+  const key = idempotencyKeyOf(request.headers);
   const keptImport = host.keptImport.bind(host);
   const once = key === null ? null : uploadOnce(answers, keptImport, caller, key, request, upload);
   const insteadOf = (error: unknown): unknown => (task.aborted ? afterAbort(task, error) : error);
@@ -224,7 +229,7 @@ interface Call {
   /** null: there is none, or it is a stream. */
   readonly bytes: Buffer | null;
   readonly params: unknown;
-  readonly place: Place;
+  readonly place: TargetSpace;
   readonly conditions: Conditions;
 }
 
@@ -273,7 +278,7 @@ function takingTransaction(
   error: unknown,
 ): unknown {
   const transaction = namedTransaction(request);
-  const { database, tenant } = namedPlace(request);
+  const { database, tenant } = namedSpace(request);
   if (spec.transaction !== 'write' || transaction === null || tenant === null) return error;
   if (!(error instanceof EngineError) || !rollsBack(error)) return error;
   const place = { database: database ?? 'default', tenant };
@@ -284,7 +289,7 @@ function takingTransaction(
 /** Repeats the answer to the first request with the caller's idempotency key; else runs the operation. */
 async function answerOnce(
   host: HttpHost,
-  answers: KeptAnswers,
+  answers: IdempotencyCache,
   name: OperationName,
   caller: Caller,
   inputOf: (isRemembered: boolean) => Promise<CheckedInput>,
@@ -317,14 +322,14 @@ const unconditional: Conditions = { idempotency: null };
 function conditionsOf(
   spec: OperationSpec,
   request: FastifyRequest,
-  place: Place,
+  place: TargetSpace,
   body: Buffer | null,
 ): Conditions | Promise<Conditions> {
   const { 'if-match': ifMatch } = request.headers;
   const { method, headers } = request;
   // The digest of a streamed body is known only when it has been read.
   const isStreamed = spec.takes !== undefined;
-  if (takesKey(spec) && isStreamed) keyOf(headers);
+  if (takesKey(spec) && isStreamed) idempotencyKeyOf(headers);
   if (headers['idempotency-key'] === undefined || !takesKey(spec) || isStreamed)
     return spec.ifMatch === true && ifMatch !== undefined
       ? { idempotency: null, ifMatch: parseIfMatch(ifMatch) }
@@ -349,9 +354,9 @@ function etagIn(spec: OperationSpec, output: unknown): string | null {
 }
 
 /** Database and tenant from the headers, as far as the operation uses them. */
-function placeOf(spec: OperationSpec, request: FastifyRequest): Place {
-  const named = namedPlace(request);
-  const place = checkedPlace(
+function placeOf(spec: OperationSpec, request: FastifyRequest): TargetSpace {
+  const named = namedSpace(request);
+  const place = checkedSpace(
     { database: spec.database ? named.database : null, tenant: spec.tenant ? named.tenant : null },
     spec.tenant,
   );
@@ -363,7 +368,7 @@ function placeOf(spec: OperationSpec, request: FastifyRequest): Place {
 }
 
 /** Refuses with DatabaseNotFound if the database of the headers or the path does not exist. */
-function requireDatabase(host: HttpHost, spec: OperationSpec, place: Place, params: unknown): void {
+function requireDatabase(host: HttpHost, spec: OperationSpec, place: TargetSpace, params: unknown): void {
   if (!spec.database && spec.pathNames === undefined) return;
   const name = spec.pathNames === undefined ? place.database : (params as { name: string }).name;
   if (!host.hasDatabase(name)) throw databaseNotFound(name);

@@ -10,13 +10,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Hash } from 'node:crypto';
 import { type Caller, type StoredImport, keyReused, present } from '../../engine/index.ts';
 import type { Upload } from '../base/streams.ts';
-import type { Place } from './caller.ts';
-import { type Answer, digestOf, fingerprintOf, type KeptAnswers } from './idempotency.ts';
+import type { TargetSpace } from './caller.ts';
+import { type HttpAnswer, digestOf, fingerprintOf, type IdempotencyCache } from './idempotency.ts';
 import { linesType } from './transfer.ts';
 
 export interface UploadOnce {
   /** The answer to the first request with the key, once this one has been read; null: this is the first. */
-  readonly repeated: (() => Promise<Answer>) | null;
+  readonly repeated: (() => Promise<HttpAnswer>) | null;
   /** The upload to process. */
   readonly upload: Upload;
   /** Passes the lines of the answer on, and caches the last one. */
@@ -27,7 +27,7 @@ export interface UploadOnce {
 
 /** Notes that a request with the key is running. Refuses with Conflict while the first one still is. */
 export function uploadOnce(
-  answers: KeptAnswers,
+  answers: IdempotencyCache,
   keptImport: (caller: Caller, key: string) => StoredImport | null,
   caller: Caller,
   key: string,
@@ -36,14 +36,14 @@ export function uploadOnce(
 ): UploadOnce {
   const { method, headers } = request;
   const url = request.raw.url ?? '';
-  const place: Place = { database: caller.database, tenant: caller.tenant };
+  const place: TargetSpace = { database: caller.database, tenant: caller.tenant };
   const digest = digestOf({ method, url, headers }, place).update(`${upload.type}\n`);
   const chunks = digested(upload.chunks, digest);
   let fingerprint: string | null = null;
   const once = () => ({ key, fingerprint: (fingerprint ??= fingerprintOf(digest)) });
   const first = answers.of(caller, key) ?? answerOf(keptImport(caller, key));
   const end = first === null ? answers.running(caller, key) : (): void => {};
-  const repeated = async (): Promise<Answer> => {
+  const repeated = async (): Promise<HttpAnswer> => {
     for await (const _chunk of chunks);
     if (first?.fingerprint !== once().fingerprint) throw keyReused();
     return present(first.answer, 'an import is kept with its answer');
@@ -70,13 +70,13 @@ async function* digested(chunks: AsyncIterable<Uint8Array>, digest: Hash): Async
   }
 }
 
-function answerOf(kept: StoredImport | null): { fingerprint: string; answer: Answer | null } | null {
+function answerOf(kept: StoredImport | null): { fingerprint: string; answer: HttpAnswer | null } | null {
   if (kept === null) return null;
   const { fingerprint, answer } = kept;
   return { fingerprint, answer: answer === null ? null : lineAnswer(answer) };
 }
 
-function lineAnswer(line: string): Answer {
+function lineAnswer(line: string): HttpAnswer {
   return { status: 200, type: linesType, etag: null, body: Buffer.from(`${line}\n`) };
 }
 
@@ -85,6 +85,6 @@ function isLast(line: unknown): boolean {
 }
 
 /** Sends the cached answer. */
-export function sendAgain(reply: FastifyReply, { status, type, body }: Answer): FastifyReply {
+export function sendAgain(reply: FastifyReply, { status, type, body }: HttpAnswer): FastifyReply {
   return reply.code(status).type(type).header('idempotent-replayed', 'true').send(body);
 }

@@ -13,7 +13,13 @@ import { readAs } from '../../engine/contract/validation.ts';
 import { EngineError } from '../../engine/index.ts';
 import { isWithinJsonLimits, maxJsonValues } from './json-limits.ts';
 import type { LanguageModel, ModelRequest } from './language-model.ts';
-import { callProvider, type CallResult, type Question, type Repair, type Tokens } from './provider-call.ts';
+import {
+  callProvider,
+  type CallResult,
+  type ModelQuestion,
+  type Repair,
+  type Tokens,
+} from './provider-call.ts';
 import type { ProviderFailure } from './provider-failure.ts';
 import { providerSchema } from './provider-schema.ts';
 import {
@@ -131,12 +137,12 @@ class ConfiguredModel implements LanguageModel {
 
   async #try<Schema extends z.ZodType>(
     { name, requestId, ...request }: ModelRequest<Schema>,
-    schema: Question['schema'],
+    schema: ModelQuestion['schema'],
     { repair, temperature, client, signal }: Way & { client: ProviderClient; signal: AbortSignal },
   ): Promise<Tried<z.output<Schema>>> {
     const model = this.#model;
     const { instructions, input } = request;
-    const question: Question = { name, instructions, input, schema, model, repair, temperature };
+    const question: ModelQuestion = { name, instructions, input, schema, model, repair, temperature };
     const startedAt = performance.now();
     const result = await callProvider(this.#provider, client, question, { signal, now: this.#effects.now });
     const elapsedMs = performance.now() - startedAt;
@@ -204,7 +210,7 @@ class ConfiguredModel implements LanguageModel {
 }
 
 /** How one call differs from the others of its question. */
-type Way = Pick<Question, 'repair' | 'temperature'>;
+type Way = Pick<ModelQuestion, 'repair' | 'temperature'>;
 
 type Tried<Value> =
   | { readonly kind: 'accepted'; readonly value: Value }
@@ -243,7 +249,7 @@ type ReadAnswer<Value> =
   | { readonly isAccepted: false; readonly complaint: string };
 
 /** Shorter keys are not secrets of any provider, and would match many words. */
-const leastKeyLength = 8;
+const minKeyLength = 8;
 const noObject = `The answer is not one complete JSON object of at most ${maxJsonValues} values.`;
 const maxComplaints = 10;
 const maxComplaintLength = 300;
@@ -262,7 +268,7 @@ function readAnswer<Schema extends z.ZodType>(
 ): ReadAnswer<z.output<Schema>> {
   const json = parseAround(text);
   if (json === undefined) return { isAccepted: false, complaint: noObject };
-  const { value } = key === null || key.length < leastKeyLength ? { value: json } : without(key, json);
+  const { value } = key === null || key.length < minKeyLength ? { value: json } : without(key, json);
   const result = readAs(schema, value);
   return result.success
     ? { isAccepted: true, value: result.data }

@@ -10,7 +10,7 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { constantsSchema, isWellFormed, predicateSchema } from '../../engine/contract/language.ts';
 import { compareText, EngineError, parseRule, renderAtom, renderRule, Slices } from '../../engine/index.ts';
-import type { Span } from './free-text.ts';
+import type { TextSpan } from './free-text.ts';
 import { type Grounds, groundsOf } from './grounding.ts';
 import type { LanguageModel } from './language-model.ts';
 import { partsOf } from './text-parts.ts';
@@ -40,7 +40,7 @@ export interface Discarded {
   readonly reason: string;
 }
 
-export interface Found {
+export interface FoundKnowledge {
   /** In the order of the text, each once. */
   readonly facts: readonly FoundFact[];
   /** Rendered, each once; not yet checked for safety and stratification. */
@@ -51,7 +51,7 @@ export interface Found {
 interface TextToRead {
   readonly text: string;
   /** The positions of natural language in it. */
-  readonly prose: readonly Span[];
+  readonly prose: readonly TextSpan[];
   /** What the caller says about it; empty: nothing. */
   readonly hint: string;
   readonly wantsRules: boolean;
@@ -97,7 +97,7 @@ export async function findFacts(
   model: LanguageModel,
   vocabulary: Vocabulary,
   reading: TextToRead,
-): Promise<Found> {
+): Promise<FoundKnowledge> {
   const { text, prose, hint, wantsRules, requestId, signal } = reading;
   const relations = vocabulary.shown();
   const parts = partsOf(text, prose);
@@ -161,7 +161,7 @@ class Findings {
     else this.#rules.add(rule);
   }
 
-  found(): Found {
+  found(): FoundKnowledge {
     const facts = [...this.#facts].sort(
       ([left, { source: a }], [right, { source: b }]) =>
         a.start - b.start || a.end - b.end || compareText(left, right),

@@ -7,7 +7,7 @@
 import { type Statement, parseFreeTextLine } from '../../engine/index.ts';
 
 /** A range of the text: offsets, the end exclusive. */
-export interface Span {
+export interface TextSpan {
   readonly start: number;
   readonly end: number;
 }
@@ -20,14 +20,14 @@ export interface FreeText {
   readonly facts: readonly FactStatement[];
   readonly rules: readonly RuleStatement[];
   /** Natural language: ranges of lines without statements between them, from the first word to the last. */
-  readonly prose: readonly Span[];
+  readonly prose: readonly TextSpan[];
 }
 
 /** `breathe` yields to other work between lines. */
 export async function readFreeText(text: string, breathe: () => Promise<void>): Promise<FreeText> {
   const facts: FactStatement[] = [];
   const rules: RuleStatement[] = [];
-  const prose: Span[] = [];
+  const prose: TextSpan[] = [];
   let isInRun = false;
   for (const line of linesOf(text)) {
     await breathe();
@@ -49,7 +49,7 @@ export async function readFreeText(text: string, breathe: () => Promise<void>): 
 }
 
 /** A line ends at LF, CR LF or a lone CR. */
-function* linesOf(text: string): Generator<Span> {
+function* linesOf(text: string): Generator<TextSpan> {
   const ends = /\r\n|\n|\r/g;
   let start = 0;
   for (const { index, 0: end } of text.matchAll(ends)) {
@@ -60,7 +60,7 @@ function* linesOf(text: string): Generator<Span> {
 }
 
 /** The trimmed span; null if it is blank. */
-function withinSpace(text: string, { start, end }: Span): Span | null {
+function withinSpace(text: string, { start, end }: TextSpan): TextSpan | null {
   const line = text.slice(start, end);
   const trimmed = line.trim();
   if (trimmed === '') return null;

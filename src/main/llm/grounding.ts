@@ -6,18 +6,18 @@
  * can.
  */
 import { canonicalName } from '../../engine/index.ts';
-import type { Span } from './free-text.ts';
+import type { TextSpan } from './free-text.ts';
 import type { TextPart } from './text-parts.ts';
 
 export interface Grounds {
   /** The position of the quote in the whole text; null: not found, or it has neither letter nor digit. */
-  find(quote: string): Span | null;
+  find(quote: string): TextSpan | null;
   /** Whether the text, or the caller's hint, names the constant, in any case and spelling. */
   names(constant: string): boolean;
 }
 
 /** Names with fewer letters and digits must be whole words of the text. */
-const leastWithinWord = 3;
+const minWithinWord = 3;
 
 /** `hint`: what the caller says the text is about. */
 export function groundsOf(text: string, part: TextPart, hint: string): Grounds {
@@ -44,7 +44,7 @@ export function groundsOf(text: string, part: TextPart, hint: string): Grounds {
     names(constant) {
       const name = canonicalName(constant);
       if (name === '') return constant !== '' && lower.includes(constant.toLowerCase());
-      return words.has(name) || (name.length >= leastWithinWord && canonical.includes(name));
+      return words.has(name) || (name.length >= minWithinWord && canonical.includes(name));
     },
   };
 }
@@ -55,17 +55,17 @@ class Piece {
   readonly #start: number;
   #squeezed: { readonly text: string; readonly offsets: Uint32Array } | null = null;
 
-  constructor(text: string, { start, end }: Span) {
+  constructor(text: string, { start, end }: TextSpan) {
     this.#start = start;
     this.written = text.slice(start, end);
   }
 
-  findExactly(quote: string): Span | null {
+  findExactly(quote: string): TextSpan | null {
     const at = this.written.indexOf(quote);
     return at < 0 ? null : { start: this.#start + at, end: this.#start + at + quote.length };
   }
 
-  findSqueezed(quote: string): Span | null {
+  findSqueezed(quote: string): TextSpan | null {
     this.#squeezed ??= withoutSpace(this.written);
     const { text, offsets } = this.#squeezed;
     const at = text.indexOf(quote);

@@ -11,7 +11,7 @@ import type { PlannedQuery } from './planning.ts';
 /** Maximum number of answers taken for a query. */
 export const maxAnswersOfQuery = 50;
 /** Maximum number of steps in the proofs of all answers together. */
-export const maxProofSteps = 500;
+export const maxProofStepsShown = 500;
 
 export interface AnsweredQuery {
   /** Rendered. */
@@ -30,7 +30,7 @@ export interface ProvedStep {
   readonly premises: readonly string[];
 }
 
-export interface Proved {
+export interface ProvedAnswers {
   readonly queries: readonly AnsweredQuery[];
   /** Every step once, after its premises. */
   readonly steps: readonly ProvedStep[];
@@ -47,7 +47,7 @@ export async function proveAll(
   caller: Caller,
   queries: readonly PlannedQuery[],
   { scope, unscoped, timeoutMs }: ViewFields & { readonly timeoutMs: number },
-): Promise<Proved> {
+): Promise<ProvedAnswers> {
   const gathered = new Gathered();
   const endsAt = performance.now() + timeoutMs;
   let refused: EngineError | null = null;
@@ -86,14 +86,14 @@ class Gathered {
     for (const [at, result] of results.entries()) {
       const steps = stepsBelow(proof, proof.roots[at]);
       const fresh = steps.filter((step) => !this.#steps.has(keyOf(step))).length;
-      if (this.#steps.size > 0 && this.#steps.size + fresh > maxProofSteps) break;
-      for (const step of steps.slice(-maxProofSteps)) this.#add(step, proof);
+      if (this.#steps.size > 0 && this.#steps.size + fresh > maxProofStepsShown) break;
+      for (const step of steps.slice(-maxProofStepsShown)) this.#add(step, proof);
       answers.push(result);
     }
     this.#queries.push({ query, answers, isCut: truncated || answers.length < results.length });
   }
 
-  proved(): Proved {
+  proved(): ProvedAnswers {
     return { queries: this.#queries, steps: [...this.#steps.values()], confidence: this.#confidence };
   }
 

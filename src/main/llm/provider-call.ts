@@ -24,9 +24,9 @@ import {
 } from './provider-failure.ts';
 import type { ProviderSchema } from './provider-schema.ts';
 import type { Provider, ProviderClient } from './providers.ts';
-import { type Sent, sendOnce } from './send-once.ts';
+import { type SendOutcome, sendOnce } from './send-once.ts';
 
-export interface Question {
+export interface ModelQuestion {
   readonly name: string;
   readonly instructions: string;
   readonly input: string;
@@ -61,11 +61,11 @@ const noTokens: Tokens = { input: 0, output: 0 };
 export async function callProvider(
   provider: Provider,
   client: ProviderClient,
-  question: Question,
+  question: ModelQuestion,
   { signal, now }: { signal: AbortSignal; now: () => number },
 ): Promise<CallResult> {
   let isSent = false;
-  let sent: Sent | null = null;
+  let sent: SendOutcome | null = null;
   const send: typeof globalThis.fetch = async (address, init = {}) => {
     // A library that retried by itself would bypass the decisions made here.
     if (isSent || typeof address !== 'string' || typeof init.body !== 'string')
@@ -100,7 +100,12 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function failureOf(provider: Provider, question: Question, sent: Sent | null, now: number): ProviderFailure {
+function failureOf(
+  provider: Provider,
+  question: ModelQuestion,
+  sent: SendOutcome | null,
+  now: number,
+): ProviderFailure {
   if (sent === null || sent.kind === 'ended') return notItsFormat(provider);
   if (sent.kind === 'unreachable') return unreachable(provider, sent.code);
   if (sent.kind === 'too large') return answeredTooMuch(provider);
@@ -119,7 +124,7 @@ function failureOf(provider: Provider, question: Question, sent: Sent | null, no
 /** Bytes of an error's body that are searched for signs of what is wrong. */
 const readForSigns = 65_536;
 
-function optionsOf(provider: Provider, question: Question): LanguageModelV3CallOptions {
+function optionsOf(provider: Provider, question: ModelQuestion): LanguageModelV3CallOptions {
   const { name, schema, temperature } = question;
   return {
     prompt: promptOf(provider, question),
@@ -136,7 +141,7 @@ const maxShownAnswer = 20_000;
 
 function promptOf(
   provider: Provider,
-  { instructions, input, schema, repair }: Question,
+  { instructions, input, schema, repair }: ModelQuestion,
 ): LanguageModelV3Prompt {
   // Servers of local models enforce the schema, but do not show it to the model.
   const shown = `${instructions}\n\nAnswer with one JSON object of this JSON Schema, and nothing else:\n`;

@@ -45,7 +45,7 @@ export interface Provider {
 export type ProviderClient = (model: string, fetch: typeof globalThis.fetch) => LanguageModelV3;
 
 /** The default models: quick enough for LLM_TIMEOUT_MS, and with a temperature. */
-const usualModels = {
+const defaultModels = {
   anthropic: 'claude-haiku-4-5',
   openai: 'gpt-4.1-mini',
   google: 'gemini-flash-latest',
@@ -88,7 +88,7 @@ function anthropic(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Pro
     label: 'Anthropic',
     address,
     key,
-    model: llmModel ?? usualModels.anthropic,
+    model: llmModel ?? defaultModels.anthropic,
     keyVariables: 'LLM_PROVIDER_A_API_KEY or ANTHROPIC_API_KEY',
     addressVariable: 'LLM_BASE_URL',
     maxOutputTokens: 16_000,
@@ -107,7 +107,7 @@ function openai(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Provid
     label: 'OpenAI',
     address,
     key,
-    model: llmModel ?? usualModels.openai,
+    model: llmModel ?? defaultModels.openai,
     keyVariables: 'LLM_PROVIDER_B_API_KEY or OPENAI_API_KEY',
     addressVariable: 'LLM_BASE_URL',
     maxOutputTokens: null,
@@ -127,7 +127,7 @@ function google(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Provid
     label: 'Google',
     address,
     key,
-    model: llmModel ?? usualModels.google,
+    model: llmModel ?? defaultModels.google,
     keyVariables: 'LLM_PROVIDER_C_API_KEY or GEMINI_API_KEY',
     addressVariable: 'LLM_BASE_URL',
     maxOutputTokens: null,

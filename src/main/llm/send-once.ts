@@ -11,7 +11,7 @@ import { request as httpsRequest } from 'node:https';
 /** More than any model writes in one answer. */
 export const maxAnswerBytes = 4 * 1024 * 1024;
 
-export type Sent =
+export type SendOutcome =
   | {
       readonly kind: 'answered';
       readonly status: number;
@@ -32,7 +32,10 @@ export interface Sending {
 }
 
 /** Sends the request and returns its outcome. */
-export async function sendOnce(address: string, { method, headers, body, signal }: Sending): Promise<Sent> {
+export async function sendOnce(
+  address: string,
+  { method, headers, body, signal }: Sending,
+): Promise<SendOutcome> {
   if (signal.aborted) return { kind: 'ended' };
   const bytes = body === null ? null : Buffer.from(body);
   let end: (() => void) | null = null;
@@ -62,7 +65,7 @@ export async function sendOnce(address: string, { method, headers, body, signal 
   }
 }
 
-async function readAnswer(response: IncomingMessage): Promise<Sent> {
+async function readAnswer(response: IncomingMessage): Promise<SendOutcome> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {

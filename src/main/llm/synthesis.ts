@@ -3,7 +3,7 @@ import type { Synthesized, SynthesizeInput } from '../../engine/contract/extract
 import { type Caller, canonicalName, type Engine, signalOf, wordRuns } from '../../engine/index.ts';
 import type { LanguageModel } from './language-model.ts';
 import { planQueries } from './planning.ts';
-import { proveAll, type Proved } from './proved.ts';
+import { proveAll, type ProvedAnswers } from './proved.ts';
 import { Vocabulary } from './vocabulary.ts';
 
 /** The answer if nothing is derivable. */
@@ -73,7 +73,7 @@ async function wordingOf(
   model: LanguageModel,
   caller: Caller,
   question: string,
-  proved: Proved,
+  proved: ProvedAnswers,
 ): Promise<string> {
   const shown = { question, found: shownAnswers(proved), proofs: shownProofs(proved) };
   const allowed = namesAllowed(question, proved);
@@ -93,7 +93,7 @@ async function wordingOf(
   return listOf(proved);
 }
 
-function shownAnswers({ queries }: Proved): object[] {
+function shownAnswers({ queries }: ProvedAnswers): object[] {
   const room = Math.floor(maxShownCharacters / queries.length);
   return queries.map(({ query, answers, isCut }) => {
     const shown = fitting(answers, room, ({ length }) => length);
@@ -101,7 +101,7 @@ function shownAnswers({ queries }: Proved): object[] {
   });
 }
 
-function shownProofs({ steps }: Proved): object[] {
+function shownProofs({ steps }: ProvedAnswers): object[] {
   const shown = steps.map(({ fact, type, rule, premises }) =>
     rule === null ? { fact, type } : { fact, type, rule, premises },
   );
@@ -122,7 +122,7 @@ function fitting<Item>(items: readonly Item[], room: number, lengthOf: (item: It
 }
 
 /** The canonical names of all sequences of words that the answer may use. */
-function namesAllowed(question: string, { queries, steps }: Proved): ReadonlySet<string> {
+function namesAllowed(question: string, { queries, steps }: ProvedAnswers): ReadonlySet<string> {
   const allowed = new Set(plainWords);
   const said = [question, ...queries.map(({ query }) => query), ...steps.map(({ fact }) => fact)];
   for (const text of said)
@@ -158,7 +158,7 @@ function withoutNames(text: string, allowed: ReadonlySet<string>): string {
   return left.join('\n');
 }
 
-function listOf({ queries }: Proved): string {
+function listOf({ queries }: ProvedAnswers): string {
   const answers = new Set(queries.flatMap((query) => query.answers));
   const listed = fitting([...answers], maxAnswerCharacters, ({ length }) => length);
   const isAll = listed.length === answers.size && !queries.some(({ isCut }) => isCut);

@@ -5,7 +5,7 @@
  * A statement across a cut is complete in one of the parts unless it is longer than the overlap. No part is empty, and
  * every character of the text is in one.
  */
-import type { Span } from './free-text.ts';
+import type { TextSpan } from './free-text.ts';
 
 /** Maximum characters of a part. */
 export const partCharacters = 8000;
@@ -13,11 +13,11 @@ export const partCharacters = 8000;
 export const overlapCharacters = 400;
 
 /** Ranges of the text that are sent together. */
-export type TextPart = readonly Span[];
+export type TextPart = readonly TextSpan[];
 
 /** `runs` in the order of the text. Short ones share a part. */
-export function partsOf(text: string, runs: readonly Span[]): TextPart[] {
-  const parts: Span[][] = [];
+export function partsOf(text: string, runs: readonly TextSpan[]): TextPart[] {
+  const parts: TextSpan[][] = [];
   let room = 0;
   for (const run of runs)
     for (const piece of piecesOf(text, run)) {
@@ -33,7 +33,7 @@ export function partsOf(text: string, runs: readonly Span[]): TextPart[] {
   return parts;
 }
 
-function* piecesOf(text: string, { start, end }: Span): Generator<Span> {
+function* piecesOf(text: string, { start, end }: TextSpan): Generator<TextSpan> {
   let from = start;
   while (end - from > partCharacters) {
     const to = cutBefore(text, from + partCharacters / 2, from + partCharacters);

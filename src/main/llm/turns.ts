@@ -50,7 +50,7 @@ export async function contextFor(engine: Engine, caller: Caller, input: TurnsInp
 
 async function windowFor(engine: Engine, caller: Caller, input: TurnsInput) {
   const { maxFacts, scope, unscoped } = input;
-  const goals = goalsOf(input.turns);
+  const goals = goalsOfTurns(input.turns);
   const wanted = { maxFacts, scope, unscoped, autoResolveContradictions: false };
   const choose = (more: object) =>
     engine.optimizeContext(caller, optimizeInputSchema.parse({ ...wanted, ...more }));
@@ -65,7 +65,7 @@ async function windowFor(engine: Engine, caller: Caller, input: TurnsInput) {
 }
 
 /** The questions in the turns, each once; the last ones if there are too many. */
-export function goalsOf(turns: readonly string[]): Goal[] {
+export function goalsOfTurns(turns: readonly string[]): Goal[] {
   const goals = new Map<string, Goal>();
   for (const turn of turns)
     for (const line of turn.split(/\r\n|\n|\r/)) {

@@ -17,8 +17,8 @@ import {
   workbenchClientName,
 } from '../../engine/contract/agents.ts';
 import { type Caller, type Engine, invalid } from '../../engine/index.ts';
-import type { Binding, ToolCall } from '../base/mcp-host.ts';
-import { CallLog } from './call-log.ts';
+import type { ConnectionBinding, ToolCall } from '../base/mcp-host.ts';
+import { ToolCallLog } from './call-log.ts';
 import { ssePath, statelessRevision, streamablePath } from './revisions.ts';
 import { tools } from './tools.ts';
 
@@ -44,7 +44,7 @@ export interface AgentsParts {
 /** The log of calls and the connected clients of one service. */
 export class KnownAgents implements Agents {
   readonly #parts: AgentsParts;
-  readonly #log = new CallLog();
+  readonly #log = new ToolCallLog();
   #connected: () => readonly AgentClient[] = () => [];
 
   constructor(parts: AgentsParts) {
@@ -112,7 +112,7 @@ function numberOf(id: string): number {
   return Number(id);
 }
 
-function isCovered({ databases, tenants }: Caller, { database, tenant }: Binding): boolean {
+function isCovered({ databases, tenants }: Caller, { database, tenant }: ConnectionBinding): boolean {
   const isAmong = (names: readonly string[], name: string) => names.length === 0 || names.includes(name);
   return isAmong(databases, database) && isAmong(tenants, tenant);
 }

@@ -8,13 +8,13 @@ import { fitAnswer } from './answer-size.ts';
 import type { Answered, SlimWhyNot } from '../../engine/contract/tool-contents.ts';
 import { projections } from './tool-content.ts';
 import type { ToolArguments } from './tool-input.ts';
-import { perform, type ToolRun } from './tool-run.ts';
+import { perform, type ToolContext } from './tool-run.ts';
 
 /** Maximum number of conditions that are explained. */
-const mostExplained = 8;
+const maxExplained = 8;
 
 /** The answer of `ask`. The arguments have been checked. */
-export async function ask(run: ToolRun, given: ToolArguments): Promise<Answered> {
+export async function askTool(run: ToolContext, given: ToolArguments): Promise<Answered> {
   const { whyNot, text, ...others } = given;
   const question = typeof text === 'string' ? { ...others, text: withoutMark(text) } : others;
   const output = await perform(run, 'ask', { body: { ...question, withProof: true } });
@@ -23,7 +23,7 @@ export async function ask(run: ToolRun, given: ToolArguments): Promise<Answered>
   const atoms = atomsOf(question);
   const ground = atoms.filter(({ args }) => !args.some((arg) => arg.startsWith('?')));
   const explained: SlimWhyNot[] = [];
-  for (const atom of ground.slice(0, mostExplained)) {
+  for (const atom of ground.slice(0, maxExplained)) {
     const why = await perform(run, 'explain', { body: { ...atom, ...placeOf(given), mode: 'whyNot' } });
     if (!why.holds) explained.push(slimWhyNot(why));
   }

@@ -8,16 +8,16 @@
 import { setImmediate } from 'node:timers/promises';
 import { rememberedCalls, type ToolCallRecord, toolCallSchema } from '../../engine/contract/agents.ts';
 import { type Journal, Slices } from '../../engine/index.ts';
-import type { Binding, ToolCall } from '../base/mcp-host.ts';
+import type { ConnectionBinding, ToolCall } from '../base/mcp-host.ts';
 import { cutArguments, cutText } from './cut-arguments.ts';
 
 /** Enough for the maximum number of calls, all of them long, in Latin letters. */
-const mostBytes = 32 * 1024 * 1024;
+const maxBytes = 32 * 1024 * 1024;
 
 /** UTF-16 code units stored of the text that the agent received. */
-const mostOfResult = 800;
+const maxOfResult = 800;
 
-interface Kept extends Binding {
+interface StoredCall extends ConnectionBinding {
   readonly number: number;
   /** The record as JSON in UTF-8: a string takes two bytes per character as soon as one character needs them. */
   readonly json: Buffer;
@@ -29,30 +29,30 @@ export interface CallLogLimits {
 }
 
 /** A bounded log of tool calls. */
-export class CallLog {
+export class ToolCallLog {
   readonly #limits: CallLogLimits;
   /** Oldest first; the entries before `#start` have been dropped. */
-  #kept: (Kept | undefined)[] = [];
+  #calls: (StoredCall | undefined)[] = [];
   #start = 0;
   #bytes = 0;
   /** The id of the last call. */
   #last = 0;
   #journal: Journal | null = null;
 
-  constructor(limits: CallLogLimits = { calls: rememberedCalls, bytes: mostBytes }) {
+  constructor(limits: CallLogLimits = { calls: rememberedCalls, bytes: maxBytes }) {
     this.#limits = limits;
   }
 
   /** Loads earlier calls, except those of databases or tenants that no longer exist, and stores new ones there. */
-  async open(journal: Journal, isThere: (place: Binding) => boolean): Promise<void> {
+  async open(journal: Journal, isThere: (place: ConnectionBinding) => boolean): Promise<void> {
     const slices = new Slices(() => setImmediate());
     let isErased = false;
-    for (const record of await journal.load(() => this.#kept.slice(this.#start).flatMap(jsonOf))) {
+    for (const record of await journal.load(() => this.#calls.slice(this.#start).flatMap(jsonOf))) {
       await slices.breathe();
-      const kept = keptOf(record);
-      if (kept === null) continue;
-      this.#last = Math.max(this.#last, kept.number);
-      if (isThere(kept)) this.#keep(kept);
+      const call = storedCallOf(record);
+      if (call === null) continue;
+      this.#last = Math.max(this.#last, call.number);
+      if (isThere(call)) this.#keep(call);
       else isErased = true;
     }
     this.#journal = journal;
@@ -60,13 +60,13 @@ export class CallLog {
   }
 
   /** Erases the calls of these databases and tenants; resolves when they are gone from the folder. */
-  async erase(isErased: (place: Binding) => boolean): Promise<void> {
-    const kept = this.#kept.slice(this.#start);
-    this.#kept = [];
+  async erase(isErased: (place: ConnectionBinding) => boolean): Promise<void> {
+    const calls = this.#calls.slice(this.#start);
+    this.#calls = [];
     this.#start = 0;
     this.#bytes = 0;
-    for (const each of kept) if (each !== undefined && !isErased(each)) this.#keep(each);
-    if (this.#kept.length === kept.length) return;
+    for (const each of calls) if (each !== undefined && !isErased(each)) this.#keep(each);
+    if (this.#calls.length === calls.length) return;
     this.#journal?.rewrite();
     await this.#journal?.flush(true);
   }
@@ -84,16 +84,16 @@ export class CallLog {
 
   /** The newest covered calls older than `before`, the number of a call; null: the newest of all. */
   async list(
-    covers: (place: Binding) => boolean,
+    covers: (place: ConnectionBinding) => boolean,
     limit: number,
     before: number | null,
   ): Promise<ToolCallRecord[]> {
     const slices = new Slices(() => setImmediate());
     const found: Buffer[] = [];
     const end = before ?? Number.POSITIVE_INFINITY;
-    for (let at = this.#kept.length - 1; at >= this.#start && found.length < limit; at--) {
-      const kept = this.#kept[at];
-      if (kept !== undefined && kept.number < end && covers(kept)) found.push(kept.json);
+    for (let at = this.#calls.length - 1; at >= this.#start && found.length < limit; at--) {
+      const call = this.#calls[at];
+      if (call !== undefined && call.number < end && covers(call)) found.push(call.json);
     }
     const calls: ToolCallRecord[] = [];
     for (const json of found) {
@@ -104,31 +104,31 @@ export class CallLog {
   }
 
   get #size(): number {
-    return this.#kept.length - this.#start;
+    return this.#calls.length - this.#start;
   }
 
-  #keep(kept: Kept): void {
-    this.#kept.push(kept);
-    this.#bytes += kept.json.length;
+  #keep(call: StoredCall): void {
+    this.#calls.push(call);
+    this.#bytes += call.json.length;
     while (this.#size > this.#limits.calls || (this.#bytes > this.#limits.bytes && this.#size > 1))
       this.#forgetOldest();
   }
 
   #forgetOldest(): void {
-    this.#bytes -= this.#kept[this.#start]?.json.length ?? 0;
-    this.#kept[this.#start++] = undefined;
-    if (this.#start < this.#kept.length / 2) return;
-    this.#kept = this.#kept.slice(this.#start);
+    this.#bytes -= this.#calls[this.#start]?.json.length ?? 0;
+    this.#calls[this.#start++] = undefined;
+    if (this.#start < this.#calls.length / 2) return;
+    this.#calls = this.#calls.slice(this.#start);
     this.#start = 0;
   }
 }
 
-function jsonOf(kept: Kept | undefined): Buffer[] {
-  return kept === undefined ? [] : [kept.json];
+function jsonOf(call: StoredCall | undefined): Buffer[] {
+  return call === undefined ? [] : [call.json];
 }
 
 /** A call stored by an earlier process; null: its format is different. */
-function keptOf(record: Uint8Array): Kept | null {
+function storedCallOf(record: Uint8Array): StoredCall | null {
   const json = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
   try {
     const call = toolCallSchema.safeParse(JSON.parse(json.toString()));
@@ -155,7 +155,7 @@ function recordOf(call: ToolCall, id: string, time: number): ToolCallRecord {
     outcome: call.outcome,
     elapsedMs: Math.round(call.elapsedMs * 1000) / 1000,
     resultChars: call.resultChars,
-    result: cutText(call.text, mostOfResult),
+    result: cutText(call.text, maxOfResult),
     database,
     tenant,
     requestId,

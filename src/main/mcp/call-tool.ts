@@ -18,24 +18,24 @@ import { validate } from '../../engine/contract/validation.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../base/mcp-host.ts';
 import { requireFits } from './answer-size.ts';
-import { ask } from './ask-tool.ts';
+import { askTool } from './ask-tool.ts';
 import { oneLine } from './client.ts';
-import { forget } from './forget-tool.ts';
+import { forgetTool } from './forget-tool.ts';
 import { mend } from './mend.ts';
-import { distance } from './nearest.ts';
+import { editDistance } from './nearest.ts';
 import { proofAppResult } from './proof-app.ts';
 import { refusalText } from './refusal-text.ts';
-import { tell } from './tell-tool.ts';
+import { tellTool } from './tell-tool.ts';
 import { projections } from './tool-content.ts';
-import { takes, type ToolArguments, withoutFillers } from './tool-input.ts';
+import { takesArguments, type ToolArguments, withoutFillers } from './tool-input.ts';
 import type { ToolOperation } from './tool-operation.ts';
-import { invalidCall, perform, type ToolRun } from './tool-run.ts';
+import { invalidCall, perform, type ToolContext } from './tool-run.ts';
 import { toolTexts } from './tool-text.ts';
 import { type Tool, tools } from './tools.ts';
 import { callForWords, soughtWords } from './word-advice.ts';
 
 /** Runs the tool `name`. Always resolves: a refusal is a result with `isError`. */
-export async function callTool(
+export async function runToolCall(
   host: McpHost,
   caller: Caller,
   name: string,
@@ -111,14 +111,14 @@ function requireTaken({ body, operation }: Tool, given: ToolArguments): void {
 }
 
 /** Runs the tool. */
-async function answerOf(run: ToolRun, operation: ToolOperation, given: ToolArguments): Promise<object> {
+async function answerOf(run: ToolContext, operation: ToolOperation, given: ToolArguments): Promise<object> {
   switch (operation) {
     case 'assertFact':
-      return tell(run, given);
+      return tellTool(run, given);
     case 'retractPattern':
-      return forget(run, given);
+      return forgetTool(run, given);
     case 'ask':
-      return ask(run, given);
+      return askTool(run, given);
     default: {
       const project = projections[operation] as (output: unknown) => object;
       return project(await perform(run, operation, { body: given }));
@@ -151,7 +151,7 @@ const maxScopesNamed = 5;
  * goal without an answer. It only reads, and does not count as a use of any fact.
  */
 async function withHintsOfNothing<Content extends object>(
-  run: ToolRun,
+  run: ToolContext,
   operation: ToolOperation,
   given: ToolArguments,
   content: Content,
@@ -185,7 +185,7 @@ function isEmpty(operation: ToolOperation, content: object): boolean {
   }
 }
 
-async function scopeHints(run: ToolRun, { scope }: ToolArguments): Promise<string[]> {
+async function scopeHints(run: ToolContext, { scope }: ToolArguments): Promise<string[]> {
   if (typeof scope !== 'string') return [];
   const { scopes } = await perform(run, 'listScopes');
   if (scopes.some(({ name }) => name === scope)) return [];
@@ -194,7 +194,7 @@ async function scopeHints(run: ToolRun, { scope }: ToolArguments): Promise<strin
   return [`there is no scope ${scope}: ${others}; without scope everything is looked at`];
 }
 
-async function predicateHints(run: ToolRun, { predicates }: ToolArguments): Promise<string[]> {
+async function predicateHints(run: ToolContext, { predicates }: ToolArguments): Promise<string[]> {
   const names = Array.isArray(predicates) ? predicates.filter((name) => typeof name === 'string') : [];
   const hints: string[] = [];
   for (const predicate of names.slice(0, maxLookedAt)) {
@@ -204,7 +204,7 @@ async function predicateHints(run: ToolRun, { predicates }: ToolArguments): Prom
   return hints;
 }
 
-async function goalHints(run: ToolRun, { goals, scope }: ToolArguments): Promise<string[]> {
+async function goalHints(run: ToolContext, { goals, scope }: ToolArguments): Promise<string[]> {
   if (!Array.isArray(goals)) return [];
   const hints: string[] = [];
   for (const goal of (goals as object[]).slice(0, maxLookedAt)) {
@@ -244,7 +244,7 @@ const otherNames: ReadonlyMap<string, string> = new Map(
 );
 
 /** The error for an unknown tool: lists the tools and ends with the call to make instead, with its arguments. */
-async function unknownToolText(run: ToolRun, name: string, given: ToolArguments): Promise<string> {
+async function unknownToolText(run: ToolContext, name: string, given: ToolArguments): Promise<string> {
   const lines = [`There is no tool ${JSON.stringify(name)}. Tools: ${[...tools.keys()].join(', ')}.`];
   const plain = name
     .toLowerCase()
@@ -262,18 +262,19 @@ async function unknownToolText(run: ToolRun, name: string, given: ToolArguments)
 }
 
 function nearestTool(name: string): string | undefined {
-  return [...tools.keys()].find((tool) => distance(tool, name.slice(0, 20)) <= 2);
+  return [...tools.keys()].find((tool) => editDistance(tool, name.slice(0, 20)) <= 2);
 }
 
 function callLine(tool: string, call: ToolArguments): string {
   return `Call ${tool} with ${JSON.stringify(call)}`;
 }
 
-async function insteadOf(run: ToolRun, name: string, tool: Tool, given: ToolArguments): Promise<string> {
+async function insteadOf(run: ToolContext, name: string, tool: Tool, given: ToolArguments): Promise<string> {
   const asked = withoutFillers(tool.optionalFields, given);
   const more = name === 'why_not' ? { whyNot: true } : {};
   const own = { ...asked, ...more };
-  if (Object.keys(asked).length > 0 && takes(tool.operation, own)) return callLine(tool.listing.name, own);
+  if (Object.keys(asked).length > 0 && takesArguments(tool.operation, own))
+    return callLine(tool.listing.name, own);
   const { call } = mend(tool, asked);
   if (call !== null) return callLine(tool.listing.name, { ...call, ...more });
   const words = soughtWords(given);
@@ -281,12 +282,12 @@ async function insteadOf(run: ToolRun, name: string, tool: Tool, given: ToolArgu
     const found = await callForWords(run, words);
     return callLine(found.tool, found.call);
   }
-  if (takes(tool.operation, {})) return callLine(tool.listing.name, {});
+  if (takesArguments(tool.operation, {})) return callLine(tool.listing.name, {});
   return `Call ${tool.listing.name}, such as with ${JSON.stringify(tool.example)}`;
 }
 
 /** Facts are never updated: the old one is forgotten, the new one told. */
-async function insteadOfUpdate(run: ToolRun, given: ToolArguments): Promise<string[]> {
+async function insteadOfUpdate(run: ToolContext, given: ToolArguments): Promise<string[]> {
   const tell = tools.get('tell');
   const forget = tools.get('forget');
   const said = 'A fact is not changed: forget the old one, then tell the new one.';
@@ -297,7 +298,7 @@ async function insteadOfUpdate(run: ToolRun, given: ToolArguments): Promise<stri
   ];
   if (typeof old === 'string' && typeof next === 'string')
     return [said, callLine('forget', { text: old }), callLine('tell', { text: next })];
-  const fact = takes('assertFact', given) ? given : mend(tell, given).call;
+  const fact = takesArguments('assertFact', given) ? given : mend(tell, given).call;
   if (fact === null) return [said, `Call tell, such as with ${JSON.stringify(tell.example)}`];
   const { predicate, args } = fact;
   const stored =
@@ -306,11 +307,11 @@ async function insteadOfUpdate(run: ToolRun, given: ToolArguments): Promise<stri
   return [said, ...olds, callLine('tell', fact)];
 }
 
-const mostOld = 5;
+const maxOld = 5;
 
 /** Stored facts of the predicate that differ from this one only in the last argument. */
-async function storedLike(run: ToolRun, predicate: string, args: readonly string[]): Promise<string[][]> {
+async function storedLike(run: ToolContext, predicate: string, args: readonly string[]): Promise<string[][]> {
   const pattern = args.map((arg, index) => (index === args.length - 1 ? '?old' : arg));
-  const facts = await perform(run, 'query', { body: { predicate, args: pattern, limit: mostOld } });
+  const facts = await perform(run, 'query', { body: { predicate, args: pattern, limit: maxOld } });
   return facts.map((fact) => fact.args).filter((old) => old.at(-1) !== args.at(-1));
 }

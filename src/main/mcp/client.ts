@@ -5,7 +5,7 @@
  * belong to the list alone, because a session's id must be known only to its client.
  */
 import type { AgentClient } from '../../engine/contract/agents.ts';
-import type { Binding } from '../base/mcp-host.ts';
+import type { ConnectionBinding } from '../base/mcp-host.ts';
 
 /** The sender of a message, for counting its tool calls. */
 export interface Agent {
@@ -20,7 +20,7 @@ export interface ClientInfo {
 }
 
 export interface ClientParts extends Pick<AgentClient, 'id' | 'transport' | 'connectedAt'> {
-  readonly binding: Binding;
+  readonly binding: ConnectionBinding;
   /** Read on demand: a client opens its stream before it says what it is. */
   readonly info: () => ClientInfo | undefined;
 }

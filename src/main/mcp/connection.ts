@@ -10,7 +10,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Cancellation, CancellationSource, EngineError, invalid } from '../../engine/index.ts';
 import type { McpHost } from '../base/mcp-host.ts';
 import type { CallContext, CallContexts } from './server.ts';
-import type { Session } from './sessions.ts';
+import type { McpSession } from './sessions.ts';
 
 /** Maximum number of requests of one session that are running or whose answers the client has not read. */
 const maxRunningCalls = 1000;
@@ -21,7 +21,7 @@ export function createContexts(): CallContexts {
 }
 
 /** Refuses with RateLimited a session that has the maximum number of requests. */
-export function requireTurn(session: Session): void {
+export function requireTurn(session: McpSession): void {
   if (session.busy < maxRunningCalls) return;
   throw new EngineError(
     'RateLimited',
@@ -64,28 +64,28 @@ export function messageOf(request: FastifyRequest): object {
     return body;
   }
   // Newer revisions have no batches; later code scans every message several times.
-  if (body.length > mostInBatch) throw invalid('', `a batch has ${mostInBatch} messages at most`);
+  if (body.length > maxInBatch) throw invalid('', `a batch has ${maxInBatch} messages at most`);
   for (const message of body as unknown[]) requireModest(message);
   return body;
 }
 
-const mostInBatch = 100;
+const maxInBatch = 100;
 
 /** Maximum UTF-16 code units of parameters that the SDK keeps for the life of a session or a stream. */
-const mostOfLasting: ReadonlyMap<unknown, number> = new Map([
+const maxOfLasting: ReadonlyMap<unknown, number> = new Map([
   ['initialize', 64 * 1024],
   ['subscriptions/listen', 128 * 1024],
 ]);
 
 /** Maximum number of fields in a message; each is visited a dozen times, by the SDK and by this service. */
-const mostFields = 1000;
+const maxFields = 1000;
 
 function requireModest(message: unknown): void {
   const { method, params } = fieldsOf(message, '');
   const { arguments: given, _meta: meta } = fieldsOf(params, 'params');
   fieldsOf(given, 'params.arguments');
   fieldsOf(meta, 'params._meta');
-  const most = mostOfLasting.get(method);
+  const most = maxOfLasting.get(method);
   if (most === undefined || (JSON.stringify(params) ?? '').length <= most) return;
   throw new EngineError(
     'PayloadTooLarge',
@@ -95,8 +95,7 @@ function requireModest(message: unknown): void {
 
 function fieldsOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
-  if (Object.keys(value).length > mostFields)
-    throw invalid(path, `an object has ${mostFields} fields at most`);
+  if (Object.keys(value).length > maxFields) throw invalid(path, `an object has ${maxFields} fields at most`);
   return value as Readonly<Record<string, unknown>>;
 }
 

@@ -6,11 +6,11 @@
  */
 
 /** Maximum UTF-16 code units of arguments, written as JSON. */
-const mostCharacters = 1500;
+const maxCharacters = 1500;
 
 /** Limits for the parts of arguments that are too long. */
 const short = { text: 160, items: 20, fields: 40, key: 80 };
-const whole = { text: mostCharacters, items: mostCharacters, fields: mostCharacters, key: mostCharacters };
+const whole = { text: maxCharacters, items: maxCharacters, fields: maxCharacters, key: maxCharacters };
 
 export interface CutArguments {
   readonly value: Record<string, unknown>;
@@ -33,7 +33,7 @@ export function cutText(text: string, most: number): string {
 
 class Cutting {
   readonly #most: typeof whole;
-  #left = mostCharacters;
+  #left = maxCharacters;
   isCut = false;
 
   constructor(most: typeof whole) {

@@ -12,15 +12,15 @@ import { readStatements, type ToolStatement } from './statements.ts';
 import type { Forgotten, StatementOutcome } from '../../engine/contract/tool-contents.ts';
 import { projections } from './tool-content.ts';
 import type { ToolArguments } from './tool-input.ts';
-import { inTransaction, perform, type ToolRun } from './tool-run.ts';
+import { inTransaction, perform, type ToolContext } from './tool-run.ts';
 
-const mostListed = 200;
+const maxListed = 200;
 
 /** Maximum number of conclusions listed. */
-const mostDependents = 100;
+const maxDependents = 100;
 
 /** The answer of `forget`. The arguments have been checked. */
-export async function forget(run: ToolRun, given: ToolArguments): Promise<Forgotten> {
+export async function forgetTool(run: ToolContext, given: ToolArguments): Promise<Forgotten> {
   const { text, ruleId, ...options } = given;
   if (typeof ruleId === 'string') return forgetRules(run, [await ruleById(run, ruleId)], options);
   if (typeof text !== 'string')
@@ -53,7 +53,7 @@ function sameRules(
   return rules.filter((other) => isInPlace(other) && ruleIdentity(other) === identity);
 }
 
-async function ruleById(run: ToolRun, id: string): Promise<StoredRule> {
+async function ruleById(run: ToolContext, id: string): Promise<StoredRule> {
   const { rules } = await perform(run, 'listRules');
   const rule = rules.find((candidate) => candidate.id === id);
   if (rule !== undefined) return rule;
@@ -71,7 +71,7 @@ function noSuchRule(rules: readonly StoredRule[], { rule }: ToolStatement & { ki
 }
 
 async function forgetRules(
-  run: ToolRun,
+  run: ToolContext,
   rules: readonly StoredRule[],
   { dryRun }: ToolArguments,
 ): Promise<Forgotten> {
@@ -83,7 +83,7 @@ async function forgetRules(
     return {
       status: 'retracted',
       rule: written,
-      dependents: lost.slice(0, mostDependents),
+      dependents: lost.slice(0, maxDependents),
       dependentsCount: lost.length,
       dryRun: true,
     };
@@ -101,7 +101,7 @@ async function forgetRules(
 
 /** Facts and rules of one text: one transaction, or a dry run of each. */
 async function forgetSeveral(
-  run: ToolRun,
+  run: ToolContext,
   statements: readonly ToolStatement[],
   options: ToolArguments,
 ): Promise<Forgotten> {
@@ -141,8 +141,8 @@ async function forgetSeveral(
   return {
     status: result.some(({ status }) => status === 'retracted') ? 'retracted' : 'absent',
     retracted: result.reduce((sum, outcome) => sum + (outcome.retracted ?? 0), 0),
-    ...(result.length <= mostListed ? { statements: result } : {}),
-    ...(dryRun === true ? { dependents: [...dependents].slice(0, mostDependents), dryRun } : {}),
+    ...(result.length <= maxListed ? { statements: result } : {}),
+    ...(dryRun === true ? { dependents: [...dependents].slice(0, maxDependents), dryRun } : {}),
     dependentsCount: committed.lost,
     ...('generation' in committed ? { generation: committed.generation } : {}),
     ...(await hintsAbout(run, statements, result, rules, others)),
@@ -187,7 +187,7 @@ const mostHints = 5;
 
 /** Stored statements similar to those that matched nothing. */
 async function hintsAbout(
-  run: ToolRun,
+  run: ToolContext,
   statements: readonly ToolStatement[],
   outcomes: readonly StatementOutcome[],
   rules: readonly StoredRule[],

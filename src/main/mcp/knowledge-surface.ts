@@ -2,7 +2,7 @@
 import type { CompleteRequest, CompleteResult } from '@modelcontextprotocol/server';
 import type { Caller } from '../../engine/index.ts';
 import type { McpHost } from '../base/mcp-host.ts';
-import { callTool } from './call-tool.ts';
+import { runToolCall } from './call-tool.ts';
 import { getPrompt, promptListing } from './prompts.ts';
 import { appExtensions } from './proof-app.ts';
 import { listResources, predicateNames, readResource, resourceTemplates } from './resources.ts';
@@ -35,7 +35,7 @@ export const knowledgeSurface: McpSurface = {
     instructions,
   },
   listTools: () => [...tools.values()].map(({ listing }) => listing),
-  callTool: ({ host, caller }, name, given) => callTool(host, caller, name, given),
+  callTool: ({ host, caller }, name, given) => runToolCall(host, caller, name, given),
   listResources: ({ host, caller }, cursor) => listResources(host, caller, cursor),
   listResourceTemplates: () => resourceTemplates,
   async readResource({ host, caller }, uri) {
@@ -48,7 +48,7 @@ export const knowledgeSurface: McpSurface = {
 };
 
 /** Maximum number of values of one completion, as the protocol says. */
-const mostValues = 100;
+const maxValues = 100;
 
 /**
  * Completes the name of a predicate: in the address of its facts, and in an atom to explain before its first argument.
@@ -70,6 +70,6 @@ export async function complete(
   const begin = names.filter((name) => name.toLowerCase().startsWith(wanted));
   const hold = names.filter((name) => !begin.includes(name) && name.toLowerCase().includes(wanted));
   const fitting = [...begin, ...hold];
-  const values = fitting.slice(0, mostValues);
+  const values = fitting.slice(0, maxValues);
   return { completion: { values, total: fitting.length, hasMore: fitting.length > values.length } };
 }

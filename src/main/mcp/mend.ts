@@ -6,8 +6,8 @@
  * must not change knowledge. Only calls that validate are proposed, and only small ones.
  */
 import { EngineError, parseAtom, parseProgram, parseRule, renderAtom } from '../../engine/index.ts';
-import { distance } from './nearest.ts';
-import { takes } from './tool-input.ts';
+import { editDistance } from './nearest.ts';
+import { takesArguments } from './tool-input.ts';
 import type { FieldType } from './tool-schema.ts';
 import type { Tool } from './tools.ts';
 
@@ -21,13 +21,13 @@ export interface Mended {
 }
 
 /** Bounds of the search: the intention of a longer call is not clear, and guessing must cost nothing. */
-const mostFields = 24;
-const mostCharacters = 2000;
+const maxFields = 24;
+const maxCharacters = 2000;
 
 /** What a refused call was probably meant to be. */
 export function mend(tool: Tool, given: Given): Mended {
   const hints = new Map<string, string>();
-  if (Object.keys(given).length > mostFields || sizeOf(given) > mostCharacters) return { call: null, hints };
+  if (Object.keys(given).length > maxFields || sizeOf(given) > maxCharacters) return { call: null, hints };
   const mending: Mending = { tool, known: typesOf(tool), fields: new Map(Object.entries(given)), hints };
   unwrap(mending);
   listOfFacts(mending);
@@ -42,7 +42,7 @@ export function mend(tool: Tool, given: Given): Mended {
   const isCall =
     hints.size > 0 &&
     tool.body !== undefined &&
-    takes(tool.operation, call) &&
+    takesArguments(tool.operation, call) &&
     isReadable(tool, call['text']);
   return { call: isCall ? call : null, hints };
 }
@@ -63,13 +63,13 @@ function typesOf({ fields }: Tool): Map<string, JsonType> {
 /** Characters of texts plus the number of values, counted only up to the bound. */
 function sizeOf(value: unknown): number {
   let size = 0;
-  for (const waiting = [value]; waiting.length > 0 && size <= mostCharacters; ) {
+  for (const waiting = [value]; waiting.length > 0 && size <= maxCharacters; ) {
     const part = waiting.pop();
     size += typeof part === 'string' ? part.length : 1;
     if (typeof part !== 'object' || part === null) continue;
     const parts: unknown[] = Object.values(part);
     size += parts.length;
-    if (size <= mostCharacters) waiting.push(...parts);
+    if (size <= maxCharacters) waiting.push(...parts);
   }
   return size;
 }
@@ -103,7 +103,9 @@ function listOfFacts({ tool, known, fields, hints }: Mending): void {
       fields.delete(name);
       fields.set('text', value.map((each) => `${withoutStop(String(each))}.`).join(' '));
     } else if (name === 'facts' && value.every(isObject)) {
-      const facts = value.map((each) => (takes(tool.operation, each) ? each : mend(tool, each).call));
+      const facts = value.map((each) =>
+        takesArguments(tool.operation, each) ? each : mend(tool, each).call,
+      );
       if (facts.includes(null) || facts.every((each, index) => each === value[index])) continue;
       for (const [index, each] of value.entries())
         for (const field of ['', ...Object.keys(each).map((key) => `.${key}`)])
@@ -255,7 +257,7 @@ function isTrue(value: unknown): boolean {
 /** The only field within one typing error. */
 function nearest(name: string, fields: readonly string[]): string | undefined {
   if (name.length < 4) return undefined;
-  const near = fields.filter((field) => distance(name, plainName(field)) <= (name.length < 6 ? 1 : 2));
+  const near = fields.filter((field) => editDistance(name, plainName(field)) <= (name.length < 6 ? 1 : 2));
   return near.length === 1 ? near[0] : undefined;
 }
 

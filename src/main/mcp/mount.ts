@@ -11,13 +11,13 @@ import { EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../base/mcp-host.ts';
 import { clientIds } from './client.ts';
 import { createContexts } from './connection.ts';
-import type { KeptSessions } from './session-store.ts';
+import type { SessionStore } from './session-store.ts';
 import { knowledgeSurface } from './knowledge-surface.ts';
 import { Notices } from './notices.ts';
 import { ssePath, streamablePath } from './revisions.ts';
 import type { SessionTransport } from './session-transport.ts';
-import { defaultLimits, type Session, type SessionLimits, Sessions } from './sessions.ts';
-import { messagesPath, mostUnreadBytes, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
+import { defaultSessionLimits, type McpSession, type SessionLimits, Sessions } from './sessions.ts';
+import { messagesPath, maxUnreadBytes, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
 import { StatelessEndpoint } from './stateless.ts';
 import { endSession, openStream, postMessage, type StreamableEndpoint } from './streamable.ts';
 import type { McpSurface } from './surface.ts';
@@ -27,7 +27,7 @@ const lookMs = 250;
 
 interface MountOptions {
   /** What outlasts the process about sessions; opened before the first request is answered. */
-  readonly kept: KeptSessions;
+  readonly store: SessionStore;
   readonly limits?: SessionLimits;
   /** The surface, if not the knowledge base. For tests. */
   readonly surface?: McpSurface;
@@ -40,7 +40,7 @@ interface MountOptions {
 export function mountMcp(
   app: FastifyInstance,
   outer: McpHost,
-  { kept, limits = defaultLimits, surface = knowledgeSurface }: MountOptions,
+  { store, limits = defaultSessionLimits, surface = knowledgeSurface }: MountOptions,
 ): void {
   const contexts = createContexts();
   const host: McpHost = {
@@ -56,7 +56,7 @@ export function mountMcp(
     ...surroundings,
     stateless,
     sessions: new Sessions<SessionTransport>(limits),
-    kept,
+    store,
     reviving: new Map(),
   };
   const sse: SseEndpoint = { ...surroundings, sessions: new Sessions<SSEServerTransport>(limits) };
@@ -80,11 +80,11 @@ export function mountMcp(
       host.logger.error({ err: error }, 'ending idle MCP sessions failed');
     });
   }, sweepEveryMs).unref();
-  const isOver = ({ credential, binding }: Session): boolean => !host.holds(credential, binding);
+  const isOver = ({ credential, binding }: McpSession): boolean => !host.holds(credential, binding);
   const watch = setInterval(() => {
     stateless.endRefused();
-    const isOverOrStuck = (session: Session): boolean =>
-      isOver(session) || session.unreadBytes() > mostUnreadBytes;
+    const isOverOrStuck = (session: McpSession): boolean =>
+      isOver(session) || session.unreadBytes() > maxUnreadBytes;
     Promise.all([streamable.sessions.endWhere(isOver), sse.sessions.endWhere(isOverOrStuck)]).catch(
       (error: unknown) => {
         host.logger.error({ err: error }, 'ending MCP sessions of revoked keys failed');

@@ -6,7 +6,7 @@
  * Nothing is reported twice, and nothing of one space in another. Clients read the new contents themselves.
  */
 import type { Caller, Change } from '../../engine/index.ts';
-import type { Binding, McpHost } from '../base/mcp-host.ts';
+import type { ConnectionBinding, McpHost } from '../base/mcp-host.ts';
 import { factsUri, predicateNames } from './resources.ts';
 
 export interface Notice {
@@ -143,7 +143,7 @@ class SpaceWatch {
   }
 }
 
-function keyOf({ database, tenant }: Binding): string {
+function keyOf({ database, tenant }: ConnectionBinding): string {
   return JSON.stringify([database, tenant]);
 }
 

@@ -18,14 +18,14 @@ interface PromptSpec extends Prompt {
 }
 
 /** Maximum number of predicates, rules and facts in a prompt, and of ways in which a conclusion almost follows. */
-const mostPredicates = 50;
-const mostRules = 20;
-const mostFacts = 20;
-const mostAttempts = 5;
+const maxPredicates = 50;
+const maxRules = 20;
+const maxFactsShown = 20;
+const maxAttempts = 5;
 /** Maximum characters of one rule or atom. */
-const longestLine = 500;
+const maxLineChars = 500;
 /** Maximum characters of a text that a prompt is about. */
-const mostCharacters = 100_000;
+const maxCharacters = 100_000;
 
 const prompts: readonly PromptSpec[] = [
   {
@@ -104,10 +104,10 @@ export async function getPrompt(
     const value = given[argument] ?? '';
     if (required === true && value.trim() === '')
       throw new EngineError('ValidationException', `the prompt ${name} needs the argument ${argument}`);
-    if (value.length > mostCharacters)
+    if (value.length > maxCharacters)
       throw new EngineError(
         'ValidationException',
-        `the argument ${argument} has ${value.length} characters: ${mostCharacters} at most`,
+        `the argument ${argument} has ${value.length} characters: ${maxCharacters} at most`,
       );
   }
   const text = await prompt.text(host, caller, given);
@@ -128,7 +128,7 @@ function lineAround(text: string): string {
 async function vocabularyText(host: McpHost, caller: Caller): Promise<string> {
   const { predicates } = await answered(host, caller, 'listPredicates', {});
   if (predicates.length === 0) return 'Nothing is stored yet.';
-  const shown = predicates.toSorted((left, right) => right.facts - left.facts).slice(0, mostPredicates);
+  const shown = predicates.toSorted((left, right) => right.facts - left.facts).slice(0, maxPredicates);
   const lines = shown.map(
     ({ name, arity, facts, rules, example }) =>
       `- ${name}/${arity}: ${count(facts, 'fact')}, ${count(rules, 'rule')}${example === null ? '' : `, such as ${clip(example)}`}`,
@@ -138,9 +138,9 @@ async function vocabularyText(host: McpHost, caller: Caller): Promise<string> {
   const { rules } = await answered(host, caller, 'listRules', {});
   const enabled = rules.filter((rule) => rule.enabled);
   if (enabled.length > 0)
-    lines.push('Rules:', ...enabled.slice(0, mostRules).map(({ text }) => `- ${clip(text)}`));
-  if (enabled.length > mostRules) lines.push(`- and ${enabled.length - mostRules} more`);
-  const { facts } = await answered(host, caller, 'recall', { body: { maxFacts: mostFacts } });
+    lines.push('Rules:', ...enabled.slice(0, maxRules).map(({ text }) => `- ${clip(text)}`));
+  if (enabled.length > maxRules) lines.push(`- and ${enabled.length - maxRules} more`);
+  const { facts } = await answered(host, caller, 'recall', { body: { maxFacts: maxFactsShown } });
   if (facts.length > 0)
     lines.push('Most salient facts:', ...facts.map((fact) => `- ${clip(renderAtom(fact))}`));
   return ['Predicates in use:', ...lines].join('\n');
@@ -151,7 +151,7 @@ async function explanation(host: McpHost, caller: Caller, text: string): Promise
   try {
     const { predicate, args, negated } = parseAtom(text);
     const answer = await answered(host, caller, 'ask', {
-      body: { predicate, args, negated, withProof: true, limit: mostFacts },
+      body: { predicate, args, negated, withProof: true, limit: maxFactsShown },
     });
     if (answer.count > 0)
       return ['What the knowledge base answers:', toolTexts.ask(projections.ask(answer), {})];
@@ -163,12 +163,12 @@ async function explanation(host: McpHost, caller: Caller, text: string): Promise
     return [
       'It does not follow from what the knowledge base knows.',
       ...attempts
-        .slice(0, mostAttempts)
+        .slice(0, maxAttempts)
         .map(
           ({ rule, missing }) =>
             `- ${clip(rule)} would conclude it; missing: ${missing.map(clip).join(', ')}`,
         ),
-      ...blockedBy.slice(0, mostAttempts).map(({ detail }) => `- ${clip(detail)}`),
+      ...blockedBy.slice(0, maxAttempts).map(({ detail }) => `- ${clip(detail)}`),
     ];
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
@@ -188,7 +188,7 @@ async function answered<Name extends 'listPredicates' | 'listRules' | 'recall' |
 }
 
 function clip(text: string): string {
-  if (text.length <= longestLine) return text;
+  if (text.length <= maxLineChars) return text;
   // Never cuts a surrogate pair in two, which would not be text.
-  return `${text.slice(0, longestLine).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return `${text.slice(0, maxLineChars).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

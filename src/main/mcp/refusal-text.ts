@@ -7,8 +7,8 @@
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { EngineError, parseBody, parseProgram, parseRule } from '../../engine/index.ts';
 import { mend } from './mend.ts';
-import { takes } from './tool-input.ts';
-import { perform, type ToolRun } from './tool-run.ts';
+import { takesArguments } from './tool-input.ts';
+import { perform, type ToolContext } from './tool-run.ts';
 import type { Tool } from './tools.ts';
 import { callForWords, soughtWords, withoutWords } from './word-advice.ts';
 
@@ -20,7 +20,7 @@ const maxCharacters = 300;
 
 /** The text of a tool error. */
 export async function refusalText(
-  run: ToolRun,
+  run: ToolContext,
   tool: Tool,
   given: Given,
   error: EngineError,
@@ -37,12 +37,14 @@ export async function refusalText(
 }
 
 /** The call to make if no field is a typing error: one for the words that were searched for, else an example. */
-async function callInstead(run: ToolRun, tool: Tool, given: Given): Promise<string> {
+async function callInstead(run: ToolContext, tool: Tool, given: Given): Promise<string> {
   const words = isOverview(tool) || isSentence(tool, given) ? soughtWords(given) : null;
   if (words === null)
     return (await callOfOtherTool(run, tool, given)) ?? `Example: ${JSON.stringify(tool.example)}`;
   const rest = withoutWords(given);
-  const others = isOverview(tool) ? (mend(tool, rest).call ?? (takes(tool.operation, rest) ? rest : {})) : {};
+  const others = isOverview(tool)
+    ? (mend(tool, rest).call ?? (takesArguments(tool.operation, rest) ? rest : {}))
+    : {};
   const { tool: name, call } = await callForWords(run, words, others);
   const cannot = isOverview(tool) ? 'does not search by words' : 'takes no sentences';
   return `${tool.listing.name} ${cannot}. Call ${name} with ${JSON.stringify(call)}`;
@@ -50,7 +52,7 @@ async function callInstead(run: ToolRun, tool: Tool, given: Given): Promise<stri
 
 /** The call of another tool, or of a looked-up id; null: not known. */
 async function callOfOtherTool(
-  run: ToolRun,
+  run: ToolContext,
   { operation, fields, listing: { name } }: Tool,
   given: Given,
 ): Promise<string | null> {
@@ -77,10 +79,10 @@ async function callOfOtherTool(
   }
 }
 
-const mostRead = 10_000;
+const maxRead = 10_000;
 
 function isTold(text: string): boolean {
-  const { statements, errors } = parseProgram(text.slice(0, mostRead), {
+  const { statements, errors } = parseProgram(text.slice(0, maxRead), {
     maxErrors: 1,
     lineEndsStatement: true,
   });
@@ -88,11 +90,11 @@ function isTold(text: string): boolean {
 }
 
 function isAsked(text: string): boolean {
-  return text.includes('(') && parses(() => parseBody(text.slice(0, mostRead).replace(/\?\s*$/, '')));
+  return text.includes('(') && parses(() => parseBody(text.slice(0, maxRead).replace(/\?\s*$/, '')));
 }
 
 function isRule(text: string): boolean {
-  return parses(() => parseRule(text.slice(0, mostRead)));
+  return parses(() => parseRule(text.slice(0, maxRead)));
 }
 
 function parses(read: () => unknown): boolean {

@@ -39,7 +39,7 @@ const documents = [
 
 const factsPrefix = 'kb://facts/';
 /** Maximum number of facts in one document: as many as on a page of GET /facts. */
-const mostFacts = 1000;
+const maxFacts = 1000;
 /** Resources on one page of the list. */
 const pageSize = 200;
 
@@ -49,7 +49,7 @@ export const resourceTemplates: ResourceTemplateType[] = [
     uriTemplate: `${factsPrefix}{predicate}`,
     name: 'facts',
     title: 'Facts of a predicate',
-    description: `The stored facts of one predicate, the most salient ${mostFacts} of them.`,
+    description: `The stored facts of one predicate, the most salient ${maxFacts} of them.`,
     mimeType,
   },
 ];
@@ -122,7 +122,7 @@ async function contentOf(host: McpHost, caller: Caller, uri: string): Promise<un
     if (document !== undefined) return await host.perform(document.operation, caller, {});
     const predicate = predicateIn(uri);
     if (predicate === null) return null;
-    const query = { predicate, sort: 'salience', order: 'desc', limit: String(mostFacts) };
+    const query = { predicate, sort: 'salience', order: 'desc', limit: String(maxFacts) };
     return await host.perform('listFacts', caller, { query });
   } catch (error) {
     // An invalid predicate has no facts either.

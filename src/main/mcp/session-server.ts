@@ -3,13 +3,13 @@ import type { Caller } from '../../engine/index.ts';
 import { sessionErrors } from './connection.ts';
 import type { Notices } from './notices.ts';
 import { createServer, type ServerParts } from './server.ts';
-import type { Session } from './sessions.ts';
+import type { McpSession } from './sessions.ts';
 
 /** Maximum number of subscriptions of one session; the oldest ones are dropped. */
-const mostSubscriptions = 1000;
+const maxSubscriptions = 1000;
 
 /** Longer than any address of a document: a predicate has 256 characters, at most nine each when encoded. */
-const longestUri = 4096;
+const maxUriLength = 4096;
 
 /** Shared by the servers of all sessions. */
 export interface SessionSurroundings extends ServerParts {
@@ -19,13 +19,13 @@ export interface SessionSurroundings extends ServerParts {
 }
 
 /** Subscriptions that outlast the process; a session that ends with its stream stores none. */
-export interface KeptWishes {
+export interface StoredSubscriptions {
   /** Earlier subscriptions. */
   readonly uris: readonly string[];
   keep(uri: string, isWanted: boolean): Promise<void>;
 }
 
-const noWishes: KeptWishes = { uris: [], async keep() {} };
+const noWishes: StoredSubscriptions = { uris: [], async keep() {} };
 
 /**
  * Creates the server of one session. It notifies its client of changes in the opener's space: of the subscribed
@@ -35,8 +35,8 @@ const noWishes: KeptWishes = { uris: [], async keep() {} };
 export function createSessionServer(
   surroundings: SessionSurroundings,
   opener: Caller,
-  session: () => Session,
-  kept: KeptWishes = noWishes,
+  session: () => McpSession,
+  kept: StoredSubscriptions = noWishes,
 ): { server: Server; end: () => void } {
   const { host, contexts, notices } = surroundings;
   const wanted = new Set(kept.uris);
@@ -44,10 +44,10 @@ export function createSessionServer(
     onCall: (change) => session().occupy(change, Date.now()),
     async onSubscription(uri, isWanted) {
       const hadIt = wanted.delete(uri);
-      if (isWanted && uri.length <= longestUri) wanted.add(uri);
+      if (isWanted && uri.length <= maxUriLength) wanted.add(uri);
       const changed = wanted.has(uri) === hadIt ? [] : [uri];
       for (const oldest of wanted)
-        if (wanted.size > mostSubscriptions && wanted.delete(oldest)) changed.push(oldest);
+        if (wanted.size > maxSubscriptions && wanted.delete(oldest)) changed.push(oldest);
         else break;
       await Promise.all(changed.map((each) => kept.keep(each, wanted.has(each))));
     },

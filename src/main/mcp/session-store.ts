@@ -10,20 +10,20 @@ import type { Engine, Journal } from '../../engine/index.ts';
 import { openedAtOf, sessionKeyBytes, sessionLifeSeconds, SessionTokens } from './session-token.ts';
 
 /** Maximum number of remembered ended sessions and subscriptions. */
-const mostEnded = 10_000;
-const mostSubscriptions = 10_000;
-const mostSubscribedBytes = 8 * 1024 * 1024;
+const maxEnded = 10_000;
+const maxSubscriptions = 10_000;
+const maxSubscribedBytes = 8 * 1024 * 1024;
 
-export interface KeptLimits {
+export interface SessionStoreLimits {
   readonly ended: number;
   readonly subscriptions: number;
   readonly subscribedBytes: number;
 }
 
-const usualLimits: KeptLimits = {
-  ended: mostEnded,
-  subscriptions: mostSubscriptions,
-  subscribedBytes: mostSubscribedBytes,
+const defaultStoreLimits: SessionStoreLimits = {
+  ended: maxEnded,
+  subscriptions: maxSubscriptions,
+  subscribedBytes: maxSubscribedBytes,
 };
 
 /** A line of the journal. */
@@ -33,8 +33,8 @@ type Note =
   | { readonly session: string; readonly unwants: string };
 
 /** Stores the signing key, the ended sessions and the subscriptions. */
-export class KeptSessions {
-  readonly #limits: KeptLimits;
+export class SessionStore {
+  readonly #limits: SessionStoreLimits;
   readonly #now: () => number;
   #tokens: SessionTokens | null = null;
   #journal: Journal | null = null;
@@ -46,7 +46,7 @@ export class KeptSessions {
   #subscribedBytes = 0;
 
   /** `now` returns epoch milliseconds. */
-  constructor(limits: KeptLimits = usualLimits, now: () => number = Date.now) {
+  constructor(limits: SessionStoreLimits = defaultStoreLimits, now: () => number = Date.now) {
     this.#limits = limits;
     this.#now = now;
   }

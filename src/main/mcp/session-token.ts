@@ -10,28 +10,28 @@
  * before it and both names, proves that it was issued here. Whether the session has ended is left to `SessionStore`.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Binding } from '../base/mcp-host.ts';
+import type { ConnectionBinding } from '../base/mcp-host.ts';
 
 /** Length of the random key that signs tokens. */
 export const sessionKeyBytes = 32;
 /** Seconds for which a token is valid. */
 export const sessionLifeSeconds = 30 * 86_400;
 
-const mostChars = 512;
+const maxChars = 512;
 const version = 1;
 /** Bytes: version, second, random, revision, credential. */
 const [secondAt, nonceAt, revisionAt, credentialAt, clientAt] = [1, 6, 22, 26, 42];
 const nonceBytes = revisionAt - nonceAt;
 const signatureBytes = 32;
 /** Maximum bytes of a client's name and version, in UTF-8. */
-const mostClientBytes = 160;
+const maxClientBytes = 160;
 
 export interface TokenClaims {
   /** Seconds since the epoch. */
   readonly openedAt: number;
   /** The negotiated revision, such as `2025-11-25`. */
   readonly revision: string;
-  readonly binding: Binding;
+  readonly binding: ConnectionBinding;
   readonly clientName: string;
   readonly clientVersion: string;
 }
@@ -59,8 +59,8 @@ export class SessionTokens {
     credential: string | null,
   ): string {
     const names = `~${binding.database}~${binding.tenant}`;
-    const room = Math.floor(((mostChars - names.length) * 3) / 4) - clientAt - signatureBytes;
-    const client = clientBytes(clientName, clientVersion, Math.min(room, mostClientBytes));
+    const room = Math.floor(((maxChars - names.length) * 3) / 4) - clientAt - signatureBytes;
+    const client = clientBytes(clientName, clientVersion, Math.min(room, maxClientBytes));
     const head = Buffer.alloc(clientAt);
     head[0] = version;
     head.writeUIntBE(openedAt, secondAt, nonceAt - secondAt);
@@ -74,7 +74,7 @@ export class SessionTokens {
   /** The contents of a session's id; null if it was not issued here or has expired. */
   read(id: string, nowSeconds: number): SessionToken | null {
     const [, text = '', names = '', database = '', tenant = ''] =
-      id.length > mostChars ? [] : (/^([\w-]+)(~([^~]+)~(.+))$/.exec(id) ?? []);
+      id.length > maxChars ? [] : (/^([\w-]+)(~([^~]+)~(.+))$/.exec(id) ?? []);
     const bytes = Buffer.from(text, 'base64url');
     const signed = bytes.subarray(0, -signatureBytes);
     if (signed.length < clientAt + 1 || bytes.toString('base64url') !== text) return null;

@@ -9,7 +9,7 @@ import type { ServerResponse } from 'node:http';
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { Binding } from '../base/mcp-host.ts';
+import type { ConnectionBinding } from '../base/mcp-host.ts';
 import type { ConnectedClient } from './client.ts';
 
 export interface SessionLimits {
@@ -20,7 +20,7 @@ export interface SessionLimits {
   readonly idleMs: number;
 }
 
-export const defaultLimits: SessionLimits = {
+export const defaultSessionLimits: SessionLimits = {
   maxSessions: 1000,
   maxSessionsOfOne: 250,
   idleMs: 30 * 60_000,
@@ -39,8 +39,8 @@ export interface SessionParts<Kind extends Transport> {
 }
 
 /** One session: its owner, its calls and its streams. */
-export class Session<Kind extends Transport = Transport> {
-  readonly binding: Binding;
+export class McpSession<Kind extends Transport = Transport> {
+  readonly binding: ConnectionBinding;
   readonly credential: string | null;
   /** The credential, else the address. */
   readonly owner: string;
@@ -109,7 +109,7 @@ export class Session<Kind extends Transport = Transport> {
 /** All sessions of a transport. */
 export class Sessions<Kind extends Transport> {
   readonly #limits: SessionLimits;
-  readonly #open = new Map<string, Session<Kind>>();
+  readonly #open = new Map<string, McpSession<Kind>>();
 
   constructor(limits: SessionLimits) {
     this.#limits = limits;
@@ -119,7 +119,7 @@ export class Sessions<Kind extends Transport> {
     return this.#open.size;
   }
 
-  get(id: string): Session<Kind> | undefined {
+  get(id: string): McpSession<Kind> | undefined {
     return this.#open.get(id);
   }
 
@@ -127,7 +127,7 @@ export class Sessions<Kind extends Transport> {
     return Array.from(this.#open.values(), ({ client }) => client.view());
   }
 
-  add(id: string, session: Session<Kind>): void {
+  add(id: string, session: McpSession<Kind>): void {
     this.#open.set(id, session);
   }
 
@@ -141,7 +141,7 @@ export class Sessions<Kind extends Transport> {
   }
 
   /** Ends the sessions that satisfy `isOver`, with their calls and streams. */
-  async endWhere(isOver: (session: Session<Kind>) => boolean): Promise<void> {
+  async endWhere(isOver: (session: McpSession<Kind>) => boolean): Promise<void> {
     const ended = [...this.#open.values()].filter(isOver);
     await Promise.all(ended.map((session) => session.end()));
   }
@@ -162,7 +162,7 @@ export class Sessions<Kind extends Transport> {
 }
 
 /** Ends the session idle for longest. */
-async function makeRoomAmong(sessions: readonly Session[], whose: string, now: number): Promise<void> {
+async function makeRoomAmong(sessions: readonly McpSession[], whose: string, now: number): Promise<void> {
   const [idlest = null] = sessions
     .filter((session) => session.busy === 0)
     .toSorted((left, right) => right.idleFor(now) - left.idleFor(now));

@@ -12,16 +12,16 @@ import { ConnectedClient } from './client.ts';
 import { handOver, messageOf, requireTurn, sessionErrors, takeOver, unknownSession } from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { isPlainRequest } from './session-transport.ts';
-import { Session, type Sessions } from './sessions.ts';
+import { McpSession, type Sessions } from './sessions.ts';
 
 /** Where a client posts its messages; the endpoint event adds the session's id. */
 export const messagesPath = '/mcp/messages';
 
 const keepAliveMs = 15_000;
 /** Bytes of unread answers after which the client's next message is refused ... */
-const maxUnreadBytes = 16 * 1024 * 1024;
+const maxUnreadAtSend = 16 * 1024 * 1024;
 /** ... and after which it is cut off, since earlier calls are still being answered. */
-export const mostUnreadBytes = 64 * 1024 * 1024;
+export const maxUnreadBytes = 64 * 1024 * 1024;
 
 export interface SseEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<SSEServerTransport>;
@@ -38,7 +38,7 @@ export async function openSseSession(
   await sessions.makeRoom(caller, Date.now());
   const transport = new SSEServerTransport(messagesPath, reply.raw);
   const { server, end } = createSessionServer(endpoint, caller, () => session);
-  const session = new Session({
+  const session = new McpSession({
     opener: caller,
     transport,
     server,
@@ -83,7 +83,7 @@ export async function postSseMessage(
   // The session belongs to the credential of its stream; for others it does not exist.
   if (caller.credential !== session.credential) throw unknownSession();
   requireTurn(session);
-  if (session.unreadBytes() > maxUnreadBytes)
+  if (session.unreadBytes() > maxUnreadAtSend)
     throw new EngineError('RateLimited', 'answers are waiting on the stream: read them first');
   // The answer does not depend on this connection: the SDK's own signal ends a call with the stream.
   const context = { caller, gone: neverGone, agent: session.client };

@@ -11,8 +11,8 @@ import { ownerOf } from './sessions.ts';
 
 /** Milliseconds for which a client stays listed after its last request. */
 const knownMs = 5 * 60_000;
-const mostClients = 1000;
-const mostOfOne = 100;
+const maxClients = 1000;
+const maxOfOne = 100;
 
 interface Known {
   readonly caller: Caller;
@@ -90,7 +90,7 @@ export class StatelessClients {
     this.#forget();
     const all = [...this.#known];
     const own = all.filter(([, { caller }]) => ownerOf(caller) === owner);
-    const among = own.length >= mostOfOne ? own : all.length >= mostClients ? all : [];
+    const among = own.length >= maxOfOne ? own : all.length >= maxClients ? all : [];
     const [oldest] = among.filter(([, { busy }]) => busy === 0);
     const [key] = oldest ?? among[0] ?? [];
     if (key !== undefined) this.#known.delete(key);

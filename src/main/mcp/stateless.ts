@@ -17,7 +17,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { Binding } from '../base/mcp-host.ts';
+import type { ConnectionBinding } from '../base/mcp-host.ts';
 import type { ClientInfo } from './client.ts';
 import { handOver, sessionErrors } from './connection.ts';
 import { createServer } from './server.ts';
@@ -31,7 +31,7 @@ const maxExchanges = 1000;
 const maxExchangesOfOne = 250;
 const keepAliveMs = 15_000;
 
-interface Space extends Binding {
+interface Space extends ConnectionBinding {
   readonly handler: McpHttpHandler;
   /** Number of requests that are being answered, open streams included. */
   busy: number;
@@ -216,7 +216,7 @@ export class StatelessEndpoint {
   }
 }
 
-function keyOf({ database, tenant }: Binding): string {
+function keyOf({ database, tenant }: ConnectionBinding): string {
   return JSON.stringify([database, tenant]);
 }
 

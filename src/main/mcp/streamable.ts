@@ -11,22 +11,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, EngineError, invalid, present } from '../../engine/index.ts';
 import { clientName, clientVersion, ConnectedClient } from './client.ts';
 import { handOver, messageOf, requireTurn, sessionErrors, takeOver, unknownSession } from './connection.ts';
-import type { KeptSessions } from './session-store.ts';
+import type { SessionStore } from './session-store.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import type { SessionToken } from './session-token.ts';
 import { SessionTransport } from './session-transport.ts';
-import { Session, type Sessions } from './sessions.ts';
+import { McpSession, type Sessions } from './sessions.ts';
 import { StatelessEndpoint } from './stateless.ts';
 
 export interface StreamableEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<SessionTransport>;
   readonly stateless: StatelessEndpoint;
-  readonly kept: KeptSessions;
+  readonly store: SessionStore;
   /** Sessions that are being restored, by their id. */
   readonly reviving: Map<string, Promise<StreamableSession>>;
 }
 
-type StreamableSession = Session<SessionTransport>;
+type StreamableSession = McpSession<SessionTransport>;
 
 /** POST: a message of an open session, or the `initialize` that opens one. */
 export async function postMessage(
@@ -106,9 +106,9 @@ async function sessionOf(
   id: string,
   request: FastifyRequest,
 ): Promise<[StreamableSession, Caller]> {
-  const { host, sessions, kept } = endpoint;
-  const token = kept.tokens?.read(id, Date.now() / 1000) ?? null;
-  if (token === null || kept.hasEnded(token.session)) throw unknownSession();
+  const { host, sessions, store } = endpoint;
+  const token = store.tokens?.read(id, Date.now() / 1000) ?? null;
+  if (token === null || store.hasEnded(token.session)) throw unknownSession();
   if (!token.isOf(present(request.identity, 'the credential was looked at').credential))
     throw new EngineError(
       'Forbidden',
@@ -141,7 +141,7 @@ async function openAgain(
   token: SessionToken,
   caller: Caller,
 ): Promise<StreamableSession> {
-  const { sessions, kept } = endpoint;
+  const { sessions, store } = endpoint;
   // A new version of the program may support other revisions.
   if (!SUPPORTED_PROTOCOL_VERSIONS.includes(token.revision)) throw unknownSession();
   await sessions.makeRoom(caller, Date.now());
@@ -149,7 +149,7 @@ async function openAgain(
   const { revision: protocolVersion, clientName: name, clientVersion: version } = token;
   const params = { protocolVersion, capabilities: {}, clientInfo: { name, version } };
   await session.transport.revive({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
-  if (!kept.hasEnded(token.session)) return session;
+  if (!store.hasEnded(token.session)) return session;
   await session.end();
   throw unknownSession();
 }
@@ -160,13 +160,13 @@ async function openNew(
   message: object,
   caller: Caller,
 ): Promise<StreamableSession> {
-  const { sessions, kept } = endpoint;
+  const { sessions, store } = endpoint;
   const now = Date.now();
   await sessions.makeRoom(caller, now);
   const opening = [message].flat().find((each) => isInitializeRequest(each));
   const { protocolVersion = '', clientInfo } = opening?.params ?? {};
   const [newest = ''] = SUPPORTED_PROTOCOL_VERSIONS;
-  const tokens = present(kept.tokens, 'a service that answers has opened its folder');
+  const tokens = present(store.tokens, 'a service that answers has opened its folder');
   const id = tokens.issue(
     {
       openedAt: Math.floor(now / 1000),
@@ -188,15 +188,15 @@ async function openSession(
   name: string,
   idOf: () => string,
 ): Promise<StreamableSession> {
-  const { host, contexts, sessions, kept, nextClientId } = endpoint;
+  const { host, contexts, sessions, store, nextClientId } = endpoint;
   const transport = new SessionTransport({
     sessionIdGenerator: idOf,
     onsessioninitialized: (id) => sessions.add(id, session),
-    onsessionclosed: () => kept.end(name),
+    onsessionclosed: () => store.end(name),
   });
   const { server, end } = createSessionServer(endpoint, caller, () => session, {
-    uris: kept.wanted(name),
-    keep: (uri, isWanted) => (isWanted ? kept.want(name, uri) : kept.unwant(name, uri)),
+    uris: store.wanted(name),
+    keep: (uri, isWanted) => (isWanted ? store.want(name, uri) : store.unwant(name, uri)),
   });
   const now = Date.now();
   const client = new ConnectedClient({
@@ -206,7 +206,7 @@ async function openSession(
     connectedAt: now,
     info: () => server.getClientVersion(),
   });
-  const session = new Session({ opener: caller, transport, server, client, now });
+  const session = new McpSession({ opener: caller, transport, server, client, now });
   server.onclose = () => {
     end();
     if (transport.sessionId !== undefined) sessions.remove(transport.sessionId);

@@ -12,17 +12,17 @@ import { factInputSchema, factsInputSchema, type Metadata } from '../../engine/c
 import { validate } from '../../engine/contract/validation.ts';
 import { projections } from './tool-content.ts';
 import type { ToolArguments } from './tool-input.ts';
-import { inTransaction, invalidCall, perform, type ToolRun } from './tool-run.ts';
+import { inTransaction, invalidCall, perform, type ToolContext } from './tool-run.ts';
 
 /** Maximum number of facts in a call that are looked up first and therefore get their own source and status. */
-const mostLookedUp = 1000;
+const maxLookedUp = 1000;
 /** Maximum number of statements whose outcomes are listed one by one. */
-const mostListed = 200;
+const maxListed = 200;
 
 type Fact = Readonly<Record<string, unknown>>;
 
 /** The answer of `tell`. The arguments have been checked. */
-export async function tell(run: ToolRun, given: ToolArguments): Promise<Told> {
+export async function tellTool(run: ToolContext, given: ToolArguments): Promise<Told> {
   const { text, facts, truthVal, ...options } = given;
   if (typeof text === 'string') {
     if (truthVal === false)
@@ -51,7 +51,7 @@ export async function tell(run: ToolRun, given: ToolArguments): Promise<Told> {
   );
 }
 
-async function tellFact(run: ToolRun, fact: Fact): Promise<Told> {
+async function tellFact(run: ToolContext, fact: Fact): Promise<Told> {
   const { metadata } = await lookUp(run, fact);
   const source = metadata === null ? {} : { metadata };
   return projections.assertFact(await perform(run, 'assertFact', { body: { ...fact, ...source } }));
@@ -59,7 +59,7 @@ async function tellFact(run: ToolRun, fact: Fact): Promise<Told> {
 
 /** Whether the fact is stored, and the metadata to tell it with; null: as given. */
 async function lookUp(
-  run: ToolRun,
+  run: ToolContext,
   fact: Fact,
 ): Promise<{ readonly isStored: boolean; readonly metadata: Metadata | null }> {
   const checked = validate(factInputSchema, fact);
@@ -84,7 +84,7 @@ async function lookUp(
   return { isStored, metadata: isStored ? null : { source: client } };
 }
 
-async function tellFacts(run: ToolRun, facts: readonly Fact[]): Promise<Told> {
+async function tellFacts(run: ToolContext, facts: readonly Fact[]): Promise<Told> {
   const [only] = facts;
   if (facts.length === 1 && only !== undefined) {
     const checked = validate(factsInputSchema, { facts });
@@ -102,7 +102,7 @@ async function tellFacts(run: ToolRun, facts: readonly Fact[]): Promise<Told> {
   });
   return {
     status,
-    ...(facts.length <= mostListed ? { statements: listed } : {}),
+    ...(facts.length <= maxListed ? { statements: listed } : {}),
     asserted,
     updated,
     unchanged,
@@ -117,10 +117,10 @@ function hintsOf(output: object): { hints?: string[] } {
 
 /** The facts with their sources, and which of them are stored already, as far as that was looked up. */
 async function withSources(
-  run: ToolRun,
+  run: ToolContext,
   facts: readonly Fact[],
 ): Promise<{ prepared: Fact[]; known: boolean[] }> {
-  if (facts.length > mostLookedUp) return { prepared: [...facts], known: [] };
+  if (facts.length > maxLookedUp) return { prepared: [...facts], known: [] };
   const prepared: Fact[] = [];
   const known: boolean[] = [];
   const told = new Set<string>();
@@ -141,7 +141,7 @@ function atomOf(fact: Fact): string {
   return renderAtom({ predicate: String(predicate), args: texts, negated: truthVal === false });
 }
 
-async function tellText(run: ToolRun, text: string, options: Fact): Promise<Told> {
+async function tellText(run: ToolContext, text: string, options: Fact): Promise<Told> {
   const statements = await readStatements(text, false);
   const rules = statements.filter((statement) => statement.kind === 'rule');
   const facts = statements.flatMap((statement) =>
@@ -171,7 +171,7 @@ function factOf({ atom }: ToolStatement & { kind: 'fact' }, options: Fact): Fact
 
 /** Facts and rules, or several rules: one transaction. */
 async function tellMixed(
-  run: ToolRun,
+  run: ToolContext,
   statements: readonly ToolStatement[],
   facts: readonly Fact[],
   place: Fact,
@@ -200,7 +200,7 @@ async function tellMixed(
   const asserted = outcomes.filter(({ status }) => status === 'asserted').length;
   return {
     status: asserted > 0 ? 'asserted' : 'unchanged',
-    ...(outcomes.length <= mostListed ? { statements: outcomes } : {}),
+    ...(outcomes.length <= maxListed ? { statements: outcomes } : {}),
     asserted,
     unchanged: outcomes.length - asserted,
     generation,

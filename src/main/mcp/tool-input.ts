@@ -21,14 +21,14 @@ const ownBodies: Partial<Record<ToolOperation, NonNullable<OperationSpec['body']
 };
 
 /** The schema that validates a call of the tool; undefined: it takes no arguments. */
-export function bodyOf(operation: ToolOperation): OperationSpec['body'] {
+export function toolBodyOf(operation: ToolOperation): OperationSpec['body'] {
   const { body }: OperationSpec = operations[operation];
   return ownBodies[operation] ?? body;
 }
 
 /** Whether the tool takes the arguments; of a text it checks only the type. */
-export function takes(operation: ToolOperation, given: ToolArguments): boolean {
-  const body = bodyOf(operation);
+export function takesArguments(operation: ToolOperation, given: ToolArguments): boolean {
+  const body = toolBodyOf(operation);
   if (body === undefined) return Object.keys(given).length === 0;
   if (!validate(body, given).ok) return false;
   return given['facts'] === undefined || validate(factsInputSchema, { facts: given['facts'] }).ok;

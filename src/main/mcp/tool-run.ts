@@ -5,14 +5,14 @@ import type { Pending } from '../../engine/contract/transactions.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost, OperationParts } from '../base/mcp-host.ts';
 
-export interface ToolRun {
+export interface ToolContext {
   readonly host: McpHost;
   readonly caller: Caller;
 }
 
 /** The host's `perform`, typed by the table, whose schemas its answers satisfy. Not for calls within a transaction. */
 export async function perform<Name extends OperationName>(
-  { host, caller }: ToolRun,
+  { host, caller }: ToolContext,
   operation: Name,
   parts: OperationParts = {},
 ): Promise<OperationOutput<Name>> {
@@ -24,7 +24,7 @@ type Write = 'assertFacts' | 'assertRule' | 'retractPattern' | 'deleteRule';
 /** Makes one write part of the transaction. */
 export type WriteWithin = (operation: Write, parts: OperationParts) => Promise<Pending>;
 
-export interface Committed<Result> {
+export interface CommittedWork<Result> {
   readonly result: Result;
   readonly generation: number;
   /** Known conclusions that no longer follow. */
@@ -33,9 +33,9 @@ export interface Committed<Result> {
 
 /** Commits everything that `work` writes or, if anything is refused, nothing. */
 export async function inTransaction<Result>(
-  run: ToolRun,
+  run: ToolContext,
   work: (write: WriteWithin) => Promise<Result>,
-): Promise<Committed<Result>> {
+): Promise<CommittedWork<Result>> {
   const { id } = await perform(run, 'beginTransaction');
   const caller = { ...run.caller, transaction: id };
   let isCommitted = false;
@@ -52,7 +52,7 @@ export async function inTransaction<Result>(
   }
 }
 
-async function rollBack(run: ToolRun, id: string): Promise<void> {
+async function rollBack(run: ToolContext, id: string): Promise<void> {
   try {
     await perform(run, 'rollbackTransaction', { params: { id } });
   } catch (error) {

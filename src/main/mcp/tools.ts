@@ -9,7 +9,7 @@ import type { OperationSpec, ToolSpec } from '../../engine/contract/operation-sp
 import { operations } from '../../engine/contract/operations.ts';
 import { proofAppTool } from './proof-app.ts';
 import { contentSchemas } from './tool-content.ts';
-import { bodyOf } from './tool-input.ts';
+import { toolBodyOf } from './tool-input.ts';
 import type { ToolOperation } from './tool-operation.ts';
 import {
   type FieldType,
@@ -129,7 +129,7 @@ function isToolOperation(name: string): name is ToolOperation {
 function toolOf(operation: ToolOperation): Tool {
   const spec: OperationSpec & { tool: ToolSpec } = operations[operation];
   const { name, title, description, example, destructive, idempotent } = spec.tool;
-  const body = bodyOf(operation);
+  const body = toolBodyOf(operation);
   const full = inputSchemaOf(body, settledFields[operation]);
   const published = publishedFields[operation];
   const fields = fieldTypesOf(body);

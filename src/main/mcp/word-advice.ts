@@ -2,7 +2,7 @@
  * Suggests calls to a client that searches by words: puts matching names into a call that the tools take. It searches
  * only the vocabulary and the stored facts with one of the words in them.
  */
-import { perform, type ToolRun } from './tool-run.ts';
+import { perform, type ToolContext } from './tool-run.ts';
 import type { ToolArguments } from './tool-input.ts';
 
 /** Fields in which clients write what they search for. */
@@ -58,7 +58,7 @@ interface Place {
  * `predicates`. `others`: further arguments, which the tool takes.
  */
 export async function callForWords(
-  run: ToolRun,
+  run: ToolContext,
   text: string,
   others: ToolArguments = {},
 ): Promise<{ readonly tool: string; readonly call: ToolArguments }> {

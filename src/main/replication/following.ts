@@ -31,7 +31,7 @@ interface FollowingHost {
 }
 
 /** Runs a follower until it is closed. */
-export class Following {
+export class FollowerLoop {
   readonly #follower: Follower;
   readonly #host: FollowingHost;
   readonly #ending = new AbortController();
@@ -95,7 +95,7 @@ interface Patience {
   readonly silenceMs: number;
 }
 
-const usualPatience: Patience = { answerMs: 15_000, snapshotMs: 300_000, silenceMs: 30_000 };
+const defaultPatience: Patience = { answerMs: 15_000, snapshotMs: 300_000, silenceMs: 30_000 };
 
 /**
  * Connects to the leader over HTTP. `signal` aborts everything.
@@ -107,7 +107,7 @@ const usualPatience: Patience = { answerMs: 15_000, snapshotMs: 300_000, silence
 function connectToLeader(
   leader: LeaderAddress,
   signal: AbortSignal,
-  patience: Patience = usualPatience,
+  patience: Patience = defaultPatience,
 ): LeaderConnection {
   const base = leader.url.replace(/\/+$/, '');
   const named = `follower=${encodeURIComponent(leader.follower)}`;

@@ -35,11 +35,11 @@ import type { Activity } from '../http/activity.ts';
 import { createHttpApp, type HttpApp } from '../http/app.ts';
 import {
   callerFor,
-  checkedPlace,
+  checkedSpace,
   databaseNotFound,
-  namedPlace,
+  namedSpace,
   requireCovered,
-  requireSamePlace,
+  requireSameSpace,
 } from '../http/caller.ts';
 import { bundlePath } from '../http/files.ts';
 import type { ServicePhase } from '../http/host.ts';
@@ -51,12 +51,12 @@ import { createLanguageModel, type ProviderCall } from '../llm/create-language-m
 import type { Language } from '../llm/language.ts';
 import { pause } from '../llm/pause.ts';
 import { KnownAgents } from '../mcp/agents.ts';
-import { KeptSessions } from '../mcp/session-store.ts';
+import { SessionStore } from '../mcp/session-store.ts';
 import { knowledgeSurfaceWith } from '../mcp/knowledge-surface.ts';
 import { mountMcp } from '../mcp/mount.ts';
 import type { McpSurface } from '../mcp/surface.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
-import { Following } from '../replication/following.ts';
+import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
 import { heldFolder, listenFailure, openFailure } from '../base/start-failure.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
@@ -65,7 +65,7 @@ import { createMetrics, type Metrics, noTraffic } from '../telemetry/metrics.ts'
 import { MetricsHistory } from '../telemetry/metrics-history.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
-export { usualQuietMs } from './warm-up.ts';
+export { defaultQuietMs } from './warm-up.ts';
 
 export interface Service {
   /** Its address on this machine, such as `http://127.0.0.1:9300`. */
@@ -116,7 +116,7 @@ interface EndLimits {
   readonly allMs: number;
 }
 
-const usualEnd: EndLimits = {
+const defaultEndLimits: EndLimits = {
   finishMs: 5000,
   cancelMs: 1500,
   disconnectMs: 1000,
@@ -124,8 +124,8 @@ const usualEnd: EndLimits = {
   allMs: 9700,
 };
 
-const usualKeystorePollMs = 5000;
-const usualPollIntervalMs = 5000;
+const defaultKeystorePollMs = 5000;
+const defaultPollIntervalMs = 5000;
 
 /**
  * Resolves when the service is ready, or for a follower when it has begun to follow. Refuses with a StartRefusal that
@@ -158,14 +158,14 @@ class RunningService implements Service, ServiceState {
   readonly #keystorePollMs: number;
   readonly #endLimits: EndLimits;
   readonly #mcpSurface: { readonly surface: McpSurface };
-  readonly #keptSessions = new KeptSessions();
+  readonly #sessionStore = new SessionStore();
   readonly #metricsHistory = new MetricsHistory(() => this.#metrics.text());
   readonly #clock: { readonly clock?: Clock };
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
   /** null: this service leads, or is starting. */
-  #following: Following | null = null;
+  #following: FollowerLoop | null = null;
   #phase: ServicePhase = 'starting';
   #closing: Promise<void> | null = null;
   readonly #ending = new AbortController();
@@ -177,8 +177,8 @@ class RunningService implements Service, ServiceState {
 
   /** `isOfProcess`: it is the only service of the process, and measures the process too. */
   constructor(config: Config, options: ServiceOptions, isOfProcess = true) {
-    const { log, checkOutputs = false, endLimits = usualEnd } = options;
-    const { keystorePollMs = usualKeystorePollMs } = options;
+    const { log, checkOutputs = false, endLimits = defaultEndLimits } = options;
+    const { keystorePollMs = defaultKeystorePollMs } = options;
     this.#config = config;
     this.#endLimits = endLimits;
     this.#mcpSurface = { surface: options.mcpSurface ?? knowledgeSurfaceWith(config.mcpTools) };
@@ -342,7 +342,7 @@ class RunningService implements Service, ServiceState {
         admitTry: (address) => this.authentication.admitTry(address),
       },
       [
-        (app) => mountMcp(app, mcp, { kept: this.#keptSessions, ...this.#mcpSurface }),
+        (app) => mountMcp(app, mcp, { store: this.#sessionStore, ...this.#mcpSurface }),
         (app, bodies) => mountA2a(app, this.#a2aHost(mcp), bodies),
       ],
     );
@@ -447,7 +447,7 @@ class RunningService implements Service, ServiceState {
   /** Opens the journals that the service stores beside the log. */
   async #openJournals(engine: Engine): Promise<void> {
     await Promise.all([
-      this.#keptSessions.open(engine),
+      this.#sessionStore.open(engine),
       this.agents.open(engine),
       this.#metricsHistory.open(engine.journal('metrics-history')),
     ]);
@@ -456,8 +456,8 @@ class RunningService implements Service, ServiceState {
   /** Ready once there is something to serve. */
   #follow(engine: Engine, leaderUrl: string): void {
     const { replicationApiKey: apiKey, replicationPollIntervalMs } = this.#config;
-    const pollIntervalMs = replicationPollIntervalMs ?? usualPollIntervalMs;
-    this.#following = new Following(
+    const pollIntervalMs = replicationPollIntervalMs ?? defaultPollIntervalMs;
+    this.#following = new FollowerLoop(
       engine,
       { leaderUrl, apiKey, pollIntervalMs, port: this.port },
       {
@@ -540,12 +540,12 @@ class RunningService implements Service, ServiceState {
       proofAppFile: this.#installation.proofAppFile,
       workbenchOf: ({ peer }) => (peer !== undefined && isLoopbackAddress(peer) ? this.address : null),
       callerOf: (request, bound) => {
-        const named = bound ?? namedPlace(request);
+        const named = bound ?? namedSpace(request);
         const { database, tenant } = named;
         const identity = present(request.identity, 'the credential was looked at');
         requireCovered(identity, { database, tenant: tenant ?? 'default' });
-        const place = checkedPlace(named, false);
-        if (bound !== undefined) requireSamePlace(namedPlace(request), bound);
+        const place = checkedSpace(named, false);
+        if (bound !== undefined) requireSameSpace(namedSpace(request), bound);
         if (!this.engine.hasDatabase(place.database)) throw databaseNotFound(place.database);
         return callerFor(request, place, neverAborted);
       },

@@ -14,9 +14,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Milliseconds between two requests, in which other work runs. */
 const betweenMs = 1;
 /** Milliseconds without a call before warming up begins: a user who has just started the service asks first. */
-export const usualQuietMs = 1000;
+export const defaultQuietMs = 1000;
 /** Milliseconds after which it is given up: a service that is busy all the time warms up by itself. */
-const mostMs = 300_000;
+const maxMs = 300_000;
 
 /** What tells whether the service may be disturbed. */
 interface Warming {
@@ -42,7 +42,7 @@ export async function warmUp(
   { activity, signal, quietMs }: Warming,
   open: () => Promise<Rehearsal>,
 ): Promise<boolean> {
-  const until = performance.now() + mostMs;
+  const until = performance.now() + maxMs;
   let started = -1;
   const mayGoOn = async (): Promise<boolean> => {
     await pause(betweenMs);

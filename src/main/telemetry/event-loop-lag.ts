@@ -37,7 +37,7 @@ export function watchLag(observe: (lag: number) => void): LagWatch {
     observe(lag);
   }, everyMs).unref();
   return {
-    summary: () => summaryOf(lags, lags[(looks - 1) % remembered] ?? 0),
+    summary: () => lagSummaryOf(lags, lags[(looks - 1) % remembered] ?? 0),
     stop: () => clearInterval(timer),
   };
 }
@@ -45,7 +45,7 @@ export function watchLag(observe: (lag: number) => void): LagWatch {
 /**
  * The summary of these values, in any order; a percentile is the least value with that share of values at or below it.
  */
-export function summaryOf(values: readonly number[], last: number): LagSummary {
+export function lagSummaryOf(values: readonly number[], last: number): LagSummary {
   const sorted = values.toSorted((one, other) => one - other);
   const count = Math.max(1, sorted.length);
   const percentile = (part: number): number => sorted[Math.ceil(part * sorted.length) - 1] ?? 0;

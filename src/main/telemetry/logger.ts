@@ -60,7 +60,7 @@ export function standardErrorWriter(): (line: string) => void {
 }
 
 /** Maximum number of characters that wait for the end of a turn. */
-const mostWaiting = 65_536;
+const maxWaiting = 65_536;
 
 /**
  * Collects lines and passes them on together, in order: at the end of the turn, at the end of the process, or sooner.
@@ -81,7 +81,7 @@ export function inTurns(write: (lines: string) => void): (line: string) => void 
   process.on('exit', give);
   return (line) => {
     waiting += line;
-    if (waiting.length > mostWaiting) give();
+    if (waiting.length > maxWaiting) give();
     if (isDue) return;
     isDue = true;
     setImmediate(endTurn);

@@ -9,9 +9,9 @@ import type { Journal } from '../../engine/index.ts';
 
 /** Milliseconds between two readings, and for which they are stored. */
 export const readingEveryMs = 5 * 60_000;
-const keptMs = 24 * 3_600_000;
+const maxAgeMs = 24 * 3_600_000;
 /** A process that restarts over and over takes a reading each time. */
-const mostReadings = 600;
+const maxReadings = 600;
 
 /** The stored series, and the stored labels of each. */
 const kept: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
@@ -100,8 +100,8 @@ export class MetricsHistory {
   }
 
   #forgetOld(): void {
-    const since = this.#now() - keptMs;
-    this.#readings = this.#readings.filter(({ at }) => at >= since).slice(-mostReadings);
+    const since = this.#now() - maxAgeMs;
+    this.#readings = this.#readings.filter(({ at }) => at >= since).slice(-maxReadings);
   }
 }
 

@@ -36,7 +36,7 @@ export function oidOf(node: Asn1 | undefined): string {
 }
 
 /** A non-negative integer; Infinity if it has too many digits for a count. */
-export function countOf(node: Asn1 | undefined): number {
+export function integerOf(node: Asn1 | undefined): number {
   if (node === undefined || typeof node.value !== 'string' || node.type !== forge.asn1.Type.INTEGER)
     throw misshapen();
   const bytes = Buffer.from(node.value, 'latin1');

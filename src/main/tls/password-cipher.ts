@@ -11,7 +11,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import forge from 'node-forge';
 import { Slices } from '../../engine/index.ts';
-import { type Asn1, bytesOf, childrenOf, countOf, oidOf } from './asn1.ts';
+import { type Asn1, bytesOf, childrenOf, integerOf, oidOf } from './asn1.ts';
 import { KeystoreProblem, wrongPassword } from './keystore.ts';
 
 /** Rounds that a whole file may ask for; Java uses 10,000 for each part of it, OpenSSL 2,048. */
@@ -95,7 +95,7 @@ export async function decryptContent(
   const cipher = oldCiphers[oid];
   if (cipher === undefined) throw unknownAlgorithm('cipher', oid);
   const [salt, count] = childrenOf(parameters, 2);
-  const rounds = takeRounds(key, countOf(count), 2);
+  const rounds = takeRounds(key, integerOf(count), 2);
   const derive = (purpose: number, length: number): Promise<Buffer> =>
     deriveWide(sha1, key.wide, bytesOf(salt), purpose, rounds, length);
   return unlocked(cipher.decrypt, await derive(1, cipher.keyBytes), await derive(2, 8), content);
@@ -108,7 +108,7 @@ export async function isAuthentic(macData: Asn1, content: Buffer, key: FileKey):
   const oid = oidOf(childrenOf(algorithm, 1, 2)[0]);
   const of = hashes[oid];
   if (of === undefined) throw unknownAlgorithm('checksum', oid);
-  const rounds = takeRounds(key, count === undefined ? 1 : countOf(count), 1);
+  const rounds = takeRounds(key, count === undefined ? 1 : integerOf(count), 1);
   const macKey = await deriveWide(of, key.wide, bytesOf(salt), 3, rounds, of.bytes);
   const actual = createHmac(of.name, macKey).update(content).digest();
   const given = bytesOf(expected);
@@ -128,7 +128,7 @@ async function decryptModern(parameters: Asn1 | undefined, content: Buffer, key:
   const oid = named === undefined ? null : oidOf(childrenOf(named, 1, 2)[0]);
   const of = oid === null ? sha1 : hashes[oid];
   if (of === undefined) throw unknownAlgorithm('key derivation', oid ?? '');
-  const rounds = takeRounds(key, countOf(count), 1);
+  const rounds = takeRounds(key, integerOf(count), 1);
   const derived = await deriveText(key.text, bytesOf(salt), rounds, cipher.keyBytes, of.name);
   return unlocked(cipher.decrypt, derived, bytesOf(iv), content);
 }

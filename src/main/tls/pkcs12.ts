@@ -9,7 +9,7 @@ import {
   type Asn1,
   bytesOf,
   childrenOf,
-  countOf,
+  integerOf,
   derOf,
   misshapen,
   oidOf,
@@ -34,7 +34,7 @@ const many = Number.POSITIVE_INFINITY;
 /** Reads a PKCS12 file. Rejects with a KeystoreProblem. */
 export async function openPkcs12(bytes: Buffer, password: string): Promise<Keystore> {
   const [version, content, macData] = childrenOf(parseAsn1(bytes), 2, 3);
-  if (countOf(version) !== 3) throw misshapen();
+  if (integerOf(version) !== 3) throw misshapen();
   const [contentId, wrapped] = childrenOf(content, 2);
   if (oidOf(contentId) !== dataId)
     throw new KeystoreProblem('file', 'which is locked by a key and not by a password, as none here can be');

@@ -11,7 +11,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CsvError, type Options, Parser } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import { Slices } from '../../engine/index.ts';
-import { factItem, type Item, type Items, problemItem } from './items.ts';
+import { factItem, type ImportItem, type ImportItems, problemItem } from './items.ts';
 import { type Line, maxLineBytes, readLines } from './lines.ts';
 
 export interface CsvOptions {
@@ -22,15 +22,16 @@ export interface CsvOptions {
 }
 
 /** Reads the records of a file as facts. */
-export async function* readCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOptions): Items {
+export async function* readCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOptions): ImportItems {
   const reader = new RecordReader(options.separator);
-  const itemsOf = (records: readonly CsvRecord[]): Item[] => records.map((record) => itemOf(record, options));
+  const itemsOf = (records: readonly CsvRecord[]): ImportItem[] =>
+    records.map((record) => itemOf(record, options));
   for await (const lines of readLines(chunks))
     for await (const records of reader.take(lines)) yield itemsOf(records);
   for await (const records of reader.end()) yield itemsOf(records);
 }
 
-function itemOf({ line, fields, problem, size }: CsvRecord, { predicate, scope }: CsvOptions): Item {
+function itemOf({ line, fields, problem, size }: CsvRecord, { predicate, scope }: CsvOptions): ImportItem {
   if (problem !== null) return problemItem(line, problem);
   const [first = '', ...rest] = fields;
   const parts = predicate === null ? { predicate: first, args: rest } : { predicate, args: fields };

@@ -6,13 +6,13 @@
  * statement longer than the maximum length of a line is given up.
  */
 import { parseProgram, type Statement } from '../../engine/index.ts';
-import { factItem, type Item, type Items, problemItem } from './items.ts';
+import { factItem, type ImportItem, type ImportItems, problemItem } from './items.ts';
 import { maxLineBytes, readLines } from './lines.ts';
 
 const pieceLength = 64 * 1024;
 
 /** Reads the statements of a file. */
-export async function* readDatalog(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
+export async function* readDatalog(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
   const reader = new StatementReader(scope);
   for await (const lines of readLines(chunks)) {
     for (const { number, text, problem } of lines) {
@@ -32,7 +32,7 @@ class StatementReader {
   #first = 1;
   /** The length at which the held text is parsed. */
   #enough = pieceLength;
-  #problems: Item[] = [];
+  #problems: ImportItem[] = [];
 
   constructor(scope: string | null) {
     this.#scope = scope;
@@ -42,17 +42,17 @@ class StatementReader {
     this.#problems.push(problemItem(line, problem));
   }
 
-  take(text: string): Item[] {
+  take(text: string): ImportItem[] {
     this.#lines.push(text);
     this.#length += text.length + 1;
     return this.#length < this.#enough ? [] : this.#parse(false);
   }
 
-  end(): Item[] {
+  end(): ImportItem[] {
     return this.#parse(true);
   }
 
-  #parse(isAll: boolean): Item[] {
+  #parse(isAll: boolean): ImportItem[] {
     const text = this.#lines.join('\n') + (isAll ? '' : '\n');
     const { statements, errors } = parseProgram(text, { maxErrors: Number.POSITIVE_INFINITY });
     const certain = isAll ? text.length : certainEnd(text, statements);
@@ -114,7 +114,7 @@ function linesFrom(text: string, first: number): (offset: number) => number {
   };
 }
 
-function itemOf(statement: Statement, line: number, scope: string | null): Item {
+function itemOf(statement: Statement, line: number, scope: string | null): ImportItem {
   const size = statement.span.end - statement.span.start;
   if (statement.kind === 'fact') {
     const { predicate, args, negated } = statement.atom;

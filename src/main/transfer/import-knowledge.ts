@@ -19,7 +19,7 @@ import { requireRuleChange } from '../base/identity.ts';
 import type { Upload } from '../base/streams.ts';
 import { readCsv } from './csv.ts';
 import { readDatalog } from './datalog.ts';
-import type { Item, Items } from './items.ts';
+import type { ImportItem, ImportItems } from './items.ts';
 import { readNdjson } from './ndjson.ts';
 
 /**
@@ -51,7 +51,7 @@ function itemsOf(
   chunks: AsyncIterable<Uint8Array>,
   { scope, predicate }: ImportQuery,
   id: string,
-): Items {
+): ImportItems {
   switch (type) {
     case 'application/x-ndjson':
       return readNdjson(chunks, scope);
@@ -71,7 +71,7 @@ function itemsOf(
 }
 
 /** The module for triples takes a fortieth of a start to load, so it is loaded with the first import of triples. */
-async function* readLater(load: () => Promise<Items>): Items {
+async function* readLater(load: () => Promise<ImportItems>): ImportItems {
   yield* await load();
 }
 
@@ -82,11 +82,11 @@ const charactersInBatch = 4_000_000;
 /** Progress is reported after this many milliseconds, or this many items. */
 const toldAfterMs = 200;
 const toldAfterItems = 50_000;
-const longestMessage = 500;
+const maxMessageChars = 500;
 
 interface ImportRun {
   readonly import: Import;
-  readonly items: Items;
+  readonly items: ImportItems;
   readonly isDryRun: boolean;
   /** Throws an EngineError if the caller may not change rules. */
   requireRuleChange(): void;
@@ -131,7 +131,7 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
 /** Items read but not stored yet, and the totals so far. */
 class Tally {
   readonly #import: Import;
-  #batch: Item[] = [];
+  #batch: ImportItem[] = [];
   #characters = 0;
   readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
   readonly #errors: { line: number; message: string }[] = [];
@@ -141,7 +141,7 @@ class Tally {
   }
 
   /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule. */
-  take(item: Item): boolean {
+  take(item: ImportItem): boolean {
     if (item.what.kind === 'rule') return false;
     const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
     if (isFull) return false;
@@ -199,6 +199,6 @@ class Tally {
 
 /** The beginning of a message with a long quote; never cuts a surrogate pair in two. */
 function shortened(message: string): string {
-  if (message.length <= longestMessage) return message;
-  return `${message.slice(0, longestMessage).replace(/[\ud800-\udbff]$/, '')}…`;
+  if (message.length <= maxMessageChars) return message;
+  return `${message.slice(0, maxMessageChars).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -12,7 +12,7 @@ import {
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import type { ImportedFact } from '../../engine/contract/transfer.ts';
 
-export interface Item {
+export interface ImportItem {
   /** Counts from 1. */
   readonly line: number;
   /** Approximate number of characters. */
@@ -24,10 +24,10 @@ export interface Item {
 }
 
 /** Items in chunks, in the order of the file. */
-export type Items = AsyncIterable<readonly Item[]>;
+export type ImportItems = AsyncIterable<readonly ImportItem[]>;
 
 /** The item of a line that cannot be read. */
-export function problemItem(line: number, message: string): Item {
+export function problemItem(line: number, message: string): ImportItem {
   return { line, size: message.length, what: { kind: 'problem', message } };
 }
 
@@ -37,7 +37,7 @@ export function factItem(
   size: number,
   parts: { readonly predicate: string; readonly args: readonly string[]; readonly truthVal: boolean },
   scope: string | null,
-): Item {
+): ImportItem {
   const problem = problemOf(parts.predicate, parts.args);
   if (problem !== null) return problemItem(line, problem);
   return { line, size, what: { kind: 'fact', fact: bareFact(parts, scope) } };
@@ -76,13 +76,13 @@ function problemOf(predicate: string, args: readonly string[]): string | null {
 
 /** Names already validated: a file has few predicates and many lines. */
 const goodPredicates = new Set<string>();
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 
 /** Whether the name is a legal predicate of a fact. */
 function isPredicate(name: string): boolean {
   if (goodPredicates.has(name)) return true;
   if (predicateProblem(name) !== null || isBuiltinName(name)) return false;
-  if (goodPredicates.size === mostKnown) goodPredicates.clear();
+  if (goodPredicates.size === maxKnown) goodPredicates.clear();
   goodPredicates.add(name);
   return true;
 }

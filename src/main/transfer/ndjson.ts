@@ -3,7 +3,7 @@ import { plainFact } from '../../engine/contract/facts.ts';
 import { importedFactSchema, importedRuleSchema } from '../../engine/contract/transfer.ts';
 import { type Validated, validate } from '../../engine/contract/validation.ts';
 import { namesPrototype } from '../base/prototype-field.ts';
-import { type Item, type Items, problemItem } from './items.ts';
+import { type ImportItem, type ImportItems, problemItem } from './items.ts';
 import { type Line, readLines } from './lines.ts';
 
 const maxDepth = 64;
@@ -11,9 +11,9 @@ const maxDepth = 64;
 const longText = 64 * 1024;
 
 /** `scope` is for lines without one. */
-export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
+export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
   for await (const lines of readLines(chunks)) {
-    const items: Item[] = [];
+    const items: ImportItem[] = [];
     for (const line of lines) {
       const item = itemOf(line, scope);
       if (item !== null) items.push(item);
@@ -22,7 +22,7 @@ export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: stri
   }
 }
 
-function itemOf({ number, text, problem }: Line, scope: string | null): Item | null {
+function itemOf({ number, text, problem }: Line, scope: string | null): ImportItem | null {
   if (text === null) return problemItem(number, problem ?? '');
   if (text.trim() === '') return null;
   // Deep nesting also takes long to parse.
@@ -40,13 +40,13 @@ function itemOf({ number, text, problem }: Line, scope: string | null): Item | n
 }
 
 /** The item of a fact in the common form; else null. */
-function quickItem(line: number, size: number, value: object, scope: string | null): Item | null {
+function quickItem(line: number, size: number, value: object, scope: string | null): ImportItem | null {
   const fact = plainFact(value);
   if (fact === null) return null;
   return { line, size, what: { kind: 'fact', fact: inScope({ ...fact, ifGeneration: null }, scope) } };
 }
 
-function carefulItem(line: number, text: string, value: object, scope: string | null): Item {
+function carefulItem(line: number, text: string, value: object, scope: string | null): ImportItem {
   if (isTooDeep(text)) return tooDeep(line);
   if (namesPrototype(text)) return problemItem(line, '__proto__ cannot be the name of a field');
   const size = text.length;
@@ -60,7 +60,7 @@ function carefulItem(line: number, text: string, value: object, scope: string | 
   return { line, size, what: { kind: 'fact', fact: inScope(fact.value, scope) } };
 }
 
-function tooDeep(line: number): Item {
+function tooDeep(line: number): ImportItem {
   return problemItem(line, `the line nests deeper than ${maxDepth} levels`);
 }
 

@@ -9,7 +9,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { DataFactory, Parser, type ParserOptions, type Quad } from 'n3';
 import { Slices } from '../../engine/index.ts';
-import { factItem, type Item, type Items, problemItem } from './items.ts';
+import { factItem, type ImportItem, type ImportItems, problemItem } from './items.ts';
 import { type Line, maxLineBytes, readLines } from './lines.ts';
 
 /** A line may contain very many triples: characters fed, and items returned, at once. */
@@ -17,16 +17,16 @@ const charactersAtOnce = 64 * 1024;
 const itemsAtOnce = 1000;
 
 /** Prefixes kept after a statement that failed, the latest ones: the parser gets them anew each time. */
-const mostPrefixes = 200;
+const maxPrefixes = 200;
 
 /** Labels of blank nodes stay as they are. */
 const labelsKept = '_:';
 
 /** Reads N-Triples as facts. */
-export async function* readNTriples(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
+export async function* readNTriples(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
   const slices = new Slices(() => setImmediate());
   for await (const lines of readLines(chunks)) {
-    const items: Item[] = [];
+    const items: ImportItem[] = [];
     for (const { number, text, problem } of lines) {
       if (text === null) items.push(problemItem(number, problem ?? ''));
       else if (!/^\s*(?:#|$)/.test(text)) items.push(...itemsOfLine(number, text, scope));
@@ -36,7 +36,7 @@ export async function* readNTriples(chunks: AsyncIterable<Uint8Array>, scope: st
   }
 }
 
-function itemsOfLine(line: number, text: string, scope: string | null): Item[] {
+function itemsOfLine(line: number, text: string, scope: string | null): ImportItem[] {
   try {
     const parser = new Parser({ format: 'N-Triples', blankNodePrefix: labelsKept });
     return parser.parse(text).map((quad) => itemOf(quad, line, text.length, scope));
@@ -50,7 +50,7 @@ function itemOf(
   line: number,
   size: number,
   scope: string | null,
-): Item {
+): ImportItem {
   const args: string[] = [];
   for (const term of [subject, object]) {
     if (term.termType === 'BlankNode') args.push(`_:${term.value}`);
@@ -65,10 +65,10 @@ export async function* readTurtle(
   chunks: AsyncIterable<Uint8Array>,
   scope: string | null,
   nodes: string,
-): Items {
+): ImportItems {
   const reader = new TurtleReader(scope, nodes);
   const slices = new Slices(() => setImmediate());
-  const worked = async function* (steps: Iterable<void>): Items {
+  const worked = async function* (steps: Iterable<void>): ImportItems {
     for (const _step of steps) {
       if (reader.count >= itemsAtOnce) yield reader.items();
       if (slices.isOver) await slices.pause();
@@ -87,7 +87,7 @@ class TurtleReader {
   readonly #options: ParserOptions;
   readonly #prefixes = new Map<string, string>();
   #base: string | null = null;
-  #items: Item[] = [];
+  #items: ImportItem[] = [];
   /** null: no parser is active, and the next text begins a statement. */
   #source: EventEmitter | null = null;
   /** True in the rest of a statement that failed. */
@@ -108,7 +108,7 @@ class TurtleReader {
     return this.#items.length;
   }
 
-  items(): Item[] {
+  items(): ImportItem[] {
     const items = this.#items;
     this.#items = [];
     return items;
@@ -177,7 +177,7 @@ class TurtleReader {
         this.#fed = 0;
       },
     });
-    for (const [prefix, iri] of [...this.#prefixes].slice(-mostPrefixes))
+    for (const [prefix, iri] of [...this.#prefixes].slice(-maxPrefixes))
       source.emit('data', `@prefix ${prefix}: <${iri}> .\n`);
     return source;
   }
