@@ -73,7 +73,7 @@ export class Keys {
     const id = crypto.randomUUID();
     const report = await this.#write(caller, (time) => {
       if (isFirst && this.hasAdmin)
-        throw new EngineError('Conflict', 'the bootstrap was done: there is an admin key');
+        throw new EngineError('Conflict', 'the bootstrap is done: there is an admin key already');
       const expiresAt = lifeMs === null ? null : time + Math.max(1, Math.round(lifeMs));
       return { kind: 'createKey', key: { id, ...key, expiresAt } };
     });

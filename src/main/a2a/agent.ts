@@ -88,7 +88,7 @@ function textOf({ parts }: Message): string {
     if (content === undefined) throw new RequestMalformedError(`message.parts.${index} has no content`);
     if (content.$case !== 'text')
       throw new ContentTypeNotSupportedError(
-        `message.parts.${index} is no text: this agent reads text/plain alone`,
+        `message.parts.${index} is not text: this agent reads only text/plain`,
       );
     return content.value;
   });
@@ -122,7 +122,7 @@ function dataPart({ line, data }: ItemOutcome): Part {
   return { content, metadata: { line }, filename: '', mediaType: 'application/json' };
 }
 
-const noTaskText = 'there is no such task: every message is answered at once, and none becomes a task';
+const noTaskText = 'there is no such task: every message is answered at once and never becomes a task';
 
 function noTask(id: unknown): Promise<never> {
   return refused(
@@ -202,7 +202,7 @@ function forgotten({ status, atom, retracted, dependents, dependentsCount }: Ret
 
 function answered(question: string, { results }: Answer): string {
   const asked = shortened(question);
-  if (results.length === 0) return `${asked} nothing that is known makes it so`;
+  if (results.length === 0) return `${asked} does not follow from anything known`;
   const lines = results.slice(0, shownResults).map((result) => `  ${result}`);
   const more = results.length - lines.length;
   if (more > 0) lines.push(`  and ${more} more, in the data part`);

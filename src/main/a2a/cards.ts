@@ -52,7 +52,7 @@ const skills = [
     name: 'Ask with proof',
     description:
       'Finds all that is stored or follows, and proves each of the answers. Answers with {results, proof}, and with no ' +
-      'results where nothing that is known makes it so.',
+      'results if nothing known makes it so.',
     tags: ['questions', 'reasoning', 'proof'],
     examples: ['grandparent(?who, cal)?', 'parent(ann, ?child), not parent(?child, ?_)?'],
   },

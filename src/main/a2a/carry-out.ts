@@ -168,7 +168,7 @@ function failed({ line }: MessageItem, { code, message, members }: EngineError):
 function answersAreFull(limit: number): EngineError {
   return new EngineError(
     'PayloadTooLarge',
-    `the answers to this message have more than ${limit} characters already: ask this in another message`,
+    `the answers to this message already have more than ${limit} characters already: ask this in another message`,
   );
 }
 

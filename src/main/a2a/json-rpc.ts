@@ -137,7 +137,7 @@ function withoutInside(response: RpcResponse): RpcResponse {
   return errorResponse(
     response.id,
     codes.invalidParams,
-    'the parameters are not of the shape that the method takes',
+    'the parameters do not have the shape that the method takes',
   );
 }
 

@@ -72,13 +72,13 @@ export class Authentication {
     if (this.mode === 'disabled') return anonymous;
     const shown = presentedKey(headers);
     if (shown === null)
-      throw new EngineError('Unauthenticated', 'show the key as "Authorization: Bearer …" or "X-API-Key: …"');
+      throw new EngineError('Unauthenticated', 'send the key as "Authorization: Bearer …" or "X-API-Key: …"');
     const hash = hashOf(shown);
     if (this.#apiKeyHash !== null && timingSafeEqual(hash, this.#apiKeyHash)) return apiKeyAdmin;
     if (this.mode === 'legacy') throw invalidKey();
     const form = formOf(shown);
     if (form === 'mistyped')
-      throw new EngineError('Unauthenticated', 'the key is mistyped: its checksum does not fit');
+      throw new EngineError('Unauthenticated', 'the key is mistyped: its checksum is wrong');
     if (form === 'foreign') throw invalidKey();
     const key = this.#keys()
       .withPrefix(prefixOf(shown))
@@ -130,7 +130,7 @@ export class Authentication {
     this.#requireKeys();
     this.#tries.take(caller.peer ?? '');
     if (this.#keys().hasAdmin)
-      throw new EngineError('Conflict', 'the bootstrap was done: there is an admin key');
+      throw new EngineError('Conflict', 'the bootstrap is done: there is an admin key already');
     const { serviceAdminUser, serviceAdminPass } = this.#settings;
     const isUser = timingSafeEqual(hashOf(username), hashOf(serviceAdminUser));
     const isPassword = timingSafeEqual(hashOf(password), hashOf(serviceAdminPass));
@@ -140,7 +140,7 @@ export class Authentication {
     if (serviceAdminPass === defaultAdminPassword && !isNear)
       throw new EngineError(
         'Forbidden',
-        'the built-in password is taken from this machine alone: set SERVICE_ADMIN_PASS, or call from there',
+        'the built-in password works only on this machine: set SERVICE_ADMIN_PASS, or call from there',
       );
     const input = { role: 'admin', databases: [], tenants: [], description: 'bootstrap' } as const;
     return this.#create(caller, input, null, true);

@@ -143,7 +143,7 @@ export class Bridge {
   #takeRequest(message: JSONRPCRequest, bytes: number): void {
     const { id, method } = message;
     if (this.#pending.has(id))
-      return this.#refuse(id, codes.invalidRequest, 'a request of this id is being answered');
+      return this.#refuse(id, codes.invalidRequest, 'a request with this id is already in progress');
     if (this.#pending.size >= maxPending || this.#pendingBytes + bytes > maxPendingBytes)
       return this.#refuse(
         id,
@@ -174,7 +174,7 @@ export class Bridge {
         response = {
           jsonrpc: '2.0',
           id,
-          error: { code: codes.internal, message: 'corollary-mcp failed inside' },
+          error: { code: codes.internal, message: 'corollary-mcp failed internally' },
         };
       }
     }
@@ -247,7 +247,7 @@ export class Bridge {
     try {
       await link.notify(message);
     } catch (error) {
-      this.#parts.say(`a message without answer was not taken: ${(error as Error).message}`);
+      this.#parts.say(`a notification was not delivered: ${(error as Error).message}`);
       if (!(error instanceof RefusedRequest)) await link.check();
     }
   }
@@ -281,7 +281,7 @@ function unknownOutcome(): RefusedRequest {
   return new RefusedRequest({
     code: codes.unknownOutcome,
     message:
-      'The connection to Corollary broke while this was under way, and it may have been carried out or not: look ' +
+      'The connection to Corollary broke during this call, which may or may not have been carried out: check ' +
       'before you repeat it.',
   });
 }

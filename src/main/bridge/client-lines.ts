@@ -175,7 +175,7 @@ export class ClientLines {
     try {
       message = JSON.parse(line);
     } catch (error) {
-      const reason = error instanceof SyntaxError ? 'this line is no JSON' : String(error);
+      const reason = error instanceof SyntaxError ? 'this line is not JSON' : String(error);
       this.#refuse(null, parseError, `${reason}: a message is one line of JSON`);
       return;
     }
@@ -207,8 +207,8 @@ function isMessage(value: unknown): value is JSONRPCMessage {
 
 function wordsFor(value: unknown): string {
   return Array.isArray(value)
-    ? 'batches are not taken: send each message by itself'
-    : 'this is no JSON-RPC 2.0 message';
+    ? 'batches are not supported: send each message by itself'
+    : 'this is not a JSON-RPC 2.0 message';
 }
 
 function errorLine(id: RequestId | null, code: number, message: string): string {

@@ -51,7 +51,10 @@ export function sendFailureOf(error: unknown): NotTaken | Broken | RefusedReques
   if (error instanceof NotSent) return new NotTaken(error.message, { cause: error });
   if (error instanceof SdkHttpError) return failureOfStatus(error);
   if (error instanceof SdkError)
-    return new RefusedRequest({ code: codes.refused, message: 'what answers is not Corollary: see --url' });
+    return new RefusedRequest({
+      code: codes.refused,
+      message: 'the server that answers is not Corollary: see --url',
+    });
   const isOurs = error instanceof RangeError || error instanceof TypeError;
   if (isOurs)
     return new RefusedRequest({

@@ -58,6 +58,6 @@ function isReadiness(value: unknown): value is { subsystems: { engine: string } 
 
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof SyntaxError) return 'its answer is no JSON';
+  if (error instanceof SyntaxError) return 'its answer is not JSON';
   return error.name === 'TimeoutError' || error.name === 'AbortError' ? 'no answer in time' : error.message;
 }

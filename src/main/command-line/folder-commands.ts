@@ -174,7 +174,7 @@ async function convert(
   );
   return [
     `${converted[name]}: ${describe(contents)} in ${resolve(folder)}.`,
-    'Backups that were taken before need the key of then. What was removed may be on the disk until it is overwritten.',
+    'Backups that were taken before need the key of then. Removed data may stay on the disk until it is overwritten.',
   ];
 }
 

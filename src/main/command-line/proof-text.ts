@@ -28,7 +28,7 @@ export function proofText(proof: Proof): string[] {
     shown.add(step.id);
     for (const premise of step.premises.toReversed()) waiting.push({ id: premise, depth: next.depth + 1 });
   }
-  if (proof.truncated === true) lines.push('… the proof is longer than what is shown');
+  if (proof.truncated === true) lines.push('… the proof has further steps');
   return lines;
 }
 

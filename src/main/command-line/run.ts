@@ -72,7 +72,7 @@ async function ask(client: Client, command: ParsedCommand, terminal: Terminal): 
 async function tell(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const facts = statementsOf(await textOf(command, terminal)).map((statement) => {
     if (statement.kind === 'rule')
-      throw new UsageError(`this is a rule, which teach stores: ${renderRule(statement.rule)}`);
+      throw new UsageError(`this is a rule: store it with teach: ${renderRule(statement.rule)}`);
     const { predicate, args, negated } = statement.atom;
     return { predicate, args, truthVal: !negated, scope: command.scope };
   });
@@ -97,7 +97,7 @@ async function tell(client: Client, command: ParsedCommand, terminal: Terminal):
 async function teach(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const rules = statementsOf(await textOf(command, terminal)).map((statement) => {
     if (statement.kind === 'rule') return statement.rule;
-    throw new UsageError(`this is a fact, which tell stores: ${statement.atom.predicate}(…)`);
+    throw new UsageError(`this is a fact: store it with tell: ${statement.atom.predicate}(…)`);
   });
   const outcomes: RuleOutcome[] = [];
   for (const { head, body } of rules) {

@@ -55,7 +55,7 @@ export async function importFile(
     throw new UsageError('import needs one file, or - to read it from standard input');
   const names = Object.keys(typeOf) as FormatName[];
   const format = chosen(names, command.format, file === '-' ? null : file);
-  if (format === null) throw new UsageError(`say by --format what it is: ${names.join(', ')}`);
+  if (format === null) throw new UsageError(`name the format with --format: ${names.join(', ')}`);
   const { scope, predicate, dryRun } = command;
   const query = queryOf({ scope, predicate, dryRun: dryRun ? 'true' : null });
   const chunks = file === '-' ? terminal.input : await opened(file);
@@ -82,7 +82,8 @@ export async function exportFile(
   else await written(answer, output, terminal);
   terminal.progress(null);
   const omitted = Number(answer.trailers['x-omitted'] ?? 0);
-  if (omitted > 0) terminal.complain(`${omitted} facts and rules are left out: ${format} cannot hold them.`);
+  if (omitted > 0)
+    terminal.complain(`${omitted} facts and rules are left out: ${format} cannot represent them.`);
   return 0;
 }
 

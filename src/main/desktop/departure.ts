@@ -37,8 +37,8 @@ export function leavingQuestion(leaving: Leaving, agents: number): LeavingQuesti
   return {
     message: agents === 1 ? 'An agent is connected.' : `${agents} agents are connected.`,
     detail:
-      'Quitting ends the service for them too. Kept running, it stays in the tray, where it can be opened and ended.',
+      'Quitting ends the service for them too. If you keep it running, it stays in the tray, where you can open and quit it.',
     choices: ['keep', 'quit', 'stay'],
-    rememberLabel: leaving === 'close' ? 'Do so whenever the last window is closed' : null,
+    rememberLabel: leaving === 'close' ? 'Do this whenever the last window is closed' : null,
   };
 }

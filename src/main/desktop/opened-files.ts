@@ -34,10 +34,10 @@ export interface OpenedFile {
  */
 export async function readOpened(path: string): Promise<OpenedFile> {
   const name = basename(path);
-  if (!isOpenedFile(path)) throw new Error(`${name} is no file of facts and rules.`);
+  if (!isOpenedFile(path)) throw new Error(`${name} is not a file of facts and rules.`);
   // Checked before opening: opening a pipe would wait for its writer.
   const { size, isFile } = await looked(path);
-  if (!isFile) throw new Error(`${name} is no plain file.`);
+  if (!isFile) throw new Error(`${name} is not a plain file.`);
   if (size > maxOpenedBytes) throw new Error(`${name} is larger than 64 MiB: import it from the Facts view.`);
   return { name, bytes: new Uint8Array(await readFile(path)) };
 }

@@ -47,7 +47,7 @@ export function refusalQuestion(refusal: Refusal, { folder, isPortChosen }: Trie
         return {
           title,
           message: 'The port is taken by another program.',
-          detail: `${refusal.message}\n\nThe port was chosen in Settings. Another one is chosen by Corollary itself, and agents are to be told of it.`,
+          detail: `${refusal.message}\n\nThe port was chosen in Settings. Corollary can choose another one; agents must then be configured with it.`,
           waysOut: ['retry', 'any-port', 'quit'],
         };
       return {
@@ -94,7 +94,7 @@ export function lossQuestion(reason: string): RefusalQuestion {
   return {
     title: 'The service has stopped',
     message: 'The service has stopped unexpectedly.',
-    detail: `${reason}\n\nWhat was answered is stored. Starting again reads it back.`,
+    detail: `${reason}\n\nEverything that was answered is stored, and is there after a restart.`,
     waysOut: ['retry', 'quit'],
   };
 }

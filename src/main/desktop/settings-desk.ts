@@ -132,7 +132,7 @@ export class SettingsDesk {
   }
 
   async showRelease(): Promise<void> {
-    if (this.newer === null) throw new Error('No newer version is known of.');
+    if (this.newer === null) throw new Error('No newer version is known.');
     await system.openExternal(this.newer.page);
   }
 

@@ -43,7 +43,7 @@ export function readSettings(file: string, warn: (message: string) => void): Set
   try {
     return parseSettings(JSON.parse(text));
   } catch (error) {
-    warn(`${file} is not what was written there: ${String(error)}`);
+    warn(`${file} has unexpected contents: ${String(error)}`);
     return noSettings;
   }
 }

@@ -149,7 +149,7 @@ class Findings {
     const key = renderAtom(fact);
     const known = this.#facts.get(key);
     if (known === undefined && this.#facts.size >= maxFactsFound)
-      this.#discard(key, `of one text at most ${maxFactsFound} facts are kept: send it in parts`);
+      this.#discard(key, `at most ${maxFactsFound} facts are taken from one text: send it in parts`);
     else this.#facts.set(key, known === undefined ? fact : merged(known, fact));
   }
 
@@ -157,7 +157,7 @@ class Findings {
     const rule = readRule(text);
     if (typeof rule !== 'string') this.#discard(text, rule.reason);
     else if (this.#rules.size >= maxRulesFound && !this.#rules.has(rule))
-      this.#discard(rule, `of one text at most ${maxRulesFound} rules are kept: send it in parts`);
+      this.#discard(rule, `at most ${maxRulesFound} rules are taken from one text: send it in parts`);
     else this.#rules.add(rule);
   }
 

@@ -81,7 +81,7 @@ export function cutShort({ label }: Provider): ProviderFailure {
 
 /** The failure of an answer that the provider declined to give. */
 export function declined({ label }: Provider): ProviderFailure {
-  return failure('declined', `${label} declined to answer: its content filter holds the text back`);
+  return failure('declined', `${label} declined to answer: its content filter blocks the text`);
 }
 
 /** The meaning of an answer with an error status. `body` is only searched for signs. */
@@ -102,7 +102,7 @@ export function refusedWith(
   }
   if (status >= 500 || status === 408) return about('failed', 'later');
   if (status === 401 || status === 403 || /API_KEY_INVALID/.test(body)) return about(keyAdvice(provider));
-  if (status === 402) return about('wants the account to be paid for');
+  if (status === 402) return about('requires payment for the account');
   if (status === 413 || signsOfLength.test(body))
     return about(
       'finds the text too long: send it in smaller parts, or set LLM_MODEL to a model that takes more',

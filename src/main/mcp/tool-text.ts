@@ -55,7 +55,7 @@ export const toolTexts: Texts = {
   },
   recall: (content) => {
     const { facts, totalFacts, returned } = content;
-    if (returned === 0) return withHints(content, ['Nothing is remembered that fits.']);
+    if (returned === 0) return withHints(content, ['Nothing remembered fits.']);
     return withHints(content, [`${returned} of ${count(totalFacts, 'fact')}:`, ...facts.map(entryLine)]);
   },
   optimizeContext: (content) => {
@@ -69,7 +69,7 @@ export const toolTexts: Texts = {
     } = content;
     const aboutGoals = goals.map(goalLine);
     if (entries.length === 0 && omitted.length === 0)
-      return withHints(content, ['The window is empty: nothing that fits is known.', ...aboutGoals]);
+      return withHints(content, ['The window is empty: nothing known fits.', ...aboutGoals]);
     const lines = [
       ...aboutGoals,
       `${entries.length} of ${count(totalFactsAvailable, 'fact')}:`,

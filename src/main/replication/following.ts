@@ -184,12 +184,12 @@ function refusal(status: number): ReplicationError {
     return new ReplicationError('away', `the leader cannot answer now (${status})`);
   return new ReplicationError(
     'refused',
-    `what answers at LEADER_URL is no leader of this version (${status}): name the address of the leader itself`,
+    `the server at LEADER_URL is not a leader of this version (${status}): name the address of the leader itself`,
   );
 }
 
 function awayFor(error: unknown, isSilent: boolean): ReplicationError {
-  if (isSilent) return new ReplicationError('away', 'the leader keeps silent', { cause: error });
+  if (isSilent) return new ReplicationError('away', 'the leader does not respond', { cause: error });
   const code = codeOf(error) ?? codeOf((error as { cause?: unknown }).cause);
   const why =
     code === null ? 'the connection to the leader broke off' : `the leader cannot be reached (${code})`;

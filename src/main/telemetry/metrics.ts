@@ -247,11 +247,7 @@ const totals: readonly Series[] = [
     'Connections refused: too many',
     ({ traffic }) => traffic.refused,
   ],
-  [
-    'service_http_malformed_total',
-    'Requests that were no well-formed HTTP',
-    ({ traffic }) => traffic.malformed,
-  ],
+  ['service_http_malformed_total', 'Malformed requests', ({ traffic }) => traffic.malformed],
   ['service_http_received_bytes_total', 'Bytes received over HTTP', ({ traffic }) => traffic.bytesIn],
   ['service_http_sent_bytes_total', 'Bytes sent over HTTP', ({ traffic }) => traffic.bytesOut],
 ];
@@ -261,13 +257,13 @@ const readings: readonly Series[] = [
   ['service_rules', 'Rules now', ({ figures }) => figures.rules],
   ['service_databases', 'Databases now', ({ figures }) => figures.databases],
   ['service_tenants', 'Tenants of all databases now', ({ figures }) => figures.tenants],
+  ['service_derived_conclusions', 'Cached conclusions', ({ figures }) => figures.conclusions],
+  ['service_derived_bytes', 'Memory of cached conclusions', ({ figures }) => figures.derivedBytes],
   [
-    'service_derived_conclusions',
-    'Conclusions kept for later questions',
-    ({ figures }) => figures.conclusions,
+    'service_derived_budget_bytes',
+    'Maximum memory of cached conclusions',
+    ({ figures }) => figures.derivedBudgetBytes,
   ],
-  ['service_derived_bytes', 'Memory of what was derived and is kept', ({ figures }) => figures.derivedBytes],
-  ['service_derived_budget_bytes', 'Memory that this may take', ({ figures }) => figures.derivedBudgetBytes],
   ['service_transactions_open', 'Open transactions', ({ figures }) => figures.openTransactions],
   [
     'service_context_sessions',

@@ -188,7 +188,7 @@ class RecordReader {
   async #giveUp(open: HeldLines): Promise<void> {
     this.#open = null;
     this.#again = open;
-    await this.#bad(open.first, `${neverClosed}: what follows this line is read without it`);
+    await this.#bad(open.first, `${neverClosed}: the lines after it are read without it`);
   }
 
   async #good(line: number, fields: readonly string[], size: number): Promise<void> {
@@ -324,7 +324,7 @@ function wordingOf({ code }: CsvError): string {
     case 'CSV_INVALID_CLOSING_QUOTE':
       return 'after a closing quotation mark the field ends; within it a quotation mark is doubled';
     case 'INVALID_OPENING_QUOTE':
-      return 'a field with a quotation mark stands in quotation marks';
+      return 'a field that contains a quotation mark must be in quotation marks';
     case 'CSV_QUOTE_NOT_CLOSED':
       return neverClosed;
     default:

@@ -35,7 +35,7 @@ function itemOf({ number, text, problem }: Line, scope: string | null): ImportIt
     throw error;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return problemItem(number, 'a line is an object: a fact, or a rule with its text in rule');
+    return problemItem(number, 'a line must be an object: a fact, or a rule with its text in rule');
   return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
 }
 
