@@ -12,7 +12,7 @@ import { EngineError } from '../../engine/index.ts';
 import { standingHeaders } from './admission.ts';
 import { limits } from './limits.ts';
 import { problemBytes, problemOf, problemType } from './problem.ts';
-import { requestIdOf } from './request-log.ts';
+import { requestIdOf } from './request-id.ts';
 
 const lingerMs = 1000;
 const answered = new WeakSet<Socket>();

@@ -5,8 +5,6 @@
  * further lines, since creating one costs more than the line.
  */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { discardRest } from './body.ts';
 import type { HttpHost } from './host.ts';
 
@@ -124,10 +122,4 @@ function routeOf(request: FastifyRequest): string {
   const { url, config } = request.routeOptions;
   if ((config as { isStatic?: boolean }).isStatic === true) return 'static';
   return url ?? 'none';
-}
-
-/** The client's id if it is 1 to 128 printable ASCII characters, else a new one. */
-export function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-request-id'];
-  return typeof given === 'string' && /^[\x20-\x7e]{1,128}$/.test(given) ? given : randomUUID();
 }
