@@ -27,10 +27,7 @@ import { sendProblem } from './problem.ts';
 import { parseQuery } from './query-string.ts';
 import { requestIdOf } from './request-id.ts';
 import {} from './request-log.ts';
-import { requestIdOf } from './request-id.ts';
-import { logRequests, noteRequest } from './request-log.ts';
-import { requestIdOf } from './request-id.ts';
-import { RequestLog } from './request-log.ts';
+import { logRequests, noteRequest, RequestLog } from './request-log.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';
 
