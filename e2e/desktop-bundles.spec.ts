@@ -286,7 +286,7 @@ test('files are handed to the page to import, and others are refused in words', 
 
   await run.drive('emit', 'open-file', join(folder, 'script.sh'));
   const { args } = await run.until('dialog.showErrorBox');
-  expect(args).toEqual(['The file cannot be opened', 'script.sh is no file of facts and rules.']);
+  expect(args).toEqual(['The file cannot be opened', 'script.sh is not a file of facts and rules.']);
   expect(await taken()).toEqual([]);
   const facts = await fetch(new URL('/predicates', page.url), { headers: { 'x-tenant-id': 'default' } });
   expect(await facts.json()).toEqual({ predicates: [] });

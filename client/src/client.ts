@@ -1,8 +1,8 @@
 /**
  * The client: a method for every operation of the table, made by one loop over it.
  *
- * Arguments of the path come first, in its order; then the fields, where there are any; then options. What an operation
- * takes and answers is in `types.ts`, which is made from the contract as the table is.
+ * Path arguments come first, in the path's order; then the fields, if there are any; then options. `types.ts`,
+ * generated from the contract like the table, has the inputs and answers of operations.
  */
 import type { Operation } from './operation.ts';
 import { operations } from './operations.ts';
@@ -11,21 +11,22 @@ import { type AnyOptions, type Connection, type Parts, perform } from './request
 import { bytesOf, changesOf, linesOf } from './streams.ts';
 import type { ChangeEvent, Operations } from './types.ts';
 
-/** Whom to call, and as whom. */
+/** The service to call, and the credential. */
 export interface ClientOptions {
-  /** Where the service is; of a page that the service itself offers, its own origin. */
+  /** The address of the service; for a page of the service itself, its own origin. */
   url: string | URL;
-  /** Whose facts. */
+  /** The tenant whose facts are used. */
   tenant: string;
-  /** `default` where missing. */
+  /** `default` if missing. */
   database?: string | undefined;
-  /** Where the service wants one. */
+  /** The key, if the service requires one. */
   key?: string | undefined;
 }
 
-/** The operations of a service. Errors: CorollaryError; where a signal ended the call, its reason. */
+/** The operations of a service. They reject with CorollaryError or, if a signal ended the call, with its reason. */
 export type Client = Operations;
 
+/** Creates a client. */
 export function createClient({ url, tenant, database = 'default', key }: ClientOptions): Client {
   const connection: Connection = {
     origin: String(url).replace(/\/+$/, ''),

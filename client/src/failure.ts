@@ -1,13 +1,13 @@
 /**
- * Everything that can go wrong with a call, as one error: what the service answered, or that there was no answer.
+ * Every failure of a call as one error: a refusal of the service, or no answer at all.
  *
- * A call that its caller gave up is no such error: it rejects with the reason of the caller's signal.
+ * A call that its caller aborted rejects with the reason of the caller's signal instead.
  */
 import type { ProblemCode } from './types.ts';
 
 /**
- * `Unreachable`: no answer came, or it broke off. `TimedOut`: none came in the time that the caller gave it.
- * `Unreadable`: an answer that is not of this service, a proxy's for instance.
+ * `Unreachable`: no answer came, or it broke off. `TimedOut`: none came within the caller's time limit. `Unreadable`:
+ * the answer is not from this service, but from a proxy for instance.
  */
 export type FailureCode = ProblemCode | 'Unreachable' | 'TimedOut' | 'Unreadable';
 
@@ -20,19 +20,20 @@ export interface Complaint {
 /** The body of an error answer (RFC 9457), with members of the service's own, such as `leader` or `limit`. */
 export type Problem = Readonly<Record<string, unknown>>;
 
+/** A failed call. */
 export class CorollaryError extends Error {
-  /** To switch on. A service that is newer than this package may answer one that is not in the list. */
+  /** Switch on this code. A service newer than this package may return one that is not in the list. */
   readonly code: FailureCode;
-  /** Of HTTP; null: there was no answer. */
+  /** The HTTP status; null: no answer came. */
   readonly status: number | null;
   /** For people: what is wrong, and what to do. */
   readonly detail: string;
-  /** Finds the call in the service's log. */
+  /** Identifies the call in the service's log. */
   readonly requestId: string;
   readonly errors: readonly Complaint[];
-  /** After how many seconds to try again; null: the service did not say. */
+  /** Seconds after which to try again; null: the service did not say. */
   readonly retryAfterSeconds: number | null;
-  /** The whole answer; null where it was none of the service's. */
+  /** The whole answer; null if it was not one of the service. */
   readonly problem: Problem | null;
 
   constructor(
@@ -55,7 +56,7 @@ export class CorollaryError extends Error {
     this.problem = failure.problem ?? null;
     const errors = this.problem?.['errors'];
     this.errors = Array.isArray(errors) ? errors.filter(isComplaint) : [];
-    // A date, the header's other form, is not what the service sends.
+    // The service never sends a date, the header's other form.
     this.retryAfterSeconds = /^\d{1,9}$/.test(failure.retryAfter ?? '') ? Number(failure.retryAfter) : null;
   }
 }
@@ -64,11 +65,12 @@ function isComplaint(value: unknown): value is Complaint {
   return isObject(value) && typeof value['path'] === 'string' && typeof value['message'] === 'string';
 }
 
+/** Whether the value is an object, not an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The error for an answer that is no success. `body` is its parsed JSON, or null where it was none. */
+/** The error for an unsuccessful answer. `body` is its parsed JSON, or null if it was not JSON. */
 export function errorOfAnswer(
   status: number,
   body: unknown,

@@ -1,4 +1,4 @@
-/** The front door of the package. */
+/** The entry point of the package. */
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export { type Complaint, CorollaryError, type FailureCode, type Problem } from './failure.ts';
 export { operations } from './operations.ts';

@@ -1,36 +1,36 @@
-/** What can be said of a call beside its fields. */
+/** Options of a call, besides its fields. */
 
-/** Of every call. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call; it rejects with the signal's reason. A write may have happened all the same. */
+  /** Ends the call, which rejects with the signal's reason. A write may have happened all the same. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds until the answer is there; of a stream, until its next piece. Absent: as long as it takes. */
+  /** Milliseconds until the answer is complete; for a stream, until its next piece. Absent: no limit. */
   timeoutMs?: number | undefined;
-  /** 1 to 128 printable ASCII characters that stand in the service's log; made up where missing. */
+  /** 1 to 128 printable ASCII characters for the service's log; generated if missing. */
   requestId?: string | undefined;
 }
 
-/** Of what changes something. */
+/** Options of writes. */
 export interface WriteOptions extends CallOptions {
-  /** 1 to 255 visible ASCII characters: sent again within a day, the same call has its effect once. */
+  /** 1 to 255 visible ASCII characters. Sent again with the same key within a day, the call takes effect only once. */
   idempotencyKey?: string | undefined;
 }
 
-/** The transaction that the call is part of, by the id that `beginTransaction` answered. */
+/** The transaction of the call, by the id that `beginTransaction` returned. */
 export interface InTransaction {
   transaction: string;
 }
 
 export interface IfMatch {
-  /** The entity tag of the rule as it has to be, or `*`; PreconditionFailed where it is another by now. */
+  /** The entity tag that the rule must have, or `*`; PreconditionFailed if it has another one. */
   ifMatch?: string | undefined;
 }
 
-/** Of the stream of changes. */
+/** Options of the stream of changes. */
 export interface EventOptions extends CallOptions {
-  /** The `eventId` after which to begin; absent: with what happens from now on. */
+  /** The `eventId` after which to begin; absent: only new changes. */
   after?: string | undefined;
 }
 
-/** What is sent as a body of any length. Browsers send a stream over HTTP/2 alone: there, give a Blob. */
+/** A body of any length. Browsers send a stream only over HTTP/2: use a Blob there. */
 export type Upload = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array<ArrayBuffer>>;

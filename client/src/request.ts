@@ -1,21 +1,21 @@
 /**
- * One request and its answer, over `fetch`: the address and headers that the table says, and one error for whatever
- * goes wrong. What an operation means is not known here.
+ * One request and its answer, over `fetch`: the address and headers of the table, and one error for every failure. The
+ * module does not know what operations mean.
  *
- * Kept: who gave the call up gets the reason of their own signal back; everything else that ends a call badly is a
- * CorollaryError with the request id that was sent.
+ * A caller that aborts gets the reason of its own signal back; every other failure is a CorollaryError with the request
+ * id that was sent.
  */
 import { CorollaryError, errorOfAnswer, isObject } from './failure.ts';
 import type { Operation } from './operation.ts';
 import type { CallOptions, EventOptions, IfMatch, InTransaction, Upload, WriteOptions } from './options.ts';
 
-/** Whom to call, and as whom. */
+/** The service to call, and the credential. */
 export interface Connection {
-  /** The service's address without a slash at its end: http://127.0.0.1:9300 */
+  /** The service's address without a trailing slash, such as http://127.0.0.1:9300 */
   readonly origin: string;
   readonly database: string;
   readonly tenant: string;
-  /** null: the service wants none. */
+  /** null: the service needs none. */
   readonly key: string | null;
 }
 
@@ -24,11 +24,11 @@ export type AnyOptions = CallOptions &
   EventOptions &
   IfMatch &
   Partial<InTransaction> & {
-    /** Told once, when a stream began to answer. */
+    /** Called once, when a stream begins to answer. */
     onOpen?: () => void;
   };
 
-/** What a call sends: arguments of the path by name, parameters of the query string, and a body. */
+/** The parts of a call: arguments of the path by name, parameters of the query string, and a body. */
 export interface Parts {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -36,13 +36,13 @@ export interface Parts {
   readonly upload?: { readonly source: Upload; readonly type: string };
 }
 
-/** A name for one request that nobody else uses. `prefix` says where it is from. */
+/** A unique name for a request. `prefix` says where it comes from. */
 export function newRequestId(prefix: string): string {
   const bytes = crypto.getRandomValues(new Uint8Array(9));
   return `${prefix}-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The headers that every call carries. */
+/** The headers of every call. */
 export function headersOf(connection: Connection, requestId: string): Record<string, string> {
   return {
     'X-Database': connection.database,
@@ -52,7 +52,7 @@ export function headersOf(connection: Connection, requestId: string): Record<str
   };
 }
 
-/** The address of a call. Absent and null parameters are left out; a list is repeated. */
+/** The address of a call. Absent and null parameters are left out; a list becomes a repeated parameter. */
 export function addressOf(
   origin: string,
   { path }: Pick<Operation, 'path'>,
@@ -66,19 +66,19 @@ export function addressOf(
   return `${origin}${filled}${search.size === 0 ? '' : `?${search}`}`;
 }
 
-/** A call that is under way: its answer has begun, and can be read until the time is up that is given for each piece. */
+/** A running call: its answer has begun and can be read; each piece has its own time limit. */
 export interface Begun {
   readonly response: Response;
   readonly requestId: string;
-  /** Gives the answer its time anew. */
+  /** Restarts the time limit. */
   readonly extend: () => void;
-  /** To be called when nothing more is read. */
+  /** Call it when nothing more is read. */
   readonly end: () => void;
-  /** What to throw for an error of reading. */
+  /** Turns an error of reading into the one to throw. */
   readonly failureOf: (cause: unknown) => unknown;
 }
 
-/** Sends the call. Resolves when the answer has begun and is a success. */
+/** Sends the call. Resolves when a successful answer has begun. */
 export async function begin(
   connection: Connection,
   operation: Operation,
@@ -114,7 +114,7 @@ export async function begin(
   }
 }
 
-/** Not to be ready is an answer too, not a refusal. */
+/** Not being ready is an answer too, not a refusal. */
 function isReadiness({ path }: Operation, { status }: Response): boolean {
   return path === '/health/ready' && status === 503;
 }
@@ -141,12 +141,12 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // No JSON, and so no answer of the service: the status alone is told.
+    // Not JSON, so not an answer of the service: only the status is reported.
     return null;
   }
 }
 
-/** The caller's signal and the time that was given, as one signal. */
+/** The caller's signal and the time limit as one signal. */
 function patience(
   { signal, timeoutMs }: CallOptions,
   requestId: string,
@@ -182,7 +182,7 @@ function patience(
   };
 }
 
-/** A call that has one answer. */
+/** Makes a call with a single answer. */
 export async function perform(
   connection: Connection,
   operation: Operation,

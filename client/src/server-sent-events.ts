@@ -1,9 +1,9 @@
-/** Server-sent events from a stream of text, as the HTML standard reads them. */
+/** Parses server-sent events from a stream of text, according to the HTML standard. */
 
 export interface ServerSentEvent {
-  /** The last id seen on the stream; empty where there was none. */
+  /** The last id in the stream; empty if there was none. */
   readonly id: string;
-  /** `message` where the stream named no kind. */
+  /** `message` if the stream named no kind. */
   readonly kind: string;
   readonly data: string;
 }
@@ -13,7 +13,7 @@ export interface ServerSentEventReader {
   push(text: string): ServerSentEvent[];
 }
 
-/** Reads a stream piece by piece; pieces may end anywhere, between CR and LF too. */
+/** Creates a reader; pieces may end anywhere, also between CR and LF. */
 export function createServerSentEventReader(): ServerSentEventReader {
   let rest = '';
   let skipLineFeed = false;

@@ -1,8 +1,8 @@
 /**
- * Answers that come piece by piece, as async iterables: bytes, lines of JSON, changes.
+ * Streamed answers as async iterables: bytes, lines of JSON, changes.
  *
- * Kept: the call is made when iterating begins, and ended when it ends, however that is; a stream that breaks off throws,
- * so that no part is taken for the whole. Coming back after a break is left to the caller, who knows what was seen last.
+ * The call is made when iteration begins, and ended when it ends, in any way. A stream that breaks off throws, so that
+ * a part is never taken for the whole. Reconnecting is left to the caller, who knows what it has seen.
  */
 import { errorOfAnswer, CorollaryError, isObject } from './failure.ts';
 import type { Operation } from './operation.ts';
@@ -25,7 +25,7 @@ export async function* bytesOf(
       extend();
       const piece = await reader?.read();
       if (piece === undefined || piece.done) return;
-      // However long the caller takes with it is no fault of the service.
+      // The caller's own time with a piece does not count against the limit.
       end();
       yield piece.value;
     }
@@ -33,12 +33,15 @@ export async function* bytesOf(
     throw failureOf(cause);
   } finally {
     end();
-    // Nobody waits for the rest; where the stream has failed there is none.
+    // Nobody reads the rest; if the stream has failed, there is none.
     await reader?.cancel().catch(() => undefined);
   }
 }
 
-/** The lines of an answer, each parsed. Throws what a line says that went wrong, and where the last line is no end. */
+/**
+ * The lines of an answer, parsed. Throws the error that a line reports, and if the last line does not complete the
+ * answer.
+ */
 export async function* linesOf(
   connection: Connection,
   operation: Operation,
@@ -71,7 +74,7 @@ export async function* linesOf(
     });
 }
 
-/** The changes of a stream, together those that arrived together. Ends where the service ends it. */
+/** The changes of a stream, in batches as they arrived. Ends when the service ends it. */
 export async function* changesOf(
   connection: Connection,
   operation: Operation,

@@ -1,12 +1,10 @@
 /**
- * The agent behind `/a2a`, as the official SDK wants one: a message in, a message out, at once.
+ * The agent behind `/a2a`, in the interface of the official SDK: each message gets one message in answer, at once.
  *
- * There is no language model here and no conversation: a line says all that it means, so nothing is kept between two
- * messages, and there are neither tasks nor streams nor notifications. What asks for those is refused with the error that
- * the protocol has for it. Messages are those of revision 1.0; the SDK translates those of 0.3.
+ * There is no language model and no conversation: a line is complete in itself, so the agent keeps nothing between two
+ * messages. It has no tasks, streams or notifications, and refuses requests for them with the protocol's own errors.
+ * Messages are those of revision 1.0; the SDK translates revision 0.3.
  */
-import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { type AgentCard, type Message, type Part, Role, type SendMessageRequest } from '@a2a-js/sdk';
 import {
   A2AError,
@@ -17,13 +15,16 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { RetractOutcome } from '../../engine/contract/facts.ts';
+import type { Answer } from '../../engine/contract/inference.ts';
 import { type Caller, Slices } from '../../engine/index.ts';
 import type { A2aHost } from '../base/a2a-host.ts';
-import { answerText } from './answer-text.ts';
-import { carryOut, internalDetail, type Outcome } from './carry-out.ts';
+import { carryOut, internalDetail, type ItemOutcome } from './carry-out.ts';
 import { maxItems, readItems } from './lines.ts';
 
-/** What one request is answered with: made for it, since the caller is part of it. */
+/** Creates the agent that answers one request; the caller is part of it. */
 export function createAgent(host: A2aHost, caller: Caller, card: AgentCard): A2ARequestHandler {
   return {
     getAgentCard: () => Promise.resolve(card),
@@ -53,7 +54,7 @@ export function createAgent(host: A2aHost, caller: Caller, card: AgentCard): A2A
   };
 }
 
-/** Refuses, before anything is done, what is no message that could be carried out whole. */
+/** Refuses a message that could not be carried out whole, before anything is done. */
 async function answer(host: A2aHost, caller: Caller, request: SendMessageRequest): Promise<Message> {
   const message = accepted(request, caller);
   const slices = new Slices(() => setImmediate());
@@ -81,20 +82,20 @@ function accepted({ message, configuration, tenant }: SendMessageRequest, caller
   return message;
 }
 
-/** The text of all parts, each on lines of its own. */
+/** The text of all parts, each starting on a new line. */
 function textOf({ parts }: Message): string {
   const texts = parts.map(({ content }, index) => {
     if (content === undefined) throw new RequestMalformedError(`message.parts.${index} has no content`);
     if (content.$case !== 'text')
       throw new ContentTypeNotSupportedError(
-        `message.parts.${index} is no text: this agent reads text/plain alone`,
+        `message.parts.${index} is not text: this agent reads only text/plain`,
       );
     return content.value;
   });
   return texts.join('\n');
 }
 
-function answering({ contextId }: Message, outcomes: readonly Outcome[]): Message {
+function answering({ contextId }: Message, outcomes: readonly ItemOutcome[]): Message {
   return {
     messageId: randomUUID(),
     contextId: contextId === '' ? randomUUID() : contextId,
@@ -116,12 +117,12 @@ function textPart(text: string): Part {
   };
 }
 
-function dataPart({ line, data }: Outcome): Part {
+function dataPart({ line, data }: ItemOutcome): Part {
   const content = { $case: 'data', value: data } as const;
   return { content, metadata: { line }, filename: '', mediaType: 'application/json' };
 }
 
-const noTaskText = 'there is no such task: every message is answered at once, and none becomes a task';
+const noTaskText = 'there is no such task: every message is answered at once and never becomes a task';
 
 function noTask(id: unknown): Promise<never> {
   return refused(
@@ -131,7 +132,7 @@ function noTask(id: unknown): Promise<never> {
   );
 }
 
-/** Thrown at once: what has begun as a stream could not be answered as one message any more. */
+/** Throws synchronously: an answer that has begun as a stream can no longer be sent as one message. */
 function noStream(): never {
   throw new UnsupportedOperationError('there are no streams: every message is answered at once');
 }
@@ -142,4 +143,74 @@ function noNotifications(): Promise<never> {
 
 function refused(error: A2AError): Promise<never> {
   return Promise.reject(error);
+}
+
+/** Maximum number of answers written out for one question. */
+const shownResults = 50;
+
+/** No more outcomes are written out after this many characters. */
+const shownCharacters = 100_000;
+
+const shownOfQuestion = 200;
+
+/** The text part of an answer: one or more lines for each outcome, in order. No line break at the end; says what it leaves out. */
+function answerText(outcomes: readonly ItemOutcome[]): string {
+  const lines: string[] = [];
+  let characters = 0;
+  for (const [index, outcome] of outcomes.entries()) {
+    if (characters > shownCharacters) {
+      lines.push(`and ${outcomes.length - index} more, in the data parts`);
+      break;
+    }
+    const text = outcomeText(outcome);
+    characters += text.length;
+    lines.push(text);
+  }
+  return lines.join('\n');
+}
+
+function outcomeText({ line, ...outcome }: ItemOutcome): string {
+  switch (outcome.kind) {
+    case 'told':
+      return withHints(`${outcome.data.status}: ${outcome.data.atom}`, outcome.data);
+    case 'taught':
+      return withHints(`${outcome.data.status}: ${outcome.data.rule}`, outcome.data);
+    case 'forgotten':
+      return withHints(forgotten(outcome.data), outcome.data);
+    case 'untaught':
+      return `${outcome.data.status}: ${outcome.data.rule}`;
+    case 'answered':
+      return withHints(answered(outcome.question, outcome.data), outcome.data);
+    case 'unknown':
+      return `line ${line} was not understood: ${outcome.data.detail}`;
+    case 'failed':
+      return `line ${line} failed: ${outcome.data.code}: ${outcome.data.detail}`;
+  }
+}
+
+function withHints(text: string, { hints = [] }: { readonly hints?: string[] | undefined }): string {
+  return [text, ...hints.map((hint) => `  hint: ${hint}`)].join('\n');
+}
+
+function forgotten({ status, atom, retracted, dependents, dependentsCount }: RetractOutcome): string {
+  const first = `${status}: ${atom}${retracted > 1 ? ` (${retracted} facts)` : ''}`;
+  const lines = dependents.slice(0, shownResults).map((each) => `  no longer follows: ${each}`);
+  const more = dependentsCount - lines.length;
+  if (more > 0) lines.push(`  and ${more} more conclusions`);
+  return [first, ...lines].join('\n');
+}
+
+function answered(question: string, { results }: Answer): string {
+  const asked = shortened(question);
+  if (results.length === 0) return `${asked} does not follow from anything known`;
+  const lines = results.slice(0, shownResults).map((result) => `  ${result}`);
+  const more = results.length - lines.length;
+  if (more > 0) lines.push(`  and ${more} more, in the data part`);
+  return [`${asked} ${results.length} ${results.length === 1 ? 'answer' : 'answers'}`, ...lines].join('\n');
+}
+
+/** Never cuts a surrogate pair in two. */
+function shortened(question: string): string {
+  if (question.length <= shownOfQuestion) return question;
+  return `${question.slice(0, shownOfQuestion).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -1,7 +1,7 @@
 /**
- * The agent cards: who this is, what it can do and how it is reached, in the two revisions of A2A that are spoken.
+ * The agent cards: what the agent is, what it can do and how to reach it, in both supported revisions of A2A.
  *
- * A card holds nothing of the knowledge, so it needs no credential. Its address is that by which it was asked for.
+ * A card contains no knowledge, so it needs no credential. It gives the address by which the client asked for it.
  */
 import type { AgentCard, AgentSkill } from '@a2a-js/sdk';
 import type { LegacyRestTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
@@ -52,7 +52,7 @@ const skills = [
     name: 'Ask with proof',
     description:
       'Finds all that is stored or follows, and proves each of the answers. Answers with {results, proof}, and with no ' +
-      'results where nothing that is known makes it so.',
+      'results if nothing known makes it so.',
     tags: ['questions', 'reasoning', 'proof'],
     examples: ['grandparent(?who, cal)?', 'parent(ann, ?child), not parent(?child, ?_)?'],
   },
@@ -70,7 +70,7 @@ const skills = [
 const bearerScheme = 'An API key as a bearer token';
 const keyScheme = 'An API key in a header of its own';
 
-/** The card of revision 1.0, as the SDK has it; `AgentCard.toJSON` writes it. */
+/** Builds the card of revision 1.0 as the SDK's type; `AgentCard.toJSON` serializes it. */
 export function agentCard({ version, url, needsCredential }: CardFacts): AgentCard {
   const spoken = (protocolVersion: string) => ({
     url,
@@ -113,7 +113,7 @@ export function agentCard({ version, url, needsCredential }: CardFacts): AgentCa
   };
 }
 
-/** The card of revision 0.3. */
+/** Builds the card of revision 0.3. */
 export function earlierCard({ version, url, needsCredential }: CardFacts): EarlierCard {
   return {
     protocolVersion: '0.3.0',

@@ -1,8 +1,8 @@
 /**
- * What a message says, done in order: each item by the operation that an HTTP route runs for it.
+ * Carries out a message: runs its items in order, each by the operation that an HTTP route runs for it.
  *
- * An item that is refused takes nothing from the others: those before it stay done, those after it are done. What each
- * came to is plain JSON: the answer of `/tell`, `/teach`, `/ask` or `/retract`, or a `status` that says what went wrong.
+ * A refused item does not affect the others: those before it stay done, and those after it still run. Each outcome is
+ * plain JSON: the answer of `/tell`, `/teach`, `/ask` or `/retract`, or a `status` that says what went wrong.
  */
 import type { FactOutcome, RetractOutcome, RetractPatternOutcome } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
@@ -10,19 +10,19 @@ import { type Atom, isVariable, type Rule } from '../../engine/contract/language
 import type { RuleOutcome, RuleRetracted, StoredRule } from '../../engine/contract/rules.ts';
 import { type Caller, EngineError, renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
 import type { A2aHost } from '../base/a2a-host.ts';
-import type { Item } from './lines.ts';
+import type { MessageItem } from './lines.ts';
 
-/** Why an item was refused: a code of the problem table, its detail and what else belongs to it. */
-export interface Failure {
+/** Why an item was refused: a code of the problem table, its detail and its other fields. */
+export interface ItemFailure {
   readonly status: 'failed';
   readonly code: string;
   readonly detail: string;
 }
 
-/** What became of a rule that was to be forgotten; one that was not there is absent. */
+/** The outcome of forgetting a rule; `absent` if there was none. */
 type Untaught = { readonly rule: string } & (RuleRetracted | { readonly status: 'absent' });
 
-export type Outcome = { readonly line: number } & (
+export type ItemOutcome = { readonly line: number } & (
   | { readonly kind: 'told'; readonly data: FactOutcome }
   | { readonly kind: 'taught'; readonly data: RuleOutcome }
   | { readonly kind: 'forgotten'; readonly data: RetractOutcome }
@@ -32,28 +32,31 @@ export type Outcome = { readonly line: number } & (
       readonly kind: 'unknown';
       readonly data: { readonly status: 'not_understood'; readonly detail: string };
     }
-  | { readonly kind: 'failed'; readonly data: Failure }
+  | { readonly kind: 'failed'; readonly data: ItemFailure }
 );
 
 export const internalDetail = 'something went wrong inside; the log has more under the request id';
 
 /**
- * Characters of the answers to one message after which no more is asked. One answer may be longer: as with `/ask`, it is
- * whole.
+ * Once the answers to one message exceed this many characters, no further question is asked. A single answer may be
+ * longer: as with `/ask`, it is complete.
  */
 const maxAnswerCharacters = 16 * 1024 * 1024;
 
-/** Facts that follow one another and are told at once: they share the wait for the disk, and keep their order. */
+/** Maximum number of consecutive facts told in one call: they share one wait for the disk and keep their order. */
 const factsAtOnce = 256;
 
-/** One outcome for each item. Where the client goes away, what it told is still done, and nothing more is asked. */
+/**
+ * Returns one outcome for each item. If the client disconnects, what it told is still stored, but no further question
+ * is asked.
+ */
 export async function carryOut(
   host: A2aHost,
   caller: Caller,
-  items: readonly Item[],
+  items: readonly MessageItem[],
   limit = maxAnswerCharacters,
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+): Promise<ItemOutcome[]> {
+  const outcomes: ItemOutcome[] = [];
   let characters = 0;
   for (let at = 0; at < items.length; ) {
     const facts = factsFrom(items, at);
@@ -73,9 +76,9 @@ export async function carryOut(
   return outcomes;
 }
 
-/** The facts to tell that stand at `at` and right after it, so many as are told at once. */
-function factsFrom(items: readonly Item[], at: number): Item[] {
-  const facts: Item[] = [];
+/** The facts to tell from `at` onwards, at most `factsAtOnce`. */
+function factsFrom(items: readonly MessageItem[], at: number): MessageItem[] {
+  const facts: MessageItem[] = [];
   for (let next = at; next < items.length && facts.length < factsAtOnce; next++) {
     const item = items[next];
     if (item === undefined || item.kind !== 'tell') break;
@@ -84,12 +87,12 @@ function factsFrom(items: readonly Item[], at: number): Item[] {
   return facts;
 }
 
-async function attempt(host: A2aHost, caller: Caller, item: Item): Promise<Outcome> {
+async function attempt(host: A2aHost, caller: Caller, item: MessageItem): Promise<ItemOutcome> {
   try {
     return await perform(host, caller, item);
   } catch (error) {
     if (error instanceof EngineError) return failed(item, error);
-    // Cancelled: the client has gone, and reads nothing of this, or the service ends.
+    // Cancelled: the client has disconnected and will not read this, or the service is shutting down.
     if (error instanceof Error && error.name === 'AbortError')
       return failed(item, new EngineError('NotReady', 'the service is shutting down'));
     host.logger.error(
@@ -100,8 +103,8 @@ async function attempt(host: A2aHost, caller: Caller, item: Item): Promise<Outco
   }
 }
 
-/** The answers of the host are of the schemas that the operations table has for them. */
-async function perform(host: A2aHost, caller: Caller, item: Item): Promise<Outcome> {
+/** The host's answers satisfy the schemas of the operations table. */
+async function perform(host: A2aHost, caller: Caller, item: MessageItem): Promise<ItemOutcome> {
   const { line, kind } = item;
   switch (kind) {
     case 'tell': {
@@ -145,7 +148,7 @@ async function forget(host: A2aHost, caller: Caller, atom: Atom): Promise<Retrac
   return { ...found, atom: renderAtom(atom) };
 }
 
-/** The rule without scope that is the same, since what is taught here has none. */
+/** Looks for the same rule without a scope, since rules taught here have none. */
 async function unteach(host: A2aHost, caller: Caller, rule: Rule): Promise<Untaught> {
   const { rules } = (await host.perform('listRules', caller, {})) as {
     readonly rules: readonly StoredRule[];
@@ -158,18 +161,18 @@ async function unteach(host: A2aHost, caller: Caller, rule: Rule): Promise<Untau
   return { ...((await host.perform('deleteRule', caller, { params })) as RuleRetracted), rule: same.text };
 }
 
-function failed({ line }: Item, { code, message, members }: EngineError): Outcome {
+function failed({ line }: MessageItem, { code, message, members }: EngineError): ItemOutcome {
   return { line, kind: 'failed', data: { ...members, status: 'failed', code, detail: message } };
 }
 
 function answersAreFull(limit: number): EngineError {
   return new EngineError(
     'PayloadTooLarge',
-    `the answers to this message have more than ${limit} characters already: ask this in another message`,
+    `the answers to this message already have more than ${limit} characters already: ask this in another message`,
   );
 }
 
-/** About what the answer takes, without writing it. */
+/** Estimates the length of the answer without serializing it. */
 function charactersOf({ results, proof }: Answer): number {
   let characters = 0;
   for (const result of results) characters += 2 * result.length;

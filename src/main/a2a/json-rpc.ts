@@ -1,17 +1,18 @@
 /**
- * JSON-RPC at `/a2a`: which revision of A2A a request speaks, and its answer by the SDK's handler of that revision.
+ * JSON-RPC at `/a2a`: finds the revision of A2A that a request uses, and answers with the SDK's handler of that
+ * revision.
  *
- * The header A2A-Version names the revision. Without it the method does: their names differ, so a client of either is
- * answered, also one of 1.0 that forgot the header. The envelope is checked here, since the SDK's handlers call a
- * malformed one malformed parameters, and of the parameters they are given what is read (`params.ts`).
+ * The header A2A-Version names the revision. Without it the method name decides, since the names differ: clients of
+ * both revisions get an answer, even a 1.0 client that omits the header. The envelope is checked here because the SDK's
+ * handlers report a malformed one as malformed parameters. `readParams` passes on only the parameters that are read.
  */
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { VersionNotSupportedError } from '@a2a-js/sdk/errors';
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { internalDetail } from './carry-out.ts';
-import { readParams } from './params.ts';
+import { maxItems } from './lines.ts';
 
-/** The methods of each revision, those included that are refused with an error of their own. */
+/** The methods of each revision, including those that are refused with their own error. */
 const methods = {
   '0.3': new Set([
     'message/send',
@@ -44,7 +45,7 @@ type Revision = keyof typeof methods;
 
 type RpcId = string | number | null;
 
-export interface RpcResponse {
+interface RpcResponse {
   readonly jsonrpc: string;
   readonly id: RpcId;
   readonly result?: unknown;
@@ -64,7 +65,7 @@ export function parseError(message: string): RpcResponse {
   return errorResponse(null, codes.parseError, message);
 }
 
-/** The answer to a body. `version` is that of the header, null where it is missing. `agent` throws errors of A2A alone. */
+/** The answer to a body. `version` is the header's value, null if it is missing. `agent` throws only A2A errors. */
 export async function answerRpc(
   body: unknown,
   version: string | null,
@@ -95,7 +96,7 @@ interface RpcRequest {
   readonly params: unknown;
 }
 
-/** The request in a body, or what is wrong with it. */
+/** The request in a body, or a text that says what is wrong with it. */
 function requestOf(body: unknown): RpcRequest | string {
   if (Array.isArray(body)) return 'A2A has no batches: send one request';
   if (typeof body !== 'object' || body === null) return 'a JSON-RPC request is an object';
@@ -107,7 +108,7 @@ function requestOf(body: unknown): RpcRequest | string {
   return { id, method, params };
 }
 
-/** The id to answer with; null where there is none that can be read. */
+/** The id to answer with; null if none can be read. */
 function idOf(body: unknown): RpcId {
   const id = typeof body === 'object' && body !== null ? (body as { readonly id?: unknown }).id : null;
   return isId(id) ? id : null;
@@ -121,14 +122,14 @@ function revisionOf(method: string): Revision {
   return (methods['0.3'] as ReadonlySet<string>).has(method) ? '0.3' : '1.0';
 }
 
-/** A patch version makes no difference between two who speak. */
+/** Patch versions are compatible, so they are ignored. */
 function namedRevision(version: string): Revision | null {
   return (/^(0\.3|1\.0)(?:\.\d+)?$/.exec(version)?.[1] as Revision | undefined) ?? null;
 }
 
 /**
- * The agent has one internal error, in words of ours. Any other says that parameters were not of the shape that the SDK
- * reads, in words of its inside.
+ * The agent has one internal error, with a fixed text. Any other internal error means that the parameters did not have
+ * the shape that the SDK reads; its text comes from the SDK's internals and is replaced.
  */
 function withoutInside(response: RpcResponse): RpcResponse {
   const { code, message } = (response.error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
@@ -136,10 +137,89 @@ function withoutInside(response: RpcResponse): RpcResponse {
   return errorResponse(
     response.id,
     codes.invalidParams,
-    'the parameters are not of the shape that the method takes',
+    'the parameters do not have the shape that the method takes',
   );
 }
 
 function errorResponse(id: RpcId, code: number, message: string): RpcResponse {
   return { jsonrpc: '2.0', id, error: { code, message } };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns the parameters to hand on, or a text that says what is wrong with them. `userRole` is the revision's name for
+ * the user.
+ *
+ * The SDK never sees the other fields. It would turn any value into a text where it expects one, copy unused metadata
+ * of any length, and repeat what a client sent in warnings on the process's own output. Names and shapes are those of
+ * either revision; the SDK and the agent report what else is wrong.
+ */
+function readParams(
+  params: unknown,
+  userRole: 'user' | 'ROLE_USER',
+): { readonly params: unknown } | { readonly wrong: string } {
+  if (!isFields(params)) return { params };
+  const { message, configuration } = params;
+  const wrong = isFields(message) ? wrongIn(message) : null;
+  if (wrong !== null) return { wrong };
+  return {
+    params: {
+      ...only(params, ['id', 'taskId', 'tenant', 'pageSize']),
+      ...(message === undefined
+        ? {}
+        : { message: isFields(message) ? messageOf(message, userRole) : message }),
+      ...(isFields(configuration) ? { configuration: onlyWhether(configuration) } : {}),
+      ...onlyWhether(params),
+    },
+  };
+}
+
+function wrongIn(message: Fields): string | null {
+  for (const name of ['messageId', 'contextId', 'taskId'])
+    if (!isText(message[name])) return `message.${name} must be a text`;
+  const { parts } = message;
+  if (!Array.isArray(parts)) return null;
+  if (parts.length > maxItems) return `message.parts has at most ${maxItems} parts`;
+  const index = parts.findIndex((part: unknown) => isFields(part) && !isText(part['text']));
+  return index < 0 ? null : `message.parts.${index}.text must be a text`;
+}
+
+function messageOf(message: Fields, userRole: string): Fields {
+  const { parts, role } = message;
+  return {
+    ...only(message, ['messageId', 'contextId', 'taskId']),
+    // A client that uses the other revision's word still means the user.
+    role: role === 'user' || role === 'ROLE_USER' ? userRole : role,
+    parts: Array.isArray(parts)
+      ? parts.map((part: unknown) => (isFields(part) ? contentOf(part) : part))
+      : parts,
+  };
+}
+
+/** The part without its metadata. */
+function contentOf(part: Fields): Fields {
+  return only(part, ['kind', 'text', 'raw', 'url', 'data', 'file']);
+}
+
+/** Keeps only the fact that notifications are wanted. */
+function onlyWhether(fields: Fields): Fields {
+  const wishes = ['pushNotificationConfig', 'taskPushNotificationConfig'].filter((name) =>
+    isFields(fields[name]),
+  );
+  return Object.fromEntries(wishes.map((name) => [name, {}]));
+}
+
+function only(fields: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(
+    names.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]),
+  );
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
 }

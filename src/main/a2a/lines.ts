@@ -1,9 +1,9 @@
 /**
- * The text of a message, read line by line: what each line tells, teaches, asks or forgets.
+ * Parses the text of a message line by line: what each line tells, teaches, asks or forgets.
  *
- * A line counts only as a whole. One that is neither statements nor a question is natural language, which nobody here
- * reads: it becomes a reason that says how to write it. Nothing is carried out here, so that a message with too much in
- * it can be refused before anything of it was done.
+ * A line counts only as a whole. A line that is neither statements nor a question is natural language, which this agent
+ * does not read: it becomes a reason that says how to write it. Parsing carries nothing out, so a message with too many
+ * items is refused before anything is done.
  */
 import type { Atom, Literal, Rule } from '../../engine/contract/language.ts';
 import {
@@ -14,14 +14,14 @@ import {
   parseProgram,
 } from '../../engine/index.ts';
 
-/** Statements, questions and lines that are neither, in one message. */
+/** Maximum number of statements, questions and unreadable lines in one message. */
 export const maxItems = 10_000;
 
-/** UTF-16 units of a line: reading one holds the thread. */
+/** Maximum length of a line in UTF-16 code units: parsing a line blocks the thread. */
 export const maxLineUnits = 100_000;
 
-/** What is to be done for a line, or for one of several statements on it. `line` counts from 1. */
-export type Item = { readonly line: number } & (
+/** What to do for a line, or for one of several statements on it. `line` counts from 1. */
+export type MessageItem = { readonly line: number } & (
   | { readonly kind: 'tell'; readonly atom: Atom }
   | { readonly kind: 'teach'; readonly text: string }
   | { readonly kind: 'forget'; readonly atom: Atom }
@@ -30,9 +30,9 @@ export type Item = { readonly line: number } & (
   | { readonly kind: 'unknown'; readonly reason: string }
 );
 
-/** The items in the order of the text; null where there are more than `maxItems`. `breathe` lets everything else run. */
-export async function readItems(text: string, breathe: () => Promise<void>): Promise<Item[] | null> {
-  const items: Item[] = [];
+/** The items in the order of the text; null if there are more than `maxItems`. `breathe` yields to other work. */
+export async function readItems(text: string, breathe: () => Promise<void>): Promise<MessageItem[] | null> {
+  const items: MessageItem[] = [];
   for (const { written, line } of linesOf(text)) {
     await breathe();
     for (const item of itemsOf(written, line)) {
@@ -43,12 +43,12 @@ export async function readItems(text: string, breathe: () => Promise<void>): Pro
   return items;
 }
 
-/** The lines with something on them, without the white space around it. A line ends at LF, CR LF or a lone CR. */
+/** The non-empty lines, trimmed. A line ends at LF, CR LF or a lone CR. */
 function* linesOf(text: string): Generator<{ readonly written: string; readonly line: number }> {
   let line = 1;
   let start = 0;
   let isBlank = true;
-  // By units: a text of line breaks alone is not to take longer than another one.
+  // Counts code units, so that a text of line breaks alone takes no longer than any other.
   for (let at = 0; at <= text.length; at++) {
     const unit = at === text.length ? lineFeed : text.charCodeAt(at);
     if (unit !== lineFeed && unit !== carriageReturn) {
@@ -68,7 +68,7 @@ const lineFeed = 10;
 const carriageReturn = 13;
 const space = 32;
 
-function itemsOf(written: string, line: number): Item[] {
+function itemsOf(written: string, line: number): MessageItem[] {
   if (written.length > maxLineUnits)
     return [{ line, kind: 'unknown', reason: `it has more than ${maxLineUnits} characters` }];
   const forgotten = /^forget\s+(?=\S)/i.exec(written);
@@ -85,8 +85,8 @@ function itemsOf(written: string, line: number): Item[] {
   return [{ line, kind: 'unknown', reason: reasonOf(written) }];
 }
 
-/** What stands after the word: statements, or one atom with variables for all that it matches. */
-function forgettingOf(written: string, line: number): Item[] {
+/** What follows the word: statements, or one atom whose variables match everything to forget. */
+function forgettingOf(written: string, line: number): MessageItem[] {
   const statements = parseFreeTextLine(written);
   if (statements !== null)
     return statements.map((statement) =>
@@ -106,7 +106,7 @@ const howToWrite =
   'tell with a full stop, as in parent(ann, bob). or mortal(?x) :- human(?x). and ask with a question mark, as in ' +
   'parent(?x, bob)? and forget as in forget parent(ann, bob).';
 
-/** What keeps the line from being read. In what looks like natural language a place would only mislead. */
+/** Why the line cannot be read. For text that looks like natural language, a position would only mislead. */
 function reasonOf(written: string): string {
   const problem = written.includes('(') ? problemIn(written) : null;
   return problem === null ? howToWrite : `${problem}; ${howToWrite}`;

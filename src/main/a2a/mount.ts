@@ -1,8 +1,8 @@
 /**
- * The routes of A2A: a card for each revision at its well-known address, and `/a2a`, which both speak.
+ * The routes of A2A: a card for each revision at its well-known address, and `/a2a`, which serves both revisions.
  *
- * A request is refused by HTTP in the order of the contract, as any other. From its JSON on it is answered in JSON-RPC, with
- * status 200, errors too, as the protocol's clients want it.
+ * HTTP refuses a request in the order of the contract, like any other. Once the body has been parsed as JSON, all
+ * answers are JSON-RPC with status 200, errors included, as clients of the protocol expect.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -17,6 +17,7 @@ export const a2aPath = '/a2a';
 export const cardPath = '/.well-known/agent-card.json';
 export const earlierCardPath = '/.well-known/agent.json';
 
+/** Adds the routes of A2A. */
 export function mountA2a(app: FastifyInstance, host: A2aHost, bodies: JsonBodies): void {
   const card = (write: (facts: CardFacts) => unknown) => (request: FastifyRequest, reply: FastifyReply) =>
     sendCard(request, reply, write(cardFacts(host, request)));
@@ -37,10 +38,10 @@ function cardFacts(host: A2aHost, request: FastifyRequest): CardFacts {
   };
 }
 
-/** Host and port, and nothing that would lead elsewhere in an address. */
+/** Host and port only: nothing that would change the target of an address. */
 const plainHost = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Where the client has reached the service: the Host that it named, else the end of its connection. */
+/** The address that the client used: the Host header, else the local end of its connection. */
 function originOf(request: FastifyRequest): string {
   const { host = '' } = request.headers;
   if (plainHost.test(host)) return `${request.protocol}://${host}`;
@@ -48,7 +49,7 @@ function originOf(request: FastifyRequest): string {
   return `${request.protocol}://${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`;
 }
 
-/** So long a card may be used without asking again, in seconds. */
+/** How long clients may cache a card, in seconds. */
 const cardAgeSeconds = 60;
 
 function sendCard(request: FastifyRequest, reply: FastifyReply, card: unknown): FastifyReply {
@@ -87,7 +88,7 @@ function callerOf(host: A2aHost, request: FastifyRequest): Caller {
   return host.callerOf(request);
 }
 
-/** The revision that the client names in the header, or in the query as the protocol also has it; null: none. */
+/** The revision that the client names in the header or, as the protocol also allows, in the query; null: none. */
 function versionOf(request: FastifyRequest): string | null {
   const { searchParams } = new URL(request.url, 'http://localhost');
   for (const name of searchParams.keys())

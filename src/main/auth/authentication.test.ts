@@ -67,6 +67,6 @@ it('a credential that was never given holds nothing, and a key that is not one t
   const auth = await authentication();
   const place = { database: 'default', tenant: 'default' };
   expect(auth.holds({ credential: 'never-given', ...place })).toBe(false);
-  expect(() => auth.authenticate({})).toThrow('show the key');
-  expect(() => auth.authenticate({ 'x-api-key': ['a', 'b'] })).toThrow('show the key');
+  expect(() => auth.authenticate({})).toThrow('send the key');
+  expect(() => auth.authenticate({ 'x-api-key': ['a', 'b'] })).toThrow('send the key');
 });

@@ -1,10 +1,10 @@
 /**
- * Who calls, by the headers of a request; and how one becomes somebody: the bootstrap and keys.
+ * Authentication: identifies the caller by the headers of a request, and manages the bootstrap and the keys.
  *
- * There are three modes: off, one key for all (`API_KEY`), or keys with roles. `authenticate` is the one way from a
- * credential to an identity, and `holds` says whether an identity that was given out still stands. Secrets are
- * compared by their hashes in constant time, so that neither length nor content shows in the time a refusal takes,
- * and are never in an error, an identity, a record or a log line.
+ * There are three modes: off, one key for all (`API_KEY`), or keys with roles. `authenticate` is the only way from a
+ * credential to an identity, and `holds` says whether an identity is still valid. Secrets are compared by their hashes
+ * in constant time, so the time of a refusal reveals neither length nor content. No error, identity, record or log line
+ * contains a secret.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -33,19 +33,20 @@ export type AuthenticationSettings = Pick<
 
 export interface AuthenticationParts {
   readonly settings: AuthenticationSettings;
-  /** The keys there are. Refuses with NotReady until the log was read. */
+  /** The stored keys. Refuses with NotReady until the log has been read. */
   readonly keys: () => Engine['keys'];
-  /** Whether a peer's address is one of this machine alone. */
+  /** Whether the address of a peer belongs to this machine. */
   readonly isLoopback: (address: string) => boolean;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 }
 
-/** Whoever shows `API_KEY`. */
+/** The identity of every caller that presents `API_KEY`. */
 const apiKeyAdmin: Identity = { credential: 'api-key', role: 'admin', databases: [], tenants: [] };
 
 const dayMs = 86_400_000;
 
+/** Authenticates callers and manages keys, in one of the three modes. */
 export class Authentication {
   readonly mode: AuthenticationMode;
   readonly #settings: AuthenticationSettings;
@@ -64,18 +65,20 @@ export class Authentication {
     this.#tries = new Tries(now);
   }
 
-  /** Who the headers make the caller: nobody in particular where authentication is off. Refuses with Unauthenticated. */
+  /**
+   * The identity that the headers give the caller; anonymous if authentication is off. Refuses with Unauthenticated.
+   */
   authenticate(headers: IncomingHttpHeaders): Identity {
     if (this.mode === 'disabled') return anonymous;
     const shown = presentedKey(headers);
     if (shown === null)
-      throw new EngineError('Unauthenticated', 'show the key as "Authorization: Bearer …" or "X-API-Key: …"');
+      throw new EngineError('Unauthenticated', 'send the key as "Authorization: Bearer …" or "X-API-Key: …"');
     const hash = hashOf(shown);
     if (this.#apiKeyHash !== null && timingSafeEqual(hash, this.#apiKeyHash)) return apiKeyAdmin;
     if (this.mode === 'legacy') throw invalidKey();
     const form = formOf(shown);
     if (form === 'mistyped')
-      throw new EngineError('Unauthenticated', 'the key is mistyped: its checksum does not fit');
+      throw new EngineError('Unauthenticated', 'the key is mistyped: its checksum is wrong');
     if (form === 'foreign') throw invalidKey();
     const key = this.#keys()
       .withPrefix(prefixOf(shown))
@@ -87,7 +90,7 @@ export class Authentication {
     return { credential: id, role, databases, tenants };
   }
 
-  /** False once the credential was revoked or has expired, or does not cover the place any more. */
+  /** False once the credential has been revoked, has expired, or no longer covers the database and tenant. */
   holds({ credential, database, tenant }: Pick<Caller, 'credential' | 'database' | 'tenant'>): boolean {
     const key = this.#keyOf(credential);
     if (key === null) return true;
@@ -117,12 +120,12 @@ export class Authentication {
     };
   }
 
-  /** Refuses with RateLimited an address that has used up its tries of the bootstrap. */
+  /** Refuses with RateLimited an address that has used up its bootstrap attempts. */
   admitTry(address: string): void {
     if (this.mode === 'rbac') this.#tries.admit(address);
   }
 
-  /** The first admin key. */
+  /** Creates the first admin key. */
   async bootstrap(caller: Caller, { username, password }: BootstrapInput): Promise<CreatedKey> {
     this.#requireKeys();
     this.#tries.take(caller.peer ?? '');
@@ -137,7 +140,7 @@ export class Authentication {
     if (serviceAdminPass === defaultAdminPassword && !isNear)
       throw new EngineError(
         'Forbidden',
-        'the built-in password is taken from this machine alone: set SERVICE_ADMIN_PASS, or call from there',
+        'the built-in password works only on this machine: set SERVICE_ADMIN_PASS, or call from there',
       );
     const input = { role: 'admin', databases: [], tenants: [], description: 'bootstrap' } as const;
     return this.#create(caller, input, null, true);
@@ -178,9 +181,9 @@ export class Authentication {
     return { ...(await this.#keys().create(caller, kept, lifeMs, isFirst)), key };
   }
 
-  /** null: the credential is none of the keys. */
+  /** null: the credential is not one of the stored keys. */
   #keyOf(credential: string | null): KeyRecord | 'revoked' | null {
-    // Who is anonymous has none, and is let in where authentication is off.
+    // An anonymous caller has no credential and is admitted if authentication is off.
     if (credential === null || credential === apiKeyAdmin.credential) return null;
     return this.#keys().find(credential) ?? 'revoked';
   }
@@ -205,7 +208,7 @@ function invalidKey(): EngineError {
   return new EngineError('Unauthenticated', 'the key is not valid');
 }
 
-/** The key a request shows: of `Authorization: Bearer`, else of `X-API-Key`; null where it shows none. */
+/** The key of a request: from `Authorization: Bearer`, else from `X-API-Key`; null if it has none. */
 function presentedKey(headers: IncomingHttpHeaders): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;

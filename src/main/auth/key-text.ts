@@ -1,15 +1,15 @@
 /**
- * What a key looks like: `cor_`, 43 characters of chance, 6 of checksum.
+ * The format of a key: `cor_`, 43 random characters, 6 characters of checksum.
  *
- * The chance is 256 bits, so a plain hash is enough to keep it by: nobody can try them all. The checksum tells a
- * mistyped key from an unknown one without asking anybody. How a key begins says which it is, and is no secret.
+ * The random part has 256 bits, too many to try them all, so a plain hash is enough to store the key. The checksum
+ * tells a mistyped key from an unknown one without a look-up. The prefix identifies a key and is not secret.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const mark = 'cor_';
 const secretBytes = 32;
-/** So many characters of 62 have room for so many bytes. */
+/** 43 base-62 characters encode 32 bytes. */
 const secretLength = 43;
 const checkLength = 6;
 const prefixLength = mark.length + 8;
@@ -17,13 +17,13 @@ const prefixLength = mark.length + 8;
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const base = BigInt(digits.length);
 
-/** A key that nobody has yet. */
+/** Generates a new key. */
 export function newKeyText(): string {
   const secret = inBase62(BigInt(`0x${randomBytes(secretBytes).toString('hex')}`), secretLength);
   return `${mark}${secret}${checksumOf(`${mark}${secret}`)}`;
 }
 
-/** What the text is by its form: `foreign` is no key of this service, `mistyped` one whose checksum does not fit. */
+/** What kind of text this is: `foreign` is not a key of this service, `mistyped` a key with a wrong checksum. */
 export function formOf(text: string): 'key' | 'foreign' | 'mistyped' {
   if (text.length !== mark.length + secretLength + checkLength || !/^cor_[0-9A-Za-z]+$/.test(text))
     return 'foreign';
@@ -31,7 +31,7 @@ export function formOf(text: string): 'key' | 'foreign' | 'mistyped' {
   return text.slice(-checkLength) === checksumOf(body) ? 'key' : 'mistyped';
 }
 
-/** How the key begins: what is shown of it, and what it is found by. */
+/** The prefix of a key, by which it is displayed and looked up. */
 export function prefixOf(key: string): string {
   return key.slice(0, prefixLength);
 }

@@ -1,38 +1,39 @@
 /**
- * How often somebody may try a password: so many times within a minute from one address.
+ * Limits password attempts per address within a minute.
  *
- * Refused tries do not count, so that who waits a minute can always try again. Addresses that were silent for a
- * minute are forgotten when another one tries.
+ * Refused attempts do not count, so a caller who waits a minute can always try again. Addresses without an attempt for
+ * a minute are dropped at the next attempt of another address.
  */
 import { EngineError } from '../../engine/index.ts';
 
-const mostTries = 5;
+const maxTries = 5;
 const minuteMs = 60_000;
 
+/** A sliding window of attempts per address. */
 export class Tries {
   readonly #now: () => number;
-  /** When each address tried in the last minute, the oldest first; the address that tried last comes last. */
+  /** When each address tried within the last minute, oldest first; the address with the latest attempt comes last. */
   readonly #tries = new Map<string, number[]>();
 
-  /** `now` is in milliseconds and never goes back. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Refuses with RateLimited, and the seconds until it is not, an address that has used up its tries. */
+  /** Refuses an address that has used up its attempts with RateLimited and the seconds to wait. */
   admit(address: string): void {
     const tries = this.#recent(normal(address));
     const [oldest] = tries;
-    if (oldest === undefined || tries.length < mostTries) return;
+    if (oldest === undefined || tries.length < maxTries) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((oldest + minuteMs - this.#now()) / 1000));
     throw new EngineError(
       'RateLimited',
-      `more than ${mostTries} tries in a minute from this address: try again in ${retryAfterSeconds} s`,
+      `more than ${maxTries} tries in a minute from this address: try again in ${retryAfterSeconds} s`,
       { retryAfterSeconds },
     );
   }
 
-  /** As `admit`, and counts one try. */
+  /** Like `admit`, and counts one attempt. */
   take(address: string): void {
     this.admit(address);
     const name = normal(address);
@@ -50,7 +51,7 @@ export class Tries {
   }
 }
 
-/** An IPv4 address that came in by IPv6 is the same address. */
+/** An IPv4 address mapped into IPv6 counts as the same address. */
 function normal(address: string): string {
   return address.replace(/^::ffff:/i, '');
 }

@@ -1,6 +1,6 @@
 /**
- * What the A2A surface needs of the service that hosts it, and nothing more: as `McpHost`, it knows neither the HTTP
- * layer nor authentication, and runs operations by the very path that a route takes.
+ * What the A2A surface needs from the service, and nothing more: like `McpHost`, it knows neither the HTTP layer nor
+ * authentication, and runs operations by the same path as a route.
  */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { OperationName } from '../../engine/contract/operations.ts';
@@ -8,21 +8,21 @@ import type { Caller } from '../../engine/index.ts';
 import type { OperationParts } from './mcp-host.ts';
 
 export interface A2aHost {
-  /** Version of the service, as the cards tell it. */
+  /** Version of the service, for the cards. */
   readonly version: string;
   readonly logger: FastifyBaseLogger;
-  /** True where a caller has to show a credential. */
+  /** Whether callers must present a credential. */
   needsCredential(): boolean;
-  /** As `McpHost.callerOf`, without a binding. */
+  /** Like `McpHost.callerOf`, without a binding. */
   callerOf(request: FastifyRequest): Caller;
-  /** As `McpHost.perform`. */
+  /** Like `McpHost.perform`. */
   perform(name: OperationName, caller: Caller, input: OperationParts): Promise<unknown>;
 }
 
 /** Bodies of requests and answers, as the HTTP layer reads and writes them. */
 export interface JsonBodies {
-  /** Reads the body to its end, within its limit; what it answers parses it. Each refuses with an EngineError. */
+  /** Reads the whole body, within its limit; the returned function parses it. Both refuse with an EngineError. */
   read(request: FastifyRequest): Promise<() => unknown>;
-  /** Answers with the value as JSON, a large one in slices. */
+  /** Sends the value as JSON, large values in slices. */
   send(reply: FastifyReply, value: unknown): FastifyReply;
 }

@@ -1,11 +1,11 @@
 /**
- * The kinds of values an environment variable can take.
+ * The types of values that environment variables take.
  *
- * A kind reads text into a value, or answers `undefined` where the text is none; `takes` says in words what
- * would be. Nothing here knows a variable's name.
+ * A kind parses text into a value, or returns `undefined` if the text is invalid; `takes` describes the valid texts.
+ * Nothing here knows the name of a variable.
  */
 
-/** How the text of a variable becomes a value. */
+/** Parses the text of a variable into a value. */
 export interface Kind<Value> {
   readonly takes: string;
   /** True: the value is never printed, only its length. */
@@ -17,12 +17,12 @@ function kind<Value>(takes: string, read: (text: string) => Value | undefined): 
   return { takes, secret: false, read };
 }
 
-/** The same kind, its value never printed. */
+/** The same kind, whose value is never printed. */
 export function secret<Value>(of: Kind<Value>): Kind<Value> {
   return { ...of, secret: true };
 }
 
-/** The same kind; a variable that is not set is `null`. */
+/** The same kind; the value of an unset variable is `null`. */
 export function nullable<Value>(of: Kind<Value>): Kind<Value | null> {
   return of;
 }
@@ -35,7 +35,7 @@ export const text = kind('text', (value) => value);
 
 export const filePath = kind('a path', (value) => (value.includes('\0') ? undefined : value));
 
-/** A key as it can stand in a header. */
+/** A key in the characters that a header allows. */
 export const apiKey = secret(
   kind('1 to 512 visible ASCII characters', (value) =>
     /^[\x21-\x7e]{1,512}$/.test(value) ? value : undefined,
@@ -46,6 +46,7 @@ export const hexKey = secret(
   kind('64 hexadecimal characters', (value) => (/^[0-9a-f]{64}$/i.test(value) ? value : undefined)),
 );
 
+/** A whole number within bounds. */
 export function integer(least: number, greatest: number): Kind<number> {
   return kind(`a whole number from ${least} to ${greatest}`, (value) => {
     if (!/^\d{1,16}$/.test(value)) return undefined;
@@ -54,6 +55,7 @@ export function integer(least: number, greatest: number): Kind<number> {
   });
 }
 
+/** A decimal number within bounds. */
 export function decimal(least: number, greatest: number): Kind<number> {
   return kind(`a number from ${least} to ${greatest}`, (value) => {
     if (!/^\d{1,15}(\.\d{1,15})?$/.test(value)) return undefined;
@@ -62,20 +64,21 @@ export function decimal(least: number, greatest: number): Kind<number> {
   });
 }
 
+/** One of the given words. */
 export function choice<const Options extends readonly string[]>(options: Options): Kind<Options[number]> {
   return kind(options.join(', ').replace(/, ([^,]*)$/, ' or $1'), (value) =>
     options.find((option) => option === value),
   );
 }
 
-/** An http or https address; a slash at its end is dropped. */
+/** An http or https address without a trailing slash. */
 const httpUrl = kind('an http:// or https:// address', (value) => {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') return undefined;
   return value.replace(/\/+$/, '');
 });
 
-/** An address that paths are appended to. */
+/** An address to which paths are appended. */
 export const apiAddress = kind('an http:// or https:// address without user, query and fragment', (value) => {
   const address = httpUrl.read(value);
   const url = address === undefined ? null : new URL(address);
@@ -83,7 +86,7 @@ export const apiAddress = kind('an http:// or https:// address without user, que
   return isPlain ? address : undefined;
 });
 
-/** A name that can stand in a path. */
+/** A name that is valid in a path. */
 export const modelName = kind('1 to 256 visible ASCII characters but ? # and %', (value) =>
   /^[\x21-\x7e]{1,256}$/.test(value) && !/[?#%]/.test(value) ? value : undefined,
 );
@@ -103,7 +106,7 @@ export const originList = kind(
   },
 );
 
-/** Host names, with a port or without. */
+/** Host names, with or without a port. */
 export const hostList = kind('host names, each with a port or without, separated by commas', (value) => {
   const hosts = list(value).map((host) => host.toLowerCase());
   return hosts.every((host) => /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:\d{1,5})?$/.test(host)) ? hosts : undefined;

@@ -162,7 +162,7 @@ describe('--help', () => {
 
   it.each([
     ['PORT', '9300'],
-    ['HOST', '127.0.0.1; 0.0.0.0 where API_KEY or AUTH_ENABLED is set'],
+    ['HOST', '127.0.0.1; 0.0.0.0 if API_KEY or AUTH_ENABLED is set'],
     ['API_KEY', 'none: open'],
     ['AUTH_ENABLED', 'false'],
     ['SERVICE_ADMIN_USER', 'admin'],
@@ -175,7 +175,7 @@ describe('--help', () => {
     ['MAX_REQUEST_BODY_BYTES', '10485760'],
     [
       'STORAGE_DIR',
-      './data where knowledge is kept there already, else a folder of the user: docs/command-line.md',
+      './data if it already contains knowledge, else a folder of the user: docs/command-line.md',
     ],
     ['FSYNC', 'always'],
     ['SNAPSHOT_INTERVAL_MS', '300000'],

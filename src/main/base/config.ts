@@ -1,10 +1,10 @@
 /**
- * The configuration: every environment variable of the service, read once, before anything starts.
+ * The configuration: reads every environment variable of the service once, before anything starts.
  *
- * The table below is the one list; the parser, the `Config` type and `--help` are loops over it. A bad value
- * stops the start and names the variable, what it got (of a secret only the length) and what it takes. An
- * empty value counts as not set. What this version cannot honour yet is refused where running on without it
- * would be unsafe (encryption, following), and named in a warning otherwise.
+ * The table below is the only list; the parser, the `Config` type and `--help` iterate over it. A bad value stops the
+ * start with a message that names the variable, the value (of a secret only the length) and what it takes. An empty
+ * value counts as not set. If this version does not support a setting, it refuses to start where running without it
+ * would be unsafe (encryption, following), and warns otherwise.
  */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -29,11 +29,11 @@ import {
 import { StartRefusal } from './start-refusal.ts';
 
 interface Variable<Value> {
-  /** The first is the documented name; the others stand in for it. */
+  /** The first name is the documented one; the others are aliases. */
   readonly names: readonly [string, ...string[]];
   readonly kind: Kind<Value>;
   readonly fallback: Value;
-  /** The default in words, where its value does not say it. */
+  /** The default in words, if its value is not clear by itself. */
   readonly shown?: string;
   readonly about: string;
 }
@@ -51,7 +51,7 @@ function variable<Value>(
 
 const day = 86_400_000;
 
-/** Of the bootstrap where SERVICE_ADMIN_PASS is not set: everybody knows it. */
+/** The bootstrap password if SERVICE_ADMIN_PASS is not set: it is public. */
 export const defaultAdminPassword = 'corollary-admin';
 
 const defaultOrigins = ['http://localhost:3000', 'http://localhost:5173', 'http://localhost:8080'];
@@ -63,14 +63,14 @@ const variables = {
     bindAddress,
     '127.0.0.1',
     'Address to listen on',
-    '127.0.0.1; 0.0.0.0 where API_KEY or AUTH_ENABLED is set',
+    '127.0.0.1; 0.0.0.0 if API_KEY or AUTH_ENABLED is set',
   ),
   storageDir: variable(
     'STORAGE_DIR',
     nullable(filePath),
     null,
     'Folder of the log and its snapshots',
-    './data where knowledge is kept there already, else a folder of the user: docs/command-line.md',
+    './data if it already contains knowledge, else a folder of the user: docs/command-line.md',
   ),
   fsync: variable(
     'FSYNC',
@@ -115,7 +115,7 @@ const variables = {
     'API_KEY',
     nullable(apiKey),
     null,
-    'One admin key, shown as Authorization: Bearer or X-API-Key; alone, every call needs it',
+    'One admin key, sent as Authorization: Bearer or X-API-Key; if only this is set, every call needs it',
     'none: open',
   ),
   authEnabled: variable('AUTH_ENABLED', flag, false, 'Keys with roles and restrictions'),
@@ -130,7 +130,7 @@ const variables = {
     'API_KEY_DEFAULT_EXPIRY_DAYS',
     nullable(decimal(0.000_001, 36_500)),
     null,
-    'Life of a key that was made without one',
+    'Default lifetime of a key',
     'never ends',
   ),
   encryptionKey: variable('ENCRYPTION_KEY', nullable(hexKey), null, 'Encrypts log and snapshots', 'none'),
@@ -167,40 +167,40 @@ const variables = {
     'ALLOWED_HOSTS',
     hostList,
     [],
-    'Host names beside the loopback ones that may come in over loopback',
+    'Host names allowed over loopback besides the loopback names',
     'none',
   ),
   endpointFile: variable(
     'COROLLARY_ENDPOINT_FILE',
     nullable(filePath),
     null,
-    'Where the address of the running service is written',
+    'File that contains the address of the running service',
     'endpoint.json in the per-user state folder',
   ),
   warmUp: variable(
     'WARM_UP',
     flag,
     true,
-    'Whether a service that nobody asks for a second after its start compiles what is asked most, for a second of CPU',
+    'Whether an idle service warms up after its start: it compiles the most frequent requests, with a second of CPU time',
   ),
   logLevel: variable(
     'LOG_LEVEL',
     choice(['DEBUG', 'INFO', 'WARN', 'ERROR']),
     'INFO',
-    'Least level that is logged',
+    'Minimum level of the log',
   ),
   logFormat: variable(
     'LOG_FORMAT',
     nullable(choice(['json', 'plain'])),
     null,
-    'Form of a log line',
+    'Format of a log line',
     'json; plain in a terminal',
   ),
   mcpTools: variable(
     'MCP_TOOLS',
     choice(['short', 'all']),
     'short',
-    'Which fields of its tools MCP lists; all: the rarely used too, which are taken either way',
+    'Which fields of its tools MCP lists; all: also the rarely used ones, which are always accepted',
   ),
   anthropicApiKey: variable(
     'LLM_PROVIDER_A_API_KEY ANTHROPIC_API_KEY',
@@ -227,14 +227,14 @@ const variables = {
     'LOCAL_LLM_BASE_URL',
     nullable(apiAddress),
     null,
-    'An OpenAI-compatible address, such as that of Ollama; it goes before any other provider',
+    'An OpenAI-compatible address, such as that of Ollama; takes precedence over other providers',
     'none',
   ),
   llmBaseUrl: variable(
     'LLM_BASE_URL',
     nullable(apiAddress),
     null,
-    'In place of the address of a hosted provider; where it has no path, with the usual one',
+    'Replaces the address of a hosted provider; without a path, the usual one is added',
     'none',
   ),
   extractionEnabled: variable('EXTRACTION_ENABLED', flag, false, 'Whether text may be sent to a provider'),
@@ -249,13 +249,13 @@ const variables = {
     'LLM_TEMPERATURE',
     decimal(0, 2),
     0.1,
-    'Temperature of the model; those that take none go without',
+    'Temperature of the model, if it takes one',
   ),
   llmTimeoutMs: variable(
     'LLM_TIMEOUT_MS',
     integer(100, 3_600_000),
     30_000,
-    'How long a provider may take for one question, all tries together',
+    'Time limit of a provider for one question, all attempts together',
   ),
   replicationMode: variable(
     'REPLICATION_MODE',
@@ -263,33 +263,39 @@ const variables = {
     'LEADER',
     'Whether this service takes writes or follows another',
   ),
-  leaderUrl: variable('LEADER_URL', nullable(apiAddress), null, 'Whom a follower follows', 'none'),
+  leaderUrl: variable(
+    'LEADER_URL',
+    nullable(apiAddress),
+    null,
+    'Address of the leader that a follower follows',
+    'none',
+  ),
   replicationPollIntervalMs: variable(
     'REPLICATION_POLL_INTERVAL_MS',
     nullable(integer(10, day)),
     null,
-    'How often a follower asks',
+    'How often a follower polls its leader',
     '5000',
   ),
   replicationApiKey: variable(
     'REPLICATION_API_KEY',
     nullable(apiKey),
     null,
-    'What a follower shows its leader',
+    'Key with which a follower calls its leader',
     'none',
   ),
 } as const satisfies Record<string, Variable<never> | Variable<unknown>>;
 
 type Variables = typeof variables;
 
-/** Every setting, each of the type that its variable reads. */
+/** Every setting, with the type that its variable parses to. */
 export type Config = {
   readonly [Name in keyof Variables]: Variables[Name] extends Variable<infer Value> ? Value : never;
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings that a host program prefers where the environment says nothing. */
+/** Defaults of a host program, used if the environment does not set them. */
 export type Defaults = Partial<Pick<Config, 'host' | 'storageDir' | 'endpointFile' | 'port'>>;
 
 interface Setting {
@@ -306,8 +312,8 @@ function settingOf(names: readonly string[], environment: Environment): Setting 
 }
 
 /**
- * Reads the environment. Refuses with a StartRefusal of kind `configuration` that has one line for each bad
- * value or combination.
+ * Reads the environment. Refuses with a StartRefusal of kind `configuration` that has one line for each bad value or
+ * combination.
  */
 export function parseConfig(environment: Environment, defaults: Defaults = {}): Config {
   const complaints: string[] = [];
@@ -328,17 +334,20 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
   const isHostGiven = settingOf(variables.host.names, environment) !== null || defaults.host !== undefined;
   return {
     ...config,
-    host: isHostGiven ? config.host : usualHost(config),
+    host: isHostGiven ? config.host : defaultHost(config),
     endpointFile: config.endpointFile ?? join(stateFolder(environment), 'endpoint.json'),
   };
 }
 
-/** Without authentication the service is open to whoever reaches it, so it opens to the network only when told to. */
-function usualHost({ apiKey: key, authEnabled }: Config): string {
+/**
+ * Without authentication the service is open to everyone who can reach it, so it listens on the network only if told
+ * to.
+ */
+function defaultHost({ apiKey: key, authEnabled }: Config): string {
   return key === null && !authEnabled ? '127.0.0.1' : '0.0.0.0';
 }
 
-/** As it was given, but for what stands before the host of an address, which may be a password. */
+/** As given, without the part before the host of an address, which may contain a password. */
 function shownValue(text: string): string {
   return JSON.stringify(text.replace(/\/\/[^/]*@/, '//...@'));
 }
@@ -356,7 +365,7 @@ function contradictions(config: Config): string[] {
   return complaints;
 }
 
-/** The per-user folder for what a running service leaves for others to find. */
+/** The per-user folder of files by which other programs find a running service. */
 export function stateFolder(environment: Environment, platform: NodeJS.Platform = process.platform): string {
   const home = homedir();
   if (platform === 'win32')
@@ -365,7 +374,7 @@ export function stateFolder(environment: Environment, platform: NodeJS.Platform 
   return join(environment['XDG_STATE_HOME'] ?? join(home, '.local', 'state'), 'corollary');
 }
 
-/** Secrets without which the service would be another one, or open to everybody. */
+/** Secrets without which the service would be a different one, or open to everyone. */
 const protecting: readonly string[] = [
   'API_KEY',
   'SERVICE_ADMIN_PASS',
@@ -373,14 +382,14 @@ const protecting: readonly string[] = [
   'TLS_KEYSTORE_PASSWORD',
 ];
 
-/** What has to be set for the service to be started again as it was, and which secrets were set. */
+/** What to set to start the service again as it was, and which secrets were set. */
 export interface RepeatableSettings {
   readonly environment: Readonly<Record<string, string>>;
   readonly needs: readonly string[];
   readonly lacks: readonly string[];
 }
 
-/** The settings of an environment by the documented names, secrets by name alone, paths absolute. */
+/** The settings of an environment by their documented names: secrets by name only, paths absolute. */
 export function repeatableSettings(environment: Environment): RepeatableSettings {
   const plain: Record<string, string> = {};
   const secrets: string[] = [];
@@ -388,7 +397,7 @@ export function repeatableSettings(environment: Environment): RepeatableSettings
     const setting = settingOf(spec.names, environment);
     if (setting === null) continue;
     const [name] = spec.names;
-    // What stands before the host of an address may be a password.
+    // The part before the host of an address may contain a password.
     if (spec.kind.secret || /\/\/[^/]*@/.test(setting.text)) secrets.push(setting.name);
     else plain[name] = isPath(spec.kind) ? resolve(setting.text) : setting.text;
   }
@@ -403,18 +412,18 @@ function isPath(kind: Kind<unknown>): boolean {
   return kind.read === filePath.read;
 }
 
-/** Every name that a variable of the service can have. */
+/** Every name of a variable of the service, aliases included. */
 export function variableNames(): readonly string[] {
   return Object.values<Variable<unknown>>(variables).flatMap(({ names }) => names);
 }
 
-/** The endpoint file alone, for commands that only look for a running service. */
+/** The path of the endpoint file alone, for commands that only look for a running service. */
 export function endpointFileOf(environment: Environment): string {
   const setting = settingOf(variables.endpointFile.names, environment);
   return setting?.text ?? join(stateFolder(environment), 'endpoint.json');
 }
 
-/** All variables with what they take and their defaults, for `--help`. */
+/** Describes all variables, the values they take and their defaults, for `--help`. */
 export function describeVariables(): string {
   return Object.values<Variable<unknown>>(variables)
     .map((spec) => {

@@ -1,8 +1,8 @@
 /**
- * The one way from a surface to a handler: permission, validation, the call, and what is measured of it.
+ * The only way from a surface to a handler: permission, validation, the call and its metrics.
  *
- * HTTP routes and MCP tools both come through here, so that they refuse and answer alike. What a surface has to
- * do itself is to find out who calls (`Identity`, `Caller`) and to put the outcome into its own form.
+ * HTTP routes and MCP tools both dispatch through here, so they refuse and answer alike. A surface only identifies the
+ * caller (`Identity`, `Caller`) and formats the outcome.
  */
 import { setImmediate } from 'node:timers/promises';
 import {
@@ -18,29 +18,31 @@ import { pendingSchema, type Pending } from '../../engine/contract/transactions.
 import { type Validated, validate, validateLong } from '../../engine/contract/validation.ts';
 import { assert, type Caller, type Change, EngineError, notLeader, Slices } from '../../engine/index.ts';
 import type { Identity } from './identity.ts';
+import { requireRuleChange } from './identity.ts';
 import type { Download, Upload } from './streams.ts';
-import { requireRuleChange } from './rule-permission.ts';
 
-/** The parts of a call as they came, unchecked; absent: nothing was sent. */
-export interface RawInput {
+/** The parts of a call as received, unchecked; absent: nothing was sent. */
+interface RawInput {
   readonly params?: unknown;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
-export interface DispatchOptions {
-  /** Address of the leader where this service follows one, which takes the writes; null: it takes them itself. */
+interface DispatchOptions {
+  /**
+   * Address of the leader that takes the writes if this service follows one; null: this service takes writes itself.
+   */
   readonly leaderUrl: string | null;
-  /** Checks every answer against its schema; a mismatch is a bug. For tests: it costs time. */
+  /** Checks every answer against its schema; a mismatch is a bug. For tests, as it costs time. */
   readonly checkOutputs: boolean;
-  /** Called after each call that was answered or refused by its handler. */
+  /** Called after each call that a handler answered or refused. */
   onCall(name: OperationName, input: CheckedInput, elapsedMs: number): void;
 }
 
 export interface Dispatcher {
-  /** The answer of an operation that is no stream, its input as `checkInput` gave it. */
+  /** The answer of an operation that is not a stream; `input` comes from `checkInput`. */
   run(name: OperationName, caller: Caller, input: CheckedInput): Promise<unknown>;
-  /** The lines of the answer to what is uploaded. */
+  /** The lines of the answer to an upload. */
   lines(
     name: Streaming<'lines'>,
     caller: Caller,
@@ -64,6 +66,7 @@ export interface CheckedInput {
   readonly body?: unknown;
 }
 
+/** Creates the dispatcher over a handler for each operation. */
 export function createDispatcher(handlers: Handlers, options: DispatchOptions): Dispatcher {
   return {
     async run(name, caller, input) {
@@ -121,8 +124,8 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
 }
 
 /**
- * What every call passes, whatever the surface it came by has looked at already: a surface refuses early, in the order
- * of the contract, and here nothing is forgotten.
+ * Every call passes this check, whatever its surface has checked before: surfaces refuse early, in the order of the
+ * contract, and this check misses nothing.
  */
 function authorize(spec: OperationSpec, caller: Caller, input: CheckedInput): void {
   if (spec.role === 'public') return;
@@ -137,14 +140,14 @@ function authorize(spec: OperationSpec, caller: Caller, input: CheckedInput): vo
   requireCoverage(caller, { database: name, tenant: id ?? null });
 }
 
-/** Refuses with NotLeader what a follower cannot do: everything that writes. */
+/** Refuses every write on a follower with NotLeader. */
 function requireLeader(
   { leaderUrl }: Pick<DispatchOptions, 'leaderUrl'>,
   spec: OperationSpec,
   input: CheckedInput,
 ): void {
   if (leaderUrl === null || spec.kind === 'read' || saysDryRun(spec, input)) return;
-  // Only what is found is answered; nothing is stored.
+  // This only returns what it finds; it stores nothing.
   if (spec.path === operations.extract.path && !(input.body as OperationInput<'extract'>['body']).assert)
     return;
   throw notLeader(leaderUrl);
@@ -152,12 +155,12 @@ function requireLeader(
 
 const ranks = { public: 0, reader: 1, writer: 2, admin: 3 } as const;
 
-/** What of an operation says who may call it. */
+/** The fields of an operation that decide who may call it. */
 type Permission = Pick<OperationSpec, 'role' | 'changesRules' | 'dryRun' | 'isOfEverything'>;
 
 /**
- * Refuses with Forbidden what the role, or a restriction, does not allow. `dryRun`: the call is allowed where it
- * changes nothing, which is for `saysDryRun` to tell.
+ * Refuses with Forbidden a call that the role or a restriction does not allow. `dryRun`: the call is allowed if it
+ * changes nothing, which `saysDryRun` decides.
  */
 export function requirePermission(identity: Identity, spec: Permission): 'call' | 'dryRun' {
   const hasRole = covers(identity.role, spec.role);
@@ -185,16 +188,19 @@ export function insufficientRole({ role }: Pick<Identity, 'role'>, spec: Permiss
   return new EngineError('Forbidden', `this needs the role ${spec.role}${dry}; the credential is a ${role}`);
 }
 
-/** True where the input, as it came or checked, asks for a dry run in the place where the operation takes that. */
+/** True if the input, checked or not, asks for a dry run where the operation takes that flag. */
 export function saysDryRun(spec: Permission, input: CheckedInput): boolean {
   const part = spec.dryRun === undefined ? undefined : input[spec.dryRun];
   if (typeof part !== 'object' || part === null || Array.isArray(part)) return false;
   const { dryRun } = part as { readonly dryRun?: unknown };
-  // In a query string that was not checked yet all is text.
+  // In an unchecked query string every value is text.
   return dryRun === true || (spec.dryRun === 'query' && dryRun === 'true');
 }
 
-/** Refuses with Forbidden a database or tenant outside the credential, whether it exists or not; null: there is none. */
+/**
+ * Refuses with Forbidden a database or tenant that the credential does not cover, whether it exists or not; null: the
+ * call has none.
+ */
 export function requireCoverage(
   identity: Identity,
   place: { database: string | null; tenant: string | null },
@@ -209,13 +215,13 @@ export function requireCoverage(
     throw new EngineError('Forbidden', 'the credential does not cover this tenant');
 }
 
-/** The names in the path, checked: they are refused before the body is looked at. */
+/** Checks the names in the path: they are refused before the body is read. */
 export function checkParams(name: OperationName, params: unknown): unknown {
   const spec: OperationSpec = operations[name];
   return spec.params === undefined ? undefined : required(validate(spec.params, params));
 }
 
-/** Query string and body, checked; the errors of both are named together. */
+/** Checks query string and body, and reports the errors of both together. */
 export function checkInput(name: OperationName, given: RawInput): CheckedInput {
   const spec: OperationSpec = operations[name];
   const raw = spec.queryFlags === undefined ? given : withQueryFlags(spec.queryFlags, given);
@@ -226,7 +232,7 @@ export function checkInput(name: OperationName, given: RawInput): CheckedInput {
   return checkedInput(spec, raw, body);
 }
 
-/** The input with flags of the query string set in the body. Refuses a value that is neither true nor false. */
+/** Copies flags of the query string into the body. Refuses a value that is neither true nor false. */
 function withQueryFlags(flags: Readonly<Record<string, string>>, raw: RawInput): RawInput {
   const { query, body } = raw;
   if (query === undefined || Object.keys(query).length === 0) return raw;
@@ -243,7 +249,7 @@ function withQueryFlags(flags: Readonly<Record<string, string>>, raw: RawInput):
   return { query: rest, body: isObject ? { ...body, ...set } : body };
 }
 
-/** As `checkInput`; a very long list in the body is checked in slices, between which everything else runs. */
+/** Like `checkInput`, but checks a very long list in the body in slices and yields between them. */
 export async function checkLongInput(name: OperationName, raw: RawInput): Promise<CheckedInput> {
   const spec: OperationSpec = operations[name];
   if (spec.body === undefined || spec.longList === undefined) return checkInput(name, raw);
@@ -261,7 +267,7 @@ function checkedInput(spec: OperationSpec, raw: RawInput, body: Validated<unknow
   throw refusal([...(query.ok ? [] : query.errors), ...(body.ok ? [] : body.errors)]);
 }
 
-/** Accepts absence and an empty object; every field there is counts as unknown. */
+/** Accepts absence and an empty object; reports any field as unknown. */
 function nothing(value: unknown, message: string): Validated<undefined> {
   if (value === undefined) return { ok: true, value: undefined };
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -292,10 +298,10 @@ function assertOutput(name: OperationName, caller: Caller, output: unknown): voi
   const outcome = (isPending ? pendingSchema : spec.output).safeParse(output);
   assert(outcome.success, `the answer of ${name} is not of its schema: ${outcome.error?.message ?? ''}`);
 }
-export type Output<Name extends OperationName> =
+type Output<Name extends OperationName> =
   | OperationOutput<Name>
   | (Operations[Name] extends { transaction: 'write' } ? Pending : never);
-export type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
+type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
   ? (caller: Caller, lastEventId: string | null) => AsyncIterable<Change>
   : Operations[Name] extends { stream: 'lines' }
     ? (caller: Caller, input: OperationInput<Name>, upload: Upload) => AsyncIterable<OperationOutput<Name>>

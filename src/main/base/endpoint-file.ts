@@ -1,13 +1,13 @@
 /**
- * The endpoint file: where the running service can be reached, for programs of the same user.
+ * The endpoint file: the address of the running service, for programs of the same user.
  *
- * It is written atomically with mode 0600 when the service is ready and removed when it ends, holds no secret,
- * and belongs to the last service that started: another one's file is left alone.
+ * The service writes it atomically with mode 0600 when it is ready and removes it when it ends. It contains no secret
+ * and belongs to the service that started last: a service never removes another one's file.
  */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-export interface Endpoint {
+export interface ServiceEndpoint {
   readonly url: string;
   readonly pid: number;
   readonly version: string;
@@ -15,16 +15,16 @@ export interface Endpoint {
   readonly startedAt: number;
 }
 
-/** Rejects with the system's error where the folder cannot be written. */
-export async function writeEndpoint(file: string, endpoint: Endpoint): Promise<void> {
+/** Writes the file. Rejects with the system's error if the folder cannot be written. */
+export async function writeEndpoint(file: string, endpoint: ServiceEndpoint): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${endpoint.pid}.tmp`;
   await writeFile(temporary, `${JSON.stringify(endpoint, null, 2)}\n`, { mode: 0o600 });
   await rename(temporary, file);
 }
 
-/** What the file says, or null where there is none that can be read. */
-export async function readEndpoint(file: string): Promise<Endpoint | null> {
+/** Reads the file; null if there is none that can be read. */
+export async function readEndpoint(file: string): Promise<ServiceEndpoint | null> {
   try {
     const value: unknown = JSON.parse(await readFile(file, 'utf8'));
     return isEndpoint(value) ? value : null;
@@ -34,13 +34,13 @@ export async function readEndpoint(file: string): Promise<Endpoint | null> {
   }
 }
 
-/** Removes the file where it is this process's own. */
+/** Removes the file if this process wrote it. */
 export async function removeEndpoint(file: string): Promise<void> {
   const endpoint = await readEndpoint(file);
   if (endpoint?.pid === process.pid) await rm(file, { force: true });
 }
 
-function isEndpoint(value: unknown): value is Endpoint {
+function isEndpoint(value: unknown): value is ServiceEndpoint {
   if (typeof value !== 'object' || value === null) return false;
   const { url, pid, version, startedAt } = value as Record<string, unknown>;
   return (

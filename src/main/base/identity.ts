@@ -1,10 +1,19 @@
-import type { Caller } from '../../engine/index.ts';
+import { type Caller, EngineError } from '../../engine/index.ts';
 
-/** Who a credential makes the caller: what is known before database and tenant are looked at. */
+/** What a credential says about the caller, before database and tenant are checked. */
 export type Identity = Pick<Caller, 'credential' | 'role' | 'databases' | 'tenants'>;
 
-/** Everyone, while authentication is off. */
+/** Every caller while authentication is off. */
 export const anonymous: Identity = { credential: null, role: 'admin', databases: [], tenants: [] };
 
-/** Who calls what needs no credential. */
+/** The caller of a request that needs no credential. */
 export const nobody: Identity = { credential: null, role: 'reader', databases: [], tenants: [] };
+
+/** Refuses a credential that may not change rules with Forbidden. */
+export function requireRuleChange({ tenants }: Pick<Identity, 'tenants'>): void {
+  if (tenants.length > 0)
+    throw new EngineError(
+      'Forbidden',
+      'rules serve all tenants: a credential restricted to tenants cannot change them',
+    );
+}

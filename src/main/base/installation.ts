@@ -1,8 +1,8 @@
 /**
- * Where this program lies: its version and the folders it ships.
+ * The location of this program: its version and the folders it ships.
  *
- * Found by walking up from this module to the product's package.json, so that it is the same from the sources,
- * from the built bundle and from inside a packaged application.
+ * Found by walking up from this module to the product's package.json, so the result is the same from the sources, the
+ * built bundle and a packaged application.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,17 +10,17 @@ import { fileURLToPath } from 'node:url';
 
 export interface Installation {
   readonly version: string;
-  /** The built workbench; may be missing in a checkout that was not built. */
+  /** The built workbench; missing in a checkout that was not built. */
   readonly workbenchFolder: string;
-  /** The built page that shows a proof in a chat; may be missing likewise. */
+  /** The built page that shows a proof in a chat; may be missing too. */
   readonly proofAppFile: string;
   readonly samplesFolder: string;
-  /** The bridge that speaks MCP on standard input and output, and the bundle it is in; null where they are not built. */
+  /** The bridge that speaks MCP on standard input and output, and the bundle that contains it; null if not built. */
   readonly bridgeFile: string | null;
   readonly bundleFile: string | null;
 }
 
-/** Fails where the program was copied away from its package.json. */
+/** Finds the installation. Throws if the program was copied away from its package.json. */
 export function findInstallation(from: string = fileURLToPath(import.meta.url)): Installation {
   let folder = dirname(from);
   for (;;) {
@@ -40,7 +40,7 @@ export function findInstallation(from: string = fileURLToPath(import.meta.url)):
   }
 }
 
-/** In a packaged application these lie beside its archive, which other programs cannot look into. */
+/** In a packaged application these files lie beside its archive, which other programs cannot read. */
 function built(file: string): string | null {
   const path = file.replace(/([\\/])app\.asar(?=[\\/])/, '$1app.asar.unpacked');
   return existsSync(path) ? path : null;

@@ -1,29 +1,32 @@
 /**
- * What the thread of the service and the program that runs it say to each other.
+ * The messages between the service's thread and the program that runs it.
  *
- * Only these messages cross the border between the two, as structured clones; the service itself is reached over
- * HTTP like any other. Both ends check what arrives, so that a stray message is a bug that shows.
+ * Only these messages cross between the two, as structured clones; the service itself is reached over HTTP. Both ends
+ * validate what arrives, so an unexpected message shows up as a bug.
  */
 import { type RefusalKind, refusalExitCodes } from './start-refusal.ts';
 
-/** A program that starts this service again by itself, and the environment that it was started in. */
+/** A program that starts this service again, and the environment in which it was started. */
 export interface StartProgram {
   readonly command: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What the thread is given when it is started. */
+/** What the thread receives at its start. */
 export interface ThreadSettings {
-  /** How its owner is started again; null: as the program without a window. */
+  /** How to start the thread's owner again; null: the owner is the program without a window. */
   readonly program: StartProgram | null;
   /** The environment that the configuration is read from. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Used where the environment says nothing. */
+  /** Used if the environment does not set them. */
   readonly defaults: { readonly host: string; readonly port: number };
 }
 
-/** From the thread: exactly one `ready` or `refused` first, an `agents` for every `count-agents`, then at most one `closed`. */
+/**
+ * From the thread: exactly one `ready` or `refused` first, one `agents` for every `count-agents`, then at most one
+ * `closed`.
+ */
 export type ThreadMessage =
   | { readonly kind: 'ready'; readonly address: string; readonly port: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
@@ -34,16 +37,17 @@ export type ThreadMessage =
 export interface Refusal {
   readonly reason: RefusalKind;
   readonly message: string;
-  /** Address of the running service that has the data folder, where one does and said so. */
+  /** Address of the running service that has the data folder, if that service published it. */
   readonly owner: string | null;
 }
 
 /**
- * To the thread. `close`: finish what runs, make it durable, and end. `count-agents`: say how many are connected, whoever
- * may see them over HTTP.
+ * To the thread. `close`: finish running work, make it durable, and end. `count-agents`: report how many agents are
+ * connected, regardless of who may see them over HTTP.
  */
 export type ThreadCommand = { readonly kind: 'close' | 'count-agents' };
 
+/** Validates a message from the thread. */
 export function isThreadMessage(value: unknown): value is ThreadMessage {
   if (!isRecord(value)) return false;
   switch (value['kind']) {
@@ -60,10 +64,12 @@ export function isThreadMessage(value: unknown): value is ThreadMessage {
   }
 }
 
+/** Validates a message to the thread. */
 export function isThreadCommand(value: unknown): value is ThreadCommand {
   return isRecord(value) && (value['kind'] === 'close' || value['kind'] === 'count-agents');
 }
 
+/** Validates the settings that a thread receives. */
 export function isThreadSettings(value: unknown): value is ThreadSettings {
   if (!isRecord(value) || !isRecord(value['environment']) || !isRecord(value['defaults'])) return false;
   const { host, port } = value['defaults'];

@@ -1,9 +1,9 @@
-/** What went wrong at the start, as a refusal that says what to do. */
+/** Turns start failures into refusals that say what to do. */
 import { existsSync } from 'node:fs';
 import { inLockedFolder, StartupError } from '../../engine/index.ts';
 import { StartRefusal } from './start-refusal.ts';
 
-/** Why the port could not be had that the variable `name` sets. */
+/** Why the port that the variable `name` sets could not be opened. */
 export function listenFailure(
   error: unknown,
   host: string,
@@ -37,8 +37,8 @@ export function listenFailure(
 }
 
 /**
- * The refusal where another process holds the folder; null where none is known to. Who starts the same service twice is
- * told of the first, not of the port, which that one has.
+ * The refusal if another process has locked the folder, else null. A user who starts the same service twice is told
+ * about the first one, not about the port it occupies.
  */
 export async function heldFolder(storageDir: string | null): Promise<StartRefusal | null> {
   if (storageDir === null || !existsSync(storageDir)) return null;
@@ -51,7 +51,7 @@ export async function heldFolder(storageDir: string | null): Promise<StartRefusa
     return null;
   } catch (error) {
     const failure = openFailure(error, storageDir);
-    // Whatever else is wrong with the folder is told by a start that gets as far.
+    // A start that gets as far as opening the folder reports anything else that is wrong with it.
     return failure instanceof StartRefusal && failure.kind === 'folder-locked' ? failure : null;
   }
 }

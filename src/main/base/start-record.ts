@@ -1,9 +1,9 @@
 /**
- * The start record: how the service that ran last on this user's behalf was started, for a program that wants it back.
+ * The start record: how this user's last service was started, for a program that starts it again.
  *
- * It lies beside the endpoint file as `service.json`, with mode 0600, and outlives the service. It holds no secret: what
- * was one is there by the name of its variable alone. Who reads it runs what it says, so a file that another user could
- * have written counts as none.
+ * It lies beside the endpoint file as `service.json`, with mode 0600, and outlives the service. It contains no secret,
+ * only the names of secret variables. Programs run what the record says, so a file that another user could have written
+ * is ignored.
  */
 import { existsSync } from 'node:fs';
 import { open, mkdir, rename, writeFile } from 'node:fs/promises';
@@ -15,18 +15,18 @@ import type { StartProgram } from './service-messages.ts';
 export interface StartRecord {
   readonly command: string;
   readonly args: readonly string[];
-  /** Variables to set, none of them secret; paths among them are absolute. */
+  /** Variables to set, none of them secret; paths are absolute. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Secret variables without which it would be another service, or one that is open to everybody. */
+  /** Secret variables without which it would be a different service, or one open to everyone. */
   readonly needs: readonly string[];
   /** Secret variables without which it can do less. */
   readonly lacks: readonly string[];
 }
 
 /**
- * Records how to start this very service again: by `owner`, an application that knows its own folder and port, or by the
- * program without a window, which a process of Electron runs as Node does. Where that is not built there is nothing to
- * record. Rejects with the system's error where the folder cannot be written.
+ * Records how to start this very service again: by `owner`, an application that knows its own folder and port, or by
+ * the program without a window, which an Electron process runs as Node does. Records nothing if that program is not
+ * built. Rejects with the system's error if the folder cannot be written.
  */
 export async function recordStart(
   config: Config,
@@ -53,12 +53,12 @@ export async function recordStart(
   });
 }
 
-/** Where the record lies, by the endpoint file. */
+/** The path of the record, beside the endpoint file. */
 export function startRecordOf(endpointFile: string): string {
   return join(dirname(endpointFile), 'service.json');
 }
 
-/** Rejects with the system's error where the folder cannot be written. */
+/** Writes the record. Rejects with the system's error if the folder cannot be written. */
 export async function writeStartRecord(file: string, record: StartRecord): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${process.pid}.tmp`;
@@ -66,7 +66,7 @@ export async function writeStartRecord(file: string, record: StartRecord): Promi
   await rename(temporary, file);
 }
 
-/** What the file says, or null where there is none of this user's that can be read. */
+/** Reads the record; null if there is none of this user's that can be read. */
 export async function readStartRecord(file: string): Promise<StartRecord | null> {
   try {
     const value: unknown = JSON.parse(await readOwn(file));
@@ -77,7 +77,7 @@ export async function readStartRecord(file: string): Promise<StartRecord | null>
   }
 }
 
-/** The text of a file of this user's; of one that others could have written, nothing. */
+/** The text of a file that only this user can write; empty for a file that others could have written. */
 async function readOwn(file: string): Promise<string> {
   const handle = await open(file, 'r');
   try {

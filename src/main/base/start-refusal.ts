@@ -1,4 +1,4 @@
-/** Why a start was refused, in words for the person who started it, with what to do about it. */
+/** Reasons for a refused start. */
 export type RefusalKind =
   | 'configuration'
   | 'port-taken'
@@ -7,7 +7,7 @@ export type RefusalKind =
   | 'damaged'
   | 'failed';
 
-/** Exit codes of `serve`: scripts and the desktop shell tell refusals apart by them. */
+/** Exit codes of `serve`, by which scripts and the desktop shell tell refusals apart. */
 export const refusalExitCodes: Readonly<Record<RefusalKind, number>> = {
   failed: 1,
   configuration: 2,
@@ -17,10 +17,13 @@ export const refusalExitCodes: Readonly<Record<RefusalKind, number>> = {
   damaged: 6,
 };
 
-/** A start that cannot go on. `message` is whole sentences, several lines where there are several reasons. */
+/**
+ * A start that cannot go on. `message` tells the person who started it what to do, in whole sentences, one line for
+ * each reason.
+ */
 export class StartRefusal extends Error {
   readonly kind: RefusalKind;
-  /** Address of the service that has the data folder, where one has it and said so. */
+  /** Address of the service that has the data folder, if that service published it. */
   readonly owner: string | null;
 
   constructor(kind: RefusalKind, message: string, options: ErrorOptions & { owner?: string | null } = {}) {

@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openEngine } from '../../engine/index.ts';
-import { commandLineFolder, holdsKnowledge, usualFolder } from './storage-folder.ts';
+import { commandLineFolder, holdsKnowledge, defaultFolder } from './storage-folder.ts';
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-folders-'));
@@ -21,16 +21,16 @@ it('has one folder for whoever named none, whichever program asks', () => {
   const base = temporaryFolder();
   const environment = { XDG_DATA_HOME: join(base, 'share'), XDG_CONFIG_HOME: join(base, 'config') };
   for (const program of ['desktop', 'service'] as const)
-    expect(usualFolder(program, environment, { platform: 'linux' })).toBe(join(base, 'share', 'corollary'));
-  expect(usualFolder('service', { XDG_DATA_HOME: 'relative' }, { platform: 'linux' })).toBe(
+    expect(defaultFolder(program, environment, { platform: 'linux' })).toBe(join(base, 'share', 'corollary'));
+  expect(defaultFolder('service', { XDG_DATA_HOME: 'relative' }, { platform: 'linux' })).toBe(
     join(homedir(), '.local/share/corollary'),
   );
   const windows = { LOCALAPPDATA: join(base, 'local'), APPDATA: join(base, 'roaming') };
   for (const program of ['desktop', 'service'] as const)
-    expect(usualFolder(program, windows, { platform: 'win32' })).toBe(join(base, 'local', 'Corollary'));
+    expect(defaultFolder(program, windows, { platform: 'win32' })).toBe(join(base, 'local', 'Corollary'));
   const onMac = ['desktop', 'service'] as const;
   for (const program of onMac)
-    expect(usualFolder(program, {}, { platform: 'darwin', desktopFolder: join(base, 'mac', 'data') })).toBe(
+    expect(defaultFolder(program, {}, { platform: 'darwin', desktopFolder: join(base, 'mac', 'data') })).toBe(
       join(base, 'mac', 'data'),
     );
 });
@@ -41,12 +41,12 @@ it('finds what an earlier version of the desktop application kept', async () => 
   const older = join(base, 'config', 'Corollary', 'data');
   await storeIn(older);
   for (const program of ['desktop', 'service'] as const)
-    expect(usualFolder(program, environment, { platform: 'linux' })).toBe(older);
+    expect(defaultFolder(program, environment, { platform: 'linux' })).toBe(older);
   const newer = join(base, 'share', 'corollary');
   await storeIn(newer);
   // Each goes on with its own: neither shows another knowledge base than the day before.
-  expect(usualFolder('desktop', environment, { platform: 'linux' })).toBe(older);
-  expect(usualFolder('service', environment, { platform: 'linux' })).toBe(newer);
+  expect(defaultFolder('desktop', environment, { platform: 'linux' })).toBe(older);
+  expect(defaultFolder('service', environment, { platform: 'linux' })).toBe(newer);
 });
 
 it('takes ./data for the command line only where knowledge is kept in it', async () => {

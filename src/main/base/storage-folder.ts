@@ -1,9 +1,9 @@
 /**
- * Where knowledge is kept where STORAGE_DIR does not say: one folder for one person, whether the service was started by
- * the desktop application, `npm start`, the command line or the bridge.
+ * The storage folder if STORAGE_DIR is not set: one folder per user, whether the desktop application, `npm start`, the
+ * command line or the bridge starts the service.
  *
- * Earlier versions had two: the desktop application kept its own. A folder that holds knowledge is found again, so an
- * update hides nothing: a program uses the folder it used before, else the other program's, else the platform's.
+ * Earlier versions had two, one of them for the desktop application. Existing knowledge is found again, so an update
+ * hides nothing: a program uses the folder it used before, else the other program's, else the platform's.
  */
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -11,18 +11,18 @@ import { isAbsolute, join } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Who asks: the desktop application, or the service without a window. */
-export type Program = 'desktop' | 'service';
+/** The program that asks: the desktop application, or the service without a window. */
+export type ProgramKind = 'desktop' | 'service';
 
 interface FolderOptions {
   readonly platform?: NodeJS.Platform;
-  /** Where the desktop application kept its knowledge; by default where Electron puts it on this platform. */
+  /** Where the desktop application stored its knowledge; by default Electron's folder on this platform. */
   readonly desktopFolder?: string;
 }
 
-/** The folder of a user who never said where. Reads the folders' lists of files, and writes nothing. */
-export function usualFolder(
-  program: Program,
+/** The default folder. Lists the contents of folders and writes nothing. */
+export function defaultFolder(
+  program: ProgramKind,
   environment: Environment,
   {
     platform = process.platform,
@@ -34,15 +34,15 @@ export function usualFolder(
   return known.find(holdsKnowledge) ?? (platform === 'darwin' ? desktopFolder : service);
 }
 
-/** The folder of `corollary` at the command line: `./data` where knowledge is kept in it already, else the usual one. */
+/** The folder of `corollary` at the command line: `./data` if it already has knowledge, else the default one. */
 export function commandLineFolder(environment: Environment): string {
-  return holdsKnowledge('data') ? './data' : usualFolder('service', environment);
+  return holdsKnowledge('data') ? './data' : defaultFolder('service', environment);
 }
 
-/** Segments of a log and snapshots, one from a leader included. */
+/** Segments of a log and snapshots, including a snapshot received from a leader. */
 const storedFile = /^\d{10,}\.(log|snapshot(\.received)?)$/;
 
-/** Whether a folder has a log or snapshots. One that cannot be listed has none that could be opened. */
+/** Whether a folder has a log or snapshots; false if it cannot be listed. */
 export function holdsKnowledge(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => storedFile.test(name));
@@ -53,7 +53,7 @@ export function holdsKnowledge(folder: string): boolean {
   }
 }
 
-/** The folder that the platform has for data of programs. */
+/** The platform's folder for program data. */
 function serviceDataFolder(environment: Environment, platform: NodeJS.Platform): string {
   const home = homedir();
   if (platform === 'win32')
@@ -62,7 +62,7 @@ function serviceDataFolder(environment: Environment, platform: NodeJS.Platform):
   return join(baseFolder(environment['XDG_DATA_HOME'], join(home, '.local', 'share')), 'corollary');
 }
 
-/** `data` in what Electron calls the user-data folder of the application. */
+/** `data` in Electron's user-data folder of the application. */
 function desktopDataFolder(environment: Environment, platform: NodeJS.Platform): string {
   const home = homedir();
   if (platform === 'win32')
@@ -71,7 +71,7 @@ function desktopDataFolder(environment: Environment, platform: NodeJS.Platform):
   return join(baseFolder(environment['XDG_CONFIG_HOME'], join(home, '.config')), 'Corollary', 'data');
 }
 
-/** A relative path counts as not set, as the specification of these variables has it. */
+/** A relative path counts as not set, as the specification of these variables says. */
 function baseFolder(given: string | undefined, usual: string): string {
   return given !== undefined && isAbsolute(given) ? given : usual;
 }

@@ -1,30 +1,32 @@
-/** What operations take and give that is too long to be held: the two sides know each other by these shapes alone. */
+/** Inputs and outputs of operations that are too long to hold in memory: both sides share only these types. */
 
 import type { Idempotency } from '../../engine/index.ts';
 
-/** A body that is read as it comes. */
+/** A body that is read as it arrives. */
 export interface Upload {
   /** The media type, in lower case, without parameters. */
   readonly type: string;
-  /** Once. Throws where the client goes away before the end. */
+  /** To be read once. Throws if the client disconnects before the end. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** The idempotency key of the request, with the digest that is known when all was read; null: it has none. */
+  /**
+   * The idempotency key of the request, with its digest, which is known once everything has been read; null: no key.
+   */
   readonly once: (() => Idempotency) | null;
 }
 
-/** An answer that is made while it is sent. */
+/** An answer that is produced while it is sent. */
 export interface Download {
   readonly type: string;
-  /** As what a client stores it; null: it is read at once. */
+  /** The name under which a client stores it; null: the client reads it directly. */
   readonly fileName: string | null;
-  /** Its length, where that is known before it is made; else null. */
+  /** Its length if known in advance, else null. */
   readonly bytes: number | null;
-  /** Makes it, once. The next part is made when `send` has resolved; what `send` throws ends it. */
-  run(send: (part: string | Uint8Array) => Promise<void>): Promise<Sent>;
+  /** Produces it, once. Produces the next part when `send` has resolved; an error of `send` ends it. */
+  run(send: (part: string | Uint8Array) => Promise<void>): Promise<DownloadEnd>;
 }
 
 /** What is known of a download only at its end. */
-export interface Sent {
-  /** How many facts and rules the format could not hold; null: it holds whatever there is. */
+export interface DownloadEnd {
+  /** How many facts and rules the format could not represent; null: it represents everything. */
   readonly omitted: number | null;
 }

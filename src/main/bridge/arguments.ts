@@ -1,9 +1,9 @@
 /**
- * The command line and the environment of `corollary-mcp`, read.
+ * Parses the command line and the environment of `corollary-mcp`.
  *
- * A program that configures a client may fill in a text for every option, so a blank one, and one of the bundle's
- * placeholders that was left as it is, counts as not given. A key is taken from the environment alone: a command line
- * is visible to every user of the machine.
+ * A program that configures a client may fill in every option, so a blank text counts as not given, and so does a
+ * placeholder of the bundle that was left as it is. A key comes from the environment only: a command line is visible to
+ * every user of the machine.
  */
 import { parseArgs } from 'node:util';
 import { databaseNameSchema, tenantNameSchema } from '../../engine/contract/fields.ts';
@@ -13,11 +13,11 @@ export interface BridgeArguments {
   readonly action: 'run' | 'help' | 'version';
   readonly database: string;
   readonly tenant: string;
-  /** Address of the service; null: the one the endpoint file names. */
+  /** Address of the service; null: the endpoint file names it. */
   readonly url: URL | null;
   /** The credential; null: none. */
   readonly key: string | null;
-  /** Whether a service may be started where none runs. */
+  /** Whether the bridge may start a service if none is running. */
   readonly mayStart: boolean;
   /** How long a call waits for a service that is away, in milliseconds. */
   readonly waitMs: number;
@@ -26,7 +26,7 @@ export interface BridgeArguments {
 /** Wrong use; the message says what is wrong. */
 export class WrongUse extends Error {}
 
-const usualWaitSeconds = 30;
+const defaultWaitSeconds = 30;
 const maxWaitSeconds = 3600;
 
 /** Reads the arguments after the program's name. Throws a WrongUse. */
@@ -66,7 +66,7 @@ function parse(argv: readonly string[]) {
   }
 }
 
-/** The text where something was given, else null. */
+/** The text, or null if nothing was given. */
 function given(text: string | undefined): string | null {
   const trimmed = text?.trim() ?? '';
   return trimmed === '' || trimmed.startsWith('${') ? null : trimmed;
@@ -104,14 +104,14 @@ function keyOf(environment: Environment): string | null {
 
 function waitOf(text: string | undefined): number {
   const seconds = given(text);
-  if (seconds === null) return usualWaitSeconds * 1000;
+  if (seconds === null) return defaultWaitSeconds * 1000;
   const number = /^\d{1,6}(\.\d{1,3})?$/.test(seconds) ? Number(seconds) : Number.NaN;
   if (!(number <= maxWaitSeconds))
     throw new WrongUse(`--wait: got ${JSON.stringify(seconds)}, takes seconds from 0 to ${maxWaitSeconds}`);
   return number * 1000;
 }
 
-export const helpText = `corollary-mcp: Corollary for clients of MCP that start a program
+export const bridgeHelpText = `corollary-mcp: Corollary for clients of MCP that start a program
 
 It speaks MCP on its standard input and output with the client that starts it, and passes everything on to
 the running Corollary service. It waits for a service that is away, and starts one where none runs.
@@ -120,7 +120,7 @@ the running Corollary service. It waits for a service that is away, and starts o
   --tenant NAME     for whom; default
   --url URL         the service's address; else that of the running service, by the endpoint file
   --no-start        do not start a service
-  --wait SECONDS    how long a call waits for a service that is away; ${usualWaitSeconds}
+  --wait SECONDS    how long a call waits for a service that is away; ${defaultWaitSeconds}
   --help, --version
 
 Environment:

@@ -1,11 +1,11 @@
 /**
- * The bridge: what the client says goes to the service, what the service says goes to the client, message by message.
+ * The bridge: passes messages from the client to the service and from the service to the client, one by one.
  *
- * It outlives the service. While that is away calls wait for it, up to a limit; when it is back a new session is opened
- * with the client's own `initialize`, subscriptions are renewed, and the client is told that what it knows may be stale.
- * A call that was under way is sent again where that does no harm: it was never taken, it only reads, or doing it twice
- * is the same as once. Where nobody knows, the client is told so. Every request is answered exactly once, but for those
- * that it cancels. Where the service is, and how it is started, is not its business (`keep-connected.ts`).
+ * It outlives the service. While the service is away, calls wait for it, up to a limit. When it is back, the bridge
+ * opens a new session with the client's own `initialize`, renews the subscriptions, and tells the client that what it
+ * knows may be stale. It resends a call that was in flight if that does no harm: the service never received it, it only
+ * reads, or it is idempotent. If the outcome is unknown, the bridge tells the client so. It answers every request
+ * exactly once, except those that the client cancels. Finding and starting the service is left to `keep-connected.ts`.
  */
 import {
   type InitializeResult,
@@ -15,55 +15,57 @@ import {
   type JSONRPCNotification,
   type JSONRPCRequest,
   type JSONRPCResponse,
+  type ListToolsResult,
   type RequestId,
   SUBSCRIPTION_ID_META_KEY,
+  type ToolAnnotations,
 } from '@modelcontextprotocol/client';
-import { Broken, Cancelled, codes, NotTaken, Refused } from './failures.ts';
+import { Broken, Cancelled, codes, NotTaken, RefusedRequest } from './failures.ts';
 import type { Connection } from './keep-connected.ts';
 import { isStateless, type Link } from './link.ts';
-import { isRepeatable } from './repeatable.ts';
 import { changesSince, listChanged, withListChanged } from './stale.ts';
 
-export interface BridgeParts {
+interface BridgeParts {
   readonly connection: Connection;
-  /** Milliseconds that a call waits for a service that is away. */
+  /** Milliseconds that a call waits for an absent service. */
   readonly waitMs: number;
   readonly now: () => number;
-  /** To the client. */
+  /** Sends to the client. */
   send(message: JSONRPCMessage): void;
   say(line: string): void;
   nextId(): string;
 }
 
-/** A request of the client that has not been answered. */
+/** A request of the client without an answer so far. */
 interface Pending {
   readonly message: JSONRPCRequest;
   readonly bytes: number;
   readonly cancelling: AbortController;
   /** The service may have carried it out. */
   isDoubtful: boolean;
-  /** Of a request to be told of changes: the client has had its acknowledgement. */
+  /** For a request to be notified of changes: the client has received its acknowledgement. */
   isAcknowledged: boolean;
 }
 
 const maxPending = 1000;
 const maxPendingBytes = 128 * 1024 * 1024;
-/** How often a call is sent whose connection breaks each time. */
+/** How often a call is sent if the connection breaks each time. */
 const maxTries = 3;
 const listen = 'subscriptions/listen';
-/** Before a stream of changes that the service ended is asked for again. */
+/** Milliseconds before a stream of changes that the service ended is requested again. */
 const relistenMs = 500;
 
+/** Connects one client to the service, across restarts of the service. */
 export class Bridge {
   readonly #parts: BridgeParts;
   readonly #pending = new Map<RequestId, Pending>();
   #pendingBytes = 0;
-  /** What the client said when it opened the session, once the service agreed to it, and what that answered. */
+  /** The `initialize` request that the service accepted, and its result. */
   #opened: { readonly request: JSONRPCRequest; readonly result: InitializeResult } | null = null;
   #isInitialized = false;
   readonly #subscriptions = new Set<string>();
   #logLevel: JSONRPCRequest | null = null;
-  /** Messages of the session follow one another as far as opening it goes. */
+  /** Serializes messages of the session until the session is open. */
   #opening: Promise<void> = Promise.resolve();
   #idle: (() => void) | null = null;
 
@@ -71,7 +73,7 @@ export class Bridge {
     this.#parts = parts;
   }
 
-  /** Takes a message of the client, of so many bytes. */
+  /** Takes a message of the client; `bytes` is its length. */
   take(message: JSONRPCMessage, bytes: number): void {
     if (isJSONRPCRequest(message)) this.#takeRequest(message, bytes);
     else if (isJSONRPCResponse(message)) void this.#passOn(message);
@@ -79,7 +81,7 @@ export class Bridge {
     else this.#takeNotification(message);
   }
 
-  /** Takes a request or a notification of the service. */
+  /** Takes a request or a notification from the service. */
   tell(message: JSONRPCMessage): void {
     if (!isJSONRPCRequest(message) && !isJSONRPCResponse(message)) {
       const renewed = this.#renewed(message);
@@ -91,15 +93,15 @@ export class Bridge {
     this.#parts.send(message);
   }
 
-  /** Tells the client that all it knows may be stale. */
+  /** Tells the client that everything it knows may be stale. */
   tellStale(): void {
     if (this.#opened === null || !this.#isInitialized) return;
     for (const change of listChanged(this.#opened.result, this.#subscriptions)) this.#parts.send(change);
   }
 
   /**
-   * Makes a new link what the last one was to the client. Rejects with Refused where the service does not let it in, and
-   * with NotTaken or Broken.
+   * Restores on a new link what the client had on the last one. Rejects with Refused if the service does not admit it,
+   * and with NotTaken or Broken.
    */
   async resume(link: Link, signal: AbortSignal): Promise<void> {
     if (this.#opened === null) return;
@@ -108,7 +110,7 @@ export class Bridge {
     const answer = await link.open({ ...request, id: nextId() }, signal);
     const { protocolVersion } = resultOf<InitializeResult>(answer);
     if (protocolVersion !== result.protocolVersion)
-      throw new Refused({
+      throw new RefusedRequest({
         code: codes.refused,
         message: `Corollary speaks revision ${protocolVersion} of MCP now, no longer ${result.protocolVersion}: connect anew`,
       });
@@ -126,7 +128,7 @@ export class Bridge {
     }
   }
 
-  /** Resolves when no call is pending but those that last. */
+  /** Resolves when only long-lived calls are pending. */
   async drained(): Promise<void> {
     if (this.#isIdle()) return;
     await new Promise<void>((resolve) => {
@@ -141,7 +143,7 @@ export class Bridge {
   #takeRequest(message: JSONRPCRequest, bytes: number): void {
     const { id, method } = message;
     if (this.#pending.has(id))
-      return this.#refuse(id, codes.invalidRequest, 'a request of this id is being answered');
+      return this.#refuse(id, codes.invalidRequest, 'a request with this id is already in progress');
     if (this.#pending.size >= maxPending || this.#pendingBytes + bytes > maxPendingBytes)
       return this.#refuse(
         id,
@@ -157,7 +159,7 @@ export class Bridge {
     if (method === 'initialize') this.#opening = answered;
   }
 
-  /** Answers a request of the client, unless that cancels it. Never rejects. */
+  /** Answers a request of the client unless the client cancels it. Never rejects. */
   async #answer(pending: Pending): Promise<void> {
     const { message, bytes, cancelling } = pending;
     const { id } = message;
@@ -166,13 +168,13 @@ export class Bridge {
       response = await this.#deliver(pending, cancelling.signal);
       this.#note(message, response);
     } catch (error) {
-      if (error instanceof Refused) response = { jsonrpc: '2.0', id, error: error.error };
+      if (error instanceof RefusedRequest) response = { jsonrpc: '2.0', id, error: error.error };
       else if (!(error instanceof Cancelled)) {
         this.#parts.say(`a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
         response = {
           jsonrpc: '2.0',
           id,
-          error: { code: codes.internal, message: 'corollary-mcp failed inside' },
+          error: { code: codes.internal, message: 'corollary-mcp failed internally' },
         };
       }
     }
@@ -213,7 +215,7 @@ export class Bridge {
       : link.request(message, signal);
   }
 
-  /** Keeps what has to be said again to a service that was restarted. */
+  /** Notes what has to be said again to a restarted service. */
   #note(message: JSONRPCRequest, response: JSONRPCResponse): void {
     const { method, params } = message;
     if (!('result' in response) || isStateless(params)) return;
@@ -226,7 +228,7 @@ export class Bridge {
     else if (method === 'logging/setLevel') this.#logLevel = message;
   }
 
-  /** The client is told of lists that changed by the bridge, so that is promised to it. */
+  /** The bridge itself notifies the client of changed lists, so it adds that capability to the answer. */
   #shown({ method, params }: JSONRPCRequest, response: JSONRPCResponse): JSONRPCResponse {
     return method === 'initialize' && !isStateless(params) ? withListChanged(response) : response;
   }
@@ -238,19 +240,19 @@ export class Bridge {
     if (isInitialized) this.#opening = passed;
   }
 
-  /** Passes on what wants no answer. Where nobody is there to take it, it is let go: a new session starts afresh. */
+  /** Passes on a message without an answer. If no service is there, drops it: a new session starts afresh. */
   async #passOn(message: JSONRPCMessage): Promise<void> {
     const link = this.#parts.connection.current;
     if (link === null) return;
     try {
       await link.notify(message);
     } catch (error) {
-      this.#parts.say(`a message without answer was not taken: ${(error as Error).message}`);
-      if (!(error instanceof Refused)) await link.check();
+      this.#parts.say(`a notification was not delivered: ${(error as Error).message}`);
+      if (!(error instanceof RefusedRequest)) await link.check();
     }
   }
 
-  /** Ends the request, by the word for it where there are sessions, and by closing its stream. */
+  /** Cancels the request: with a notification in a session, and by closing its stream. */
   #cancel(message: JSONRPCNotification): void {
     const id = message.params?.['requestId'];
     const pending = typeof id === 'string' || typeof id === 'number' ? this.#pending.get(id) : undefined;
@@ -259,7 +261,7 @@ export class Bridge {
     void told.then(() => pending.cancelling.abort());
   }
 
-  /** What to tell in place of an acknowledgement that the client has had before; null where it is to be told as it is. */
+  /** What to send instead of an acknowledgement that the client has already received; null: send it as it is. */
   #renewed(message: JSONRPCNotification): JSONRPCNotification[] | null {
     if (message.method !== 'notifications/subscriptions/acknowledged') return null;
     const id = message.params?._meta?.[SUBSCRIPTION_ID_META_KEY];
@@ -275,19 +277,19 @@ export class Bridge {
   }
 }
 
-function unknownOutcome(): Refused {
-  return new Refused({
+function unknownOutcome(): RefusedRequest {
+  return new RefusedRequest({
     code: codes.unknownOutcome,
     message:
-      'The connection to Corollary broke while this was under way, and it may have been carried out or not: look ' +
+      'The connection to Corollary broke during this call, which may or may not have been carried out: check ' +
       'before you repeat it.',
   });
 }
 
-/** The result of an answer. Rejects with Refused where it is an error. */
+/** The result of an answer. Rejects with Refused if it is an error. */
 function resultOf<Result>(response: JSONRPCResponse): Result {
-  if ('error' in response) throw new Refused(response.error);
-  // Of the shape that the request's method has: the service is ours.
+  if ('error' in response) throw new RefusedRequest(response.error);
+  // It has the shape of the request's method, since the service is ours.
   return response.result as unknown as Result;
 }
 
@@ -303,4 +305,66 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
       { once: true },
     );
   });
+}
+
+/** Methods that change nothing, or only what the client is notified of. */
+const harmless: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'server/discover',
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+  'subscriptions/listen',
+]);
+
+/**
+ * Whether a request that may have been carried out can be repeated: it only reads, or it is idempotent. The service's
+ * annotations say so for tools, and are fetched if needed. Rejects as `Link.request` does.
+ */
+async function isRepeatable(
+  message: JSONRPCRequest,
+  link: Link,
+  nextId: () => string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (message.method !== 'tools/call') return harmless.has(message.method);
+  const given = message.params?.['arguments'];
+  const args = typeof given === 'object' && given !== null ? given : {};
+  if ('dryRun' in args && args.dryRun === true) return true;
+  // The condition refers to the state before the call, so a second call would be refused.
+  if ('ifGeneration' in args && args.ifGeneration !== null) return false;
+  const annotations = await annotationsOf(message, link, nextId, signal);
+  return annotations.readOnlyHint === true || annotations.idempotentHint === true;
+}
+
+async function annotationsOf(
+  call: JSONRPCRequest,
+  link: Link,
+  nextId: () => string,
+  signal: AbortSignal,
+): Promise<ToolAnnotations> {
+  const { progressToken: _token, ...meta } = call.params?._meta ?? {};
+  const envelope = isStateless(call.params) ? { _meta: meta } : {};
+  let cursor: string | undefined;
+  do {
+    const params = { ...envelope, ...(cursor === undefined ? {} : { cursor }) };
+    const response = await link.request(
+      { jsonrpc: '2.0', id: nextId(), method: 'tools/list', params },
+      signal,
+    );
+    if ('error' in response) return {};
+    const { tools, nextCursor } = response.result as unknown as ListToolsResult;
+    const tool = tools.find(({ name }) => name === call.params?.['name']);
+    if (tool !== undefined) return tool.annotations ?? {};
+    cursor = nextCursor;
+  } while (cursor !== undefined);
+  return {};
 }

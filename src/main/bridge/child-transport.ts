@@ -1,7 +1,7 @@
 /**
  * A client's transport to a program that it starts and that speaks MCP on its standard input and output.
  *
- * As the official one, but that `close` resolves when the process has ended, by force where it does not by itself.
+ * Like the official one, except that `close` resolves when the process has ended, by force if necessary.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -18,11 +18,12 @@ export interface ChildStart {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A program that was told to end, by the end of its input, has so long to do it. */
+/** Milliseconds for a program to end by itself after the end of its input. */
 const politeMs = 2000;
-/** Of what it says to people the end is kept. */
+/** Only this many characters at the end of its standard error are kept. */
 const toldCharacters = 2000;
 
+/** MCP over the standard input and output of a child process. */
 export class ChildTransport implements Transport {
   readonly #start: ChildStart;
   readonly #buffer = new ReadBuffer();
@@ -37,7 +38,7 @@ export class ChildTransport implements Transport {
     this.#start = start;
   }
 
-  /** The end of what it wrote to its standard error. */
+  /** The end of its standard error. */
   get said(): string {
     return this.#said.trim();
   }
@@ -46,7 +47,7 @@ export class ChildTransport implements Transport {
     return this.#child?.pid ?? null;
   }
 
-  /** Resolves when it runs. Rejects with the system's error where it cannot be started. */
+  /** Resolves when the program is running. Rejects with the system's error if it cannot be started. */
   async start(): Promise<void> {
     const { command, args, env } = this.#start;
     const child = spawn(command, [...args], {
@@ -56,7 +57,7 @@ export class ChildTransport implements Transport {
     });
     this.#child = child;
     this.#ended = new Promise((resolve) => {
-      // One of a program that ran, and one of a program that could not be started.
+      // The first event is for a program that ran, the second for one that could not be started.
       child.once('close', () => resolve());
       child.once('error', () => resolve());
     });

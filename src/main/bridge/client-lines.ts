@@ -1,9 +1,9 @@
 /**
- * The client's side of the bridge: MCP over standard input and output, a message a line.
+ * The client's side of the bridge: MCP over standard input and output, one message per line.
  *
- * Kept: nothing but protocol is ever written; a line that is no message is answered and does not end the
- * conversation; and a client that does not read its answers is not read either, so that what waits for it is bounded.
- * What messages mean is the business of others.
+ * Invariants: only protocol messages are written; a line that is not a message gets an error and does not end the
+ * conversation; and a client that does not read its answers is not read either, so the queue for it is bounded. What
+ * the messages mean is left to others.
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -17,47 +17,48 @@ import {
 export interface ClientLimits {
   /** Bytes of one line. */
   readonly maxLineBytes: number;
-  /** Bytes of answers that the client has not read; what comes beyond is replaced by an error. */
+  /** Bytes of unread answers; an answer beyond this limit is replaced by an error. */
   readonly maxUnreadBytes: number;
 }
 
-export const usualClientLimits: ClientLimits = {
+export const defaultClientLimits: ClientLimits = {
   maxLineBytes: 32 * 1024 * 1024,
   maxUnreadBytes: 64 * 1024 * 1024,
 };
 
 export interface ClientHandlers {
   onMessage(message: JSONRPCMessage, bytes: number): void;
-  /** There is no more input (`ended`), or nobody who takes output (`gone`). May be called again. */
+  /** The input has ended (`ended`), or the output is closed (`gone`). May be called again. */
   onEnd(how: 'ended' | 'gone'): void;
 }
 
-/** Of JSON-RPC: no JSON, and no message. */
+/** Codes of JSON-RPC: not JSON, and not a message. */
 const parseError = -32700;
 const invalidRequest = -32600;
 const internalError = -32603;
 
 const newline = 0x0a;
-/** Of a line that is too long, so much of both ends is kept: the id stands there. */
-const keptBytes = 256;
+/** Bytes kept of both ends of a line that is too long: the id is in one of them. */
+const maxEndBytes = 256;
 
+/** Reads messages from the client and writes messages to it. */
 export class ClientLines {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #handlers: ClientHandlers;
   readonly #limits: ClientLimits;
-  /** Pieces of the line that is being read, and their bytes. */
+  /** Pieces of the line that is being read, and their length in bytes. */
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** The beginning of a line that is too long, while the rest of it is thrown away. */
+  /** The beginning of a line that is too long, while the rest of it is discarded. */
   #oversized: Buffer | null = null;
   #isBlocked = false;
   readonly #unread: string[] = [];
   #unreadBytes = 0;
-  /** Notifications among the unread: the same one is not kept twice. */
+  /** Unread notifications, so that none is queued twice. */
   readonly #unreadNotices = new Set<string>();
 
-  constructor(input: Readable, output: Writable, handlers: ClientHandlers, limits = usualClientLimits) {
+  constructor(input: Readable, output: Writable, handlers: ClientHandlers, limits = defaultClientLimits) {
     this.#input = input;
     this.#output = output;
     this.#handlers = handlers;
@@ -86,7 +87,7 @@ export class ClientLines {
     this.#keep(message, line);
   }
 
-  /** Resolves when all that was sent is written, or after a while: a client that does not read is not waited for. */
+  /** Resolves when everything has been written, or after `limitMs` if the client does not read. */
   async flushed(limitMs: number): Promise<void> {
     if (!this.#isBlocked && this.#output.writableLength === 0) return;
     let timer: NodeJS.Timeout | undefined;
@@ -150,8 +151,8 @@ export class ClientLines {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
     if (this.#bytes <= this.#limits.maxLineBytes) return;
-    this.#oversized ??= firstBytes(this.#pieces, keptBytes);
-    const tail = Buffer.concat(this.#pieces.slice(-2)).subarray(-keptBytes);
+    this.#oversized ??= firstBytes(this.#pieces, maxEndBytes);
+    const tail = Buffer.concat(this.#pieces.slice(-2)).subarray(-maxEndBytes);
     this.#pieces = [Buffer.from(tail)];
   }
 
@@ -174,7 +175,7 @@ export class ClientLines {
     try {
       message = JSON.parse(line);
     } catch (error) {
-      const reason = error instanceof SyntaxError ? 'this line is no JSON' : String(error);
+      const reason = error instanceof SyntaxError ? 'this line is not JSON' : String(error);
       this.#refuse(null, parseError, `${reason}: a message is one line of JSON`);
       return;
     }
@@ -206,8 +207,8 @@ function isMessage(value: unknown): value is JSONRPCMessage {
 
 function wordsFor(value: unknown): string {
   return Array.isArray(value)
-    ? 'batches are not taken: send each message by itself'
-    : 'this is no JSON-RPC 2.0 message';
+    ? 'batches are not supported: send each message by itself'
+    : 'this is not a JSON-RPC 2.0 message';
 }
 
 function errorLine(id: RequestId | null, code: number, message: string): string {
@@ -219,7 +220,7 @@ function idOf(value: unknown): RequestId | null {
   return typeof value.id === 'string' || typeof value.id === 'number' ? value.id : null;
 }
 
-/** The id of a message of which only both ends were kept, where it stands right at one of them. */
+/** The id of a message of which only both ends were kept, if it is at the very start or end. */
 function outerId(head: string, tail: string): RequestId | null {
   const atHead = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")\s*,/.exec(
     head,

@@ -1,21 +1,21 @@
 #!/usr/bin/env node
 /**
- * `corollary-mcp`: Corollary for clients of MCP that start a program. Built into one file that needs nothing but Node.
+ * `corollary-mcp`: Corollary for MCP clients that start a program. Built into a single file that needs only Node.
  *
- * Standard output belongs to the protocol. What there is to say to people goes to standard error, in short lines.
+ * Standard output belongs to the protocol; messages for people go to standard error, in short lines.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { version } from '../../../package.json';
-import { helpText, readBridgeArguments, WrongUse } from './arguments.ts';
+import { bridgeHelpText, readBridgeArguments, WrongUse } from './arguments.ts';
 import { runBridge } from './run-bridge.ts';
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 async function main(): Promise<number> {
   const given = readBridgeArguments(process.argv.slice(2), process.env);
   if (given.action !== 'run') {
-    process.stdout.write(given.action === 'help' ? helpText : `${version}\n`);
+    process.stdout.write(given.action === 'help' ? bridgeHelpText : `${version}\n`);
     return 0;
   }
   const told = new AbortController();
@@ -28,7 +28,7 @@ async function main(): Promise<number> {
     say: (line) => process.stderr.write(`corollary-mcp: ${line}\n`),
     told: told.signal,
   });
-  // Nothing that is still pending may keep a bridge whose client has gone.
+  // A bridge whose client has gone must end, whatever is still pending.
   return process.exit(0);
 }
 
@@ -38,7 +38,7 @@ function serviceBeside(program: string): string | null {
   return existsSync(service) ? service : null;
 }
 
-// Nobody may be there to read it.
+// The reader of standard error may be gone.
 process.stderr.on('error', () => {});
 process.exitCode = await main().catch((error: unknown) => {
   const isWrongUse = error instanceof WrongUse;

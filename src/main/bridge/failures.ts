@@ -1,27 +1,27 @@
 /**
- * What can become of a message that was passed on to the service, other than being answered.
+ * What can become of a message passed on to the service, other than an answer.
  *
- * What matters is whether the service can have acted on it: `NotTaken` says that it cannot, and the message may be sent
- * again whatever it was; `Broken` that nobody knows. `Refused` is an answer: it is told to the client.
+ * What matters is whether the service can have acted on it. `NotTaken`: it cannot have, and any message may be sent
+ * again. `Broken`: unknown. `Refused` is an answer, and goes to the client.
  */
 import { SdkError, SdkHttpError } from '@modelcontextprotocol/client';
 import { NotSent } from './http-fetch.ts';
 
-/** Nobody acted on it: the service was not reached, was not ready, or did not know the session. */
+/** The message had no effect: the service was not reached, was not ready, or did not know the session. */
 export class NotTaken extends Error {}
 
-/** It was sent, and its answer did not come. */
+/** The message was sent, but no answer came. */
 export class Broken extends Error {}
 
-/** As JSON-RPC tells it. */
+/** An error in JSON-RPC. */
 export interface RpcError {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
 }
 
-/** The service, or the bridge, says no. */
-export class Refused extends Error {
+/** The service, or the bridge, refuses. */
+export class RefusedRequest extends Error {
   readonly error: RpcError;
 
   constructor(error: RpcError) {
@@ -30,14 +30,14 @@ export class Refused extends Error {
   }
 }
 
-/** The client wants no answer any more. */
+/** The client no longer wants an answer. */
 export class Cancelled extends Error {}
 
-/** Codes of ours, in the range that JSON-RPC leaves to servers. */
+/** The bridge's own codes, in the range that JSON-RPC reserves for servers. */
 export const codes = {
   /** The service is away. */
   unavailable: -32050,
-  /** The service does not let this bridge in. */
+  /** The service does not admit this bridge. */
   refused: -32051,
   /** The connection broke, and the call may have been carried out. */
   unknownOutcome: -32052,
@@ -45,26 +45,32 @@ export const codes = {
   internal: -32603,
 } as const;
 
-/** The fate of a message whose sending failed. */
-export function failureOf(error: unknown): NotTaken | Broken | Refused {
-  if (error instanceof NotTaken || error instanceof Broken || error instanceof Refused) return error;
+/** Classifies the error of a message that could not be sent or answered. */
+export function sendFailureOf(error: unknown): NotTaken | Broken | RefusedRequest {
+  if (error instanceof NotTaken || error instanceof Broken || error instanceof RefusedRequest) return error;
   if (error instanceof NotSent) return new NotTaken(error.message, { cause: error });
   if (error instanceof SdkHttpError) return failureOfStatus(error);
   if (error instanceof SdkError)
-    return new Refused({ code: codes.refused, message: 'what answers is not Corollary: see --url' });
+    return new RefusedRequest({
+      code: codes.refused,
+      message: 'the server that answers is not Corollary: see --url',
+    });
   const isOurs = error instanceof RangeError || error instanceof TypeError;
   if (isOurs)
-    return new Refused({ code: codes.internal, message: `this message cannot be sent: ${error.message}` });
+    return new RefusedRequest({
+      code: codes.internal,
+      message: `this message cannot be sent: ${error.message}`,
+    });
   return new Broken(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-function failureOfStatus(error: SdkHttpError): NotTaken | Refused {
+function failureOfStatus(error: SdkHttpError): NotTaken | RefusedRequest {
   const answer = parsed(error.data.text);
   const { error: told, detail, code } = answer;
-  if (isRpcError(told)) return new Refused(told);
+  if (isRpcError(told)) return new RefusedRequest(told);
   const words = typeof detail === 'string' ? detail : `the service answered with status ${error.status}`;
   if (code === 'NotReady' || code === 'SessionNotFound') return new NotTaken(words);
-  return new Refused({
+  return new RefusedRequest({
     code: codes.refused,
     message: adviceFor(error.status, words),
     data: { status: error.status, code },
@@ -78,7 +84,7 @@ function adviceFor(status: number, words: string): string {
   return `Corollary refused the message: ${words}`;
 }
 
-/** The JSON object in the body of a refusal; empty where it is none. */
+/** The JSON object in the body of a refusal; empty if it is not one. */
 function parsed(text: unknown): Readonly<Record<string, unknown>> {
   if (typeof text !== 'string') return {};
   try {

@@ -1,30 +1,29 @@
 /**
  * `fetch` for the transport to the service, over Node's own HTTP client.
  *
- * Unlike the built-in one it never gives up on an answer that takes long or a stream that is quiet, and it tells a
- * request that nobody can have received (`NotSent`) from one whose answer did not come: the former may always be sent
- * again.
+ * Unlike the built-in one it has no timeout for slow answers or quiet streams. It also tells a request that cannot have
+ * been received (`NotSent`) from one without an answer: the former may always be sent again.
  */
 import { Agent as PlainAgent, type IncomingMessage, request as requestPlainly } from 'node:http';
 import { Agent as SecureAgent, request as requestSecurely } from 'node:https';
 import { Readable } from 'node:stream';
 import type { FetchLike } from '@modelcontextprotocol/client';
 
-/** No connection came about: the request was received by nobody. */
+/** No connection was established, so the request was not received. */
 export class NotSent extends Error {}
 
 export interface HttpFetch {
   readonly fetch: FetchLike;
-  /** Closes the connections that are idle. */
+  /** Closes the idle connections. */
   close(): void;
 }
 
-/** More at once wait for one of these to end. */
+/** Requests beyond this number wait for a connection. */
 const maxConnections = 256;
 
 /**
- * Makes a fetch with connections of its own. `onStreamClosed` is called when a stream that was asked for by GET has ended,
- * or could not be had, for whatever reason.
+ * Creates a fetch with its own connections. Calls `onStreamClosed` when a stream requested by GET has ended or could
+ * not be opened, for whatever reason.
  */
 export function createFetch(onStreamClosed: () => void = () => {}): HttpFetch {
   const settings = { keepAlive: true, maxSockets: maxConnections };
@@ -88,7 +87,7 @@ function responseOf(answer: IncomingMessage): Response {
     answer.resume();
     return new Response(null, { status: statusCode, headers });
   }
-  // The two declarations of a web stream, Node's and the browser's, are of one thing.
+  // The two declarations of a web stream, Node's and the browser's, describe the same type.
   const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
   return new Response(body, { status: statusCode, headers });
 }

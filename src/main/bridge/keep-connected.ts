@@ -1,47 +1,48 @@
 /**
- * The one link to the service, kept: found, opened, and found again when it is lost, for as long as the client lives.
+ * Keeps one link to the service: finds and opens it, and again whenever it is lost, until the client ends.
  *
- * Looking goes on all the time; a service is started only while a call waits for it, and after a moment in which one
- * that is being restarted can come back by itself. A refusal (a key, a database) is told at once to those who wait, and
- * tried again when somebody asks again.
+ * It looks for a service continuously, but starts one only while a call waits, and after a moment in which a restarting
+ * service can come back by itself. A refusal (a key, a database) goes to the waiting calls at once, and is tried again
+ * at the next call.
  */
-import { Cancelled, codes, failureOf, NotTaken, Refused } from './failures.ts';
-import type { Found } from './find-service.ts';
+import { Cancelled, codes, sendFailureOf, NotTaken, RefusedRequest } from './failures.ts';
+import type { FoundService } from './find-service.ts';
 import type { Link } from './link.ts';
 import type { ServiceStarter } from './start-service.ts';
 
 export interface ConnectionParts {
-  find(): Promise<Found>;
-  /** Starts a service where none runs; null: none may be started. */
+  find(): Promise<FoundService>;
+  /** Starts a service if none is running; null: must not start one. */
   readonly starter: Pick<ServiceStarter, 'why' | 'start' | 'succeeded'> | null;
   makeLink(url: string): Link;
   /** Makes a new link usable. Rejects with NotTaken, Broken or Refused. */
   resume(link: Link, signal: AbortSignal): Promise<void>;
-  /** There is a link again, after the first. */
+  /** A link is open again, after the first one. */
   onReturn(): void;
   readonly now: () => number;
   say(line: string): void;
 }
 
-/** Between two looks while somebody waits, while nobody does, and before a service that has just gone is started again. */
+/** Milliseconds between two looks while a call waits, while none does, and before a lost service is started again. */
 const lookMs = 200;
 const idleLookMs = 1000;
 const graceMs = 2500;
-/** Before a service that refused is asked again by itself. */
+/** Milliseconds before the bridge asks a service that refused again by itself. */
 const refusedMs = 5000;
 
 interface Problem {
   readonly message: string;
-  /** It does not pass by waiting. */
-  readonly refusal: Refused | null;
+  /** A refusal that waiting does not resolve. */
+  readonly refusal: RefusedRequest | null;
 }
 
+/** The bridge's connection to the service, over any number of links. */
 export class Connection {
   readonly #parts: ConnectionParts;
   readonly #ending = new AbortController();
   #link: Link | null = null;
   #problem: Problem = { message: 'Corollary has not been found yet', refusal: null };
-  /** Attempts to connect that have come to an end. */
+  /** Completed attempts to connect. */
   #attempts = 0;
   #waiting = 0;
   #lostAt: number | null = null;
@@ -61,7 +62,7 @@ export class Connection {
     this.#running ??= this.#keep();
   }
 
-  /** The link, as soon as there is one. Rejects with Refused where there is none until then, or Cancelled. */
+  /** Resolves with the link as soon as there is one. Rejects with Refused at the time `until`, or with Cancelled. */
   async link(until: number, signal: AbortSignal): Promise<Link> {
     const attempts = this.#attempts;
     this.#waiting++;
@@ -82,7 +83,7 @@ export class Connection {
     }
   }
 
-  /** Ends the session at the service, and all that waits. */
+  /** Ends the session at the service and all waiting calls. */
   async close(): Promise<void> {
     this.#ending.abort();
     this.#changes.tell();
@@ -90,10 +91,10 @@ export class Connection {
     await this.#running;
   }
 
-  #unavailable(): Refused {
+  #unavailable(): RefusedRequest {
     const { starter } = this.#parts;
     const what = starter?.why ?? this.#problem.message;
-    return new Refused({
+    return new RefusedRequest({
       code: codes.unavailable,
       message: `${what}. Start Corollary (the app, or "corollary serve"), then call again.`,
     });
@@ -119,7 +120,7 @@ export class Connection {
     }
   }
 
-  /** One attempt, with the pause that it takes where it fails. */
+  /** One attempt, followed by a pause if it fails. */
   async #connect(): Promise<Link | null> {
     const { find, makeLink, resume, say } = this.#parts;
     const { signal } = this.#ending;
@@ -136,9 +137,9 @@ export class Connection {
       await resume(link, signal);
       return link;
     } catch (error) {
-      const failure = error instanceof Cancelled ? new NotTaken('ended') : failureOf(error);
+      const failure = error instanceof Cancelled ? new NotTaken('ended') : sendFailureOf(error);
       await link.close();
-      const isRefusal = failure instanceof Refused;
+      const isRefusal = failure instanceof RefusedRequest;
       if (isRefusal && this.#problem.message !== failure.message) say(failure.message);
       this.#failed({ message: failure.message, refusal: isRefusal ? failure : null });
       if (isRefusal) await this.#asked.wait(refusedMs, signal);
@@ -171,7 +172,7 @@ export class Connection {
   }
 }
 
-/** Wakes those who wait. */
+/** Wakes waiting calls. */
 class Signal {
   readonly #wake = new Set<() => void>();
 
@@ -179,7 +180,7 @@ class Signal {
     for (const wake of this.#wake) wake();
   }
 
-  /** Resolves when it is told, after so many milliseconds, or when the signal aborts. */
+  /** Resolves when signalled, after `ms` milliseconds, or when the signal aborts. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || ms <= 0) return;
     await new Promise<void>((resolve) => {

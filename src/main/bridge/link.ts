@@ -1,10 +1,9 @@
 /**
- * One connection to one running service: a session of the revisions that have them, and requests of the stateless one
- * beside it, by the official transport.
+ * One connection to one running service, by the official transport: a session for revisions that have sessions, and
+ * stateless requests beside it.
  *
- * A link is lost once and for all: when the service does not answer at its address any more, or does not know the
- * session. Whoever holds it makes another one. It decides what became of a message (`failures.ts`), never whether to
- * send it again.
+ * A link is lost for good when the service no longer answers at its address or does not know the session; its owner
+ * then creates another one. A link classifies failures (`failures.ts`) but never resends.
  */
 import {
   type InitializeResult,
@@ -17,18 +16,18 @@ import {
   type RequestId,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { Broken, Cancelled, failureOf, NotTaken } from './failures.ts';
+import { Broken, Cancelled, sendFailureOf, NotTaken } from './failures.ts';
 import { createFetch, type HttpFetch } from './http-fetch.ts';
 
 export interface LinkParts {
-  /** Of the service, without a slash at its end. */
+  /** Address of the service without a trailing slash. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Requests and notifications of the service. */
+  /** Takes requests and notifications of the service. */
   onMessage(message: JSONRPCMessage): void;
-  /** The stream of notifications was gone for a moment: what changed meanwhile was not told. */
+  /** The stream of notifications was interrupted: changes in the meantime were not reported. */
   onGap(): void;
-  /** An id that no client has. */
+  /** Returns an id that no client uses. */
   nextId(): string;
 }
 
@@ -37,12 +36,13 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Before a stream of notifications is opened again. */
+/** Milliseconds before a stream of notifications is opened again. */
 const reopenMs = 250;
-/** How long a lost service is waited for when it is only told goodbye. */
+/** Milliseconds to wait for the service when ending a session. */
 const goodbyeMs = 1000;
 const checkMs = 3000;
 
+/** One connection to one running service. */
 export class Link {
   readonly #parts: LinkParts;
   readonly #http: HttpFetch;
@@ -52,7 +52,7 @@ export class Link {
   #reopening: NodeJS.Timeout | null = null;
   #checking: Promise<boolean> | null = null;
   #announceLoss: () => void = () => {};
-  /** Resolves when it is lost. */
+  /** Resolves when the link is lost. */
   readonly lost = new Promise<void>((resolve) => (this.#announceLoss = resolve));
   isLost = false;
 
@@ -66,7 +66,7 @@ export class Link {
     return this.#parts.url;
   }
 
-  /** Opens a session, in place of the one that there may be. Rejects as `request` does. */
+  /** Opens a session, replacing the current one. Rejects as `request` does. */
   async open(initialize: JSONRPCRequest, signal: AbortSignal): Promise<JSONRPCResponse> {
     const before = this.#session;
     const session = this.#transport();
@@ -87,17 +87,17 @@ export class Link {
     return this.#exchange(await this.#transportFor(message), message, signal);
   }
 
-  /** Sends what wants no answer. Rejects as `request` does. */
+  /** Sends a message without an answer. Rejects as `request` does. */
   async notify(message: JSONRPCMessage): Promise<void> {
     if (this.isLost) throw new NotTaken('the connection is lost');
     try {
       await (await this.#sessionOrNew()).send(message);
     } catch (error) {
-      throw failureOf(error);
+      throw sendFailureOf(error);
     }
   }
 
-  /** Whether the service still answers here and knows the session; where not, the link is lost. */
+  /** Whether the service still answers here and knows the session; if not, the link is lost. */
   check(): Promise<boolean> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = null;
@@ -112,7 +112,7 @@ export class Link {
     for (const { reject } of this.#waiting.values()) reject(new Broken('the connection to Corollary broke'));
     this.#waiting.clear();
     this.#announceLoss();
-    // They have no one to tell, and abort what is still under way.
+    // They notify nobody, and abort whatever is running.
     void this.#session?.close();
     void this.#stateless.close();
     this.#http.close();
@@ -129,7 +129,7 @@ export class Link {
     const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
       fetch: this.#http.fetch,
       requestInit: { headers },
-      // What is to be done when a stream ends is decided here.
+      // The link itself decides what to do when a stream ends.
       reconnectionOptions: {
         maxRetries: 0,
         initialReconnectionDelay: 0,
@@ -141,14 +141,14 @@ export class Link {
     return transport;
   }
 
-  /** A message of the stateless revision says so itself. */
+  /** A message of the stateless revision names its revision. */
   async #transportFor({ params }: JSONRPCRequest): Promise<StreamableHTTPClientTransport> {
     if (!isStateless(params)) return this.#sessionOrNew();
     await startOnce(this.#stateless);
     return this.#stateless;
   }
 
-  /** Where the client never opened a session, the service says so. */
+  /** If the client never opened a session, the service says so. */
   async #sessionOrNew(): Promise<StreamableHTTPClientTransport> {
     this.#session ??= this.#transport();
     await startOnce(this.#session);
@@ -174,7 +174,7 @@ export class Link {
             requestSignal: signal,
             onRequestStreamEnd: () => reject(new Broken('the answer broke off')),
           })
-          .catch((error: unknown) => reject(signal.aborted ? new Cancelled() : failureOf(error)));
+          .catch((error: unknown) => reject(signal.aborted ? new Cancelled() : sendFailureOf(error)));
       });
     } finally {
       this.#waiting.delete(id);
@@ -199,13 +199,13 @@ export class Link {
       else await this.request({ jsonrpc: '2.0', id: nextId(), method: 'ping' }, signal);
       return !this.isLost;
     } catch {
-      // Whatever the reason, what was here is not here any more.
+      // Whatever the reason, the link is no longer usable.
       this.lose();
       return false;
     }
   }
 
-  /** The stream of notifications ended, which a service that is there does not do by itself. */
+  /** The stream of notifications has ended; a running service does not end it. */
   #streamClosed(): void {
     const session = this.#session;
     if (this.isLost || session === null || this.#reopening !== null) return;
@@ -220,7 +220,7 @@ export class Link {
   }
 }
 
-/** True for the parameters of a message that names its revision by itself. */
+/** True for the parameters of a message that names its own revision. */
 export function isStateless(params: JSONRPCRequest['params'] | JSONRPCNotification['params']): boolean {
   return typeof params?._meta?.[PROTOCOL_VERSION_META_KEY] === 'string';
 }
@@ -238,7 +238,7 @@ async function goodbye(session: StreamableHTTPClientTransport): Promise<void> {
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, goodbyeMs);
   });
-  // A service that has gone needs no goodbye.
+  // There is no need to wait for a service that is gone.
   const told = session.terminateSession().catch(() => {});
   await Promise.race([told, late]);
   clearTimeout(timer);

@@ -1,7 +1,4 @@
-/**
- * The bridge put together: standard input and output on one side, the service on the other, until the client has gone or
- * the program is told to end.
- */
+/** Connects standard input and output with the service, until the client has gone or the program is told to end. */
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../base/config.ts';
@@ -15,19 +12,20 @@ import { Connection } from './keep-connected.ts';
 import { Link } from './link.ts';
 import { ServiceStarter } from './start-service.ts';
 
+/** The process in which a bridge runs. */
 export interface BridgeSurroundings {
   readonly input: Readable;
   readonly output: Writable;
   readonly environment: Environment;
   /** The built service beside this program, or null. */
   readonly program: string | null;
-  /** For people who look for what went wrong; never protocol. */
+  /** For people who look for the cause of a problem; never protocol. */
   say(line: string): void;
   /** Aborts when the program is told to end. */
   readonly told: AbortSignal;
 }
 
-/** How long what was answered last may take to be read by the client. */
+/** Milliseconds that the client gets to read the last answers. */
 const flushMs = 500;
 
 /** Resolves when the client has gone, or `told` has aborted, and the session has ended. */
@@ -74,9 +72,9 @@ export async function runBridge(given: BridgeArguments, surroundings: BridgeSurr
   lines.start();
   connection.start();
   await aborted(AbortSignal.any([gone, clientEnded.signal]));
-  // Who only closed its side may still be reading: what it asked is answered first.
+  // A client that closed only its side may still be reading: answer its calls first.
   await Promise.race([bridge.drained(), aborted(gone), aborted(AbortSignal.timeout(given.waitMs))]);
-  // A look that is under way ends with its connection.
+  // A look for the service that is still running ends with its connection.
   looking.close();
   await connection.close();
   await lines.flushed(flushMs);

@@ -1,6 +1,4 @@
-/**
- * What a client is told when the service was away: that what it has read may have changed. Pure.
- */
+/** What to tell a client after the service was away: that what it has read may have changed. Pure. */
 import {
   type InitializeResult,
   type JSONRPCNotification,
@@ -10,7 +8,7 @@ import {
 
 const lists = ['tools', 'prompts', 'resources'] as const;
 
-/** In a session: the lists that the server has, then the documents that are subscribed to. */
+/** In a session: notifications for the lists that the server has, then for the subscribed documents. */
 export function listChanged(
   { capabilities }: InitializeResult,
   subscriptions: ReadonlySet<string>,
@@ -22,7 +20,7 @@ export function listChanged(
   ];
 }
 
-/** An answer to `initialize` that promises the notifications above. */
+/** The answer to `initialize`, with the capabilities for the notifications above. */
 export function withListChanged(response: JSONRPCResponse): JSONRPCResponse {
   if (!('result' in response)) return response;
   const result = response.result as unknown as InitializeResult;
@@ -33,7 +31,7 @@ export function withListChanged(response: JSONRPCResponse): JSONRPCResponse {
   return { ...response, result: { ...result, capabilities } };
 }
 
-/** Without a session: what a stream tells of that was acknowledged again, by what the acknowledgement says. */
+/** Without a session: the notifications of a stream that was acknowledged again, according to its acknowledgement. */
 export function changesSince({ params }: JSONRPCNotification): JSONRPCNotification[] {
   const id = params?._meta?.[SUBSCRIPTION_ID_META_KEY];
   const granted = params?.['notifications'];

@@ -1,10 +1,10 @@
 /**
- * Starting the service where none runs, for as long as somebody wants it.
+ * Starts a service if none is running, for as long as a call waits for one.
  *
- * What is started is the service that ran last (its start record), else the one that lies beside this program with the
- * user's own data folder; always on this machine alone. It outlives the bridge and writes to a log in the state folder.
- * Two bridges may start one each at the same time: the lock of the data folder decides, the loser ends by itself, and
- * both find the winner. A start that fails is not repeated at once.
+ * It starts the service that ran last (its start record), else the one beside this program with the user's own data
+ * folder; always on this machine. The service outlives the bridge and writes to a log in the state folder. Two bridges
+ * may each start one at the same time: the lock of the data folder decides, the loser ends by itself, and both find the
+ * winner. A failed start is not repeated at once.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { type Environment, variableNames } from '../base/config.ts';
 import { readStartRecord, type StartRecord, startRecordOf } from '../base/start-record.ts';
 import { refusalExitCodes } from '../base/start-refusal.ts';
-import { usualFolder } from '../base/storage-folder.ts';
+import { defaultFolder } from '../base/storage-folder.ts';
 
 export interface StarterParts {
   readonly endpointFile: string;
@@ -25,13 +25,14 @@ export interface StarterParts {
   say(line: string): void;
 }
 
-/** After a start that failed, and after one that another process was ahead of. */
+/** Pauses after a failed start, and after a start that another process preceded. */
 const retryMs = 30_000;
 const aheadMs = 15_000;
 const maxLogBytes = 10 * 1024 * 1024;
-/** Of what a failed start said, so much is told. */
+/** Characters quoted from the output of a failed start. */
 const toldCharacters = 600;
 
+/** Starts the service in the background, at most once at a time. */
 export class ServiceStarter {
   readonly #parts: StarterParts;
   #child: ChildProcess | null = null;
@@ -43,12 +44,12 @@ export class ServiceStarter {
     this.#parts = parts;
   }
 
-  /** Why there is no service that was started, in a sentence, or null where nothing is wrong so far. */
+  /** Why no service has been started, in a sentence; null if nothing is wrong so far. */
   get why(): string | null {
     return this.#why;
   }
 
-  /** Starts it, unless one is being started already or it is too early to try again. */
+  /** Starts a service, unless one is starting already or it is too early to try again. */
   async start(): Promise<void> {
     const { endpointFile, environment, now, say } = this.#parts;
     if (this.#child !== null || now() < this.#notBefore) return;
@@ -75,7 +76,7 @@ export class ServiceStarter {
     }
   }
 
-  /** There is a service: what was started is no longer of concern. */
+  /** A service is running, so the last start no longer matters. */
   succeeded(): void {
     this.#child = null;
     this.#isPortTaken = false;
@@ -94,7 +95,7 @@ export class ServiceStarter {
     const ended = (code: number | null, reason: string | null): void => {
       if (this.#child !== child) return;
       this.#child = null;
-      // Where the log cannot be read either, there are no words of its own.
+      // If the log cannot be read either, there is nothing to quote.
       const words = reason === null ? said().catch(() => '') : Promise.resolve(reason);
       void words.then((text) => this.#ended(code, text));
     };
@@ -106,7 +107,7 @@ export class ServiceStarter {
   #ended(code: number | null, words: string): void {
     const { now } = this.#parts;
     if (code === refusalExitCodes['folder-locked']) this.#notBefore = now() + aheadMs;
-    // Whoever has the port may be the service that another bridge has just started: so look again first.
+    // The port may be taken by a service that another bridge has just started, so look again first.
     if (code === refusalExitCodes['port-taken'] && !this.#isPortTaken) {
       this.#isPortTaken = true;
       this.#notBefore = now() + 2000;
@@ -119,7 +120,7 @@ export class ServiceStarter {
     const { endpointFile, program, environment } = this.#parts;
     const record = await readStartRecord(startRecordOf(endpointFile)).catch(() => null);
     const isThere = (file: string | undefined): boolean => file !== undefined && existsSync(file);
-    // An application is started by options alone, Node by the file of a program.
+    // An application needs only options, Node needs the file of a program.
     const [first] = record?.args ?? [];
     const isProgramThere = first?.startsWith('-') === true || isThere(first);
     if (record !== null && isThere(record.command) && isProgramThere) return record;
@@ -128,13 +129,13 @@ export class ServiceStarter {
     return {
       command: process.execPath,
       args: [program, 'serve'],
-      environment: { STORAGE_DIR: usualFolder('service', environment), ...runsAsNode },
+      environment: { STORAGE_DIR: defaultFolder('service', environment), ...runsAsNode },
       needs: [],
       lacks: [],
     };
   }
 
-  /** Ours without what would make it another service, then what the record says. */
+  /** This environment without variables that would make it a different service, then the record's own. */
   #environmentOf({ environment, needs, lacks }: StartRecord): Record<string, string> {
     const ours = this.#parts.environment;
     const withheld = new Set([
@@ -169,7 +170,7 @@ async function openLog(file: string) {
   return open(file, 'a', 0o600);
 }
 
-/** The last of what was written to the file since then that is meant for people. */
+/** The last output for people that was written to the file since `from`. */
 async function tailOf(file: string, from: number): Promise<string> {
   const handle = await open(file, 'r');
   try {

@@ -1,8 +1,9 @@
 /**
- * The service's own try of its bridge: started as a client starts it, hands shaken through it, its tools listed, ended.
+ * The service's own test of its bridge: starts it as a client does, performs the handshake, lists the tools and ends
+ * it.
  *
- * Kept: the process that was started is gone when the answer is there, whatever happened, and never are more than a few
- * at work. What goes wrong is an answer in words, not a failure of the call.
+ * The started process has always ended when the answer is sent, and the number of concurrent tests is limited. A
+ * failure is an answer in words, not a failed call.
  */
 import { basename } from 'node:path';
 import type { AgentSetup, BridgeTested, TestBridgeInput } from '../../engine/contract/agents.ts';
@@ -10,11 +11,11 @@ import { type Caller, EngineError, signalOf } from '../../engine/index.ts';
 import { readEndpoint } from '../base/endpoint-file.ts';
 
 export interface BridgeTestParts {
-  /** How a client is told to start the bridge; null: it is not built. */
+  /** How a client starts the bridge; null: it is not built. */
   readonly bridge: () => AgentSetup['bridge'];
-  /** Address of the service that tests. */
+  /** Address of the service under test. */
   readonly address: () => string;
-  /** Where the bridge will look for the service; null: it is told the address. */
+  /** Where the bridge looks for the service; null: it is given the address. */
   readonly endpointFile: string | null;
   readonly version: string;
 }
@@ -22,7 +23,10 @@ export interface BridgeTestParts {
 const maxAtOnce = 4;
 const limitMs = 15_000;
 
-/** A function that tests, with a limit of its own. It refuses with RateLimited when too many are under way. */
+/**
+ * Creates a function that tests the bridge, with its own limit. It refuses with RateLimited if too many tests are
+ * running.
+ */
 export function createBridgeTest(
   parts: BridgeTestParts,
 ): (caller: Caller, input: TestBridgeInput) => Promise<BridgeTested> {
@@ -86,7 +90,7 @@ async function test(
   }
 }
 
-/** Why a bridge that looks for a service would not come to this one, or null where it would. */
+/** Why a bridge that looks for a service would not find this one; null if it would. */
 async function whereElse({ endpointFile }: BridgeTestParts): Promise<string | null> {
   if (endpointFile === null) return null;
   const endpoint = await readEndpoint(endpointFile).catch(() => null);
@@ -105,7 +109,7 @@ function startOf(
   const how = endpointFile === null ? [`--url=${address()}`] : [];
   return {
     command,
-    // It is this service that is to be found, and nothing else started.
+    // It must find this service and start no other.
     args: [...args, ...place, ...how, '--no-start', '--wait=5'],
     env: {
       ...inherited(),
@@ -115,7 +119,7 @@ function startOf(
   };
 }
 
-/** What a program needs to run, and nothing that was set for the service. */
+/** The variables that any program needs to run, without those set for the service. */
 function inherited(): Record<string, string> {
   const names = [
     'PATH',

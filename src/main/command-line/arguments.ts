@@ -1,7 +1,7 @@
 /**
- * The command line, read: which command, with what.
+ * Parses the command line: the command and its arguments.
  *
- * Statements and questions may start with `-` (explicit negation): an argument that starts with one `-` and has a
+ * Statements and questions may start with `-` (explicit negation): an argument that starts with one `-` and contains a
  * parenthesis is text, never an option.
  */
 import { parseArgs } from 'node:util';
@@ -18,30 +18,30 @@ export const commandNames = [
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
-export interface Command {
+export interface ParsedCommand {
   readonly name: CommandName | (typeof optionCommands)[number];
-  /** What stands after the command, joined by spaces where it is text; of help the command that it is about, if any. */
+  /** The arguments after the command, joined by spaces if they are text; for help, the command it is about, if any. */
   readonly words: readonly string[];
-  /** Address of the service; null: the one the endpoint file names. */
+  /** Address of the service; null: the endpoint file names it. */
   readonly url: string | null;
   readonly database: string;
   readonly tenant: string;
   readonly scope: string | null;
   readonly json: boolean;
   readonly proof: boolean;
-  /** Of import and export: the format by name; null: by the file's name. */
+  /** For import and export: the name of the format; null: by the name of the file. */
   readonly format: string | null;
   readonly predicate: string | null;
   readonly dryRun: boolean;
-  /** Of export: the file that is written; null: standard output. */
+  /** For export: the file to write; null: standard output. */
   readonly output: string | null;
 }
 
 /** Wrong use of the command line; the message says what is wrong. */
 export class UsageError extends Error {}
 
-/** Reads the arguments after the program's name. Throws a UsageError. */
-export function parseArguments(argv: readonly string[]): Command {
+/** Parses the arguments after the program's name. Throws a UsageError. */
+export function parseArguments(argv: readonly string[]): ParsedCommand {
   const { values, positionals } = parse(argv);
   const [first] = positionals;
   const option = optionCommands.find((each) => values[each]);
@@ -71,12 +71,12 @@ export function parseArguments(argv: readonly string[]): Command {
 }
 
 function wordsOf(
-  name: Command['name'],
+  name: ParsedCommand['name'],
   restored: string | undefined,
   positionals: readonly string[],
 ): readonly string[] {
   if (name === 'restore') return restored === undefined ? [] : [restored];
-  // `ask --help` and `help ask` say the same.
+  // `ask --help` and `help ask` are equivalent.
   if (name === 'help') return positionals.filter(isCommandName).slice(0, 1);
   return positionals.slice(1);
 }
@@ -118,7 +118,7 @@ function parse(argv: readonly string[]) {
   }
 }
 
-/** What is done to the folder while no service runs on it; each does one thing and ends. */
+/** Commands on the folder while no service runs on it; each does one thing and ends. */
 export const folderCommands = [
   'reset-admin',
   'verify',
@@ -130,9 +130,10 @@ export const folderCommands = [
 ] as const;
 export type FolderCommand = (typeof folderCommands)[number];
 
-/** What is asked for by an option in place of a command; the first goes before the others. */
+/** Options that replace a command; an earlier one takes precedence. */
 const optionCommands = ['help', 'version', ...folderCommands] as const;
 
+/** Whether the name is one of a folder command. */
 export function isFolderCommand(name: string): name is FolderCommand {
   return folderCommands.some((each) => each === name);
 }
@@ -143,7 +144,7 @@ function requireAlone(values: Readonly<Record<string, unknown>>, positionals: re
   throw new UsageError(`--${given[0] ?? ''} stands alone: it does one thing to the folder and ends`);
 }
 
-/** Options that other commands refuse: what one of them would leave unsaid changes what is done. */
+/** Options that other commands refuse: if they ignored them, the command would do something else than intended. */
 const optionsOf: Readonly<Record<'format' | 'predicate' | 'dry-run' | 'output', readonly string[]>> = {
   format: ['import', 'export'],
   predicate: ['import', 'export'],
@@ -151,6 +152,7 @@ const optionsOf: Readonly<Record<'format' | 'predicate' | 'dry-run' | 'output', 
   output: ['export'],
 };
 
+/** Whether the name is one of a command. */
 export function isCommandName(name: string): name is CommandName {
   return commandNames.some((command) => command === name);
 }

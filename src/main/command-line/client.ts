@@ -1,8 +1,8 @@
 /**
- * Calls of the running service, from the command line.
+ * Calls to the running service from the command line.
  *
- * Where it runs is told by --url or the endpoint file. A refusal of the service becomes a Refused with the words
- * of its problem; a service that is not there becomes an Unreachable that says how to start one.
+ * --url or the endpoint file gives its address. A refusal of the service becomes a Refused with the text of its
+ * problem; an absent service becomes an Unreachable that says how to start one.
  */
 import { type IncomingMessage, request as requestPlainly } from 'node:http';
 import { request as requestSecurely } from 'node:https';
@@ -13,7 +13,7 @@ import { readEndpoint } from '../base/endpoint-file.ts';
 import { UsageError } from './arguments.ts';
 
 /** The service answered with a problem. */
-export class Refused extends Error {
+export class RefusedCall extends Error {
   readonly problem: Problem;
 
   constructor(problem: Problem) {
@@ -37,17 +37,17 @@ export interface Client {
   readonly url: string;
   get(path: string): Promise<unknown>;
   post(path: string, body: unknown): Promise<unknown>;
-  /** The answer as it comes, of a call with such a body. Rejects as the others do. */
+  /** Sends such a body and returns the answer as a stream. Rejects as the others do. */
   open(path: string, upload?: ClientUpload): Promise<IncomingMessage>;
 }
 
-/** A body that is sent by POST as it is read. */
+/** A body that is sent by POST while it is read. */
 export interface ClientUpload {
   readonly type: string;
   readonly chunks: Readable;
 }
 
-/** Finds the service; does not call it yet. Rejects with Unreachable where nothing says where it is. */
+/** Finds the service without calling it. Rejects with Unreachable if nothing gives its address. */
 export async function connect(options: ClientOptions): Promise<Client> {
   const url = options.url ?? (await readEndpoint(options.endpointFile))?.url;
   if (url === undefined)
@@ -73,7 +73,7 @@ export async function connect(options: ClientOptions): Promise<Client> {
   };
 }
 
-/** Node's own client, not fetch: it tells the trailers, and reads the answer while the body is still going out. */
+/** Node's own client, not fetch: it exposes trailers, and reads the answer while the body is still being sent. */
 async function open(
   url: URL,
   headers: Readonly<Record<string, string>>,
@@ -84,7 +84,7 @@ async function open(
     const type = upload === undefined ? {} : { 'content-type': upload.type };
     const method = upload === undefined ? 'GET' : 'POST';
     const sent = request(url, { method, headers: { ...headers, ...type } }, (response) => {
-      // Whatever becomes of the rest of the body now, the answer says.
+      // The answer says what became of the rest of the body.
       response.on('close', () => {
         upload?.chunks.destroy();
         if (!sent.writableFinished) sent.destroy();
@@ -106,13 +106,13 @@ async function open(
   });
   const { statusCode = 0, headers: given } = answer;
   if (given['content-type']?.startsWith('application/problem+json') === true)
-    throw new Refused(JSON.parse(await text(answer)) as Problem);
+    throw new RefusedCall(JSON.parse(await text(answer)) as Problem);
   if (statusCode === 200) return answer;
   answer.destroy();
   throw new Unreachable(`what answers at ${url.origin} is not this service (${statusCode})`);
 }
 
-/** What is thrown in place of the error that ended an answer before its end. */
+/** Replaces the error of an answer that broke off. */
 export function brokenOff(error: unknown): Unreachable {
   return new Unreachable(`the connection broke off (${reasonOf(error)})`, { cause: error });
 }
@@ -123,7 +123,7 @@ async function call(url: URL, init: RequestInit): Promise<unknown> {
   });
   const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
-  if (type.startsWith('application/problem+json')) throw new Refused(JSON.parse(text) as Problem);
+  if (type.startsWith('application/problem+json')) throw new RefusedCall(JSON.parse(text) as Problem);
   if (!type.startsWith('application/json'))
     throw new Unreachable(`what answers at ${url.origin} is not this service (${response.status}, ${type})`);
   return JSON.parse(text);

@@ -1,8 +1,9 @@
 /**
- * What is done to the storage folder at the command line: verified, repaired, restored, given another key.
+ * Commands on the storage folder: verify, repair, restore, change the key.
  *
- * Whoever may write the folder may do this; nobody else is asked. All but `--verify` take the folder's lock, so they are
- * refused while a service runs on it. No key is ever an argument, which other users of the machine could read.
+ * Whoever may write the folder may run them; there is no other authentication. All but `--verify` take the folder's
+ * lock, so they are refused while a service runs on it. A key is never an argument, which other users of the machine
+ * could read.
  */
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -32,7 +33,7 @@ export interface FolderReport {
 type FolderConfig = Pick<Config, 'storageDir' | 'encryptionKey' | 'newEncryptionKey' | 'fsync' | 'apiKey'>;
 type OnWarn = (message: string) => void;
 
-/** Runs the command; `file` is that of `--restore`. Refuses with a StartRefusal. */
+/** Runs the command; `file` is the argument of `--restore`. Refuses with a StartRefusal. */
 export async function runFolderCommand(
   name: FolderCommand,
   config: FolderConfig,
@@ -66,7 +67,7 @@ function done(lines: readonly string[]): FolderReport {
 async function verify({ storageDir, encryptionKey }: FolderConfig): Promise<FolderReport> {
   const backend = await openFileBackend(existing(storageDir));
   const names = async (): Promise<string> => (await backend.list()).join(' ');
-  // A service that runs on it may remove files meanwhile: then what was found is not what there is.
+  // A running service may remove files in the meantime, so the findings may be outdated.
   for (let tries = 1; ; tries++) {
     const before = await names();
     const verified = await verifyFolder(backend, encryptionKey).catch((error: unknown) => error);
@@ -132,7 +133,7 @@ async function restore(
   ];
 }
 
-/** The keys before and after; refuses with a StartRefusal where one that is needed was not given. */
+/** The keys before and after. Refuses with a StartRefusal if a required one is missing. */
 function keysOf(
   name: 'encrypt' | 'decrypt' | 'rekey',
   { encryptionKey, newEncryptionKey }: FolderConfig,
@@ -173,11 +174,11 @@ async function convert(
   );
   return [
     `${converted[name]}: ${describe(contents)} in ${resolve(folder)}.`,
-    'Backups that were taken before need the key of then. What was removed may be on the disk until it is overwritten.',
+    'Backups that were taken before need the key of then. Removed data may stay on the disk until it is overwritten.',
   ];
 }
 
-/** The refusal where the folder is what the command would make of it, or not what it starts from. */
+/** The refusal if the folder already is what the command would make of it, or is not what it starts from. */
 function asItIs(name: 'encrypt' | 'decrypt' | 'rekey', { key }: StartupError): StartRefusal | null {
   if (name === 'encrypt' && key === 'missing')
     return new StartRefusal(

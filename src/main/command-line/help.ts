@@ -1,6 +1,6 @@
 /**
- * What `--help` prints. One table has the commands, with the options that each takes; the overview and the help of one
- * command are loops over it.
+ * The text of `--help`. One table has the commands with their options; the overview and the help of one command iterate
+ * over it.
  */
 import type { CommandName } from './arguments.ts';
 
@@ -10,10 +10,10 @@ interface OptionHelp {
 }
 
 interface CommandHelp {
-  /** What stands after the name. */
+  /** The arguments after the name. */
   readonly takes: string;
   readonly about: string;
-  /** Beside those that every command has. */
+  /** Options besides those of every command. */
   readonly options: readonly (keyof typeof options)[];
   readonly more: readonly string[];
   readonly example: string;
@@ -36,13 +36,13 @@ const options = {
       'are all arguments; export: only facts of this predicate',
     ],
   },
-  dryRun: { usage: '--dry-run', about: ['import: says what it would do, and does nothing'] },
+  dryRun: { usage: '--dry-run', about: ['import: shows what it would do, without doing it'] },
   output: { usage: '-o, --output FILE', about: ['export: writes this file'] },
 } as const satisfies Record<string, OptionHelp>;
 
-/** Of every command that talks to a running service. */
+/** Options of every command that talks to a running service. */
 const common: readonly OptionHelp[] = [
-  { usage: '--url URL', about: ['address of the service; default: what its endpoint file says'] },
+  { usage: '--url URL', about: ['address of the service; default: from its endpoint file'] },
   { usage: '--database NAME', about: ['default: default'] },
   { usage: '--tenant NAME', about: ['default: default'] },
   { usage: '--json', about: ["prints the service's answer as JSON"] },
@@ -78,20 +78,20 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     options: ['scope', 'proof'],
     more: [
       'The text is an atom or a rule body; ?names are variables. - reads it from standard input.',
-      'Exit code 1 where nothing holds.',
+      'Exit code 1 if there is no answer.',
     ],
     example: "corollary ask --proof 'grandmother(alma, ?who)'",
   },
   import: {
     takes: 'FILE',
-    about: 'stores what a file holds; - reads it from standard input',
+    about: 'stores the contents of a file; - reads standard input',
     options: ['scope', 'format', 'predicate', 'dryRun'],
-    more: ['Each line that fails is printed with its reason; exit code 1 where there were any.'],
+    more: ['Prints each line that fails with its reason; exit code 1 if there are any.'],
     example: 'corollary import prices.csv --predicate price --dry-run',
   },
   export: {
     takes: '',
-    about: 'writes what is stored, to standard output or --output',
+    about: 'writes the stored knowledge to standard output or --output',
     options: ['scope', 'format', 'predicate', 'output'],
     more: [],
     example: 'corollary export --output knowledge.ndjson',
@@ -105,9 +105,9 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
   },
   status: {
     takes: '',
-    about: 'says where the service runs and what it holds',
+    about: 'shows where the service runs and what it has stored',
     options: [],
-    more: ['Exit code 1 where it is not ready.'],
+    more: ['Exit code 1 if it is not ready.'],
     example: 'corollary status',
   },
 };

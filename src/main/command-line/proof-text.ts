@@ -1,8 +1,8 @@
 /**
- * A proof as indented text: what holds, and below it what it rests on.
+ * A proof as indented text: each conclusion, and below it its premises.
  *
- * A step that was already shown is named again but not unfolded, so the text is never longer than the proof has
- * premises; and it is written without recursion and with bounded indentation, so that a long chain is no danger.
+ * A step that was already shown is named again but not unfolded, so the length of the text is bounded by the number of
+ * premises. It is written without recursion and with bounded indentation, so long chains are safe.
  */
 import type { Proof, ProofStep } from '../../engine/contract/inference.ts';
 import { present } from '../../engine/index.ts';
@@ -14,7 +14,7 @@ const words: Readonly<Record<Exclude<ProofStep['kind'], 'rule'>, string>> = {
   aggregate: 'computed over',
 };
 
-/** Lines of the proofs of all answers, in their order. */
+/** The lines of the proofs of all answers, in their order. */
 export function proofText(proof: Proof): string[] {
   const steps = new Map(proof.steps.map((step) => [step.id, step]));
   const shown = new Set<number>();
@@ -28,11 +28,11 @@ export function proofText(proof: Proof): string[] {
     shown.add(step.id);
     for (const premise of step.premises.toReversed()) waiting.push({ id: premise, depth: next.depth + 1 });
   }
-  if (proof.truncated === true) lines.push('… the proof is longer than what is shown');
+  if (proof.truncated === true) lines.push('… the proof has further steps');
   return lines;
 }
 
-/** Two spaces a level; past the deepest that can be read the level stands as a number. */
+/** Two spaces per level; beyond the deepest readable level, the level as a number. */
 function indentation(depth: number): string {
   return depth <= deepestIndented ? '  '.repeat(depth) : `${'  '.repeat(deepestIndented)}${depth}: `;
 }

@@ -1,9 +1,9 @@
 /**
- * `--reset-admin`: revokes all admin keys of a folder, for who has lost the last one.
+ * `--reset-admin`: revokes all admin keys of a folder, for a user who has lost the last one.
  *
- * Whoever may write the folder may do this; nobody else is asked. The folder's lock is taken, so it is refused while a
- * service runs on it. Other keys stay as they are. The keys of a follower are its leader's, and are revoked there: its
- * folder is refused, and goes on following.
+ * Whoever may write the folder may run it; there is no other authentication. It takes the folder's lock, so it is
+ * refused while a service runs on it. Other keys stay as they are. The keys of a follower belong to its leader and are
+ * revoked there: a follower's folder is refused, and goes on following.
  */
 import { existsSync } from 'node:fs';
 import { type Caller, isFollowersFolder, openEngine } from '../../engine/index.ts';
@@ -12,7 +12,7 @@ import { anonymous } from '../base/identity.ts';
 import { openFailure } from '../base/start-failure.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 
-/** What was done, in lines for people. Refuses with a StartRefusal. */
+/** Revokes the keys and returns lines for people. Refuses with a StartRefusal. */
 export async function resetAdminKeys(
   config: Pick<Config, 'storageDir' | 'encryptionKey' | 'fsync' | 'apiKey'>,
   onWarn: (message: string) => void,

@@ -1,30 +1,29 @@
 /**
  * The commands that talk to a running service: what they send, and what they print.
  *
- * A command answers its exit code; what goes wrong is thrown and worded by `runCommand`. All output is text for
- * people unless --json is given, and then it is what the service answered.
+ * A command returns its exit code; `runCommand` turns errors into messages. All output is text for people, or with
+ * --json the answer of the service.
  */
 import { text } from 'node:stream/consumers';
-import type { Readiness } from '../../engine/contract/administration.ts';
-import type { DatabaseList } from '../../engine/contract/administration.ts';
+import type { DatabaseList, Readiness } from '../../engine/contract/administration.ts';
 import type { FactOutcome, FactsOutcome } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
+import type { Sample, SampleEntry } from '../../engine/contract/samples.ts';
 import { parseProgram, present, renderRule, type Statement } from '../../engine/index.ts';
-import { type Command, type CommandName, UsageError } from './arguments.ts';
-import { type Client, connect, Refused, Unreachable } from './client.ts';
+import { type ParsedCommand, type CommandName, UsageError } from './arguments.ts';
+import { type Client, connect, RefusedCall, Unreachable } from './client.ts';
 import { proofText } from './proof-text.ts';
-import { listSamples, loadSample } from './sample.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './transfer.ts';
 import { exportFile, importFile } from './transfer.ts';
 
-export interface CommandContext {
+interface CommandContext {
   readonly terminal: Terminal;
   readonly endpointFile: string;
   readonly apiKey: string | null;
 }
 
-type Run = (client: Client, command: Command, terminal: Terminal) => Promise<number>;
+type Run = (client: Client, command: ParsedCommand, terminal: Terminal) => Promise<number>;
 
 const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
   ask,
@@ -36,10 +35,10 @@ const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
   sample,
 };
 
-/** Runs one command and answers the exit code of the process. */
+/** Runs one command and returns the exit code of the process. */
 export async function runCommand(
   name: Exclude<CommandName, 'serve'>,
-  command: Command,
+  command: ParsedCommand,
   context: CommandContext,
 ): Promise<number> {
   const { terminal, endpointFile, apiKey } = context;
@@ -49,13 +48,13 @@ export async function runCommand(
     return await runs[name](client, command, terminal);
   } catch (error) {
     if (error instanceof UsageError) terminal.complain(`${error.message}\nTry corollary --help.`);
-    else if (error instanceof Unreachable || error instanceof Refused) terminal.complain(error.message);
+    else if (error instanceof Unreachable || error instanceof RefusedCall) terminal.complain(error.message);
     else throw error;
     return error instanceof UsageError ? 2 : error instanceof Unreachable ? 3 : 4;
   }
 }
 
-async function ask(client: Client, command: Command, terminal: Terminal): Promise<number> {
+async function ask(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const question = (await textOf(command, terminal)).replace(/[.?]\s*$/, '');
   const { scope, proof } = command;
   const answer = (await client.post('/ask', { text: question, scope, withProof: proof })) as Answer;
@@ -70,10 +69,10 @@ async function ask(client: Client, command: Command, terminal: Terminal): Promis
   return answer.count > 0 ? 0 : 1;
 }
 
-async function tell(client: Client, command: Command, terminal: Terminal): Promise<number> {
+async function tell(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const facts = statementsOf(await textOf(command, terminal)).map((statement) => {
     if (statement.kind === 'rule')
-      throw new UsageError(`this is a rule, which teach stores: ${renderRule(statement.rule)}`);
+      throw new UsageError(`this is a rule: store it with teach: ${renderRule(statement.rule)}`);
     const { predicate, args, negated } = statement.atom;
     return { predicate, args, truthVal: !negated, scope: command.scope };
   });
@@ -95,10 +94,10 @@ async function tell(client: Client, command: Command, terminal: Terminal): Promi
   return 0;
 }
 
-async function teach(client: Client, command: Command, terminal: Terminal): Promise<number> {
+async function teach(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const rules = statementsOf(await textOf(command, terminal)).map((statement) => {
     if (statement.kind === 'rule') return statement.rule;
-    throw new UsageError(`this is a fact, which tell stores: ${statement.atom.predicate}(…)`);
+    throw new UsageError(`this is a fact: store it with tell: ${statement.atom.predicate}(…)`);
   });
   const outcomes: RuleOutcome[] = [];
   for (const { head, body } of rules) {
@@ -111,12 +110,12 @@ async function teach(client: Client, command: Command, terminal: Terminal): Prom
   return 0;
 }
 
-/** Hints of an answer, for people. */
+/** Prints the hints of an answer for people. */
 function complainOf({ hints = [] }: { readonly hints?: string[] | undefined }, terminal: Terminal): void {
   for (const hint of hints) terminal.complain(`hint: ${hint}`);
 }
 
-async function status(client: Client, command: Command, terminal: Terminal): Promise<number> {
+async function status(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const health = (await client.get('/health')) as { version: string; uptimeMs: number };
   const readiness = (await client.get('/health/ready')) as Readiness;
   const isReady = readiness.status === 'ready';
@@ -138,7 +137,7 @@ async function status(client: Client, command: Command, terminal: Terminal): Pro
   return isReady ? 0 : 1;
 }
 
-async function sample(client: Client, command: Command, terminal: Terminal): Promise<number> {
+async function sample(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const [name] = command.words;
   if (name === undefined) for (const line of await listSamples(client)) terminal.print(line);
   else for (const line of await loadSample(client, name, command.scope)) terminal.print(line);
@@ -149,8 +148,8 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** The words of the command as one text, or standard input where they are `-`. */
-async function textOf(command: Command, terminal: Terminal): Promise<string> {
+/** The arguments of the command as one text, or standard input for `-`. */
+async function textOf(command: ParsedCommand, terminal: Terminal): Promise<string> {
   const [first] = command.words;
   if (first === undefined)
     throw new UsageError(`${command.name} needs a text, or - to read it from standard input`);
@@ -168,8 +167,39 @@ function statementsOf(text: string): readonly Statement[] {
   return statements;
 }
 
-/** What `runCommand` may be called with. */
-export function clientCommandOf(command: Command): Exclude<CommandName, 'serve'> {
+/** The command as one for `runCommand`. */
+export function clientCommandOf(command: ParsedCommand): Exclude<CommandName, 'serve'> {
   const name = (Object.keys(runs) as (keyof typeof runs)[]).find((known) => known === command.name);
   return present(name, 'serve, help and version do not talk to a service');
+}
+
+/** Lines that name and describe the samples the service ships. */
+async function listSamples(client: Client): Promise<string[]> {
+  const samples = await entries(client);
+  return samples.flatMap(({ id, title, description }) => [`${id}  ${title}`, `    ${description}`]);
+}
+
+/** Loads the sample through the API. Returns lines that say what was stored and what to ask. */
+async function loadSample(client: Client, name: string, scope: string | null): Promise<string[]> {
+  const samples = await entries(client);
+  const entry = samples.find(({ id }) => id === name);
+  if (entry === undefined)
+    throw new UsageError(`there is no sample "${name}"; there are ${samples.map(({ id }) => id).join(', ')}`);
+  const { facts, rules, questions } = (await client.get(`/samples/${entry.file}`)) as Sample;
+  const within = (item: object): object => (scope === null ? item : { ...item, scope });
+  const stored = (await client.post('/assert/facts', { facts: facts.map(within) })) as FactsOutcome;
+  let taught = 0;
+  for (const rule of rules) {
+    const outcome = (await client.post('/teach', within(rule))) as RuleOutcome;
+    if (outcome.status === 'asserted') taught++;
+  }
+  return [
+    `${entry.title}: ${stored.asserted} facts and ${taught} rules are new, of ${facts.length} and ${rules.length}.`,
+    'Ask, for example:',
+    ...questions.map((question) => `  ${question}`),
+  ];
+}
+
+async function entries(client: Client): Promise<readonly SampleEntry[]> {
+  return (await client.get('/samples/index.json')) as readonly SampleEntry[];
 }

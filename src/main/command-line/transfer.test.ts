@@ -138,7 +138,7 @@ it('export writes a file in the format of its name, and says what was left out',
   const file = join(folder, 'out.nt');
   const { code, complaints } = await run(['export', '-o', file, '--tenant', tenant]);
   expect(code).toBe(0);
-  expect(complaints).toEqual(['2 facts and rules are left out: ntriples cannot hold them.']);
+  expect(complaints).toEqual(['2 facts and rules are left out: ntriples cannot represent them.']);
   expect(await readFile(file, 'utf8')).toBe('<urn:corollary:a> <urn:corollary:p> "b" .\n');
   const text = join(folder, 'out.dl');
   await run(['export', '-o', text, '--tenant', tenant]);

@@ -1,8 +1,8 @@
 /**
- * Files from and to a running service, as streams: neither side holds more than a piece of them.
+ * Transfers files from and to a running service as streams: neither side holds more than a piece of them.
  *
- * A line that failed is told with file and line on standard error, and makes the exit code 1. A file that is written has
- * its name only when it is whole.
+ * For each failed line it prints file and line on standard error, and the exit code is 1. An output file gets its name
+ * only when it is complete.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -18,9 +18,8 @@ import {
   type ImportProgress,
   type ImportType,
 } from '../../engine/contract/transfer.ts';
-import { type Command, UsageError } from './arguments.ts';
-import { brokenOff, type Client, Refused, Unreachable } from './client.ts';
-import type { Terminal } from './terminal.ts';
+import { type ParsedCommand, UsageError } from './arguments.ts';
+import { brokenOff, type Client, RefusedCall, Unreachable } from './client.ts';
 
 type FormatName = ExportFormat | 'tsv' | 'turtle';
 
@@ -45,14 +44,18 @@ const formatOf: Readonly<Record<string, FormatName>> = {
   '.nt': 'ntriples',
 };
 
-/** Imports a file, or standard input; answers 1 where lines failed. */
-export async function importFile(client: Client, command: Command, terminal: Terminal): Promise<number> {
+/** Imports a file, or standard input. Returns the exit code: 1 if lines failed. */
+export async function importFile(
+  client: Client,
+  command: ParsedCommand,
+  terminal: Terminal,
+): Promise<number> {
   const [file, ...more] = command.words;
   if (file === undefined || more.length > 0)
     throw new UsageError('import needs one file, or - to read it from standard input');
   const names = Object.keys(typeOf) as FormatName[];
   const format = chosen(names, command.format, file === '-' ? null : file);
-  if (format === null) throw new UsageError(`say by --format what it is: ${names.join(', ')}`);
+  if (format === null) throw new UsageError(`name the format with --format: ${names.join(', ')}`);
   const { scope, predicate, dryRun } = command;
   const query = queryOf({ scope, predicate, dryRun: dryRun ? 'true' : null });
   const chunks = file === '-' ? terminal.input : await opened(file);
@@ -65,8 +68,12 @@ export async function importFile(client: Client, command: Command, terminal: Ter
   return done.failed > 0 ? 1 : 0;
 }
 
-/** Writes what is stored into a file, or to standard output. */
-export async function exportFile(client: Client, command: Command, terminal: Terminal): Promise<number> {
+/** Exports the knowledge into a file, or to standard output. */
+export async function exportFile(
+  client: Client,
+  command: ParsedCommand,
+  terminal: Terminal,
+): Promise<number> {
   const { scope, predicate, output, words } = command;
   if (words.length > 0) throw new UsageError('export takes no arguments: --output names the file');
   const format = chosen(exportFormats, command.format, output) ?? 'ndjson';
@@ -75,11 +82,12 @@ export async function exportFile(client: Client, command: Command, terminal: Ter
   else await written(answer, output, terminal);
   terminal.progress(null);
   const omitted = Number(answer.trailers['x-omitted'] ?? 0);
-  if (omitted > 0) terminal.complain(`${omitted} facts and rules are left out: ${format} cannot hold them.`);
+  if (omitted > 0)
+    terminal.complain(`${omitted} facts and rules are left out: ${format} cannot represent them.`);
   return 0;
 }
 
-/** The format by its name, else by that of the file, null where that says nothing. */
+/** The format by its name, else by the name of the file; null if neither says it. */
 function chosen<Name extends FormatName>(
   names: readonly Name[],
   given: string | null,
@@ -110,19 +118,19 @@ async function opened(file: string): Promise<Readable> {
   return stream;
 }
 
-/** The last line of an import; shows those before it. */
+/** The last line of an import; shows the lines before it as progress. */
 async function lastLine(answer: IncomingMessage, terminal: Terminal): Promise<ImportDone> {
   type Told = ImportProgress | ImportDone | { readonly error: Problem };
   let done: ImportDone | null = null;
   try {
     for await (const line of linesOf(answer)) {
       const told = JSON.parse(line) as Told;
-      if ('error' in told) throw new Refused(told.error);
+      if ('error' in told) throw new RefusedCall(told.error);
       if ('done' in told) done = told;
       else terminal.progress(`${told.processed} read, ${told.asserted} new, ${told.failed} failed`);
     }
   } catch (error) {
-    throw error instanceof Refused ? error : brokenOff(error);
+    throw error instanceof RefusedCall ? error : brokenOff(error);
   } finally {
     terminal.progress(null);
   }
@@ -164,7 +172,7 @@ async function written(answer: IncomingMessage, file: string, terminal: Terminal
 
 const mebibyte = 1024 * 1024;
 
-/** Writes the answer as fast as it is taken; the stream stays open. */
+/** Writes the answer as fast as `into` accepts it; leaves the stream open. */
 async function poured(answer: IncomingMessage, into: Writable, terminal: Terminal): Promise<void> {
   let bytes = 0;
   let told = 0;
@@ -195,4 +203,16 @@ function drained(into: Writable): Promise<void> {
     };
     into.on('drain', done).on('error', done).on('close', done);
   });
+}
+
+/** The inputs and outputs of a command: lines for people, and streams of any length. */
+export interface Terminal {
+  print(line: string): void;
+  complain(line: string): void;
+  /** Shows the progress in place of the previous line; null: removes it. */
+  progress(line: string | null): void;
+  /** Standard input. */
+  readonly input: Readable;
+  /** Standard output, for anything that is not a line. */
+  readonly output: Writable;
 }

@@ -1,16 +1,17 @@
 /**
- * Which addresses the window may load and whose messages count: those of the service, and nobody else's.
+ * Which addresses the window may load, and from which pages messages are accepted: only those of the service.
  *
- * Compared as origins (scheme, host, port), never as prefixes of text: `http://127.0.0.1:9300.example` is not ours.
+ * Addresses are compared as origins (scheme, host, port), never as prefixes of text: `http://127.0.0.1:9300.example` is
+ * not ours.
  */
 import { isLink, placeOfLink, readPlace } from '../../desktop-contract/places.ts';
 
-/** Whether `url` is of the service's own origin. Text that is no address is not. */
+/** Whether `url` has the service's own origin. False for an invalid address. */
 export function isOwnAddress(url: string, serviceAddress: string): boolean {
   return URL.canParse(url) && new URL(url).origin === new URL(serviceAddress).origin;
 }
 
-/** Whether a request of the window's page may go out: to the service, or to data the page made itself. */
+/** Whether the window's page may send a request: only to the service, or to data that the page made itself. */
 export function isOwnRequest(url: string, serviceAddress: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, host } = new URL(url);
@@ -20,8 +21,8 @@ export function isOwnRequest(url: string, serviceAddress: string): boolean {
 }
 
 /**
- * Whether a page that wants a window of its own may have it in the system's browser: the service's documentation, and the
- * workbench of another service on this machine. Whatever else there is stays closed.
+ * Whether an address that a page opens in a new window goes to the system's browser: the service's documentation, and
+ * the workbench of another service on this machine. Everything else stays closed.
  */
 export function isForBrowser(url: string, serviceAddress: string): boolean {
   if (isOwnAddress(url, serviceAddress)) return true;
@@ -33,18 +34,18 @@ export function isForBrowser(url: string, serviceAddress: string): boolean {
 
 const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Who sent a message: Electron's frame, as far as it matters here. */
+/** The sender of a message: the relevant part of Electron's frame. */
 export interface Sender {
   readonly url: string;
   readonly isMainFrame: boolean;
 }
 
-/** Whether a message may be obeyed: only from the window's own page, not from a frame inside it. */
+/** Whether to accept a message: only from the window's own page, not from a frame inside it. */
 export function isTrustedSender(sender: Sender | null, serviceAddress: string): boolean {
   return sender !== null && sender.isMainFrame && isOwnAddress(sender.url, serviceAddress);
 }
 
-/** The address to load: the workbench, at `place` where one is given. */
+/** The address to load: the workbench, at `place` if given. */
 export function workbenchAddress(serviceAddress: string, place: string | null): string {
   const url = new URL('/', serviceAddress);
   if (place !== null) url.hash = place;
@@ -52,8 +53,8 @@ export function workbenchAddress(serviceAddress: string, place: string | null): 
 }
 
 /**
- * The place in the workbench that the arguments of a start name: `--open=/ask?question=…` or `corollary://ask?question=…`;
- * the last one counts. null where they name none, or none that a link may open.
+ * The place in the workbench that the arguments of a start name: `--open=/ask?question=…` or
+ * `corollary://ask?question=…`; the last one counts. null if they name none, or none that a link may open.
  */
 export function placeOfArguments(argv: readonly string[]): string | null {
   const given = argv.filter((argument) => argument.startsWith(openOption) || isLink(argument)).at(-1);

@@ -1,6 +1,6 @@
-/** An entry of the autostart folder of a Linux desktop. */
-
-/** The entry that runs `command`, as the Desktop Entry Specification writes it. */
+/**
+ * An entry of a Linux desktop's autostart folder that runs `command`, in the format of the Desktop Entry Specification.
+ */
 export function autostartEntry(command: readonly string[]): string {
   const entry = {
     Type: 'Application',
@@ -13,7 +13,7 @@ export function autostartEntry(command: readonly string[]): string {
   return `[Desktop Entry]\n${lines.join('\n')}\n`;
 }
 
-/** Quoted for a command line, whose backslashes are then escaped once more as in every value of the file. */
+/** Quoted for a command line; the backslashes are then escaped once more, as in every value of the file. */
 function quoted(argument: string): string {
   const escaped = argument.replace(/["`$\\]/g, (character) => `\\${character}`).replaceAll('%', '%%');
   return `"${escaped}"`.replaceAll('\\', '\\\\');

@@ -1,22 +1,21 @@
 /**
- * What to do when the last window is closed, or the program is to quit: while agents are connected, the service is theirs
- * too.
+ * Decides what to do when the last window is closed, or the program is to quit: connected agents still use the service.
  *
- * A service of another program goes on either way, so nothing is asked about it.
+ * A service of another program goes on either way, so there is nothing to ask about it.
  */
 import type { Departure } from '../../desktop-contract/channels.ts';
 
-/** How the program is left: by its last window, or as a whole. */
+/** How the program is left: by closing its last window, or by quitting. */
 export type Leaving = 'close' | 'quit';
 
-/** `keep`: the service runs on behind the tray. `stay`: nothing is done. */
+/** `keep`: the service goes on behind the tray. `stay`: nothing changes. */
 export type LeavingChoice = 'keep' | 'quit' | 'stay';
 
 export interface LeavingQuestion {
   readonly message: string;
   readonly detail: string;
   readonly choices: readonly LeavingChoice[];
-  /** Offered beside the buttons; null where the answer counts for this time alone. */
+  /** Shown beside the buttons; null if the answer counts only this time. */
   readonly rememberLabel: string | null;
 }
 
@@ -26,19 +25,20 @@ export const leavingLabels: Readonly<Record<LeavingChoice, string>> = {
   stay: 'Cancel',
 };
 
-/** What is done without a word, or `ask`. `agents`: how many are connected to the service of this program. */
+/** What to do without asking, or `ask`. `agents`: how many are connected to this program's service. */
 export function decideLeaving(leaving: Leaving, agents: number, setting: Departure): LeavingChoice | 'ask' {
   if (agents === 0 || setting === 'quit') return 'quit';
-  // Whoever says quit does not want it kept without a word, whatever a closed window means.
+  // A user who quits does not want the service kept without being asked, whatever closing a window means.
   return leaving === 'close' && setting === 'keep' ? 'keep' : 'ask';
 }
 
+/** The question about the connected agents. */
 export function leavingQuestion(leaving: Leaving, agents: number): LeavingQuestion {
   return {
     message: agents === 1 ? 'An agent is connected.' : `${agents} agents are connected.`,
     detail:
-      'Quitting ends the service for them too. Kept running, it stays in the tray, where it can be opened and ended.',
+      'Quitting ends the service for them too. If you keep it running, it stays in the tray, where you can open and quit it.',
     choices: ['keep', 'quit', 'stay'],
-    rememberLabel: leaving === 'close' ? 'Do so whenever the last window is closed' : null,
+    rememberLabel: leaving === 'close' ? 'Do this whenever the last window is closed' : null,
   };
 }

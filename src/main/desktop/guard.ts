@@ -1,9 +1,9 @@
 /**
- * What pages inside the shell are kept from: leaving the service's origin, opening windows, asking for devices,
- * loading anything from elsewhere.
+ * Restricts pages inside the shell: they cannot leave the service's origin, open windows, use devices, or load anything
+ * from elsewhere.
  *
- * The decisions are `addresses.ts`; here they are tied to Electron's events. `serviceAddress` is read at each
- * event, since the service may be started again elsewhere; before there is one, nothing is allowed.
+ * `addresses.ts` decides; this module ties the decisions to Electron's events. `serviceAddress` is read at each event,
+ * since the service may restart at another address; before there is one, nothing is allowed.
  */
 import { type App, type Session, shell as system, type WebContents } from 'electron';
 import { isForBrowser, isOwnAddress, isOwnRequest } from './addresses.ts';
@@ -12,12 +12,12 @@ import { tellTrouble } from './questions.ts';
 type CurrentAddress = () => string | null;
 
 /**
- * What a page may have without being asked about: writing text to the clipboard, which the browser allows only
- * on a user's own action. Everything else is denied.
+ * Permissions that a page has without a question: writing text to the clipboard, which the browser allows only on a
+ * user's own action. Everything else is denied.
  */
 const allowedPermissions: ReadonlySet<string> = new Set(['clipboard-sanitized-write']);
 
-/** Denies permissions and devices, and every request that does not go to the service. */
+/** Denies permissions and devices, and every request to anything but the service. */
 export function guardSession(session: Session, serviceAddress: CurrentAddress): void {
   const isOwn = (url: string) => {
     const address = serviceAddress();
@@ -37,8 +37,8 @@ export function guardSession(session: Session, serviceAddress: CurrentAddress): 
 }
 
 /**
- * Denies navigation away from the service, new windows and webviews, for every page there will ever be. What belongs to
- * the services of this machine opens in the system's browser.
+ * Denies navigation away from the service, new windows and webviews, for every current and future page. Addresses of
+ * this machine's services open in the system's browser.
  */
 export function guardContents(app: App, serviceAddress: CurrentAddress): void {
   app.on('web-contents-created', (_event, contents) => {

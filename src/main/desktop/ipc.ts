@@ -1,4 +1,4 @@
-/** Ties the channels' table to Electron's IPC: who sends is checked first, then what is sent. */
+/** Connects the channels' table to Electron's IPC: checks first the sender, then the message. */
 import { ipcMain } from 'electron';
 import { type ChannelHandlers, channelNames, wireName } from '../../desktop-contract/channels.ts';
 import { isTrustedSender, type Sender } from './addresses.ts';

@@ -1,8 +1,8 @@
 /**
- * Starting with the session of the user: the system's login items, and where it has none (Linux) an entry of the
- * autostart folder.
+ * Starts the application with the user's session: by the system's login items or, on Linux, which has none, by an entry
+ * of the autostart folder.
  *
- * A start of that kind opens no window (`--hidden`): the service is there, and the tray.
+ * Such a start opens no window (`--hidden`), only the service and the tray.
  */
 import { app } from 'electron';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,17 +12,18 @@ import { autostartEntry } from './autostart-entry.ts';
 
 export const hiddenOption = '--hidden';
 
-/** What starts this application: an AppImage runs from a folder that is gone afterwards, while its own file stays. */
+/** The file that starts this application: an AppImage runs from a temporary folder, but its own file stays. */
 export function applicationFile(environment: Readonly<Record<string, string>>): string {
   return environment['APPIMAGE'] || process.execPath;
 }
 
 export interface LoginItem {
   isOn(): boolean;
-  /** Fails with the system's error where it cannot be written. */
+  /** Throws the system's error if it cannot be written. */
   set(isOn: boolean): void;
 }
 
+/** The login item of this platform. */
 export function loginItem(
   platform: NodeJS.Platform,
   environment: Readonly<Record<string, string>>,

@@ -1,9 +1,8 @@
 /**
- * The application menu: the palette's commands by their table, and what the system's own shortcuts need (editing, zoom,
- * windows).
+ * The application menu: the palette's commands from their table, and the standard items for editing, zoom and windows.
  *
- * A command is grey until the page says that it can be run. Its keys are shown and not registered: the page hears them
- * first, where they may mean something else in a field or an editor.
+ * A command is disabled until the page says that it can run. Its keys are shown but not registered: the page handles
+ * them, since they may mean something else in a field or an editor.
  */
 import type { MenuItemConstructorOptions } from 'electron';
 import {
@@ -17,7 +16,7 @@ import {
 
 export interface MenuParts {
   readonly platform: NodeJS.Platform;
-  /** The commands that can be run. */
+  /** The commands that can run. */
   readonly commands: readonly CommandState[];
   readonly run: (id: CommandId) => void;
   readonly showDataFolder: () => void;
@@ -25,6 +24,7 @@ export interface MenuParts {
 
 const separator: MenuItemConstructorOptions = { type: 'separator' };
 
+/** The template of the menu. */
 export function menuTemplate(parts: MenuParts): MenuItemConstructorOptions[] {
   const isMac = parts.platform === 'darwin';
   const menu = (name: MenuName, ...more: MenuItemConstructorOptions[]): MenuItemConstructorOptions => ({
@@ -74,12 +74,12 @@ function commandItems(name: MenuName, { commands, run }: MenuParts): MenuItemCon
     }));
 }
 
-/** In a menu a single `&` would underline what follows. */
+/** In a menu a single `&` would underline the next character. */
 function menuLabel(title: string): string {
   return title.replaceAll('&', '&&');
 }
 
-/** A single character is no accelerator: it would be taken from whoever types it. */
+/** A single character is not an accelerator: it would interfere with typing. */
 function accelerator(keys: string | undefined): MenuItemConstructorOptions {
   if (keys === undefined || !keys.includes('+')) return {};
   return { accelerator: keys.replace('Mod', 'CmdOrCtrl'), registerAccelerator: false };

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fileOfArguments, largestOpened, readOpened } from './opened-files.ts';
+import { fileOfArguments, maxOpenedBytes, readOpened } from './opened-files.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -37,16 +37,16 @@ describe('a file that is opened', () => {
 
   it('is refused in words where it is of another kind, a folder, a pipe, too large or not there', async () => {
     writeFileSync(join(folder, 'a.sh'), 'echo');
-    await expect(readOpened(join(folder, 'a.sh'))).rejects.toThrow('no file of facts and rules');
+    await expect(readOpened(join(folder, 'a.sh'))).rejects.toThrow('not a file of facts and rules');
     mkdirSync(join(folder, 'folder.dl'));
-    await expect(readOpened(join(folder, 'folder.dl'))).rejects.toThrow('no plain file');
+    await expect(readOpened(join(folder, 'folder.dl'))).rejects.toThrow('not a plain file');
     if (process.platform !== 'win32') {
       execFileSync('mkfifo', [join(folder, 'pipe.csv')]);
-      await expect(readOpened(join(folder, 'pipe.csv'))).rejects.toThrow('no plain file');
+      await expect(readOpened(join(folder, 'pipe.csv'))).rejects.toThrow('not a plain file');
     }
     const large = join(folder, 'large.csv');
     writeFileSync(large, '');
-    truncateSync(large, largestOpened + 1);
+    truncateSync(large, maxOpenedBytes + 1);
     await expect(readOpened(large)).rejects.toThrow('64 MiB');
     await expect(readOpened(join(folder, 'absent.dl'))).rejects.toThrow('ENOENT');
   });

@@ -1,13 +1,19 @@
-/** Files that the system hands over: by a double click, by a drop on the icon, or as an argument. They are only read. */
+/**
+ * Files that the system passes to the application: by a double click, a drop on the icon, or an argument. They are only
+ * read.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { isOpenedFile } from '../../desktop-contract/files.ts';
 import { isLink } from '../../desktop-contract/places.ts';
 
-/** Bytes. A larger file is imported from the dialog, which reads it piece by piece. */
-export const largestOpened = 64 * 1024 * 1024;
+/** Bytes. A larger file is imported from the dialog, which reads it in pieces. */
+export const maxOpenedBytes = 64 * 1024 * 1024;
 
-/** The last file that the arguments of a start name, as a full path; null where they name none. `directory`: where it was started. */
+/**
+ * The last file named by the arguments of a start, as a full path; null if they name none. `directory`: where it was
+ * started.
+ */
 export function fileOfArguments(argv: readonly string[], directory: string): string | null {
   // The first is the program.
   const files = argv
@@ -22,14 +28,17 @@ export interface OpenedFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The file's name and content. Rejects, in words for the user, where it is none of ours, no plain file, or too large. */
+/**
+ * The file's name and content. Rejects, in words for the user, if its type is unknown, it is not a plain file, or it is
+ * too large.
+ */
 export async function readOpened(path: string): Promise<OpenedFile> {
   const name = basename(path);
-  if (!isOpenedFile(path)) throw new Error(`${name} is no file of facts and rules.`);
-  // Looked at before it is opened: to open a pipe is to wait for whoever writes to it.
+  if (!isOpenedFile(path)) throw new Error(`${name} is not a file of facts and rules.`);
+  // Checked before opening: opening a pipe would wait for its writer.
   const { size, isFile } = await looked(path);
-  if (!isFile) throw new Error(`${name} is no plain file.`);
-  if (size > largestOpened) throw new Error(`${name} is larger than 64 MiB: import it from the Facts view.`);
+  if (!isFile) throw new Error(`${name} is not a plain file.`);
+  if (size > maxOpenedBytes) throw new Error(`${name} is larger than 64 MiB: import it from the Facts view.`);
   return { name, bytes: new Uint8Array(await readFile(path)) };
 }
 

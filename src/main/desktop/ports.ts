@@ -1,24 +1,24 @@
 /**
- * Which port the desktop's service is started on.
+ * Chooses the port of the desktop's service.
  *
- * A PORT that the user set is theirs to free: it is never replaced. Otherwise a port that is taken gives way to
- * the next free one from 9301, which the shell remembers, so that agents find the service where it was.
+ * A PORT set by the user is never replaced. Otherwise, if the port is taken, the next free one from 9301 is used and
+ * remembered, so that agents find the service again.
  */
 import { createServer } from 'node:net';
 import type { ServiceStart } from './service-host.ts';
 
 const firstFallbackPort = 9301;
-/** How many ports are looked at before the search is given up. */
+/** Number of ports tried before giving up. */
 const fallbackPorts = 200;
 
 export interface PortChoice {
   readonly usual: number;
-  /** The user set the port: it is that one or none. */
+  /** The user set the port: no other is tried. */
   readonly isFixed: boolean;
   readonly host: string;
 }
 
-/** Starts on the usual port, and where that is taken on the next free one, unless the user set the port. */
+/** Starts on the default port, or the next free one if that is taken, unless the user set the port. */
 export async function startOnFreePort(
   start: (port: number) => Promise<ServiceStart>,
   { usual, isFixed, host }: PortChoice,
@@ -26,13 +26,13 @@ export async function startOnFreePort(
   let outcome = await start(usual);
   for (const port of fallbackCandidates(usual)) {
     if (isFixed || outcome.outcome === 'running' || outcome.refusal.reason !== 'port-taken') break;
-    // Looking first spares the start of a service; another program may still be faster than we are.
+    // Checking first saves the start of a service; another program may still take the port in between.
     if (await isFree(port, host)) outcome = await start(port);
   }
   return outcome;
 }
 
-/** The ports to look at when `taken` is not to be had, in order. */
+/** The ports to try if `taken` is taken, in order. */
 export function fallbackCandidates(taken: number): number[] {
   const all = Array.from({ length: fallbackPorts }, (_, index) => firstFallbackPort + index);
   return all.filter((port) => port !== taken);

@@ -1,9 +1,9 @@
-/** Puts questions to the user, as dialogs of the system. */
+/** Asks the user, in dialogs of the system. */
 import { type BrowserWindow, dialog, type MessageBoxOptions } from 'electron';
 import { type LeavingChoice, leavingLabels, type LeavingQuestion } from './departure.ts';
 import { type RefusalQuestion, type WayOut, wayOutLabels } from './refusal.ts';
 
-/** The way out that the user chose; closing the dialog means quit. */
+/** The choice of the user; closing the dialog means quit. */
 export async function askWayOut(question: RefusalQuestion): Promise<WayOut> {
   const { title, message, detail, waysOut } = question;
   const { response } = await dialog.showMessageBox({
@@ -19,7 +19,7 @@ export async function askWayOut(question: RefusalQuestion): Promise<WayOut> {
   return waysOut[response] ?? 'quit';
 }
 
-/** A folder that the user chose, or null. */
+/** The folder that the user chose, or null. */
 export async function askFolder(current: string): Promise<string | null> {
   const { canceled, filePaths } = await dialog.showOpenDialog({
     title: 'Choose a data folder',
@@ -29,7 +29,7 @@ export async function askFolder(current: string): Promise<string | null> {
   return canceled ? null : (filePaths[0] ?? null);
 }
 
-/** What to do with the agents; closing the dialog means to stay. `isRemembered`: it is to be done so from now on. */
+/** What to do about connected agents; closing the dialog means stay. `isRemembered`: use the answer from now on. */
 export async function askLeaving(
   { message, detail, choices, rememberLabel }: LeavingQuestion,
   window: BrowserWindow | null,
@@ -49,10 +49,10 @@ export async function askLeaving(
   return { choice, isRemembered: rememberLabel !== null && checkboxChecked && choice !== 'stay' };
 }
 
-/** What the user chose when a page has ended. */
+/** The user's choice after a crash of a page. */
 export type AfterCrash = 'reload' | 'close' | 'browser';
 
-/** `isLoop`: it has ended again and again, and is not loaded once more by default. */
+/** `isLoop`: it has crashed again and again, and reloading is not the default. */
 export async function askAfterCrash(
   window: BrowserWindow,
   { reason, isLoop }: { reason: string; isLoop: boolean },
@@ -63,7 +63,7 @@ export async function askAfterCrash(
     type: 'error',
     title: 'The workbench has stopped',
     message: isLoop ? 'The workbench has stopped three times in a minute.' : 'The workbench has stopped.',
-    detail: `Its page has ended (${reason}). The service goes on running, and drafts are kept.`,
+    detail: `Its page has crashed (${reason}). The service goes on running, and drafts are kept.`,
     buttons: choices.map((choice) => labels[choice]),
     defaultId: 0,
     cancelId: choices.indexOf('close'),
@@ -72,7 +72,7 @@ export async function askAfterCrash(
   return choices[response] ?? 'close';
 }
 
-/** Whether a page that does not answer is to be loaded anew. `signal` takes the question back when it answers again. */
+/** Whether to reload a page that does not respond. `signal` withdraws the question when it responds again. */
 export async function askUnresponsive(
   window: BrowserWindow,
   signal: AbortSignal,
@@ -81,7 +81,7 @@ export async function askUnresponsive(
     type: 'warning',
     title: 'The workbench does not answer',
     message: 'The workbench does not answer.',
-    detail: 'Wait for it, or load it anew. The service goes on running, and drafts are kept.',
+    detail: 'Wait for it, or reload it. The service goes on running, and drafts are kept.',
     buttons: ['Wait', 'Reload'],
     defaultId: 0,
     cancelId: 0,
@@ -91,7 +91,7 @@ export async function askUnresponsive(
   return response === 1 ? 'reload' : 'wait';
 }
 
-/** Says what went wrong where nothing is to be decided. */
+/** Reports an error that needs no decision. */
 export function tellTrouble(title: string, error: unknown): void {
   dialog.showErrorBox(title, error instanceof Error ? error.message : String(error));
 }

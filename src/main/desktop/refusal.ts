@@ -1,11 +1,11 @@
 /**
- * A start that was refused, as the question put to the user: what is wrong and the ways out.
+ * A refused start as a question to the user: what is wrong, and the possible actions.
  *
- * There is always a way out that keeps the data as it is, and never a start that ends without a word.
+ * One action always leaves the data as it is, and no start ends without a message.
  */
 import type { Refusal } from '../base/service-messages.ts';
 
-/** What the user can choose; `quit` is always among them and is what closing the dialog means. */
+/** The user's choices; `quit` is always among them, and closing the dialog means quit. */
 export type WayOut = 'retry' | 'attach' | 'any-port' | 'choose-folder' | 'show-folder' | 'quit';
 
 export interface RefusalQuestion {
@@ -25,14 +25,14 @@ export const wayOutLabels: Readonly<Record<WayOut, string>> = {
   quit: 'Quit',
 };
 
-/** What was tried: the data folder, and whether its port was chosen in Settings rather than by PORT. */
-export interface Tried {
+/** What was tried: the data folder, and whether the port came from Settings rather than PORT. */
+export interface TriedStart {
   readonly folder: string;
   readonly isPortChosen: boolean;
 }
 
 /** The question for a refusal. */
-export function refusalQuestion(refusal: Refusal, { folder, isPortChosen }: Tried): RefusalQuestion {
+export function refusalQuestion(refusal: Refusal, { folder, isPortChosen }: TriedStart): RefusalQuestion {
   const title = 'Corollary could not start';
   switch (refusal.reason) {
     case 'configuration':
@@ -47,7 +47,7 @@ export function refusalQuestion(refusal: Refusal, { folder, isPortChosen }: Trie
         return {
           title,
           message: 'The port is taken by another program.',
-          detail: `${refusal.message}\n\nThe port was chosen in Settings. Another one is chosen by Corollary itself, and agents are to be told of it.`,
+          detail: `${refusal.message}\n\nThe port was chosen in Settings. Corollary can choose another one; agents must then be configured with it.`,
           waysOut: ['retry', 'any-port', 'quit'],
         };
       return {
@@ -89,12 +89,12 @@ export function refusalQuestion(refusal: Refusal, { folder, isPortChosen }: Trie
 
 const inUse = ['retry', 'choose-folder', 'quit'] as const;
 
-/** The question when the service has ended under a running window. */
+/** The question after the service has ended under an open window. */
 export function lossQuestion(reason: string): RefusalQuestion {
   return {
     title: 'The service has stopped',
     message: 'The service has stopped unexpectedly.',
-    detail: `${reason}\n\nWhat was answered is stored. Starting again reads it back.`,
+    detail: `${reason}\n\nEverything that was answered is stored, and is there after a restart.`,
     waysOut: ['retry', 'quit'],
   };
 }

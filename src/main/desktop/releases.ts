@@ -1,8 +1,8 @@
 /**
- * Whether there is a newer version: asked for where the user has switched that on, at an address that the build gives.
+ * Checks for a newer version, if the user has switched that on, at the address that the build sets.
  *
- * Nothing is downloaded and nothing is sent but the request. The answer is JSON as hosts of releases give it for the
- * latest one: `tag_name` (`v0.2.0`) and `html_url`, the page that is opened in the browser when the user wants it.
+ * It downloads nothing and sends nothing but the request. The answer is JSON in the usual form of release hosts for the
+ * latest release: `tag_name` (`v0.2.0`) and `html_url`, the page that opens in the browser if the user wants it.
  */
 import type { ReleaseState } from '../../desktop-contract/channels.ts';
 
@@ -11,16 +11,16 @@ export interface Release {
   readonly page: string;
 }
 
-/** How long an answer may take, and be, in milliseconds and bytes. */
+/** Limits of an answer, in milliseconds and bytes. */
 const limitMs = 15_000;
-const longestAnswer = 1_000_000;
+const maxAnswerBytes = 1_000_000;
 
-/** The address as the build gave it, or null where it gave none that is HTTPS. */
+/** The address set by the build, or null if it is not HTTPS. */
 export function releasesAddress(text: string): string | null {
   return URL.canParse(text) && new URL(text).protocol === 'https:' ? text : null;
 }
 
-/** The latest release. Rejects with the reason where the answer cannot be had or is none. */
+/** The latest release. Rejects with the reason if there is no valid answer. */
 export async function fetchRelease(address: string, ask: typeof fetch): Promise<Release> {
   const response = await ask(address, {
     headers: { accept: 'application/json' },
@@ -29,13 +29,13 @@ export async function fetchRelease(address: string, ask: typeof fetch): Promise<
   });
   if (!response.ok) throw new Error(`the answer was ${response.status}`);
   const text = await response.text();
-  if (text.length > longestAnswer) throw new Error('the answer is too long');
+  if (text.length > maxAnswerBytes) throw new Error('the answer is too long');
   const release = readRelease(JSON.parse(text));
   if (release === null) throw new Error('the answer names no version');
   return release;
 }
 
-/** What an answer says; null where it names no version or no page that may be opened. */
+/** The release in an answer; null if it has no version or no page that may be opened. */
 export function readRelease(answer: unknown): Release | null {
   if (typeof answer !== 'object' || answer === null) return null;
   const { tag_name: tag, html_url: page } = answer as { tag_name?: unknown; html_url?: unknown };
@@ -44,12 +44,12 @@ export function readRelease(answer: unknown): Release | null {
   return versionNumbers(version) === null ? null : { version, page };
 }
 
-/** What the latest release means to whoever has `current`. */
+/** What the latest release means for the version `current`. */
 export function releaseState(current: string, release: Release): ReleaseState {
   return isNewer(release.version, current) ? { kind: 'newer', version: release.version } : { kind: 'newest' };
 }
 
-/** By the three numbers; what is marked as a version before another is never newer. */
+/** Compares the three numbers; a prerelease is never newer. */
 export function isNewer(version: string, than: string): boolean {
   const left = versionNumbers(version);
   const right = versionNumbers(than);

@@ -2,28 +2,29 @@
  * Secrets of the desktop application, encrypted by the system's own store: `secrets.json` in the user-data folder, mode
  * 0600.
  *
- * Where the system has no store they are kept in memory until the program ends, and never written in the clear. What
- * cannot be decrypted counts as absent and stays in the file: a store that is locked today may be open tomorrow.
+ * If the system has no store they stay in memory until the program ends, and are never written in the clear. A secret
+ * that cannot be decrypted counts as absent and stays in the file: the store may only be locked.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SecretPlace } from '../../desktop-contract/channels.ts';
 
-/** The system's store, as far as it matters here. */
+/** The part of the system's store that is used here. */
 export interface Vault {
   isAvailable(): Promise<boolean>;
   encrypt(text: string): Promise<Buffer>;
-  /** `isStale`: the store has another key now, and the text is to be encrypted anew. */
+  /** `isStale`: the store has a new key, and the text has to be encrypted again. */
   decrypt(bytes: Buffer): Promise<{ text: string; isStale: boolean }>;
 }
 
+/** The secrets by name. */
 export class Secrets {
   readonly place: SecretPlace;
   readonly #file: string;
   readonly #vault: Vault;
   readonly #plain = new Map<string, string>();
   #encrypted: ReadonlyMap<string, string>;
-  /** Writes go one after another: the last to be asked for is the last in the file. */
+  /** Serializes writes: the last one requested is the last one in the file. */
   #lastWrite: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -38,7 +39,7 @@ export class Secrets {
     this.#encrypted = encrypted;
   }
 
-  /** Reads what is kept. `warn` is told, without a secret in it, of what cannot be read or decrypted. */
+  /** Reads the file. Calls `warn`, without any secret, if something cannot be read or decrypted. */
   static async open(file: string, vault: Vault, warn: (message: string) => void): Promise<Secrets> {
     const isAvailable = await vault.isAvailable().catch((error: unknown) => {
       warn(`the system's store for secrets cannot be used: ${String(error)}`);
@@ -53,17 +54,17 @@ export class Secrets {
     return this.#plain.get(name) ?? null;
   }
 
-  /** Keeps a secret, or forgets it. Rejects where the system's store or its file refuses it; it is not kept then. */
+  /** Stores a secret, or deletes it. Rejects if the system's store or the file fails; the secret is not stored then. */
   put(name: string, secret: string | null): Promise<void> {
     const write = this.#lastWrite.then(() => this.#put(name, secret));
-    // Whoever comes next waits for this one, and is not to blame for its failure, which its own caller is told.
+    // The next write waits for this one, but must not fail because of it; its own caller gets the failure.
     this.#lastWrite = write.catch(() => undefined);
     return write;
   }
 
   async #put(name: string, secret: string | null): Promise<void> {
     const next = new Map(this.#encrypted);
-    // Without a store, what is in the file is no longer the secret: it goes.
+    // Without a store the value in the file is outdated, so it is removed.
     if (secret === null || this.place === 'session') next.delete(name);
     else next.set(name, (await this.#vault.encrypt(secret)).toString('base64'));
     if (next.get(name) !== this.#encrypted.get(name)) writeEncrypted(this.#file, next);

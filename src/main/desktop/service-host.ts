@@ -1,8 +1,8 @@
 /**
- * Runs the service on a thread of its own, so that deriving and collecting garbage never freeze the windows.
+ * Runs the service on its own thread, so that derivation and garbage collection never freeze the windows.
  *
- * The thread ends when the service has closed; one that ends by itself after it was ready is reported as lost.
- * Knows nothing of Electron: it is the same under plain Node, where it is tested.
+ * The thread ends when the service has closed; one that ends by itself after it was ready is reported as lost. The
+ * module does not use Electron, so it is tested under plain Node.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -13,20 +13,20 @@ import {
   type ThreadSettings,
 } from '../base/service-messages.ts';
 
-/** How long a service may take to finish before its thread is ended by force; its own limit is 10 s. */
+/** Milliseconds for a service to finish before its thread is terminated; its own limit is 10 s. */
 const closeLimitMs = 15_000;
 
-/** How long whoever wants to leave waits to hear of agents: a service that says nothing keeps nobody. */
+/** Milliseconds to wait for the number of agents when leaving: a silent service must not block that. */
 const answerLimitMs = 2_000;
 
 export interface RunningService {
   readonly address: string;
   readonly port: number;
-  /** Resolves when the thread has ended without `close` having been called, with what is known of why. */
+  /** Resolves when the thread has ended without a call of `close`, with the reason if known. */
   readonly lost: Promise<string>;
-  /** How many agents are connected to it; 0 once it has ended, and where it does not answer within two seconds. */
+  /** Number of connected agents; 0 once it has ended, and if it does not answer within two seconds. */
   agents(): Promise<number>;
-  /** Closes the service and ends its thread. Resolves also when it has ended before. */
+  /** Closes the service and ends its thread. Also resolves if it has ended before. */
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export type ServiceStart =
   | { readonly outcome: 'running'; readonly service: RunningService }
   | { readonly outcome: 'refused'; readonly refusal: Refusal };
 
-/** Starts the thread `file`, and resolves when the service is ready or has refused to start. */
+/** Starts the thread `file`; resolves when the service is ready or has refused to start. */
 export function startServiceThread(file: string, settings: ThreadSettings): Promise<ServiceStart> {
   const worker = new Worker(file, {
     workerData: settings,
@@ -51,7 +51,7 @@ export function startServiceThread(file: string, settings: ThreadSettings): Prom
 
   return new Promise((resolve) => {
     let refusal: Refusal | null = null;
-    // The thread ends by itself after a refusal; only then are its port and folder certainly free.
+    // After a refusal the thread ends by itself; only then are its port and folder certainly free.
     void ended.then((reason) => {
       refusal ??= { reason: 'failed', message: `The service could not be started: ${reason}.`, owner: null };
       resolve({ outcome: 'refused', refusal });

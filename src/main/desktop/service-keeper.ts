@@ -1,8 +1,8 @@
 /**
- * The service that the window shows: started on its thread, or another program's that has the same data folder.
+ * The service that the window shows: started on its thread, or another program's on the same data folder.
  *
- * A start that is refused becomes a question with ways out. The key of the service and those of language models are
- * secrets of the user's, known here by the data folder: whoever listens at a port tomorrow may be somebody else.
+ * A refused start becomes a question with possible actions. The keys of the service and of language models are the
+ * user's secrets, stored by data folder, not by port: tomorrow another program may listen at the port.
  */
 import { app, shell as system } from 'electron';
 import { providerKeys, type ProviderName, providerNames } from '../../desktop-contract/channels.ts';
@@ -20,42 +20,43 @@ export interface ServiceKeeperParts {
   /** The built module of the service's thread. */
   readonly serviceThread: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** The data folder where neither STORAGE_DIR nor the user says another. */
-  readonly usualFolder: string;
+  /** The data folder if neither STORAGE_DIR nor the user chooses another. */
+  readonly defaultFolder: string;
   readonly settings: () => Settings;
   readonly change: (settings: Partial<Settings>) => void;
   readonly secrets: () => Secrets;
-  /** Called whenever another status is to be shown. */
+  /** Called whenever the status changes. */
   readonly onStatus: (status: TrayStatus) => void;
   /** Called when the service has ended by itself and was started again. */
   readonly onRestarted: () => void;
-  /** Called when the user wants to quit rather than go on without it. */
+  /** Called when the user quits rather than going on without it. */
   readonly onGivenUp: () => void;
 }
 
-const usualPort = 9300;
-const usualHost = '127.0.0.1';
+const defaultPort = 9300;
+const defaultHost = '127.0.0.1';
 
+/** Starts, restarts and ends the service. */
 export class ServiceKeeper {
   readonly #parts: ServiceKeeperParts;
   #folder: string;
   #address: string | null = null;
   #service: RunningService | null = null;
   #isEnding = false;
-  /** A port that was looked for, since the one before was taken; null once it was told. */
+  /** The new port if the previous one was taken; null once it has been reported. */
   #movedTo: number | null = null;
 
   constructor(parts: ServiceKeeperParts) {
     this.#parts = parts;
-    this.#folder = this.#setting('STORAGE_DIR') ?? parts.settings().folder ?? parts.usualFolder;
+    this.#folder = this.#setting('STORAGE_DIR') ?? parts.settings().folder ?? parts.defaultFolder;
   }
 
-  /** The service's address; null before there is one. */
+  /** The service's address; null if there is none yet. */
   get address(): string | null {
     return this.#address;
   }
 
-  /** The data folder of the service, or the one that is tried. */
+  /** The data folder of the service, or the one being tried. */
   get folder(): string {
     return this.#folder;
   }
@@ -69,14 +70,14 @@ export class ServiceKeeper {
     return this.#setting(variable) !== null;
   }
 
-  /** The port that agents are to be told of, where it is another than before; once. */
+  /** The new port to report to agents, if it has changed; once. */
   takeMove(): number | null {
     const moved = this.#movedTo;
     this.#movedTo = null;
     return moved;
   }
 
-  /** How many agents would lose their service with this program. */
+  /** Number of agents that would lose their service with this program. */
   async agents(): Promise<number> {
     return this.#service === null ? 0 : this.#service.agents();
   }
@@ -87,11 +88,11 @@ export class ServiceKeeper {
     for (;;) {
       const { chosenPort, port } = this.#parts.settings();
       const isPortFixed = this.isSet('PORT') || chosenPort !== null;
-      const usual = chosenPort ?? port ?? usualPort;
+      const usual = chosenPort ?? port ?? defaultPort;
       const start = await startOnFreePort((candidate) => this.#startOn(candidate), {
         usual,
         isFixed: isPortFixed,
-        host: this.#setting('HOST') ?? usualHost,
+        host: this.#setting('HOST') ?? defaultHost,
       });
       if (start.outcome === 'running') {
         this.#adopt(start.service);
@@ -111,8 +112,8 @@ export class ServiceKeeper {
   }
 
   /**
-   * Ends the service of this program and starts it with what was changed, in `folder` where that is another; false: the
-   * user chose to quit.
+   * Ends this program's service and starts it with the changed settings, in `folder` if given; false: the user chose to
+   * quit.
    */
   async restart(folder: string | null): Promise<boolean> {
     await this.close();
@@ -122,7 +123,7 @@ export class ServiceKeeper {
     return this.start();
   }
 
-  /** Ends the service where it is this program's. */
+  /** Ends the service if it is this program's. */
   async close(): Promise<void> {
     this.#isEnding = true;
     const service = this.#service;
@@ -134,19 +135,19 @@ export class ServiceKeeper {
   #startOn(port: number) {
     return startServiceThread(this.#parts.serviceThread, {
       environment: { ...this.#providerEnvironment(), ...this.#parts.environment, STORAGE_DIR: this.#folder },
-      defaults: { host: usualHost, port },
+      defaults: { host: defaultHost, port },
       program: this.#program(),
     });
   }
 
-  /** An installed application is started again by itself: it runs as no Node. */
+  /** An installed application starts itself again: it does not run as Node does. */
   #program(): StartProgram | null {
     if (!app.isPackaged) return null;
     const { environment } = this.#parts;
     return { command: applicationFile(environment), args: [hiddenOption], environment };
   }
 
-  /** The keys of language models that were given in Settings; with one of them, extraction is on unless it was set. */
+  /** The keys of language models from Settings; with one of them, extraction is on unless set otherwise. */
   #providerEnvironment(): Record<string, string> {
     const secrets = this.#parts.secrets();
     const given = providerNames
@@ -161,7 +162,7 @@ export class ServiceKeeper {
     return this.isSet(variable) || this.isSet(alias);
   }
 
-  /** The name under which the key of this service is kept. */
+  /** The name of the secret with the key of this service. */
   get keySecret(): string {
     return `key of ${this.#folder}`;
   }
@@ -182,7 +183,7 @@ export class ServiceKeeper {
     else this.#parts.onRestarted();
   }
 
-  /** Asks until the answer is one to act on outside: looking at folders and choosing them happens here. */
+  /** Asks until the answer needs an action by the caller; showing and choosing folders happens here. */
   async #ask(question: RefusalQuestion): Promise<'retry' | 'attach' | 'quit'> {
     for (;;) {
       const way = await askWayOut(question);
@@ -213,7 +214,7 @@ export class ServiceKeeper {
   }
 }
 
-/** The name under which a provider's key is kept. */
+/** The name of the secret with a provider's key. */
 export function providerSecret(provider: ProviderName): string {
   return `provider ${provider}`;
 }

@@ -1,8 +1,8 @@
 /**
- * The settings that only a desktop has, as the page reads and changes them.
+ * The settings that only the desktop has, for the page to read and change.
  *
- * What the environment sets is shown and not changed. The service takes up its folder, port and keys when it is started
- * again, which the user says; secrets go in and are never read out.
+ * What the environment sets is shown but cannot be changed. Folder, port and keys take effect when the user restarts
+ * the service; secrets are write-only.
  */
 import { app, shell as system } from 'electron';
 import {
@@ -26,12 +26,13 @@ export interface SettingsDeskParts {
   readonly secrets: () => Secrets;
   readonly service: ServiceKeeper;
   readonly loginItem: LoginItem;
-  /** Where newer versions are asked for; null: nowhere. */
+  /** Where to check for newer versions; null: nowhere. */
   readonly releasesAddress: string | null;
-  /** Called when a newer version is known of, or none any more. */
+  /** Called when the known newer version changes. */
   readonly onRelease: () => void;
 }
 
+/** Reads and changes the desktop's settings. */
 export class SettingsDesk {
   readonly #parts: SettingsDeskParts;
   #needsRestart = false;
@@ -44,12 +45,12 @@ export class SettingsDesk {
     this.#releaseState = { kind: parts.releasesAddress === null ? 'off' : 'unknown' };
   }
 
-  /** A newer version that is known of. */
+  /** The known newer version. */
   get newer(): Release | null {
     return this.#releaseState.kind === 'newer' ? this.#release : null;
   }
 
-  /** The data folder that was chosen for the next start of the service; null: the one it has. */
+  /** The data folder chosen for the next start of the service; null: the current one. */
   get nextFolder(): string | null {
     return this.#nextFolder;
   }
@@ -75,7 +76,7 @@ export class SettingsDesk {
     };
   }
 
-  /** Makes the change. Rejects, in words for the user, where it cannot be made; nothing is changed then. */
+  /** Makes the change. Rejects, in words for the user, if it cannot; nothing has changed then. */
   async change(change: SettingsChange): Promise<DesktopSettings> {
     const { service } = this.#parts;
     switch (change.kind) {
@@ -116,7 +117,7 @@ export class SettingsDesk {
     return this.read();
   }
 
-  /** Asks for a newer version, where the user has switched that on and there is somebody to ask. */
+  /** Checks for a newer version, if the user has switched that on and there is an address. */
   async checkReleases(): Promise<DesktopSettings> {
     const { releasesAddress } = this.#parts;
     if (releasesAddress === null || !this.#parts.settings().asksForReleases) return this.read();
@@ -131,11 +132,11 @@ export class SettingsDesk {
   }
 
   async showRelease(): Promise<void> {
-    if (this.newer === null) throw new Error('No newer version is known of.');
+    if (this.newer === null) throw new Error('No newer version is known.');
     await system.openExternal(this.newer.page);
   }
 
-  /** To be called when the service was started with what is set. */
+  /** Call it when the service has started with the settings. */
   takenUp(): void {
     this.#needsRestart = false;
     this.#nextFolder = null;

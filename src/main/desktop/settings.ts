@@ -1,9 +1,9 @@
 /**
- * What the shell remembers between starts, in one small file of the user-data folder: the window's place, the port, and
- * what the user chose. No secret is among it.
+ * What the shell remembers between starts, in one small file of the user-data folder: the window's bounds, the port,
+ * and the user's choices. It contains no secret.
  *
- * Written whole under another name and renamed, so that it is never half there. A file that cannot be read, or
- * an entry that makes no sense, counts as nothing remembered: the shell starts all the same.
+ * It is written under another name and renamed, so it is never incomplete. A file that cannot be read, or an invalid
+ * entry, counts as nothing remembered: the shell starts all the same.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
@@ -12,11 +12,11 @@ import { parseWindowState, type WindowState } from './window-state.ts';
 
 export interface Settings {
   readonly window: WindowState | null;
-  /** The port that the service was last started on, where it was looked for. */
+  /** The port of the last start, if it had to be searched for. */
   readonly port: number | null;
-  /** The port that the user chose: that one or none. */
+  /** The port that the user chose; no other is tried. */
   readonly chosenPort: number | null;
-  /** The data folder that the user chose, in full. */
+  /** The full path of the data folder that the user chose. */
   readonly folder: string | null;
   readonly departure: Departure;
   readonly asksForReleases: boolean;
@@ -31,7 +31,7 @@ export const noSettings: Settings = {
   asksForReleases: false,
 };
 
-/** What the file remembers; `warn` is told where there is a file that cannot be used. */
+/** Reads the file; calls `warn` if there is one that cannot be used. */
 export function readSettings(file: string, warn: (message: string) => void): Settings {
   let text: string;
   try {
@@ -43,12 +43,12 @@ export function readSettings(file: string, warn: (message: string) => void): Set
   try {
     return parseSettings(JSON.parse(text));
   } catch (error) {
-    warn(`${file} is not what was written there: ${String(error)}`);
+    warn(`${file} has unexpected contents: ${String(error)}`);
     return noSettings;
   }
 }
 
-/** Writes the file; `warn` is told where that fails, since a window's place is not worth failing for. */
+/** Writes the file; calls `warn` if that fails, since a window's bounds are not worth failing for. */
 export function writeSettings(file: string, settings: Settings, warn: (message: string) => void): void {
   const draft = `${file}.new`;
   try {

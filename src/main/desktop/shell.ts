@@ -1,14 +1,15 @@
 /**
- * The desktop shell: a service on its thread, a window on its address, a menu, a tray, and their lives tied together.
+ * The desktop shell: connects a service on its thread, a window on its address, a menu, and a tray, and their life
+ * cycles.
  *
- * The window shows what a browser would show at the same address. The program never ends without a word, and ends only
- * after the service has closed, so that what was answered is durable.
+ * The window shows what a browser shows at the same address. The program never ends without a message, and only after
+ * the service has closed, so that what was answered is durable.
  */
 import { app, type BrowserWindow, Menu, nativeTheme, powerMonitor, session, shell as system } from 'electron';
 import { join } from 'node:path';
 import { type ChannelHandlers, type ShellRequest, waitingChannel } from '../../desktop-contract/channels.ts';
 import type { CommandState } from '../../desktop-contract/commands.ts';
-import { usualFolder } from '../base/storage-folder.ts';
+import { defaultFolder } from '../base/storage-folder.ts';
 import { isOwnAddress, placeOfArguments, workbenchAddress } from './addresses.ts';
 import { decideLeaving, type Leaving, leavingQuestion } from './departure.ts';
 import { guardContents, guardSession } from './guard.ts';
@@ -34,19 +35,20 @@ export interface ShellParts {
   /** The folder of the icons. */
   readonly icons: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Arguments of this start, and the folder it was made in. */
+  /** Arguments of this start, and its working directory. */
   readonly argv: readonly string[];
   readonly directory: string;
-  /** Where newer versions are asked for; null: nowhere. */
+  /** Where to check for newer versions; null: nowhere. */
   readonly releasesAddress: string | null;
 }
 
-/** Between two looks for a newer version. */
+/** Milliseconds between two checks for a newer version. */
 const releasesPeriodMs = 24 * 3_600_000;
-/** Where agents are told of a service that is elsewhere than it was. */
+/** The page that shows agents the service's new address. */
 const connectPlace = '/agents?part=connect';
 
-export class Shell {
+/** The desktop application. */
+export class DesktopShell {
   readonly #parts: ShellParts;
   readonly #settingsFile: string;
   readonly #service: ServiceKeeper;
@@ -56,12 +58,12 @@ export class Shell {
   #tray: StatusTray | null = null;
   #status: TrayStatus = { kind: 'starting' };
   #window: BrowserWindow | null = null;
-  /** What waits for the page. */
+  /** Requests that wait for the page. */
   #requests: ShellRequest[] = [];
   #commands: readonly CommandState[] = [];
-  /** The window was asked for before there was a service to show. */
+  /** The window was requested before there was a service to show. */
   #isWanted = false;
-  /** The user, or the system, has said that the program ends. */
+  /** The user, or the system, has ended the program. */
   #isLeaving = false;
   /** The last window closes, and the service stays. */
   #isKept = false;
@@ -82,7 +84,7 @@ export class Shell {
       ...shared,
       serviceThread: parts.serviceThread,
       environment: parts.environment,
-      usualFolder: usualFolder('desktop', parts.environment, { desktopFolder: join(userData, 'data') }),
+      defaultFolder: defaultFolder('desktop', parts.environment, { desktopFolder: join(userData, 'data') }),
       onStatus: (status) => this.#showStatus(status),
       onRestarted: () => this.#show(null),
       onGivenUp: () => this.#quit(),
@@ -96,12 +98,12 @@ export class Shell {
     });
   }
 
-  /** Starts all of it. Resolves when the window is open, or when the user has chosen to quit. */
+  /** Starts everything. Resolves when the window is open, or when the user has chosen to quit. */
   async run(): Promise<void> {
     const currentAddress = () => this.#service.address;
     guardContents(app, currentAddress);
     this.#listen();
-    // Elsewhere the package registers what opens links; an installer of Windows does not.
+    // Elsewhere the package registers the handler of links; a Windows installer does not.
     if (process.platform === 'win32' && app.isPackaged) app.setAsDefaultProtocolClient('corollary');
     await app.whenReady();
     powerMonitor.on('shutdown', () => this.#quit());
@@ -121,7 +123,7 @@ export class Shell {
     this.#watchReleases();
   }
 
-  /** What the system says, from before the program is ready: a Mac hands links and files over as events. */
+  /** Listens to the system's events, from before the program is ready: macOS passes links and files as events. */
   #listen(): void {
     app.on('second-instance', (_event, argv, directory, data) => {
       const { argv: given, directory: place } = forwarded(data) ?? { argv, directory };
@@ -198,7 +200,7 @@ export class Shell {
     if (!(await this.#service.restart(this.#desk.nextFolder))) return this.#quit();
     this.#desk.takenUp();
     const { address } = this.#service;
-    // Other knowledge may be behind the same address.
+    // There may be other knowledge behind the same address.
     if (this.#window !== null && address !== null) load(this.#window, workbenchAddress(address, null));
     this.#show(null);
   }
@@ -230,7 +232,7 @@ export class Shell {
     };
   }
 
-  /** Shows the window, in front, at `place` where one is named. */
+  /** Shows the window, in front, at `place` if given. */
   #show(place: string | null): void {
     const { address } = this.#service;
     if (address === null || this.#isLeaving) {
@@ -272,7 +274,7 @@ export class Shell {
     return window;
   }
 
-  /** Puts something before the page; one that is not there yet finds it when it is. */
+  /** Passes a request to the page; a page that is still loading gets it later. */
   #ask(request: ShellRequest): void {
     this.#requests.push(request);
     if (this.#window === null) this.#show(null);
@@ -283,7 +285,7 @@ export class Shell {
     if (path === null) return;
     try {
       const file = await readOpened(path);
-      // One import at a time: of files that nobody has looked at yet, the last counts.
+      // One import at a time: of files not shown yet, the last counts.
       const others = this.#requests.filter(({ kind }) => kind !== 'file');
       this.#requests = [...others, { kind: 'file', ...file }];
       this.#window?.webContents.send(waitingChannel);
@@ -292,14 +294,14 @@ export class Shell {
     }
   }
 
-  /** A Mac's program stays when its last window closes; elsewhere it ends, unless agents are connected. */
+  /** On macOS a program stays when its last window closes; elsewhere it ends, unless agents are connected. */
   #mayClose(): boolean {
     if (this.#isLeaving || this.#isKept || process.platform === 'darwin') return true;
     void this.#leave('close');
     return false;
   }
 
-  /** Ends the program, or closes its window alone, as the user decides where agents are connected. */
+  /** Ends the program, or only closes its window; the user decides if agents are connected. */
   async #leave(leaving: Leaving): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -326,7 +328,7 @@ export class Shell {
     app.quit();
   }
 
-  /** The program ends by `app.exit`, once the service has closed, and not before. */
+  /** The program ends by `app.exit` once the service has closed, and not before. */
   #finish(event: { preventDefault(): void }): void {
     event.preventDefault();
     if (this.#isClosing) return;
@@ -345,7 +347,7 @@ export class Shell {
   }
 }
 
-/** The arguments that the other start handed over, where it did. */
+/** The arguments that a second start has forwarded, if any. */
 function forwarded(data: unknown): { argv: string[]; directory: string } | null {
   if (typeof data !== 'object' || data === null) return null;
   const { argv, directory } = data as { argv?: unknown; directory?: unknown };

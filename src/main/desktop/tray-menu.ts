@@ -1,7 +1,7 @@
-/** The menu of the tray: how the service stands, where it is, the way back to the window, and the way out. */
+/** The menu of the tray: the state of the service, its address, the window, and quitting. */
 import type { MenuItemConstructorOptions } from 'electron';
 
-/** How the service stands, as the tray says it. */
+/** The state of the service for the tray. */
 export type TrayStatus =
   | { readonly kind: 'starting' | 'stopped' }
   | { readonly kind: 'running' | 'attached'; readonly address: string };
@@ -10,10 +10,11 @@ export interface TrayParts {
   readonly open: () => void;
   readonly quit: () => void;
   readonly copy: (text: string) => void;
-  /** A newer version that is known of, and the way to its page. */
+  /** The known newer version, and the function that shows its page. */
   readonly release: { readonly version: string; readonly show: () => void } | null;
 }
 
+/** The template of the tray's menu. */
 export function trayTemplate(status: TrayStatus, parts: TrayParts): MenuItemConstructorOptions[] {
   const { release } = parts;
   return [
@@ -32,6 +33,7 @@ export function trayTemplate(status: TrayStatus, parts: TrayParts): MenuItemCons
   ];
 }
 
+/** The state of the service in one line. */
 export function statusLine(status: TrayStatus): string {
   switch (status.kind) {
     case 'starting':

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { tellTrouble } from './questions.ts';
 import { statusLine, type TrayParts, type TrayStatus, trayTemplate } from './tray-menu.ts';
 
-/** Where the system has no tray, Electron shows none and says nothing of it. */
+/** The icon with its menu. If the system has no tray, Electron silently shows none. */
 export class StatusTray {
   readonly #tray: Tray;
   readonly #parts: () => Omit<TrayParts, 'copy'>;
@@ -12,7 +12,7 @@ export class StatusTray {
   /** `icons`: the folder of the icons. `parts` is read whenever the menu is made. */
   constructor(icons: string, platform: NodeJS.Platform, parts: () => Omit<TrayParts, 'copy'>) {
     this.#parts = parts;
-    // A Mac draws its own colours into a template, and finds the larger one beside it.
+    // macOS tints a template itself, and finds the larger one beside it.
     const name =
       platform === 'darwin' ? 'trayTemplate.png' : platform === 'win32' ? 'corollary.ico' : '32x32.png';
     this.#tray = new Tray(nativeImage.createFromPath(join(icons, name)));

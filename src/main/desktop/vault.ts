@@ -2,10 +2,11 @@
 import { safeStorage } from 'electron';
 import type { Vault } from './secrets.ts';
 
+/** The store of this platform. */
 export function systemVault(platform: NodeJS.Platform): Vault {
   return {
     isAvailable: async () => {
-      // Without a secret service Electron would encrypt by a password that everybody knows: that is no store.
+      // Without a secret service Electron would encrypt with a publicly known password, which protects nothing.
       if (platform === 'linux' && !hasSecretService()) return false;
       return safeStorage.isAsyncEncryptionAvailable();
     },

@@ -1,8 +1,8 @@
 /**
- * Where the window was, and where it may be now.
+ * The bounds of the window, restored within the current screens.
  *
- * Screens come and go between two starts: a window is never restored to where nobody can reach it. Coordinates
- * are Electron's device-independent pixels.
+ * Screens may change between two starts: a window is never restored to where the user cannot reach it. Coordinates are
+ * Electron's device-independent pixels.
  */
 
 export interface Rectangle {
@@ -18,24 +18,24 @@ export interface WindowState {
 }
 
 export const smallestWindow = { width: 800, height: 560 } as const;
-const usualWindow = { width: 1280, height: 860 } as const;
-/** How much of a window's top must be on a screen for a hand to take hold of it. */
+const defaultWindow = { width: 1280, height: 860 } as const;
+/** How much of a window's top edge must be on a screen so that the user can drag it. */
 const grip = { width: 120, height: 32 } as const;
 
 /**
- * The state to open with: the saved one where its title bar can be reached on one of the work areas (the first
- * being the primary screen's), else one centred on the primary screen. It is never larger than its screen.
+ * The bounds to open with: the saved ones if the title bar is reachable on one of the work areas (the primary screen's
+ * first), else centred on the primary screen. Never larger than the screen.
  */
 export function restoreWindow(saved: WindowState | null, workAreas: readonly Rectangle[]): WindowState {
   const [primary] = workAreas;
-  if (primary === undefined) return saved ?? { bounds: { x: 0, y: 0, ...usualWindow }, maximized: false };
-  if (saved === null) return { bounds: centred(usualWindow, primary), maximized: false };
+  if (primary === undefined) return saved ?? { bounds: { x: 0, y: 0, ...defaultWindow }, maximized: false };
+  if (saved === null) return { bounds: centred(defaultWindow, primary), maximized: false };
   const area = workAreas.find((candidate) => isReachable(saved.bounds, candidate));
   if (area === undefined) return { bounds: centred(saved.bounds, primary), maximized: saved.maximized };
   return { bounds: within(saved.bounds, area), maximized: saved.maximized };
 }
 
-/** The saved state from a file's content, or null where it is none. */
+/** The saved state from a file's content, or null if invalid. */
 export function parseWindowState(value: unknown): WindowState | null {
   if (!isRecord(value) || !isRecord(value['bounds'])) return null;
   const { x, y, width, height } = value['bounds'];

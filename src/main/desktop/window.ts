@@ -1,4 +1,4 @@
-/** The window: its options, its place on screen, and what happens when its page dies or hangs. */
+/** The window: its options, its bounds, and recovery when its page crashes or hangs. */
 import { BrowserWindow, type BrowserWindowConstructorOptions, dialog, screen } from 'electron';
 import { CrashLoop } from './crash-loop.ts';
 import { askAfterCrash, askUnresponsive } from './questions.ts';
@@ -8,15 +8,15 @@ export interface WindowParts {
   /** The preload script, a CommonJS file. */
   readonly preload: string;
   readonly saved: WindowState | null;
-  /** Called with the window's place when it is about to close. */
+  /** Called with the window's bounds when it is about to close. */
   readonly remember: (state: WindowState) => void;
-  /** Whether the window may close now; where not, whoever is asked closes it later. */
+  /** Whether the window may close now; if not, the callee closes it later. */
   readonly mayClose: () => boolean;
   /** Shows the workbench in the browser instead. */
   readonly openInBrowser: () => void;
 }
 
-/** The options of the window. A page in it has no more power than in a browser, but for the channels' table. */
+/** The options of the window. A page in it has no more power than in a browser, except for the channels' table. */
 export function windowOptions(preload: string, { bounds }: WindowState): BrowserWindowConstructorOptions {
   return {
     ...bounds,
@@ -40,7 +40,7 @@ export function windowOptions(preload: string, { bounds }: WindowState): Browser
   };
 }
 
-/** Opens the window on `address`; it shows itself when its first frame is there. */
+/** Opens the window on `address`; it becomes visible with its first frame. */
 export function openWindow(address: string, parts: WindowParts): BrowserWindow {
   const primary = screen.getPrimaryDisplay();
   const others = screen.getAllDisplays().filter((display) => display.id !== primary.id);
@@ -60,7 +60,7 @@ export function openWindow(address: string, parts: WindowParts): BrowserWindow {
   return window;
 }
 
-/** Shows `address` in the window. A page that cannot be loaded is told to the user. */
+/** Shows `address` in the window. Reports a page that cannot be loaded to the user. */
 export function load(window: BrowserWindow, address: string): void {
   window.loadURL(address).catch((error: unknown) => {
     if (!window.isDestroyed())
@@ -68,13 +68,14 @@ export function load(window: BrowserWindow, address: string): void {
   });
 }
 
+/** Shows the window and gives it the focus. */
 export function bringToFront(window: BrowserWindow): void {
   if (window.isMinimized()) window.restore();
   window.show();
   window.focus();
 }
 
-/** Offers a way on when the page has ended or hangs. One question at a time. */
+/** Asks the user what to do when the page has crashed or hangs. One question at a time. */
 function recover(window: BrowserWindow, { openInBrowser }: WindowParts): void {
   const ends = new CrashLoop();
   let unanswered: AbortController | null = null;
@@ -97,7 +98,7 @@ function recover(window: BrowserWindow, { openInBrowser }: WindowParts): void {
     void askUnresponsive(window, asking.signal).then((choice) => {
       unanswered = null;
       if (choice === 'wait' || asking.signal.aborted || window.isDestroyed()) return;
-      // A page that hangs hears of no reload. That it is ended is said sooner or later, and is no crash then.
+      // A page that hangs does not react to a reload. Its end is reported later, and is not a crash then.
       isReplaced = true;
       window.webContents.once('did-finish-load', () => {
         isReplaced = false;

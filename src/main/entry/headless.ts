@@ -2,12 +2,12 @@
 /**
  * The program without a window: `serve`, and the commands that talk to a running service.
  *
- * `serve` stays in the foreground and ends cleanly on SIGTERM and SIGINT. What keeps it from starting is said in
- * plain lines, never as a stack, with an exit code of its own. Imports nothing of Electron.
+ * `serve` runs in the foreground and ends cleanly on SIGTERM and SIGINT. If it cannot start, it prints the reason in
+ * plain lines, never a stack, with its own exit code. Imports nothing of Electron.
  */
 import { resolve } from 'node:path';
 import {
-  type Command,
+  type ParsedCommand,
   type FolderCommand,
   isCommandName,
   isFolderCommand,
@@ -38,12 +38,12 @@ function complain(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Shown to people alone: who keeps the output of a command wants no line twice. */
+/** Shown only on a terminal: stored output must not repeat lines. */
 function progress(line: string | null): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line ?? ''}`);
 }
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 async function main(): Promise<number> {
   const command = parseArguments(process.argv.slice(2));
   switch (command.name) {
@@ -54,7 +54,7 @@ async function main(): Promise<number> {
       print(findInstallation().version);
       return 0;
     case 'serve':
-      // Nothing that is still pending may keep a service that has ended.
+      // A service that has ended must exit, whatever is still pending.
       return process.exit(await serve());
     default:
       return isFolderCommand(command.name) ? workOnFolder(command.name, command.words) : talk(command);
@@ -66,7 +66,7 @@ function help([about]: readonly string[]): string {
   return helpText(findInstallation().version, describeVariables());
 }
 
-function talk(command: Command): Promise<number> {
+function talk(command: ParsedCommand): Promise<number> {
   return runCommand(clientCommandOf(command), command, {
     terminal: { print, complain, progress, input: process.stdin, output: process.stdout },
     endpointFile: endpointFileOf(process.env),
@@ -74,7 +74,7 @@ function talk(command: Command): Promise<number> {
   });
 }
 
-/** The environment, in which keys of the storage are left to nobody: what Node writes of a crash shows what is in it. */
+/** The environment, from which keys of the storage are removed: Node's crash reports show it. */
 function takeEnvironment(): Environment {
   const environment = { ...process.env };
   for (const name of ['ENCRYPTION_KEY', 'NEW_ENCRYPTION_KEY']) delete process.env[name];
@@ -97,19 +97,19 @@ function configOf(environment: Environment): Config {
 
 let isServing = false;
 
-/** Runs the service until it is told to end; answers the exit code. */
+/** Runs the service until it is told to end; returns the exit code. */
 async function serve(): Promise<number> {
   isServing = true;
   const environment = takeEnvironment();
   const config = configOf(environment);
   const log = loggerFor(config);
   const told = nextSignal();
-  const { startService, usualQuietMs } = await import('../service/service.ts');
+  const { startService, defaultQuietMs } = await import('../service/service.ts');
   const service = await Promise.race([
-    startService(config, { log, ...(config.warmUp ? { warmUpAfterMs: usualQuietMs } : {}) }),
+    startService(config, { log, ...(config.warmUp ? { warmUpAfterMs: defaultQuietMs } : {}) }),
     told.then(() => null),
   ]);
-  // Told to end while starting: nothing was answered yet, so nothing is left to finish.
+  // Told to end while starting: nothing has been answered, so there is nothing to finish.
   if (service === null) return 0;
   await keepStart(config, environment, service, log);
   print(`Workbench: ${service.address}/`);
@@ -127,7 +127,7 @@ async function serve(): Promise<number> {
   return 0;
 }
 
-/** For `corollary-mcp`, which starts the service again where it is wanted. */
+/** For `corollary-mcp`, which starts the service again on demand. */
 async function keepStart(
   config: Config,
   environment: Environment,
@@ -170,7 +170,7 @@ function nextSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** The exit code for what made `main` fail, after saying so. */
+/** Reports what made `main` fail, and returns the exit code. */
 function fail(error: unknown): number {
   if (error instanceof StartRefusal) {
     complain(isServing ? `Corollary cannot start.\n${error.message}` : error.message);
@@ -184,8 +184,8 @@ function fail(error: unknown): number {
   return 1;
 }
 
-// Whoever reads the output may stop early, as `head` does or a terminal that is closed. A command then has
-// nobody left to write to, and ends; a running service goes on.
+// A reader of the output may stop early, such as `head` or a closed terminal. A command then has nobody to write to,
+// and ends; a running service goes on.
 process.stdout.on('error', () => {
   if (!isServing) process.exit(0);
 });

@@ -3,21 +3,21 @@ import { app, dialog } from 'electron';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { releasesAddress } from '../desktop/releases.ts';
-import { Shell } from '../desktop/shell.ts';
+import { DesktopShell } from '../desktop/shell.ts';
 
-/** Where newer versions are asked for: given by the build (RELEASES_ADDRESS), empty where it gives none. */
+/** Where to check for newer versions: set by the build (RELEASES_ADDRESS), empty if not set. */
 declare const builtReleasesAddress: string;
 
 const folder = dirname(fileURLToPath(import.meta.url));
 
 app.enableSandbox();
-// The arguments go to the instance that is there; this one has nothing more to do.
+// The running instance gets the arguments; this one ends.
 if (!app.requestSingleInstanceLock({ argv: process.argv, directory: process.cwd() })) app.quit();
 else {
   const environment = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  const shell = new Shell({
+  const shell = new DesktopShell({
     serviceThread: join(folder, 'service-thread.js'),
     preload: join(folder, '..', 'preload', 'preload.cjs'),
     icons: join(folder, '..', '..', 'resources', 'icons'),

@@ -1,8 +1,8 @@
 /**
  * Runs in the window before the workbench's page, and gives it the channels' table as `window.corollary`.
  *
- * Nothing else of Electron or Node reaches the page: not an event of IPC, not its sender. Bundled as CommonJS, since a
- * sandboxed preload can be nothing else.
+ * The page gets nothing else of Electron or Node: no IPC event and no sender. Bundled as CommonJS, as sandboxed
+ * preloads require.
  */
 import { contextBridge, ipcRenderer } from 'electron';
 import { channelNames, type ShellApi, waitingChannel, wireName } from '../../desktop-contract/channels.ts';
@@ -17,7 +17,7 @@ function onWaiting(listener: () => void): () => void {
   return () => void ipcRenderer.off(waitingChannel, heard);
 }
 
-// Its keys are the names of the channels, which the compiler does not see of an object that is made of entries.
+// Its keys are the names of the channels, which the compiler cannot see in an object made of entries.
 const api = { ...asked, onWaiting } as ShellApi;
 
 contextBridge.exposeInMainWorld('corollary', api);

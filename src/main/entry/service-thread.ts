@@ -1,9 +1,9 @@
 /**
- * The service on a thread of its own: the same `startService` as the headless program, started and ended by
- * messages of the program that runs the thread.
+ * The service on its own thread: the same `startService` as in the headless program, started and ended by messages of
+ * the program that runs the thread.
  *
- * It says exactly one thing first, ready or refused; after that it ends when it is told to close. Whatever else
- * goes wrong ends the thread with an error, which its owner is told by the runtime.
+ * It first sends exactly one message, ready or refused; after that it ends when told to close. Any other failure ends
+ * the thread with an error, which the runtime reports to its owner.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, present, StartupError } from '../../engine/index.ts';
@@ -14,7 +14,7 @@ import {
   type Refusal,
   type ThreadMessage,
 } from '../base/service-messages.ts';
-import { type Service, startService, usualQuietMs } from '../service/service.ts';
+import { type Service, startService, defaultQuietMs } from '../service/service.ts';
 import { recordStart } from '../base/start-record.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 import { createLogger, standardErrorWriter } from '../telemetry/logger.ts';
@@ -34,7 +34,7 @@ async function start(): Promise<Service> {
     format: config.logFormat ?? 'plain',
     write: standardErrorWriter(),
   });
-  const warmUp = config.warmUp ? { warmUpAfterMs: usualQuietMs } : {};
+  const warmUp = config.warmUp ? { warmUpAfterMs: defaultQuietMs } : {};
   const service = await startService(config, { log, ...warmUp });
   try {
     await recordStart(config, settings.environment, service.port, settings.program);
@@ -55,7 +55,7 @@ function refusalOf(error: StartRefusal): Refusal {
 async function closeOn(service: Service): Promise<void> {
   await service.close();
   say({ kind: 'closed' });
-  // Nothing is left that keeps the thread alive.
+  // Nothing else keeps the thread alive.
   owner.close();
 }
 

@@ -1,21 +1,22 @@
 /**
- * What is running for clients: calls that will be answered, and streams that last.
+ * What is running for clients: calls, which end with an answer, and long-lived streams.
  *
- * Streams are bounded in number, all together and those of one owner, so that nobody takes them from others.
- * At shutdown streams are ended at once, while calls get time to finish and are cancelled only then.
+ * The number of streams is bounded, in total and per owner, so that no client takes them from others. At shutdown
+ * streams end at once; calls get time to finish before they are cancelled.
  */
 
 import { type Cancellation, CancellationSource, EngineError } from '../../engine/index.ts';
 import { limits } from './limits.ts';
 
-/** One call or stream. It is cancelled when its client has gone or the service can wait no longer. */
+/** One call or stream. Cancelled when its client has disconnected or the service can wait no longer. */
 export interface Task extends Cancellation {
-  /** True once the abort came from the service, not from the client. */
+  /** True if the service aborted it, not the client. */
   readonly isCutOff: boolean;
   cancel(): void;
   done(): void;
 }
 
+/** Counts and bounds what is running, and ends it at shutdown. */
 export class Activity {
   readonly #calls = new Set<RunningTask>();
   readonly #streams = new Set<RunningTask>();
@@ -24,12 +25,12 @@ export class Activity {
   #whenIdle: (() => void) | null = null;
   #started = 0;
 
-  /** Calls that are running. */
+  /** Number of running calls. */
   get running(): number {
     return this.#calls.size;
   }
 
-  /** Calls so far. */
+  /** Number of calls so far. */
   get started(): number {
     return this.#started;
   }
@@ -39,7 +40,7 @@ export class Activity {
     return this.#start(this.#calls);
   }
 
-  /** `owner` tells whose it is: a credential or an address. Refuses with RateLimited. */
+  /** `owner` is a credential or an address. Refuses with RateLimited. */
   startStream(owner: string): Task {
     const owned = this.#owned.get(owner) ?? 0;
     if (this.#streams.size >= limits.eventStreams) throw tooMany(this.#streams.size, 'of all clients');
@@ -60,7 +61,7 @@ export class Activity {
     for (const call of this.#calls) call.cutOff();
   }
 
-  /** Resolves when no call is running, or after `limitMs`: true where all had finished. */
+  /** Resolves when no call is running, or after `limitMs`; true if all have finished. */
   async idle(limitMs: number): Promise<boolean> {
     if (this.#calls.size === 0) return true;
     let timer: NodeJS.Timeout | undefined;

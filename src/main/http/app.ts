@@ -1,56 +1,59 @@
 /**
  * The HTTP application: hooks, routes of the operations table, files, documentation.
  *
- * What is added here in what order is the whole of it; each part is in a module of its own. The application
- * neither listens nor knows when the engine is open: that is the composition root's business.
+ * This module only adds these parts, in the right order; each is a module of its own. The application neither listens
+ * nor knows when the engine is open; the composition root does both.
  */
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { createServer } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { EngineError } from '../../engine/index.ts';
 import type { JsonBodies } from '../base/a2a-host.ts';
 import { requirePermission } from '../base/dispatch.ts';
 import { Activity } from './activity.ts';
 import { type Admission, createAdmission, setStandingHeaders } from './admission.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
-import { type NamedPlace, namedPlace, requireCovered } from './caller.ts';
+import { type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError } from './client-error.ts';
 import { limitConnections, serverOptions } from './connections.ts';
-import { addDescription } from './description.ts';
+import { ConnectionTraffic } from './connections.ts';
 import { addDocs } from './docs.ts';
 import { addFiles } from './files.ts';
-import { createGuard } from './guard.ts';
+import { createGuard, type RequestGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
 import { sendJson } from './json-answer.ts';
-import { logRequests, noteRequest } from './log-requests.ts';
+import { openApiSteps } from './openapi.ts';
 import { sendProblem } from './problem.ts';
+import { parseQuery } from './query-string.ts';
 import { requestIdOf } from './request-id.ts';
-import { RequestLog } from './request-log.ts';
+import {} from './request-log.ts';
+import { logRequests, noteRequest, RequestLog } from './request-log.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';
-import { ConnectionTraffic } from './traffic.ts';
 
 export interface HttpApp {
   readonly app: FastifyInstance;
   readonly activity: Activity;
-  /** Another server in front of the same application: HTTPS, within the limits of the plain one. */
+  /** Creates another server for the same application: HTTPS, with the limits of the plain one. */
   secureServer(secrets: CertificateSecrets): SecureServer;
   readonly traffic: ConnectionTraffic;
 }
 
 /**
- * Adds the routes of another surface, behind the same refusals; bodies are parsed JSON there. A route says in its `config`
- * what is different.
+ * Adds the routes of another surface, behind the same refusals; their bodies are parsed JSON. A route states in its
+ * `config` what is different.
  */
-export type Mount = (app: FastifyInstance, bodies: JsonBodies) => void | Promise<void>;
+type Mount = (app: FastifyInstance, bodies: JsonBodies) => void | Promise<void>;
 
-/** What a route of a mount may say of itself. */
+/** What the `config` of a mounted route may say. */
 interface MountedRoute {
-  /** It needs no credential. */
+  /** The route needs no credential. */
   readonly isPublic?: boolean;
-  /** Its place is that of the headers, and its handler reads the body, by `JsonBodies`. */
+  /** The headers name database and tenant, and the handler reads the body, by `JsonBodies`. */
   readonly readsBody?: boolean;
 }
 
+/** Creates the application with the routes of the table and of all mounts. */
 export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = []): Promise<HttpApp> {
   const admission = createAdmission(host);
   const activity = new Activity();
@@ -81,13 +84,13 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     await app.register(async (scope) => {
       leaveBodiesUnread(scope);
       scope.addHook('onRequest', (request, reply, done) => {
-        // They write to the raw response.
+        // Mounted surfaces write to the raw response.
         setStandingHeaders(request, reply);
         const { isPublic = false, readsBody = false } = mountedRoute(request);
         if (!isPublic) {
           const identity = guard.identify(request);
           requirePermission(identity, { role: 'reader' });
-          if (readsBody) requireCovered(identity, withDefaults(namedPlace(request)));
+          if (readsBody) requireCovered(identity, withDefaults(namedSpace(request)));
           requireJson(request.raw);
         }
         done();
@@ -115,24 +118,27 @@ function mountedRoute(request: FastifyRequest): MountedRoute {
   return request.routeOptions.config as MountedRoute;
 }
 
-/** Surfaces that are mounted do without the tenant header. */
-function withDefaults({ database, tenant }: NamedPlace): NamedPlace {
+/** Mounted surfaces do not need the tenant header. */
+function withDefaults({ database, tenant }: NamedSpace): NamedSpace {
   return { database, tenant: tenant ?? 'default' };
 }
 
-/** In place of the framework's compilers, a fifteenth of a start to load: no route has a schema of the framework's. */
+/**
+ * Replaces the framework's schema compilers, which take a fifteenth of the start to load: no route uses schemas of the
+ * framework.
+ */
 function noSchemas(): never {
   throw new Error('What is asked and answered is checked by the contract (src/main/base/dispatch.ts).');
 }
 
-/** The bare application: its servers and what becomes of errors. */
+/** The bare application: its servers and its error handling. */
 function createApp(host: HttpHost, admission: Admission, traffic: ConnectionTraffic): FastifyInstance {
   const app: FastifyInstance = fastify({
-    // A log that is given to the framework makes it listen to the end of every answer, for lines that are switched off.
+    // With a logger of its own the framework would listen to the end of every answer, for lines that are switched off.
     childLoggerFactory: (_none, bindings, options) => new RequestLog(host.log, bindings, options),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
-    // Also of the second one that listens where the host has two addresses.
+    // Also creates the second server, which listens if the host has two addresses.
     serverFactory: (answer) => {
       const server = createServer(serverOptions, answer);
       limitConnections(server, host.log);
@@ -171,4 +177,45 @@ function createApp(host: HttpHost, admission: Admission, traffic: ConnectionTraf
 
 function malformedAddress(): EngineError {
   return new EngineError('ValidationException', 'the address is not percent-encoded UTF-8');
+}
+
+/**
+ * Adds the descriptions of the service itself, for callers with a credential: `/openapi.json`, `/metrics` and the
+ * history of the metrics.
+ */
+function addDescription(app: FastifyInstance, host: HttpHost, guard: RequestGuard): void {
+  let document: Promise<string> | null = null;
+  app.get('/openapi.json', async (request, reply) => {
+    admit(guard, request);
+    document ??= writtenDocument(host.version);
+    return reply.type('application/json; charset=utf-8').send(await document);
+  });
+  app.get('/metrics', async (request, reply) => {
+    admit(guard, request);
+    return reply.type(host.metrics.contentType).send(await host.metrics.text());
+  });
+  app.get('/metrics/history', async (request, reply) => {
+    admit(guard, request);
+    return reply.type(host.metrics.contentType).send(host.metricsHistory());
+  });
+}
+
+/** The text of `/openapi.json`, generated in steps that yield to other work. */
+async function writtenDocument(version: string): Promise<string> {
+  const steps = openApiSteps(version);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return JSON.stringify(step.value);
+    await setImmediate();
+  }
+}
+
+function admit(guard: RequestGuard, request: FastifyRequest): void {
+  requirePermission(guard.identify(request), { role: 'reader' });
+  const [unknown] = Object.keys(parseQuery(request.raw.url ?? ''));
+  if (unknown !== undefined)
+    throw new EngineError('ValidationException', `${unknown}: unknown query parameter`, {
+      errors: [{ path: unknown, message: 'unknown query parameter' }],
+    });
+  if (hasBody(request.raw)) throw new EngineError('ValidationException', 'a GET request takes no body');
 }

@@ -1,9 +1,9 @@
 /**
- * Bodies of requests: read within their limit, and parsed as JSON that cannot hurt.
+ * Bodies of requests: read within their limit, and parsed as harmless JSON.
  *
- * A body over the limit is refused while it is still coming; what follows is read and thrown away for a while,
- * so that a client that sends first and reads later still gets its answer. Parsing wants valid UTF-8 and bounds
- * the depth, since what walks the value later may recurse.
+ * A body over the limit is refused while it is still arriving; the rest is read and discarded for a while, so that a
+ * client that reads only after sending still gets its answer. Parsing requires valid UTF-8 and bounds the depth, since
+ * later code may recurse over the value.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
@@ -15,15 +15,16 @@ import { answerOn } from './client-error.ts';
 import { limits } from './limits.ts';
 import { nestsDeeper, parseInPieces, scanJson } from './long-json.ts';
 
-/** Levels of arrays and objects that a body may nest. */
+/** Maximum nesting of arrays and objects in a body. */
 export const maxJsonDepth = 64;
 
-/** Bodies up to here are parsed in one go. */
+/** Bodies up to this length are parsed in one go. */
 const shortBytes = 64 * 1024;
 
-/** The client went away before its body was whole: there is nobody to answer. */
+/** The client disconnected before its body was complete: there is nobody to answer. */
 export class ClientGone extends Error {}
 
+/** Whether the headers of a request announce a body. */
 export function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) !== 0);
@@ -31,16 +32,19 @@ export function hasBody(request: IncomingMessage): boolean {
 
 const jsonAlone = ['application/json'];
 
-/** Refuses with UnsupportedMediaType a body that is not plain UTF-8 JSON by its headers. */
+/** Refuses with UnsupportedMediaType a body whose headers do not say plain UTF-8 JSON. */
 export function requireJson(request: IncomingMessage): void {
   if (hasBody(request)) mediaTypeOf(request, jsonAlone);
 }
 
-/** The media type of the body, one of these. Refuses with UnsupportedMediaType another one, and what is not plain UTF-8. */
+/**
+ * The media type of the body, one of `types`. Refuses any other, and anything but plain UTF-8, with
+ * UnsupportedMediaType.
+ */
 export function mediaTypeOf(request: IncomingMessage, types: readonly string[]): string {
   const encoding = request.headers['content-encoding'];
   const given = request.headers['content-type'];
-  // Most are just so.
+  // The common case.
   if (encoding === undefined && given !== undefined && types.includes(given)) return given;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new EngineError('UnsupportedMediaType', 'send the body without Content-Encoding');
@@ -59,8 +63,8 @@ export function mediaTypeOf(request: IncomingMessage, types: readonly string[]):
 }
 
 /**
- * The whole body. Refuses with PayloadTooLarge past `limit` bytes, with ValidationException where it stops coming or takes
- * too long, with RateLimited where too much of others' is held, with ClientGone where it breaks off.
+ * Reads the whole body. Refuses with PayloadTooLarge past `limit` bytes, with ValidationException if it stalls or takes
+ * too long, with RateLimited if bodies of other requests use up the shared budget, with ClientGone if it breaks off.
  */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -75,7 +79,7 @@ class Reading {
   readonly #resolve: (body: Buffer) => void;
   readonly #reject: (error: Error) => void;
   readonly #chunks: Buffer[] = [];
-  /** null: it is short so far. */
+  /** null: the body is short so far. */
   #room: Room | null = null;
   #size = 0;
   #isSettled = false;
@@ -100,7 +104,7 @@ class Reading {
     if (Number(request.headers['content-length'] ?? 0) > this.#limit) this.#refuse(this.#tooLarge());
     else if (request.destroyed) onClose();
     else {
-      // Listeners stay, and do nothing any more: to take them away costs more than all else here.
+      // The listeners stay and do nothing: removing them costs more than everything else here.
       request
         .on('data', (chunk: Buffer) => this.#take(chunk))
         .on('end', () => this.#end())
@@ -111,7 +115,7 @@ class Reading {
     }
   }
 
-  /** Sets its limits of time, unless it is there already. */
+  /** Sets the time limits, unless the body is already complete. */
   limitTime(): void {
     if (this.#isSettled) return;
     const { wholeBodyMs, silentBodyMs } = limits;
@@ -171,7 +175,7 @@ class Reading {
   }
 }
 
-/** Bodies that began to be read in this turn of the event loop: most are there at its end, and need no timers. */
+/** Bodies whose reading began in this turn of the event loop: most are complete at its end and need no timers. */
 let begun: Reading[] = [];
 
 function limitBegun(): void {
@@ -180,22 +184,22 @@ function limitBegun(): void {
   for (const reading of all) reading.limitTime();
 }
 
-/** Bytes of all long bodies that are being read, or whose requests are not answered yet. */
+/** Bytes of all long bodies that are being read or whose requests have no answer yet. */
 let heldBytes = 0;
 
-/** What one body takes of what there is for all. */
+/** The share of one body in the budget for all. */
 class Room {
   readonly #request: IncomingMessage;
   readonly #most: number;
   #counted = 0;
 
-  /** `limit`: the greatest length of a body. */
+  /** `limit`: the maximum length of a body. */
   constructor(request: IncomingMessage, limit: number) {
     this.#request = request;
     this.#most = Math.max(limits.bodiesBytes, 2 * limit);
   }
 
-  /** False: there is no room for a body of so many bytes. */
+  /** False: the budget has no room for a body of this length. */
   take(bytes: number): boolean {
     const more = bytes - this.#counted;
     if (heldBytes + more > this.#most) return false;
@@ -204,7 +208,7 @@ class Room {
     return true;
   }
 
-  /** Until the request has been answered: what is made of a body takes more than the body. */
+  /** Keeps the share until the request has been answered: what is made of a body takes more memory than the body. */
   keep(): void {
     if (this.#counted === 0) return;
     const answer = answerOn(this.#request.socket);
@@ -232,7 +236,7 @@ function tooSlow(how: string): EngineError {
 
 const discarded = new WeakSet<IncomingMessage>();
 
-/** Reads on without keeping anything; a client that does not come to an end is cut off. */
+/** Reads on and discards everything; cuts off a client that does not come to an end. */
 export function discardRest(request: IncomingMessage): void {
   if (discarded.has(request)) return;
   discarded.add(request);
@@ -254,7 +258,7 @@ export function discardRest(request: IncomingMessage): void {
 }
 
 /**
- * The value of a JSON body, `undefined` where it is empty; a long one is a promise, and parsed in slices. Refuses with
+ * The value of a JSON body, `undefined` if it is empty; for a long one a promise, parsed in slices. Refuses with
  * ValidationException.
  */
 export function parseJsonBody(bytes: Buffer): unknown {
@@ -275,7 +279,7 @@ async function parseLong(bytes: Buffer): Promise<unknown> {
   return long === null ? jsonOf(text) : long.value;
 }
 
-/** The text of a body. Refuses one with a field that would be lost. */
+/** The text of a body. Refuses a body with a field that would be lost. */
 function textOf(bytes: Buffer): string {
   const read = bytes.toString('utf8');
   const text = read.startsWith('\uFEFF') ? read.slice(1) : read;

@@ -1,8 +1,8 @@
 /**
- * Who calls, and for which database and tenant: from the identity and the headers of a request.
+ * The caller, its database and its tenant, from the identity and the headers of a request.
  *
- * Coverage (403) is looked at before the names themselves (400), so that a credential learns nothing about what
- * lies outside of it; existence of the database (404) comes last.
+ * Coverage (403) is checked before the names themselves (400), so that a credential learns nothing about what it does
+ * not cover; existence of the database (404) comes last.
  */
 import type { FastifyRequest } from 'fastify';
 import { isDatabaseName, isTenantName } from '../../engine/contract/fields.ts';
@@ -12,41 +12,44 @@ import type { Identity } from '../base/identity.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who the credential makes the caller; null until it was looked at, and on what needs none. */
+    /** The identity of the credential; null before it is checked, and on routes that need none. */
     identity: Identity | null;
-    /** True: the role allows the operation only where it changes nothing. */
+    /** True: the role allows the operation only if it changes nothing. */
     onlyDryRun: boolean;
     /** When the head of the request was read, on the clock of `performance`. */
     startedAt: number;
-    /** Headers that let a page of another origin read the answer; null: it comes from none, or was refused. */
+    /**
+     * Headers that let a page of another origin read the answer; null: the request has no such origin, or was refused.
+     */
     crossOrigin: Readonly<Record<string, string>> | null;
-    /** The pattern of the operation's address; null until an operation was found, and on what is none. */
+    /** The path pattern of the operation; null until an operation is found, and for other routes. */
     route: string | null;
   }
 }
 
-/** The database and tenant a request names; null where its header is missing. */
-export interface NamedPlace {
+/** The database and tenant that a request names; null if the header is missing. */
+export interface NamedSpace {
   readonly database: string | null;
   readonly tenant: string | null;
 }
 
-export interface Place {
+export interface TargetSpace {
   readonly database: string;
   readonly tenant: string;
 }
 
-export function namedPlace(request: FastifyRequest): NamedPlace {
+/** The database and tenant headers of a request, unchecked. */
+export function namedSpace(request: FastifyRequest): NamedSpace {
   return { database: header(request, 'x-database'), tenant: header(request, 'x-tenant-id') };
 }
 
-/** Refuses with Forbidden what the credential does not cover; absent names stand for `default`. */
-export function requireCovered(identity: Identity, named: NamedPlace): void {
+/** Refuses with Forbidden what the credential does not cover; missing names count as `default`. */
+export function requireCovered(identity: Identity, named: NamedSpace): void {
   requireCoverage(identity, { database: named.database ?? 'default', tenant: named.tenant });
 }
 
-/** The names, checked. Refuses with ValidationException, naming the header. */
-export function checkedPlace(named: NamedPlace, needsTenant: boolean): Place {
+/** Validates the names. Refuses with ValidationException, naming the header. */
+export function checkedSpace(named: NamedSpace, needsTenant: boolean): TargetSpace {
   if (needsTenant && named.tenant === null)
     throw badHeader('X-Tenant-ID', 'is required: it selects the tenant');
   if (named.database !== null && !isDatabaseName(named.database))
@@ -56,8 +59,8 @@ export function checkedPlace(named: NamedPlace, needsTenant: boolean): Place {
   return { database: named.database ?? 'default', tenant: named.tenant ?? 'default' };
 }
 
-/** Refuses with ValidationException a header that names another place than the one a session was opened for. */
-export function requireSamePlace({ database, tenant }: NamedPlace, opened: Place): void {
+/** Refuses with ValidationException a header that names another database or tenant than those of the session. */
+export function requireSameSpace({ database, tenant }: NamedSpace, opened: TargetSpace): void {
   for (const [name, given, bound] of [
     ['X-Database', database, opened.database],
     ['X-Tenant-ID', tenant, opened.tenant],
@@ -69,10 +72,10 @@ export function requireSamePlace({ database, tenant }: NamedPlace, opened: Place
       );
 }
 
-/** The caller that handlers are given. */
+/** The caller for handlers. */
 export function callerFor(
   request: FastifyRequest,
-  place: Place,
+  place: TargetSpace,
   signal: Caller['signal'],
   client: string | null = null,
   transaction: string | null = null,
@@ -97,16 +100,17 @@ export function callerFor(
   };
 }
 
-/** The address of the other end of the connection; undefined where it has closed. */
+/** The peer's address; undefined if the connection is closed. */
 export function peerOf(request: FastifyRequest): string | undefined {
   return request.raw.socket.remoteAddress;
 }
 
-/** The transaction that the request is to be part of; null where it names none. */
+/** The transaction that the request belongs to; null if it names none. */
 export function namedTransaction(request: FastifyRequest): string | null {
   return header(request, 'x-transaction-id');
 }
 
+/** The refusal for a database that does not exist. */
 export function databaseNotFound(name: string): EngineError {
   return new EngineError('DatabaseNotFound', `there is no database ${name}`);
 }
@@ -121,4 +125,31 @@ export function badHeader(name: string, message: string): EngineError {
   return new EngineError('ValidationException', `header ${name} ${message}`, {
     errors: [{ path: name, message }],
   });
+}
+
+const oneTag = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*"))?[ \t]*(?:,|$)/y;
+
+/**
+ * Parses the strong entity tags of an If-Match header (RFC 9110, 13.1.1), `*` for any. Weak ones match nothing and are
+ * left out. Refuses a malformed header with ValidationException.
+ */
+export function parseIfMatch(header: string): readonly string[] | '*' {
+  if (header.trim() === '*') return '*';
+  const tags: string[] = [];
+  let isEmpty = true;
+  for (let at = 0; at < header.length; at = oneTag.lastIndex) {
+    oneTag.lastIndex = at;
+    const found = oneTag.exec(header);
+    if (found === null) throw malformed();
+    const [, weak, tag] = found;
+    if (tag === undefined) continue;
+    isEmpty = false;
+    if (weak === undefined) tags.push(tag);
+  }
+  if (isEmpty) throw malformed();
+  return tags;
+}
+
+function malformed(): Error {
+  return badHeader('If-Match', 'is not * and no list of entity tags: "a", "b"');
 }

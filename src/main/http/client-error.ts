@@ -1,10 +1,9 @@
 /**
- * Answers to what is no HTTP request: the parser gave up, so there is no request to speak of, only a socket; or it did
- * not, and where the body ends is still not certain.
+ * Answers to input that is not an HTTP request: the parser gave up, so there is only a socket, or it did not, but the
+ * end of the body is ambiguous.
  *
- * The answer is a problem like any other where the connection can still take one, after those that are due on it, and
- * then the connection ends. What the client still sends is read and dropped for a moment, so that it gets to see the
- * answer.
+ * If the connection can still take one, the answer is a problem like any other, after the answers that are due before
+ * it; then the connection ends. Further input is read and discarded for a moment, so that the client sees the answer.
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, ServerResponse } from 'node:http';
@@ -18,26 +17,26 @@ import { requestIdOf } from './request-id.ts';
 const lingerMs = 1000;
 const answered = new WeakSet<Socket>();
 
-/** For the server's `clientError`. */
+/** Handles the server's `clientError`. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (answered.has(socket)) return;
   answered.add(socket);
-  // A browser opens connections ahead of need: what is said on one that was never used, it takes for the answer to a
-  // request that it sends at that moment. Of a connection that is gone it makes another.
+  // Browsers open connections in advance: they would take anything said on an unused one for the answer to the next
+  // request. If the connection is gone, they open another.
   const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
   if (error.code === 'ECONNRESET' || isUnused) socket.destroy();
   else refuse(problemFor(error.code), socket);
 }
 
-/** For the server's `connect`: who asks for a tunnel takes the service for a proxy. */
+/** Handles the server's `connect`: a client that asks for a tunnel takes the service for a proxy. */
 export function refuseConnect(socket: Socket): void {
   socket.on('error', () => socket.destroy());
   refuse(new EngineError('ValidationException', 'this is no proxy: there is nothing to CONNECT to'), socket);
 }
 
 /**
- * Answers 400 and true where a request has more headers than are looked at, or says where its body ends in a way that
- * somebody in between may have understood otherwise.
+ * Answers 400 and returns true if a request has more headers than the limit, or says where its body ends in a way that
+ * an intermediary may have understood differently.
  */
 export function refuseFraming(request: IncomingMessage, response: ServerResponse): boolean {
   const flaw = flawOf(request);
@@ -57,7 +56,7 @@ function flawOf({ rawHeaders, headers, httpVersionMajor, httpVersionMinor }: Inc
   return coding.toLowerCase() === 'chunked' ? null : 'the Transfer-Encoding is not chunked alone';
 }
 
-/** The answer that is being made or sent on this connection; null: there is none. */
+/** The answer in progress on this connection; null: none. */
 export function answerOn(socket: Socket): ServerResponse | null {
   const message: unknown = Reflect.get(socket, '_httpMessage');
   return message instanceof ServerResponse ? message : null;
@@ -65,12 +64,12 @@ export function answerOn(socket: Socket): ServerResponse | null {
 
 function refuse(problem: EngineError, socket: Socket): void {
   const before = answerOn(socket);
-  // Anything written into an answer that is on its way would be taken for a part of it.
+  // Anything written into an answer in progress would be taken for a part of it.
   if (!socket.writable || before?.headersSent === true) {
     socket.destroy();
     return;
   }
-  // It is the answer to an earlier request, unless that is the very one whose body broke off.
+  // It answers an earlier request, unless that is the very one whose body broke off.
   if (before?.req.complete === true) {
     before.once('close', () => setImmediate(() => refuse(problem, socket)));
     return;

@@ -10,7 +10,7 @@ import { startServiceUnderTest } from '../testing/service-under-test.ts';
 import { readBody } from './body.ts';
 import { limitConnections, serverOptions } from './connections.ts';
 import { type Limits, limits } from './limits.ts';
-import { networkOf, createRateLimit } from './rate-limit.ts';
+import { networkOf, createRateLimit } from './guard.ts';
 
 /** What a server does about clients that are slow, silent, greedy or ambiguous, with limits that a test can wait for. */
 const ends: (() => unknown)[] = [];
@@ -114,7 +114,7 @@ it('a connection with many requests that wait is read no further until they are 
     (_request, response) => void release.push(() => response.end('ok')),
     {
       waitingRequests: 8,
-      mostWaitingRequests: 100_000,
+      maxWaitingRequests: 100_000,
     },
   );
   let onServer: Socket | undefined;
@@ -137,7 +137,7 @@ it('a connection with many requests that wait is read no further until they are 
 });
 
 it('who sends far more in one piece is cut off', async () => {
-  const { open } = await serving(() => {}, { waitingRequests: 8, mostWaitingRequests: 20 });
+  const { open } = await serving(() => {}, { waitingRequests: 8, maxWaitingRequests: 20 });
   const socket = open();
   socket.write(get('/').repeat(1000));
   expect(await text(socket)).toBe('');

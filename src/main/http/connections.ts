@@ -1,23 +1,23 @@
 /**
- * How a server treats its connections, whatever comes on them: their number, their silence, their order.
+ * Limits of a server's connections: their number, their silence, their order.
  *
- * On one connection there is one request at work at a time, the next begins when its predecessor has been answered:
- * so answers come in order, a question after a write sees it, and nobody has a thousand calls running by sending
- * them in one piece. What cannot be told apart safely (two ways to say where a body ends) is refused here, before
- * anything looks at it. Bodies are limited where they are read (`body.ts`).
+ * Each connection has one request in progress at a time; the next begins when its predecessor has been answered. So
+ * answers come in order, a question after a write sees the write, and pipelining does not start a thousand calls.
+ * Ambiguous framing (two ways to say where a body ends) is refused here, before anything else reads it. `body.ts`
+ * limits bodies.
  */
+import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { FastifyBaseLogger } from 'fastify';
 import { answerClientError, answerOn, refuseConnect, refuseFraming } from './client-error.ts';
 import { type Limits, limits } from './limits.ts';
 
-/** What a server is made with. */
+/** The options of every server. */
 export const serverOptions = {
-  // Absence of Host is answered with a problem, like a wrong one.
+  // A missing Host is answered with a problem, like a wrong one.
   requireHostHeader: false,
-  // Of two values neither is the one that was meant: put together they are no credential, no host and no tenant.
+  // If a header comes twice, neither value can be trusted: joined, they are not a valid credential, host or tenant.
   joinDuplicateHeaders: true,
   maxHeaderSize: limits.headBytes,
   connectionsCheckingInterval: limits.lookMs,
@@ -25,22 +25,22 @@ export const serverOptions = {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Sets the limits of a server that has its listener for requests and does not listen yet. */
+/** Sets the limits of a server that has its request listener but does not listen yet. */
 export function limitConnections(
   server: Server | SecureServer,
   log: Pick<FastifyBaseLogger, 'warn'>,
   own: Limits = limits,
 ): void {
   server.headersTimeout = own.headMs;
-  // A body that is streamed may take any time; others are limited where they are read.
+  // A streamed body may take any time; `body.ts` limits the others.
   server.requestTimeout = 0;
   server.keepAliveTimeout = own.idleMs;
   server.maxHeadersCount = 0;
   server.maxConnections = own.connections;
   server.setTimeout(own.silentAnswerMs, endSilent);
-  // Else the answer to a client that has closed its side is thrown away, or not, by chance.
+  // Otherwise it depends on timing whether a client that has closed its side still gets its answer.
   Reflect.set(server, 'httpAllowHalfOpen', true);
-  // A secure connection is one of these events, and says so itself only when it can be read.
+  // A secure connection emits one of these, but only when it can be read.
   for (const event of ['connection', 'secureConnection'])
     server.on(event, (socket: Socket) => endHalfClosed(socket, own.halfClosedMs));
   server.on('clientError', answerClientError);
@@ -50,7 +50,7 @@ export function limitConnections(
   answerInTurn(server, own);
 }
 
-/** Nothing went either way for a while: cut off, unless the service is at work and its client waits. */
+/** Cuts off a connection without traffic for a while, unless the service is working and its client waits. */
 function endSilent(socket: Socket): void {
   if (answerOn(socket) === null || socket.writableLength > 0) socket.destroy();
 }
@@ -62,7 +62,7 @@ function endHalfClosed(socket: Socket, afterMs: number): void {
   });
 }
 
-/** Says that connections are turned away, once in a while. */
+/** Logs at intervals that connections are turned away. */
 function warnOfDropped(server: Server, log: Pick<FastifyBaseLogger, 'warn'>, connections: number): void {
   const everyMs = 60_000;
   let saidAt = Number.NEGATIVE_INFINITY;
@@ -85,7 +85,7 @@ function answerInTurn(server: Server | SecureServer, own: Limits): void {
   const queues = new WeakMap<Socket, Queue>();
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
-    // The response that has the connection is the one whose turn it is.
+    // The response that owns the socket is the one whose turn it is.
     if (response.socket !== null) {
       begin(request, response);
       return;
@@ -97,7 +97,7 @@ function answerInTurn(server: Server | SecureServer, own: Limits): void {
   });
 }
 
-/** The requests of a connection that came before their turn. */
+/** Requests of a connection that arrived before their turn. */
 class Queue {
   readonly #socket: Socket;
   readonly #limits: Limits;
@@ -111,11 +111,11 @@ class Queue {
 
   wait(request: IncomingMessage, response: ServerResponse, begin: Answer): void {
     const socket = this.#socket;
-    if (++this.#waiting > this.#limits.mostWaitingRequests) socket.destroy();
+    if (++this.#waiting > this.#limits.maxWaitingRequests) socket.destroy();
     if (socket.destroyed) return;
     if (this.#waiting >= this.#limits.waitingRequests) this.#hold();
     response.once('socket', () =>
-      // The one before is still being put away.
+      // The previous one is still being cleaned up.
       setImmediate(() => {
         this.#waiting--;
         if (this.#waiting < this.#limits.waitingRequests / 2) this.#release();
@@ -124,7 +124,7 @@ class Queue {
     );
   }
 
-  /** Reads nothing more; a request that reads its body would otherwise set the connection going again. */
+  /** Stops reading; a request that reads its body would otherwise resume the connection. */
   #hold(): void {
     if (this.#isHeld) return;
     this.#isHeld = true;
@@ -140,4 +140,64 @@ class Queue {
   readonly #pause = (): void => {
     this.#socket.pause();
   };
+}
+
+/**
+ * Counts the connections of a server: open ones, refused ones, and their bytes.
+ *
+ * It costs requests nothing: sockets count their own bytes, and those of open sockets are added up on demand.
+ */
+
+export class ConnectionTraffic {
+  /** Open sockets, with the bytes sent as last reported. */
+  readonly #open = new Map<Socket, number>();
+  #accepted = 0;
+  #refused = 0;
+  #malformed = 0;
+  /** Of closed connections. */
+  #bytesIn = 0;
+  #bytesOut = 0;
+
+  /**
+   * Counts the connections that this server accepts from now on; several servers share one count. `event` is the event
+   * of a new connection, `secureConnection` for TLS.
+   */
+  watch(server: Server, event: 'connection' | 'secureConnection' = 'connection'): void {
+    server.on(event, (socket: Socket) => {
+      this.#accepted++;
+      this.#open.set(socket, 0);
+      socket.once('close', () => {
+        // Queued bytes that were never sent no longer count, but a total must not decrease.
+        this.#bytesOut += Math.max(socket.bytesWritten, this.#open.get(socket) ?? 0);
+        this.#bytesIn += socket.bytesRead;
+        this.#open.delete(socket);
+      });
+    });
+    server.on('clientError', (error: Error & { code?: string }) => {
+      // A client that merely disconnected sent nothing malformed.
+      if (error.code !== 'ECONNRESET') this.#malformed++;
+    });
+    // Beyond `maxConnections`: closed without being read.
+    server.on('drop', () => {
+      this.#refused++;
+    });
+  }
+
+  /** Totals since the start; `open` is the current number. */
+  get totals() {
+    let [bytesIn, bytesOut] = [this.#bytesIn, this.#bytesOut];
+    for (const socket of this.#open.keys()) {
+      this.#open.set(socket, socket.bytesWritten);
+      bytesIn += socket.bytesRead;
+      bytesOut += socket.bytesWritten;
+    }
+    return {
+      open: this.#open.size,
+      accepted: this.#accepted,
+      refused: this.#refused,
+      malformed: this.#malformed,
+      bytesIn,
+      bytesOut,
+    };
+  }
 }

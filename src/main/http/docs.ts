@@ -1,9 +1,9 @@
 /**
  * `GET /docs`: the API described by `/openapi.json`, in the browser and without a network.
  *
- * The viewer is a file of the built workbench, `docs/openapi-explorer.js`. The page has no inline script, so the service's
- * content policy holds for it; where the description needs a key, the page asks for one and keeps it until the tab is
- * closed.
+ * The viewer is a file of the built workbench, `docs/openapi-explorer.js`. The page has no inline script, so the
+ * service's content policy applies to it. If the description needs a key, the page asks for one and keeps it until the
+ * tab is closed.
  */
 import type { FastifyInstance } from 'fastify';
 import { contentPolicy } from './files.ts';
@@ -81,6 +81,7 @@ body { margin: 0; background: #fff; color: #1f2328; }
 #key-refused { margin-left: 0.75rem; color: #b42318; }
 `;
 
+/** Adds the route of the documentation. */
 export function addDocs(app: FastifyInstance): void {
   const add = (url: string, type: string, content: string): void => {
     app.get(url, { config: { isStatic: true } }, (_request, reply) =>

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Task } from './activity.ts';
 import { limits } from './limits.ts';
 
-/** Resolves when the connection takes more, or when the stream is over; a stuck one is cut off. */
+/** Resolves when the connection accepts more, or when the stream is over; cuts off a stuck connection. */
 export function drained(raw: ServerResponse, task: Task): Promise<void> {
   if (task.aborted) return Promise.resolve();
   const signal = task.toSignal();

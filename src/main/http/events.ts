@@ -1,25 +1,27 @@
 /**
  * `GET /events`: the changes of a tenant as server-sent events.
  *
- * The engine bounds what a slow subscriber can leave waiting and tells it with a `reset`; here a connection that
- * takes nothing at all for a while is closed, and so is one whose credential does not stand any more. A comment now and then keeps proxies from closing an idle stream.
+ * The engine bounds the queue of a slow subscriber and reports a loss with a `reset`. This module closes a connection
+ * that accepts nothing at all for a while, and one whose credential is no longer valid. Regular comments keep proxies
+ * from closing an idle stream.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Change } from '../../engine/index.ts';
 import type { Activity } from './activity.ts';
 import { setStandingHeaders } from './admission.ts';
-import { callerFor, peerOf, type Place } from './caller.ts';
+import { callerFor, peerOf, type TargetSpace } from './caller.ts';
 import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
 
 const heartbeatMs = 15_000;
-/** How often it is looked whether the credential still stands. */
+/** Milliseconds between two checks of the credential. */
 const lookMs = 250;
 
+/** Sends the changes until either side ends the stream. */
 export async function streamEvents(
   host: HttpHost,
   activity: Activity,
-  place: Place,
+  place: TargetSpace,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -56,7 +58,7 @@ export async function streamEvents(
   host.metrics.eventSubscribers(1);
   try {
     for await (const change of changes) {
-      // Between two looks, too, nothing is told to who has no right to it any more.
+      // Between two checks, too, a caller without the right gets nothing.
       if (!host.holds(caller)) break;
       if (!raw.write(frameOf(change))) await drained(raw, task);
       if (task.aborted) break;

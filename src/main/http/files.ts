@@ -1,17 +1,17 @@
 /**
- * Files served as they are: the built workbench at `/`, the samples under `/samples/`.
+ * Static files: the built workbench at `/`, the samples under `/samples/`.
  *
- * Every file has a route of its own, listed once at the start, so that nothing outside of the folders can be
- * named. Files whose names carry a hash are cached for good, all others never. Where the build has put a file there
- * compressed too (scripts/compress-files.mjs), clients that take it get that. The content policy lets the
- * workbench load nothing but from the service itself; Monaco and Mantine put styles into the page at run time.
+ * Every file has its own route, listed once at the start, so no request can name anything outside the folders. Files
+ * with a hash in their name are cached for good, all others never. If the build has also written a compressed version
+ * (scripts/compress-files.mjs), clients that accept it get that. The content policy lets the workbench load only from
+ * the service itself; Monaco and Mantine add styles to the page at run time.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** For pages of the service: nothing from elsewhere, no inline script, no framing. */
+/** For pages of the service: nothing from other origins, no inline script, no framing. */
 export const contentPolicy = [
   "default-src 'self'",
   "script-src 'self'",
@@ -26,12 +26,13 @@ export const contentPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Where the bundle of the MCP bridge is, if it was built. */
+/** The path of the MCP bridge's bundle, if it was built. */
 export const bundlePath = '/corollary.mcpb';
 
 const compressed = /\.(?:br|gz)$/;
 const forGood = 'public, max-age=31536000, immutable';
 
+/** Adds the routes of all static files. */
 export async function addFiles(
   app: FastifyInstance,
   folders: { workbench: string; samples: string; bundle: string | null },
@@ -47,7 +48,7 @@ export async function addFiles(
   if (folders.bundle !== null) addBundle(app, folders.bundle);
 }
 
-/** The bundle of the MCP bridge, to be downloaded and opened by the program that installs it. */
+/** Adds the bundle of the MCP bridge, for download; the program that installs it opens it. */
 function addBundle(app: FastifyInstance, file: string): void {
   app.get(bundlePath, { config: { isStatic: true } }, (_request, reply) =>
     reply
@@ -79,7 +80,7 @@ function sayNotBuilt(reply: FastifyReply): FastifyReply {
     );
 }
 
-/** Paths of the files below a folder, with `/`, sorted; none where the folder is missing. */
+/** Paths of the files below a folder, with `/`, sorted; empty if the folder is missing. */
 function filesIn(folder: string): string[] {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })

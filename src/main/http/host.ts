@@ -1,8 +1,8 @@
 /**
- * What the HTTP layer needs of the service that it stands in front of.
+ * What the HTTP layer needs from the service.
  *
- * The composition root provides it; nothing here knows the engine's inside, how credentials are kept or where
- * numbers are counted. All of it is read at the time of a request: the server listens before the engine is open.
+ * The composition root provides it; the HTTP layer knows nothing of the engine's internals, the storage of credentials
+ * or the metrics. Everything is read at the time of a request, because the server listens before the engine is open.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -15,14 +15,14 @@ export type ServicePhase = 'starting' | 'ready' | 'closing';
 
 export interface HttpSettings {
   readonly maxRequestBodyBytes: number;
-  /** Origins beside the service's own; `*` for all. */
+  /** Origins besides the service's own; `*` for all. */
   readonly corsAllowedOrigins: readonly string[];
-  /** Host names beside the loopback ones that a loopback connection may name. */
+  /** Host names besides the loopback ones that a loopback connection may name. */
   readonly allowedHosts: readonly string[];
   readonly rateLimitPerMinute: number | null;
 }
 
-/** Counts of the HTTP layer; `route` is a pattern of the table, or a word for what has none. */
+/** Counters of the HTTP layer; `route` is a pattern of the table, or a word for anything else. */
 export interface HttpObserver {
   readonly contentType: string;
   text(): Promise<string>;
@@ -39,23 +39,23 @@ export interface HttpHost {
   readonly metrics: HttpObserver;
   /** Metrics of the last day, each sample with its time, in Prometheus' text format. */
   metricsHistory(): string;
-  /** The built workbench and the samples; a folder that is missing is said so, not an error. */
+  /** The built workbench and the samples; a missing folder is reported, and is not an error. */
   readonly workbenchFolder: string;
   readonly samplesFolder: string;
   /** The bundle of the MCP bridge; null: not built. */
   readonly bundleFile: string | null;
   phase(): ServicePhase;
   hasDatabase(name: string): boolean;
-  /** As `Engine.remembers`. */
+  /** Same as `Engine.remembers`. */
   remembers(caller: Caller): boolean;
-  /** As `Engine.keptImport`. */
+  /** Same as `Engine.keptImport`. */
   keptImport(caller: Caller, key: string): StoredImport | null;
-  /** Rolls back the transaction that the caller names; false where there is none to roll back. */
+  /** Rolls back the caller's transaction; false if there is none. */
   abandon(caller: Caller): boolean;
   /** Refuses with Unauthenticated. */
   authenticate(headers: IncomingHttpHeaders): Identity;
-  /** False once the caller's credential was revoked, has expired, or does not cover the caller's place any more. */
+  /** False once the caller's credential has been revoked, has expired, or no longer covers database and tenant. */
   holds(caller: Caller): boolean;
-  /** Refuses with RateLimited an address that has used up its tries of a secret. */
+  /** Refuses with RateLimited an address that has used up its attempts at a secret. */
   admitTry(address: string): void;
 }

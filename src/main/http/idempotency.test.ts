@@ -9,7 +9,7 @@ import {
   type ServiceUnderTest,
   startServiceUnderTest,
 } from '../testing/service-under-test.ts';
-import { type Answer, idempotencyOf, KeptAnswers } from './idempotency.ts';
+import { type HttpAnswer, idempotencyOf, IdempotencyCache } from './idempotency.ts';
 
 let service: ServiceUnderTest;
 let folder: string;
@@ -261,17 +261,17 @@ it('is one of each credential: two that choose the same key write both, and each
 
 describe('answers that are kept', () => {
   const caller = { credential: 'c', database: 'd', tenant: 't', requestId: 'r' };
-  const answer = (size: number): Answer => ({
+  const answer = (size: number): HttpAnswer => ({
     status: 200,
     type: 'text/plain',
     etag: null,
     body: Buffer.alloc(size),
   });
-  const once = (answers: KeptAnswers, key: string, make: () => Promise<Answer>) =>
+  const once = (answers: IdempotencyCache, key: string, make: () => Promise<HttpAnswer>) =>
     answers.once(caller, { key, fingerprint: 'f' }, make).then(({ isRepeated }) => isRepeated);
 
   it('make room for later ones, the oldest first, and are none where one is too large', async () => {
-    const answers = new KeptAnswers(() => 0, 12_000);
+    const answers = new IdempotencyCache(() => 0, 12_000);
     for (const key of ['a', 'b', 'c', 'd']) await once(answers, key, async () => answer(3000));
     expect(answers.bytes).toBeLessThanOrEqual(12_000);
     expect(await once(answers, 'd', async () => answer(1))).toBe(true);
@@ -282,7 +282,7 @@ describe('answers that are kept', () => {
 
   it('are forgotten after 24 hours', async () => {
     let now = 0;
-    const answers = new KeptAnswers(() => now, 10_000);
+    const answers = new IdempotencyCache(() => now, 10_000);
     await once(answers, 'a', async () => answer(100));
     now = 86_400_000 - 1;
     expect(await once(answers, 'a', async () => answer(1))).toBe(true);
@@ -296,8 +296,8 @@ describe('answers that are kept', () => {
   it.each(['Forbidden', 'RateLimited', 'StorageUnavailable', 'Internal', 'NotReady', 'NotLeader'] as const)(
     'are none of %s: the write may be tried again',
     async (code) => {
-      const answers = new KeptAnswers(() => 0, 10_000);
-      const refused = async (): Promise<Answer> => {
+      const answers = new IdempotencyCache(() => 0, 10_000);
+      const refused = async (): Promise<HttpAnswer> => {
         throw new EngineError(code, 'not now');
       };
       await expect(once(answers, 'a', refused)).rejects.toThrow('not now');

@@ -1,59 +1,61 @@
 /**
- * Answers to writes with an `Idempotency-Key`, kept for when the request comes again.
+ * Caches answers to writes with an `Idempotency-Key`, for repeated requests.
  *
- * A key belongs to a credential; callers without one share a space for each database and tenant, so that nobody gets an
- * answer that was meant for somebody else. Kept are answers and refusals that would be the same again; what failed for
- * reasons of the moment (no leave, too many calls, no room on the disk, a bug) may be tried again with the same key.
- * What is kept here is bounded in bytes and ends with the process: then the engine remembers what became of the write.
+ * A key belongs to a credential; callers without one share a space for each database and tenant, so no client gets an
+ * answer meant for another. Cached are answers, and refusals that would be the same again. What failed for a transient
+ * reason (no permission, too many calls, no room on the disk, a bug) may be tried again with the same key. The cache is
+ * bounded in bytes and ends with the process: after that, the engine remembers the outcome of the write.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type Caller, EngineError, keyReused, Slices } from '../../engine/index.ts';
-import { badHeader, type Place } from './caller.ts';
+import { badHeader, type TargetSpace } from './caller.ts';
 import { problemBytes, problemType } from './problem.ts';
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   readonly type: string;
   readonly etag: string | null;
   readonly body: Buffer;
-  /** What the body tells, where it is a problem: that names the request it is told to. */
+  /** The problem in the body, if it is one: a problem names the request that it answers. */
   readonly refusal?: EngineError;
 }
 
 /** The answer to a request with this digest. */
-export interface KeptAnswer {
+interface CachedAnswer {
   readonly fingerprint: string;
-  readonly answer: Answer;
+  readonly answer: HttpAnswer;
 }
 
 interface Entry {
-  /** null: it is not known while the body of the first request is still coming. */
+  /** null: unknown while the body of the first request is still arriving. */
   readonly fingerprint: string | null;
   /** null: the first request with the key is still running. */
-  readonly answer: Answer | null;
-  /** When it was answered, on the clock given. */
+  readonly answer: HttpAnswer | null;
+  /** When it was answered, on the given clock. */
   readonly at: number;
   readonly bytes: number;
 }
 
-/** How long an answer is kept, in milliseconds. */
-const keptFor = 86_400_000;
-/** About what an entry takes beside the body. */
+/** How long an answer is cached, in milliseconds. */
+const answerLifeMs = 86_400_000;
+/** Approximate size of an entry besides the body. */
 const entryBytes = 500;
 
-export class KeptAnswers {
+/** The cached answers of one service, bounded in bytes. */
+export class IdempotencyCache {
   readonly #now: () => number;
-  readonly #mostBytes: number;
-  /** Running ones, and answered ones of which the oldest comes first. */
+  readonly #maxBytes: number;
+  /** Running and answered requests; of the answered ones the oldest comes first. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
-  /** `now` is in milliseconds and never goes back. */
-  constructor(now: () => number, mostBytes: number) {
+  /** `now` returns milliseconds of a monotonic clock. */
+  constructor(now: () => number, maxBytes: number) {
     this.#now = now;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
   }
 
   get bytes(): number {
@@ -61,14 +63,14 @@ export class KeptAnswers {
   }
 
   /**
-   * The answer that the caller's first request with this key got, or what `answer` gives, which is kept. Refuses with
-   * IdempotencyMismatch another request, and with Conflict where the first one is still running.
+   * The answer to the caller's first request with this key, else that of `answer`, which is cached. Refuses another
+   * request with IdempotencyMismatch, and with Conflict while the first one is still running.
    */
   async once(
     caller: KeyHolder & Pick<Caller, 'requestId'>,
     { key, fingerprint }: NonNullable<Caller['idempotency']>,
-    answer: () => Promise<Answer>,
-  ): Promise<{ readonly answer: Answer; readonly isRepeated: boolean }> {
+    answer: () => Promise<HttpAnswer>,
+  ): Promise<{ readonly answer: HttpAnswer; readonly isRepeated: boolean }> {
     const place = placeOf(caller, key);
     const found = this.#find(place, fingerprint);
     if (found !== null) {
@@ -78,7 +80,7 @@ export class KeptAnswers {
       return { answer: { ...found.answer, body }, isRepeated: true };
     }
     this.#entries.set(place, { fingerprint, answer: null, at: 0, bytes: 0 });
-    let kept: Answer | null = null;
+    let kept: HttpAnswer | null = null;
     try {
       kept = await answer();
       return { answer: kept, isRepeated: false };
@@ -99,15 +101,17 @@ export class KeptAnswers {
   }
 
   /**
-   * What the caller's first request with this key got, for one whose digest is known only when it was read; null: there
-   * was none. Refuses with Conflict where it is still running.
+   * The answer to the caller's first request with this key, for a request whose digest is known only when it has been
+   * read; null: there was none. Refuses with Conflict while the first one is still running.
    */
-  of(caller: KeyHolder, key: string): KeptAnswer | null {
+  of(caller: KeyHolder, key: string): CachedAnswer | null {
     return this.#find(placeOf(caller, key), null);
   }
 
-  /** Notes that the first request with the key is running. What it returns ends that, once, and keeps what it got. */
-  running(caller: KeyHolder, key: string): (kept: KeptAnswer | null) => void {
+  /**
+   * Notes that the first request with the key is running. The returned function ends that, once, and caches the answer.
+   */
+  running(caller: KeyHolder, key: string): (kept: CachedAnswer | null) => void {
     const place = placeOf(caller, key);
     const entry: Entry = { fingerprint: null, answer: null, at: 0, bytes: 0 };
     this.#entries.set(place, entry);
@@ -118,11 +122,11 @@ export class KeptAnswers {
     };
   }
 
-  /** `fingerprint`: that of the request, where it is known. */
-  #find(place: string, fingerprint: string | null): KeptAnswer | null {
+  /** `fingerprint`: the request's, if known. */
+  #find(place: string, fingerprint: string | null): CachedAnswer | null {
     const entry = this.#entries.get(place);
     if (entry === undefined) return null;
-    if (entry.answer !== null && entry.at <= this.#now() - keptFor) {
+    if (entry.answer !== null && entry.at <= this.#now() - answerLifeMs) {
       this.#forget(place, entry);
       return null;
     }
@@ -132,14 +136,14 @@ export class KeptAnswers {
     throw new EngineError('Conflict', 'the first request with this Idempotency-Key is still running');
   }
 
-  #keep(place: string, fingerprint: string, answer: Answer): void {
+  #keep(place: string, fingerprint: string, answer: HttpAnswer): void {
     const bytes = answer.body.length + place.length + entryBytes;
-    if (bytes > this.#mostBytes) return;
+    if (bytes > this.#maxBytes) return;
     this.#entries.set(place, { fingerprint, answer, at: this.#now(), bytes });
     this.#bytes += bytes;
     for (const [oldest, entry] of this.#entries) {
       if (entry.answer === null) continue;
-      if (this.#bytes <= this.#mostBytes && entry.at > this.#now() - keptFor) break;
+      if (this.#bytes <= this.#maxBytes && entry.at > this.#now() - answerLifeMs) break;
       this.#forget(oldest, entry);
     }
   }
@@ -150,14 +154,14 @@ export class KeptAnswers {
   }
 }
 
-/** Whose the key is. */
+/** The owner of a key. */
 type KeyHolder = Pick<Caller, 'credential' | 'database' | 'tenant'>;
 
 function placeOf({ credential, database, tenant }: KeyHolder, key: string): string {
   return JSON.stringify([credential, credential === null ? [database, tenant] : null, key]);
 }
 
-/** Refusals that say nothing of the request itself. */
+/** Refusals that depend on the moment, not on the request. */
 const passing: ReadonlySet<EngineError['code']> = new Set([
   'Unauthenticated',
   'Forbidden',
@@ -171,17 +175,17 @@ function isFinal({ status, code }: EngineError): boolean {
   return status < 500 && !passing.has(code);
 }
 
-/** Bytes of a body that are digested without a pause. */
+/** Bytes of a body digested in one go. */
 const bytesAtOnce = 256 * 1024;
 
-export interface DigestedHead {
+interface DigestedHead {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The key of a request; null where it has none. Refuses with ValidationException what is no key. */
-export function keyOf(headers: IncomingHttpHeaders): string | null {
+/** The key of a request; null if it has none. Refuses an invalid key with ValidationException. */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
   const { 'idempotency-key': key } = headers;
   if (key === undefined) return null;
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
@@ -189,8 +193,8 @@ export function keyOf(headers: IncomingHttpHeaders): string | null {
   return key;
 }
 
-/** A digest of all of a request but its body, which is to be added. */
-export function digestOf({ method, url, headers }: DigestedHead, place: Place): Hash {
+/** A digest of everything in a request except its body, which the caller adds. */
+export function digestOf({ method, url, headers }: DigestedHead, place: TargetSpace): Hash {
   const { 'if-match': ifMatch, 'x-transaction-id': transaction } = headers;
   const head = JSON.stringify([
     method,
@@ -203,17 +207,18 @@ export function digestOf({ method, url, headers }: DigestedHead, place: Place): 
   return createHash('sha256').update(head).update('\n');
 }
 
+/** The digest of a whole request. */
 export function fingerprintOf(digest: Hash): string {
   return digest.digest('base64url');
 }
 
-/** The key of a request and the digest that tells it from others; null where it has no key. */
+/** The key of a request and the digest that identifies it; null if it has no key. */
 export async function idempotencyOf(
   request: DigestedHead,
-  place: Place,
+  place: TargetSpace,
   body: Buffer | null,
 ): Promise<Caller['idempotency']> {
-  const key = keyOf(request.headers);
+  const key = idempotencyKeyOf(request.headers);
   if (key === null) return null;
   const digest = digestOf(request, place);
   const slices = new Slices(() => setImmediate());
@@ -222,4 +227,9 @@ export async function idempotencyOf(
     await slices.breathe();
   }
   return { key, fingerprint: fingerprintOf(digest) };
+}
+
+/** Whether a request can carry an Idempotency-Key: it is a write without anything to guess. */
+export function takesKey(spec: OperationSpec): boolean {
+  return spec.kind === 'write' && spec.guessable !== true;
 }

@@ -1,23 +1,23 @@
 /**
  * Answers as JSON: small ones in one piece, large ones in slices.
  *
- * Writing a million results as text at once would hold everyone else up. Arrays that are long are therefore written
- * a slice at a time, and between two slices everything else runs. The bytes are those of JSON.stringify.
+ * Serializing a million results at once would block every other request. Long arrays are therefore written a slice at a
+ * time, and other work runs between two slices. The bytes are those of JSON.stringify.
  *
- * Small answers are sent at the end of the turn of the event loop in which they were made, all of it together. Sent one by
- * one each wakes its client, which on a machine with few processors costs more than making it did.
+ * Small answers are sent together at the end of the turn of the event loop that made them. Sending each one separately
+ * wakes its client, which on a machine with few processors costs more than making the answer.
  */
 import { Readable } from 'node:stream';
 import { setImmediate as atEndOfTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 
-/** Elements of an array that are written without a pause. */
+/** Array elements written in one go. */
 const sliceLength = 1000;
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** Answers with the value, now or at the end of this turn of the event loop. */
+/** Sends the value, now or at the end of this turn of the event loop. */
 export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
   reply.type(jsonType);
   if (isLarge(value)) return reply.send(Readable.from(jsonSlices(value)));
@@ -29,8 +29,8 @@ export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
 }
 
 /**
- * The same past the framework, with these headers, as names and values in turn. Of the reply nothing may be set yet but
- * its status, and its request is no HEAD.
+ * The same past the framework, with these headers as alternating names and values. Only the status of the reply may be
+ * set yet, and its request must not be a HEAD.
  */
 export function writeJson(reply: FastifyReply, value: unknown, headers: readonly string[]): void {
   const { raw } = reply;
@@ -42,13 +42,13 @@ export function writeJson(reply: FastifyReply, value: unknown, headers: readonly
   });
 }
 
-/** Has an answer sent at the end of this turn. */
+/** Sends an answer at the end of this turn. */
 function atEnd(reply: FastifyReply, send: () => void): void {
   made.push({ reply, send });
   if (made.length === 1) atEndOfTurn(sendMade);
 }
 
-/** Answers of this turn that are not sent yet. */
+/** Answers of this turn that have not been sent. */
 let made: { readonly reply: FastifyReply; readonly send: () => void }[] = [];
 
 function sendMade(): void {
@@ -70,16 +70,16 @@ export async function jsonBytes(value: unknown): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** How deep long arrays are looked for: the steps of a proof lie there in a part of an A2A message. */
+/** Levels searched for long arrays: the steps of a proof in a part of an A2A message lie that deep. */
 const deepest = 7;
 
-/** True where the value or one of its parts, so many levels down at most, is a long array. */
+/** Whether the value, or a part of it at most `levels` down, is a long array. */
 export function isLarge(value: unknown, levels = deepest): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value) && value.length > sliceLength) return true;
   if (levels === 0) return false;
   if (Array.isArray(value)) {
-    // Most are lists of texts and numbers, and none of those is large.
+    // Most arrays contain texts and numbers, which are never large.
     for (const part of value as unknown[])
       if (typeof part === 'object' && part !== null && isLarge(part, levels - 1)) return true;
     return false;
@@ -91,7 +91,7 @@ export function isLarge(value: unknown, levels = deepest): boolean {
   return false;
 }
 
-/** The text of JSON.stringify(value), in pieces; `value` is made of plain objects, arrays and scalars. */
+/** The text of JSON.stringify(value) in pieces; `value` consists of plain objects, arrays and scalars. */
 export async function* jsonSlices(value: unknown): AsyncGenerator<string> {
   if (!isLarge(value)) yield JSON.stringify(value);
   else if (Array.isArray(value)) {
@@ -122,7 +122,7 @@ export async function* jsonSlices(value: unknown): AsyncGenerator<string> {
   }
 }
 
-/** Where the elements from `start` on end that are written in one piece: before one that is large. */
+/** The end of the elements from `start` that are written in one piece: it is before a large one. */
 function endOfSlice(items: readonly unknown[], start: number): number {
   const most = Math.min(items.length, start + sliceLength);
   for (let end = start; end < most; end++) if (isLarge(items[end])) return end;

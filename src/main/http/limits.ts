@@ -1,43 +1,51 @@
 /**
- * What one client may take of the service: the table of limits, each with its reason.
+ * What one client may use of the service: the table of limits, each with its reason.
  *
- * They hold for every server that takes connections, with TLS or without (`connections.ts` sets what Node can see to),
- * and none is for a user to set: whoever stays within HTTP's good manners never meets one. Milliseconds and bytes.
+ * They apply to every server, with TLS or without (`connections.ts` sets those that Node enforces). They are fixed;
+ * well-behaved clients never hit them. Milliseconds and bytes.
  */
 export const limits = {
   /** Request line and headers together. Bounds addresses and query strings too. */
   headBytes: 16 * 1024,
-  /** Header lines. More would be left out in silence by the HTTP library, a tenant or a key perhaps. */
+  /** Header lines. The HTTP library would silently drop further ones, perhaps a tenant or a key. */
   headers: 256,
-  /** From a connection's opening, or a request's first byte, to the end of its head: who says nothing is cut off. */
+  /** From the opening of a connection, or the first byte of a request, to the end of its head. */
   headMs: 30_000,
   /** An open connection without a request. Longer than the usual 60 s of proxies, which then close first. */
   idleMs: 72_000,
-  /** How often connections are looked at for both. */
+  /** How often both of the above are checked. */
   lookMs: 5000,
-  /** A body that is read whole: no byte for so long, and all in all. */
+  /** For a body that is read whole: time without a byte, and total time. */
   silentBodyMs: 60_000,
   wholeBodyMs: 300_000,
-  /** A body that is streamed: no byte for so long. What makes the lines of an import may have to think. */
+  /** For a streamed body: time without a byte. The producer of an import's lines may have to compute. */
   silentStreamMs: 120_000,
-  /** All long bodies that are being read or worked on: as many as fit beside the knowledge, and two at least. */
+  /** All long bodies that are being read or processed: as many as fit beside the knowledge, at least two. */
   bodiesBytes: 256 * 1024 * 1024,
-  /** Bodies up to here are not counted: what they take is bounded by the number of connections. */
+  /** Bodies up to this length are not counted: the number of connections bounds them. */
   shortBodyBytes: 64 * 1024,
-  /** What follows a refused body is read and thrown away, so that the client gets to see the answer. */
+  /** The rest of a refused body is read and discarded, so that the client sees the answer. */
   discardedBytes: 64 * 1024 * 1024,
   discardedMs: 10_000,
-  /** An answer of which the client takes nothing for so long: it holds memory, or the rows that it reads. */
+  /** An answer of which the client takes nothing for this long: it occupies memory, or pins the rows that it reads. */
   silentAnswerMs: 60_000,
-  /** A client that has closed its side may still be waiting for an answer, or have gone: then its question ends. */
+  /**
+   * A client that has closed its side may still be waiting for an answer, or be gone: then its question is cancelled.
+   */
   halfClosedMs: 250,
-  /** Connections of a server; of two, with TLS and without, below the 4096 files that a process may always open. */
+  /**
+   * Connections of a server; two servers, with TLS and without, stay below the 4096 files that a process may always
+   * open.
+   */
   connections: 2000,
-  /** Requests that came on one connection while another one is worked on: then it is read no further ... */
+  /** Pipelined requests on one connection: beyond this number it is not read any further ... */
   waitingRequests: 64,
-  /** ... and of what was read already so many are kept: more come in one piece only from who wants to take memory. */
-  mostWaitingRequests: 1024,
-  /** Open streams of changes, and those of one credential, else address: nobody takes them all. */
+  /**
+   * ... and this many of those already read are kept: only a client that wants to exhaust memory sends more in one
+   * piece.
+   */
+  maxWaitingRequests: 1024,
+  /** Open event streams, in total and of one credential, else address, so that no client takes them all. */
   eventStreams: 1000,
   eventStreamsOfOne: 250,
 } as const;

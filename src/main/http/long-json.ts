@@ -1,9 +1,9 @@
 /**
- * JSON whose text is long, parsed in slices: JSON.parse would hold the thread for as long as it takes.
+ * Parses long JSON in slices: JSON.parse would block the thread for as long as it takes.
  *
- * Long JSON of this service is one list, by itself or as a field of an object. The text is cut between elements of
- * that list, so every piece is JSON of its own, and what stands around the list is parsed with a marker in its place.
- * The value is the one of JSON.parse; text that does not come apart so is left to JSON.parse, which says what is wrong.
+ * Long JSON of this service is one list, by itself or as a field of an object. The text is cut between elements of that
+ * list, so every piece is valid JSON, and the text around the list is parsed with a marker in its place. The value
+ * equals that of JSON.parse. Text that cannot be cut this way is left to JSON.parse, which reports what is wrong.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -18,23 +18,23 @@ const backslash = 0x5c;
 const bytesBetweenLooks = 128 * 1024;
 const pieceBytes = 64 * 1024;
 
-/** The long list in a text: where it begins (its bracket), where it is cut (commas), and where it ends (its bracket). */
+/** The long list in a text: positions of its opening bracket, of the cuts (commas), and of its closing bracket. */
 interface Cut {
   readonly start: number;
   readonly commas: readonly number[];
   readonly end: number;
 }
 
-/** How the brackets of a text stand. */
+/** The bracket structure of a text. */
 export interface Scan {
   readonly isTooDeep: boolean;
-  /** null: there is no one long list. */
+  /** null: there is no single long list. */
   readonly cut: Cut | null;
 }
 
 /**
- * Looks through UTF-8 for brackets outside of strings: whether they nest deeper than `limit` (it stops at the first
- * that does), and where the first list of at least 64 KiB lies that stands alone or is a field of the whole.
+ * Scans UTF-8 for brackets outside of strings: whether they nest deeper than `limit` (it stops at the first that does),
+ * and the position of the first list of at least 64 KiB that is the whole text or a field of it.
  */
 export async function scanJson(bytes: Buffer, limit: number, breathe: () => Promise<void>): Promise<Scan> {
   let depth = 0;
@@ -69,7 +69,7 @@ export async function scanJson(bytes: Buffer, limit: number, breathe: () => Prom
   return { isTooDeep: false, cut };
 }
 
-/** True where brackets outside of strings nest deeper than `limit`. For short texts: it does not let others run. */
+/** Whether brackets outside of strings nest deeper than `limit`. For short texts: it does not yield. */
 export function nestsDeeper(bytes: Buffer, limit: number): boolean {
   let depth = 0;
   let inString = false;
@@ -86,7 +86,10 @@ export function nestsDeeper(bytes: Buffer, limit: number): boolean {
   return false;
 }
 
-/** The value of the text, its list parsed in pieces; null where a piece is no JSON, and the text therefore not either. */
+/**
+ * The value of the text, its list parsed in pieces; null if a piece is not JSON, in which case the text is not JSON
+ * either.
+ */
 export async function parseInPieces(
   bytes: Buffer,
   { start, commas, end }: Cut,
@@ -96,7 +99,7 @@ export async function parseInPieces(
   let from = start + 1;
   for (const to of [...commas, end]) {
     const part = parsed(`[${bytes.toString('utf8', from, to)}]`);
-    // An element is missing: nothing stands between two commas, or between one and the bracket.
+    // An element is missing between two commas, or between a comma and the bracket.
     if (part === null || (part.value as unknown[]).length === 0) return null;
     for (const element of part.value as unknown[]) list.push(element);
     from = to + 1;
@@ -108,7 +111,7 @@ export async function parseInPieces(
   if (around === null) return null;
   if (around.value === marker) return { value: list };
   const fields = around.value as Record<string, unknown>;
-  // Where a later field has the same name, that one counts.
+  // If a later field has the same name, the later one counts.
   for (const name of Object.keys(fields)) if (fields[name] === marker) fields[name] = list;
   return { value: fields };
 }
@@ -117,7 +120,7 @@ function parsed(text: string): { value: unknown } | null {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
-    // The whole text is parsed then, and its refusal says where it goes wrong.
+    // The caller then parses the whole text, which reports where it is wrong.
     return null;
   }
 }

@@ -1,7 +1,7 @@
-/** Answers about facts, rules, questions, transactions and scopes, as the description of the API shows them. */
+/** Example answers about facts, rules, questions, transactions and scopes in the API description. */
 import type { OperationName, OperationOutput, Operations } from '../../engine/contract/operations.ts';
 
-/** Of a stream of lines all lines, of the stream of events the data of one. */
+/** For a stream of lines all lines, for the stream of events the data of one. */
 export type AnswerExamples = { readonly [Name in OperationName]: Answer<Name> };
 
 type Answer<Name extends OperationName> = Operations[Name] extends { stream: 'lines' }

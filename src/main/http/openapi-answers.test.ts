@@ -12,7 +12,7 @@ import { type ScriptedProvider, startScriptedProvider } from '../llm/testing/scr
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { openApiDocument } from './openapi.ts';
 import { problemOf } from './problem.ts';
-import { takesKey } from './takes-key.ts';
+import { takesKey } from './idempotency.ts';
 import {
   type Answered,
   endedTransaction,

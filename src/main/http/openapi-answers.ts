@@ -1,7 +1,7 @@
 /**
- * Answers as the description of the API shows them: one for each operation, of its schema.
+ * Example answers in the API description: one for each operation, valid under its schema.
  *
- * They are what the examples of requests are answered, one after the other, shortened where lists would be long.
+ * They are the answers to the example requests, sent in order; long lists are shortened.
  */
 import { placeAdvice } from '../../engine/contract/agent-setup.ts';
 import { type AnswerExamples, knowledgeAnswers } from './openapi-answers-knowledge.ts';
@@ -545,7 +545,7 @@ data: ${JSON.stringify(answerExamples.events)}
 
 `;
 
-/** Files that an export gives, by media type. */
+/** Example files of an export, by media type. */
 export const fileExamples: Readonly<Record<string, string>> = {
   'application/octet-stream': 'CORSNP\r\n…',
   'application/x-ndjson':

@@ -1,7 +1,7 @@
-/** Headers in the description: those a request can carry, and those that answers carry. */
+/** Headers in the description: those of requests and those of answers. */
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import type { Described } from './openapi-schemas.ts';
-import { takesKey } from './takes-key.ts';
+import { takesKey } from './idempotency.ts';
 
 /** Headers of requests, as components. */
 export const headerParameters = {
@@ -117,7 +117,7 @@ const headerNames: Readonly<Record<AnswerHeader, string>> = {
   Trailer: 'Trailer',
 };
 
-/** The headers that every answer carries, and these. */
+/** The headers of every answer, plus these. */
 export function headersOf(...more: readonly AnswerHeader[]): Described {
   const all: AnswerHeader[] = ['RequestId', 'ApiVersion', ...more];
   return Object.fromEntries(
@@ -125,7 +125,7 @@ export function headersOf(...more: readonly AnswerHeader[]): Described {
   );
 }
 
-/** References to the headers that a request for this operation can carry. */
+/** References to the headers that a request for this operation can have. */
 export function headerParametersOf(spec: OperationSpec): Described[] {
   const names: (keyof typeof headerParameters)[] = [
     ...(spec.tenant ? (['Tenant'] as const) : []),

@@ -1,23 +1,22 @@
 /**
  * One operation in the description: parameters, bodies and answers, from its line in the operations table.
  *
- * What validates a request also describes it. Beside the table stand the prose and the examples, which have an entry for
- * each operation or do not compile.
+ * The schemas that validate a request also describe it. Prose and examples come from tables that do not compile unless
+ * they have an entry for each operation.
  */
 import type { JsonSchema } from '../../engine/contract/json-schema.ts';
-import type { OperationName } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import type { OperationName, OperationRequest } from '../../engine/contract/operations.ts';
 import { pendingSchema } from '../../engine/contract/transactions.ts';
 import { present } from '../../engine/index.ts';
+import { takesKey } from './idempotency.ts';
 import { answerExamples, eventsExample, fileExamples } from './openapi-answers.ts';
-import { requestExamples, uploadExamples } from './openapi-examples.ts';
 import { headerParametersOf, headersOf } from './openapi-headers.ts';
-import { problemResponses, problemsOf } from './openapi-problems.ts';
+import { problemResponses, problemCodesOf } from './openapi-problems.ts';
 import { proseOf } from './openapi-prose.ts';
 import { capital, type Components, type Described, described, refersTo } from './openapi-schemas.ts';
-import { takesKey } from './takes-key.ts';
 
-/** The operation as a member of its path's item; `id` differs where it has several paths. */
+/** The operation as a member of its path item; `id` differs if it has several paths. */
 export function describeOperation(
   name: OperationName,
   id: string,
@@ -41,7 +40,7 @@ export function describeOperation(
     ...(requestBody === null ? {} : { requestBody }),
     responses: {
       ...describeSuccess(name, spec, components),
-      ...problemResponses(problemsOf(spec), components),
+      ...problemResponses(problemCodesOf(spec), components),
     },
   };
 }
@@ -63,7 +62,7 @@ function describeBody(name: OperationName, spec: OperationSpec, components: Comp
   };
 }
 
-/** A body with one very long list may be that list alone, where nothing else is needed. */
+/** A body with one very long list may be that list alone if nothing else is required. */
 function withBareList(spec: OperationSpec, schema: JsonSchema): JsonSchema {
   const field = spec.longList?.field;
   const { properties, required } = schema as {
@@ -75,7 +74,7 @@ function withBareList(spec: OperationSpec, schema: JsonSchema): JsonSchema {
   return { anyOf: [schema, { ...list, description: 'The list alone' }] };
 }
 
-/** A body of any length, which is read as it comes. */
+/** A body of any length, which is read as a stream. */
 function describeUpload(types: readonly string[]): Described {
   const content = Object.fromEntries(
     types.map((type) => [type, { schema: { type: 'string' }, example: uploadExamples[type] }]),
@@ -129,7 +128,7 @@ function contentOf(name: OperationName, spec: OperationSpec, components: Compone
   return { 'application/json': { schema: { anyOf: [schema, refersTo('Pending')] }, examples } };
 }
 
-/** What followers read is no file to keep; only what has everything leaves nothing out. */
+/** What followers read is not a file to store; only an export of everything omits nothing. */
 function fileHeadersOf({ stream, role, isOfEverything }: OperationSpec) {
   if (stream !== 'file' || role === 'replica') return [];
   return isOfEverything === true
@@ -137,7 +136,7 @@ function fileHeadersOf({ stream, role, isOfEverything }: OperationSpec) {
     : (['ContentDisposition', 'Trailer'] as const);
 }
 
-/** What is read by followers alone has no example. */
+/** Content that only followers read has no example. */
 function fileContentOf(type: string): Described {
   const example = fileExamples[type];
   const schema = { type: 'string' };
@@ -199,3 +198,136 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   const [only] = options;
   return options.length === 1 ? { ...(only as JsonSchema), ...rest } : { ...rest, anyOf: options };
 }
+
+/** The parts that the operation takes, if any. */
+type Request<Name extends OperationName> =
+  OperationRequest<Name> extends infer Parts ? (unknown extends Parts ? object : Parts) : never;
+
+/** Example requests, one for each operation, which accepts it: `params`, `query` and `body`, as far as it has them. */
+export const requestExamples: { readonly [Name in OperationName]: Request<Name> } = {
+  assertFact: {
+    body: { predicate: 'parent', args: ['alice', 'bob'], metadata: { source: 'the register' } },
+  },
+  assertFacts: {
+    body: {
+      facts: [
+        { predicate: 'parent', args: ['bob', 'carol'] },
+        { predicate: 'parent', args: ['bob', 'dora'] },
+      ],
+    },
+  },
+  retract: { body: { predicate: 'parent', args: ['alice', 'bob'] } },
+  retractPattern: { body: { predicate: 'parent', args: ['bob', '?child'], dryRun: true } },
+  query: { body: { predicate: 'parent', args: ['bob', '?child'] } },
+  listFacts: { query: { predicate: 'parent', sort: 'createdAt', order: 'desc', limit: '20' } },
+  getFact: { params: { id: 'f1-0' } },
+  deleteFact: { params: { id: 'f1-0' } },
+  listPredicates: {},
+  aggregate: {
+    body: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
+  },
+  assertRule: {
+    body: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)', name: 'grandparents' },
+  },
+  validateRules: { body: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?w).' } },
+  listRules: {},
+  getRule: { params: { id: 'r3' } },
+  updateRule: { params: { id: 'r3' }, body: { description: 'two generations apart' } },
+  deleteRule: { params: { id: 'r3' } },
+  ask: { body: { predicate: 'grandparent', args: ['alice', '?who'], limit: 1, withProof: true } },
+  explain: { body: { predicate: 'grandparent', args: ['bob', 'carol'], mode: 'whyNot' } },
+  whatIf: {
+    body: {
+      assert: [{ predicate: 'parent', args: ['carol', 'emil'] }],
+      goals: [{ predicate: 'grandparent', args: ['?x', '?y'] }],
+    },
+  },
+  trace: { body: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 2 } },
+  beginTransaction: {},
+  commitTransaction: { params: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f' }, body: { dryRun: false } },
+  rollbackTransaction: { params: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f' } },
+  listScopes: {},
+  forkScope: { body: { source: 'plan', target: 'plan-b' } },
+  diffScopes: { body: { source: 'plan-b', target: 'plan' } },
+  mergeScopes: { body: { source: 'plan-b', target: 'plan', strategy: 'SOURCE_WINS' } },
+  deleteScope: { params: { name: 'plan-b' } },
+  browseMemory: { query: { maxFacts: '1', minSalience: '0.1', predicates: 'parent,grandparent' } },
+  recall: { body: { maxFacts: 1, minSalience: 0.1 } },
+  memoryStats: { query: { unscoped: 'true' } },
+  consolidate: { body: { predicates: ['visited'], minOccurrences: 3 } },
+  restore: { body: { id: 'f17-0' } },
+  decay: { body: { threshold: 0.05, dryRun: true } },
+  optimizeContext: {
+    body: {
+      goals: [{ predicate: 'grandparent', args: ['alice', 'carol'] }],
+      maxFacts: 3,
+      maxChars: 2000,
+      sessionId: 'chat-1',
+    },
+  },
+  diffContext: { body: { sessionId: 'chat-1' } },
+  summarizeContext: { body: { unscoped: true } },
+  clearContextSession: { body: { sessionId: 'chat-1' } },
+  contextOfTurns: {
+    body: { turns: ['parent(carol, emil).', 'Who is the grandparent of emil?'], maxFacts: 1 },
+  },
+  ingest: {
+    body: {
+      text: 'parent(carol, emil).',
+      goals: [{ predicate: 'parent', args: ['?who', 'emil'] }],
+      maxFacts: 1,
+    },
+  },
+  extract: { body: { text: 'Carol is the mother of Emil.', assert: true } },
+  synthesize: { body: { question: 'Who is a grandparent of Carol?' } },
+  importKnowledge: { query: { scope: 'plan', dryRun: 'false' } },
+  undoImport: { params: { id: 'cfff6f3d-2424-4b86-b183-793f2c57d1f6' } },
+  exportKnowledge: { query: { format: 'ndjson', predicate: 'parent' } },
+  listDatabases: {},
+  createDatabase: { body: { name: 'family' } },
+  deleteDatabase: { params: { name: 'family' } },
+  nukeDatabase: { params: { name: 'family' } },
+  listTenants: { params: { name: 'family' } },
+  createTenant: { params: { name: 'family' }, body: { name: 'acme' } },
+  deleteTenant: { params: { name: 'family', id: 'acme' } },
+  nukeTenant: { params: { name: 'family', id: 'acme' } },
+  authenticationStatus: {},
+  bootstrap: { body: { username: 'admin', password: 'the value of SERVICE_ADMIN_PASS' } },
+  createKey: {
+    body: { role: 'reader', databases: ['family'], description: 'the dashboard', expiresInDays: 90 },
+  },
+  listKeys: {},
+  updateKey: { params: { id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a' }, body: { expiresAt: 'never' } },
+  revokeKey: { params: { id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a' } },
+  whoami: {},
+  listMcpCalls: { query: { limit: '50' } },
+  listMcpClients: {},
+  agentSetup: {},
+  testBridge: { body: { database: 'default', tenant: 'my-project' } },
+  replicationSnapshot: { query: { follower: 'second:9300' } },
+  replicationWal: { query: { after: '37', follower: 'second:9300' } },
+  replicationStatus: {},
+  takeSnapshot: {},
+  takeBackup: {},
+  storageState: {},
+  health: {},
+  ready: {},
+  events: {},
+};
+
+/** The bodies of these examples, by operation. */
+export const bodyExamples: Readonly<Partial<Record<OperationName, unknown>>> = Object.fromEntries(
+  Object.entries(requestExamples).flatMap(([name, parts]) => ('body' in parts ? [[name, parts.body]] : [])),
+);
+
+/** Example bodies of an import, by media type. */
+export const uploadExamples: Readonly<Record<string, string>> = {
+  'application/x-ndjson':
+    '{"predicate": "parent", "args": ["alice", "bob"]}\n{"rule": "ancestor(?x, ?y) :- parent(?x, ?y)."}\n',
+  'text/csv': 'parent,alice,bob\nparent,bob,carol\n',
+  'text/tab-separated-values': 'parent\talice\tbob\nparent\tbob\tcarol\n',
+  'text/x-datalog': 'parent(alice, bob).\nancestor(?x, ?y) :- parent(?x, ?y).\n',
+  'text/turtle': '@prefix family: <http://example.org/family#> .\nfamily:alice family:parent family:bob .\n',
+  'application/n-triples':
+    '<http://example.org/family#alice> <http://example.org/family#parent> <http://example.org/family#bob> .\n',
+};

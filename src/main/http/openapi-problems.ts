@@ -1,8 +1,8 @@
 /**
- * Problems in the description: which an operation can answer with, and how each looks.
+ * Problems in the description: those that an operation can answer with, and an example of each.
  *
- * An operation has its own problems from the table, and those that come with what it is: whether it needs a credential, a
- * body, a database, whether it writes. One status is one response, with an example for each of its codes.
+ * An operation has its own problems from the table, and those that follow from its kind: whether it needs a credential,
+ * a body, a database, whether it writes. Each status is one response, with an example for each of its codes.
  */
 import type { JsonSchema } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -12,10 +12,10 @@ import { isAnsweredAlways } from './admission.ts';
 import { headersOf } from './openapi-headers.ts';
 import { type Components, type Described, refersTo } from './openapi-schemas.ts';
 import { problemOf, problemType } from './problem.ts';
-import { takesKey } from './takes-key.ts';
+import { takesKey } from './idempotency.ts';
 
-/** The codes an operation can answer with, by status: its own and those that come with what it is. */
-export function problemsOf(spec: OperationSpec): ProblemCode[] {
+/** The codes that an operation can answer with, by status: its own and those that follow from its kind. */
+export function problemCodesOf(spec: OperationSpec): ProblemCode[] {
   const codes = new Set<ProblemCode>(['ValidationException', 'Forbidden', 'Internal', ...spec.problems]);
   if (spec.role !== 'public') codes.add('Unauthenticated').add('RateLimited');
   if (!isAnsweredAlways(spec.path)) codes.add('NotReady');
@@ -43,7 +43,7 @@ export function problemResponses(
   );
 }
 
-/** A reference to the response that has one of these codes, all of one status. */
+/** A reference to the response for these codes, all of one status. */
 function problemResponse(codes: readonly ProblemCode[], components: Components): Described {
   const name = codes.join('Or');
   const [first] = codes;
@@ -82,7 +82,7 @@ const ownMembers: Readonly<Partial<Record<ProblemCode, readonly string[]>>> = {
   LlmProviderException: ['provider'],
 };
 
-/** That each of these codes comes with its own members, as a part of a schema; empty where none has any. */
+/** A schema part that requires the members of each code; empty if none has any. */
 function membersOf(codes: readonly ProblemCode[]): JsonSchema {
   if (codes.every((code) => ownMembers[code] === undefined)) return {};
   const anyOf = codes.map((code) => {
@@ -97,7 +97,7 @@ function membersOf(codes: readonly ProblemCode[]): JsonSchema {
   return { anyOf };
 }
 
-/** The schema of every problem, with all the members that one can have. */
+/** The schema of every problem, with all possible members. */
 export function problemSchema(): JsonSchema {
   const text = (description: string): JsonSchema => ({ type: 'string', description });
   return {
@@ -157,7 +157,7 @@ export function problemSchema(): JsonSchema {
   };
 }
 
-/** A problem with this code, as it is sent. */
+/** An example problem with this code. */
 function exampleOf(code: ProblemCode): Problem {
   const [detail, members = {}] = examples[code];
   return problemOf(new EngineError(code, detail, members), '7b1f8e9c-52d0-4c1c-9d5e-3f0a6f1f2c11');

@@ -1,8 +1,11 @@
-/** The description in words: what the API is, what each group is about, and what a schema cannot say of an operation. */
+/**
+ * The texts of the description: what the API is, what each group is about, and what a schema cannot say about an
+ * operation.
+ */
 import type { OperationName } from '../../engine/contract/operations.ts';
 import type { OperationSpec, operationTags } from '../../engine/contract/operation-spec.ts';
 
-/** Read first, above all operations. */
+/** The introduction, above all operations. */
 export const introduction = `Facts and rules are told, questions are asked, and every answer can be proved.
 
 **Conventions.** JSON in and out unless stated; a body needs \`Content-Type: application/json\`. All times are epoch
@@ -25,7 +28,7 @@ address answers another method with 405 and \`Allow\`, OPTIONS with 204, and HEA
 \`/.well-known/agent.json\`), which have protocols of their own, and the files of the workbench (\`/\`) and of the samples
 (\`/samples/index.json\`).`;
 
-/** What each group of operations is about. */
+/** The description of each group of operations. */
 export const tagProse: Readonly<Record<(typeof operationTags)[number], string>> = {
   facts: 'What is so, and what is explicitly not so: stored, retracted and looked up without inference.',
   rules: 'What follows from what. Rules belong to the database and serve all its tenants.',
@@ -44,7 +47,7 @@ export const tagProse: Readonly<Record<(typeof operationTags)[number], string>> 
   service: 'Health, snapshots, the stream of changes, metrics and this description.',
 };
 
-/** What is to be known of the operation beside its schemas, and who may call it. */
+/** What the schemas do not say about the operation, and who may call it. */
 export function proseOf(name: OperationName, spec: OperationSpec): string {
   const { role, dryRun, transaction, changesRules } = spec;
   const parts = [

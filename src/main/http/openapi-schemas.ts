@@ -1,8 +1,8 @@
 /**
- * The JSON Schemas of the description: taken from the contract, with what is recursive moved to the components.
+ * The JSON Schemas of the description: taken from the contract, with recursive ones moved to the components.
  *
- * The generator writes recursive schemas as definitions inside of each schema that uses them. In one document they
- * stand once, under a name of their own, whoever uses them.
+ * The generator writes recursive schemas as definitions inside of each schema that uses them. The document has each of
+ * them once, under its own name.
  */
 import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -10,13 +10,13 @@ import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 /** A part of the document. */
 export type Described = Record<string, unknown>;
 
-/** What operations share; filled while they are described. */
+/** The schemas and responses that operations share; filled while they are described. */
 export interface Components {
   readonly schemas: Record<string, JsonSchema>;
   readonly responses: Record<string, Described>;
 }
 
-/** The JSON Schema of `schema`, the definitions inside of it moved to the shared components. */
+/** The JSON Schema of `schema`, with its definitions moved to the shared components. */
 export function described(
   schema: OperationSpec['output'],
   direction: 'input' | 'output',
@@ -39,22 +39,23 @@ export function described(
   return pointed(rest, names) as JsonSchema;
 }
 
-/** A component's schema by its name, as a reference to it. */
+/** A reference to a component's schema. */
 export function refersTo(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
+/** The text with a capital first letter. */
 export function capital(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** The recursive schemas of the contract: literals of a rule's body, as they are sent and as they come, and any JSON. */
+/** The recursive schemas of the contract: literals of a rule's body, as input and as output, and any JSON. */
 function recursiveName(part: JsonSchema, direction: 'input' | 'output'): string {
   if (!JSON.stringify(part).includes('"aggregate"')) return 'JsonValue';
   return direction === 'input' ? 'Literal' : 'StoredLiteral';
 }
 
-/** The value with its references replaced by those they are mapped to. */
+/** The value with its references replaced according to the map. */
 function pointed(value: unknown, references: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((item) => pointed(item, references));
   if (typeof value !== 'object' || value === null) return value;

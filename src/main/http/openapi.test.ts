@@ -8,7 +8,7 @@ import { type ProblemCode, problems } from '../../engine/contract/problems.ts';
 import { checkInput, checkParams } from '../base/dispatch.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { openApiDocument } from './openapi.ts';
-import { requestExamples, uploadExamples } from './openapi-examples.ts';
+import { requestExamples, uploadExamples } from './openapi-operation.ts';
 import { DescribedApi, type DescribedContent, type OpenApiDocument } from './testing/described-api.ts';
 import { openApiStructure } from './testing/openapi-structure.ts';
 

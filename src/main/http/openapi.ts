@@ -1,9 +1,9 @@
 /**
  * The OpenAPI 3.1 description, generated from the operations table, its schemas and the problem table.
  *
- * Nothing about an operation is written here twice: what validates a request also describes it. Schemas and problems that
- * several operations share stand once under `components`. What is no operation of the table (this description itself, the
- * metrics, the viewer) is added by hand; MCP, the workbench's files and the samples are described elsewhere.
+ * The schemas that validate a request also describe it, so nothing is written twice. Schemas and problems that several
+ * operations share are under `components`. Routes that are not in the table (this description itself, the metrics, the
+ * viewer) are added by hand; MCP, the workbench's files and the samples are described elsewhere.
  */
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import { type OperationSpec, operationTags } from '../../engine/contract/operation-spec.ts';
@@ -23,7 +23,7 @@ export function openApiDocument(version: string): Described {
   }
 }
 
-/** The same in steps, one for each operation, so that others can run meanwhile. */
+/** The same in steps, one for each operation, so that other work can run in between. */
 export function* openApiSteps(version: string): Generator<undefined, Described, undefined> {
   const components: Components = { schemas: { Problem: problemSchema() }, responses: {} };
   const paths: Record<string, Described> = {};
@@ -67,7 +67,7 @@ export function* openApiSteps(version: string): Generator<undefined, Described, 
   };
 }
 
-/** What describes the service itself and is no operation of the table. */
+/** The routes that describe the service itself and are not operations of the table. */
 function serviceDocuments(components: Components): Record<string, Described> {
   const document = (
     id: string,
@@ -134,7 +134,7 @@ const metricsExample = `# HELP service_facts_asserted_total Facts that were newl
 service_facts_asserted_total 2
 `;
 
-/** The entries by name. */
+/** The entries sorted by name. */
 function inOrder(entries: Described): Described {
   return Object.fromEntries(Object.entries(entries).toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }

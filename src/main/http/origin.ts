@@ -1,9 +1,9 @@
 /**
- * Which web pages and host names may reach the service.
+ * Decides which web pages and host names may reach the service.
  *
- * A browser tells the page's Origin: one that is neither the service's own nor allowed is refused, reads and
- * writes alike. A name that was bent to a loopback address (DNS rebinding) shows in Host: a connection that
- * arrives on loopback must carry a loopback name or an allowed one. Programs that send no Origin pass.
+ * A browser sends the page's Origin: one that is neither the service's own nor allowed is refused, for reads and writes
+ * alike. DNS rebinding, a name that resolves to a loopback address, shows in Host: a connection that arrives on
+ * loopback must carry a loopback name or an allowed one. Programs that send no Origin pass.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,18 +11,16 @@ import { TLSSocket } from 'node:tls';
 import { EngineError } from '../../engine/index.ts';
 
 export interface OriginPolicy {
-  /**
-   * The CORS headers of the answer to this request, empty where it comes from no foreign page. Refuses with
-   * Forbidden.
-   */
+  /** The CORS headers of the answer to this request, empty if it comes from no foreign page. Refuses with Forbidden. */
   admit(request: IncomingMessage): Readonly<Record<string, string>>;
 }
 
-/** The headers of an answer to no foreign page: none. */
+/** The headers of an answer to the service's own pages and to programs: none. */
 export const sameOrigin: Readonly<Record<string, string>> = {};
 
 const exposedHeaders = 'X-Request-ID, X-API-Version, Retry-After, ETag';
 
+/** Creates the policy for the allowed origins and hosts. */
 export function createOriginPolicy(
   allowedOrigins: readonly string[],
   allowedHosts: readonly string[],
@@ -30,7 +28,7 @@ export function createOriginPolicy(
   const allowsAll = allowedOrigins.includes('*');
   const origins = new Set(allowedOrigins);
   const hosts = new Set(allowedHosts);
-  // Calls without Origin that came to this address and named this host were admitted: most that follow are such.
+  // The last admitted pair of address and host without an Origin: most calls repeat it.
   let admitted: { readonly host: string | undefined; readonly localAddress: string | undefined } | null =
     null;
   return {
@@ -68,7 +66,10 @@ export function createOriginPolicy(
   };
 }
 
-/** Own is the address that was called, scheme included, and over loopback every loopback name of this port. */
+/**
+ * The service's own origin is the address of the call, scheme included, and over loopback every loopback name of this
+ * port.
+ */
 function isOwn(origin: string, host: string, onLoopback: boolean, socket: Socket): boolean {
   const isSecure = socket instanceof TLSSocket;
   const scheme = isSecure ? 'https://' : 'http://';
@@ -78,7 +79,7 @@ function isOwn(origin: string, host: string, onLoopback: boolean, socket: Socket
   return isLoopbackName(nameOf(authority)) && portOf(authority, isSecure) === socket.localPort;
 }
 
-/** True for 127.0.0.0/8 and ::1, written as IPv6 too. */
+/** Whether the address is in 127.0.0.0/8 or ::1, also written as IPv6. */
 export function isLoopbackAddress(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./i.test(address);
 }

@@ -3,7 +3,7 @@ import type { CreatedKey, KeyRole } from '../../engine/contract/authentication.t
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import { bodyExamples } from './openapi-examples.ts';
+import { bodyExamples } from './openapi-operation.ts';
 
 /**
  * Every endpoint by every role and restriction: what must come of it is worked out from the operations table. Each

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FactOutcome } from '../../engine/contract/facts.ts';
 import type { RuleOutcome, StoredRule } from '../../engine/contract/rules.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import { parseIfMatch } from './if-match.ts';
+import { parseIfMatch } from './caller.ts';
 
 /** ETag, If-Match and ifGeneration: contract sections 3 and 9. */
 let service: ServiceUnderTest;

@@ -1,8 +1,8 @@
 /**
- * Errors on the wire: `application/problem+json`, one code of the problem table each.
+ * Errors on the wire: `application/problem+json`, each with one code of the problem table.
  *
- * Whatever was thrown ends here. An EngineError says what it says; an error of the HTTP framework becomes the
- * code of its status; anything else is a bug: the client learns the request id, the log gets the stack.
+ * Every thrown error ends here. An EngineError is sent as it is; an error of the HTTP framework becomes the code of its
+ * status; anything else is a bug: the client gets the request id, the log gets the stack.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems } from '../../engine/contract/problems.ts';
@@ -26,12 +26,12 @@ export function problemOf(error: EngineError, requestId: string): Problem {
   };
 }
 
-/** The same as it is sent. As bytes: the media type has no charset, and to text the framework would add one. */
+/** The body as sent. Bytes, because the media type has no charset and the framework would add one to text. */
 export function problemBytes(error: EngineError, requestId: string): Buffer {
   return Buffer.from(JSON.stringify(problemOf(error, requestId)));
 }
 
-/** Answers with the problem that `error` is; headers of the answer that were set before stay. */
+/** Answers with the problem of `error`; headers set before stay. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = told(error, request);
   if (known.code === 'Unauthenticated') reply.header('www-authenticate', 'Bearer');
@@ -40,7 +40,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   return reply.code(known.status).type(problemType).send(problemBytes(known, request.id));
 }
 
-/** What the client is told of an error; a bug is logged. */
+/** The error as the client sees it; logs a bug. */
 export function told(error: unknown, request: FastifyRequest): EngineError {
   const known = asEngineError(error);
   if (known.code === 'Internal') request.log.error({ err: error }, 'a bug: the request failed inside');
@@ -62,7 +62,7 @@ function asEngineError(error: unknown): EngineError {
 
 const internalDetail = 'something went wrong inside; the log has more under the request id';
 
-/** A refusal of the framework itself, such as a Content-Length that does not fit the body. */
+/** A refusal of the framework itself, such as a Content-Length that does not match the body. */
 function isFrameworkError(error: unknown): error is FastifyError & { statusCode: number } {
   if (!(error instanceof Error)) return false;
   const { statusCode, code } = error as FastifyError;

@@ -1,9 +1,8 @@
 import { EngineError } from '../../engine/index.ts';
 
 /**
- * The query string of a request target, decoded. Refuses with ValidationException a broken escape and a
- * parameter that is given twice: of two values neither is the one that was meant. Those of `lists` may be repeated;
- * their values are put together with commas.
+ * Decodes the query string of a request target. Refuses with ValidationException a malformed escape and a repeated
+ * parameter, since neither value can be trusted. Those in `lists` may be repeated; their values are joined with commas.
  */
 export function parseQuery(target: string, lists: readonly string[] = []): Readonly<Record<string, string>> {
   const start = target.indexOf('?');

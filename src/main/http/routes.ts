@@ -1,9 +1,9 @@
 /**
  * The routes of the operations table: one loop, and the order in which a request can be refused.
  *
- * Before the body: 401, 429, 403, 415. Then the body is read (413), headers and names are checked (400), the
- * database is looked up (404), the body is parsed and validated (400), and the handler decides the rest. A write that
- * comes again with its idempotency key is answered after the headers, whatever has become of the database since.
+ * Before the body: 401, 429, 403, 415. Then the body is read (413), headers and names are checked (400), the database
+ * is looked up (404), the body is parsed and validated (400), and the handler decides the rest. A repeated write with
+ * its idempotency key is answered after the headers, whatever has happened to the database since.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
@@ -26,46 +26,47 @@ import { standingPairs } from './admission.ts';
 import { ClientGone, hasBody, mediaTypeOf, parseJsonBody, readBody, requireJson } from './body.ts';
 import {
   callerFor,
-  checkedPlace,
+  checkedSpace,
   databaseNotFound,
-  type NamedPlace,
-  namedPlace,
+  type NamedSpace,
+  namedSpace,
   namedTransaction,
   peerOf,
-  type Place,
+  type TargetSpace,
   requireCovered,
 } from './caller.ts';
+import { parseIfMatch } from './caller.ts';
 import { streamEvents } from './events.ts';
-import type { Guard } from './guard.ts';
+import type { RequestGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
-import { idempotencyOf, KeptAnswers, keyOf } from './idempotency.ts';
-import { parseIfMatch } from './if-match.ts';
+import { idempotencyOf, IdempotencyCache, idempotencyKeyOf } from './idempotency.ts';
+import { takesKey } from './idempotency.ts';
 import { isLarge, jsonBytes, jsonType, sendJson, writeJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
-import { takesKey } from './takes-key.ts';
 import { sendFile, sendLines, uploadOf } from './transfer.ts';
 import { sendAgain, uploadOnce } from './upload-once.ts';
 
 const textType = 'text/plain; charset=utf-8';
 
-/** What answers to writes with an idempotency key may take. */
-const mostBytesOfAnswers = 64 * 1024 * 1024;
+/** Maximum size of the cached answers to writes with an idempotency key. */
+const maxBytesOfAnswers = 64 * 1024 * 1024;
 
+/** Adds the routes of all operations. */
 export function addOperationRoutes(
   app: FastifyInstance,
   host: HttpHost,
-  guard: Guard,
+  guard: RequestGuard,
   activity: Activity,
 ): void {
-  const answers = new KeptAnswers(() => performance.now(), mostBytesOfAnswers);
+  const answers = new IdempotencyCache(() => performance.now(), maxBytesOfAnswers);
   for (const [key, spec] of Object.entries<OperationSpec>(operations)) {
     const name = key as OperationName;
     for (const path of [spec.path, ...(spec.aliases ?? [])])
       app.route({
         method: spec.method,
         url: path,
-        // Answered from here on: the framework's way to a handler leads through parsers of bodies, which are read and
-        // parsed below, and costs as much as answering does.
+        // Answers from this hook: the framework's way to a handler leads through body parsers, which this module
+        // replaces, and costs as much as answering does.
         onRequest: (request, reply) => {
           request.route = path;
           guardOperation(host, guard, spec, request);
@@ -84,8 +85,8 @@ function neverReached(): never {
 }
 
 /**
- * Leaves bodies unread until a handler wants them: the framework would read them before headers and names are
- * checked, and close the connection of a body that is too large.
+ * Leaves bodies unread until a handler reads them: the framework would read them before headers and names are checked,
+ * and close the connection if a body is too large.
  */
 export function leaveBodiesUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -94,7 +95,12 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
   });
 }
 
-function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, request: FastifyRequest): void {
+function guardOperation(
+  host: HttpHost,
+  guard: RequestGuard,
+  spec: OperationSpec,
+  request: FastifyRequest,
+): void {
   if (spec.role === 'public') {
     request.identity = nobody;
     if (spec.guessable === true) host.admitTry(peerOf(request) ?? '');
@@ -112,9 +118,9 @@ function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, reque
   }
 }
 
-/** The database and tenant that the credential must cover, by headers or path; null where the operation has none. */
-function namedBy(spec: OperationSpec, request: FastifyRequest): NamedPlace | null {
-  const { database, tenant } = namedPlace(request);
+/** The database and tenant that the credential must cover, from headers or path; null if the operation has none. */
+function namedBy(spec: OperationSpec, request: FastifyRequest): NamedSpace | null {
+  const { database, tenant } = namedSpace(request);
   if (spec.pathNames === undefined)
     return spec.database ? { database, tenant: spec.tenant ? tenant : null } : null;
   const { name, id } = request.params as { readonly name?: string; readonly id?: string };
@@ -124,7 +130,7 @@ function namedBy(spec: OperationSpec, request: FastifyRequest): NamedPlace | nul
 async function answerOperation(
   host: HttpHost,
   activity: Activity,
-  answers: KeptAnswers,
+  answers: IdempotencyCache,
   name: OperationName,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -145,7 +151,7 @@ async function answerOperation(
     return;
   }
   const task = activity.startCall();
-  // The call lasts until its answer is out: a large one is written after the handler has returned it.
+  // The call lasts until its answer is sent: a large one is written after the handler has returned it.
   reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) task.cancel();
     task.done();
@@ -172,7 +178,7 @@ async function answerOperation(
   }
 }
 
-/** Answers with what the operation gave. */
+/** Sends the output of the operation. */
 function sendOutput(
   name: OperationName,
   output: unknown,
@@ -182,17 +188,17 @@ function sendOutput(
   const spec: OperationSpec = operations[name];
   reply.code(statusOf(name, output));
   const etag = etagIn(spec, output);
-  // A reply is not returned: a promise of one listens to its end.
+  // The reply is not returned: awaiting it would listen to its end.
   if (spec.answer === 'text') void reply.type(textType).send(output);
   else if (etag !== null) void sendJson(reply.header('etag', etag), output);
   else if (request.method === 'HEAD' || isLarge(output)) void sendJson(reply, output);
   else writeJson(reply, output, standingPairs(request));
 }
 
-/** Answers with lines what is read as it comes. */
+/** Answers a streamed body with lines. */
 async function answerUpload(
   host: HttpHost,
-  answers: KeptAnswers,
+  answers: IdempotencyCache,
   name: OperationName,
   caller: Caller,
   inputOf: (isRemembered?: boolean) => Promise<CheckedInput>,
@@ -202,7 +208,7 @@ async function answerUpload(
 ): Promise<FastifyReply> {
   const spec: OperationSpec = operations[name];
   const upload = uploadOf(request, mediaTypeOf(request.raw, spec.takes ?? []), task.toSignal());
-  const key = keyOf(request.headers);
+  const key = idempotencyKeyOf(request.headers);
   const keptImport = host.keptImport.bind(host);
   const once = key === null ? null : uploadOnce(answers, keptImport, caller, key, request, upload);
   const insteadOf = (error: unknown): unknown => (task.aborted ? afterAbort(task, error) : error);
@@ -218,12 +224,12 @@ async function answerUpload(
   }
 }
 
-/** What a request asks for, checked as far as its headers and its path go. */
+/** A request, checked as far as its headers and its path. */
 interface Call {
   /** null: there is none, or it is a stream. */
   readonly bytes: Buffer | null;
   readonly params: unknown;
-  readonly place: Place;
+  readonly place: TargetSpace;
   readonly conditions: Conditions;
 }
 
@@ -237,7 +243,7 @@ async function callOf(host: HttpHost, name: OperationName, request: FastifyReque
   return { bytes, params, place, conditions: conditions instanceof Promise ? await conditions : conditions };
 }
 
-/** Checks the rest. What is remembered may be about a database that has gone. */
+/** Checks the rest. A remembered answer may be about a database that no longer exists. */
 async function inputOfCall(
   host: HttpHost,
   name: OperationName,
@@ -262,8 +268,8 @@ async function inputOfCall(
 }
 
 /**
- * What is thrown in place of a refusal that met a write before its handler: where the write was to be part of a
- * transaction of the caller, that is rolled back.
+ * Wraps the refusal of a write before its handler: if the write belongs to a transaction of the caller, that is rolled
+ * back.
  */
 function takingTransaction(
   host: HttpHost,
@@ -272,7 +278,7 @@ function takingTransaction(
   error: unknown,
 ): unknown {
   const transaction = namedTransaction(request);
-  const { database, tenant } = namedPlace(request);
+  const { database, tenant } = namedSpace(request);
   if (spec.transaction !== 'write' || transaction === null || tenant === null) return error;
   if (!(error instanceof EngineError) || !rollsBack(error)) return error;
   const place = { database: database ?? 'default', tenant };
@@ -280,10 +286,10 @@ function takingTransaction(
   return host.abandon(caller) ? asRolledBack(error) : error;
 }
 
-/** As the first request with the caller's idempotency key was answered; else by the operation. */
+/** Repeats the answer to the first request with the caller's idempotency key; else runs the operation. */
 async function answerOnce(
   host: HttpHost,
-  answers: KeptAnswers,
+  answers: IdempotencyCache,
   name: OperationName,
   caller: Caller,
   inputOf: (isRemembered: boolean) => Promise<CheckedInput>,
@@ -296,7 +302,7 @@ async function answerOnce(
     present(caller.idempotency, 'a key'),
     async () => {
       isRemembered = host.remembers(caller);
-      // What the write was made to may be gone since.
+      // The target of the write may be gone since.
       const output = await host.dispatcher.run(name, caller, await inputOf(isRemembered));
       const status = statusOf(name, output);
       return { status, type: jsonType, etag: etagIn(spec, output), body: await jsonBytes(output) };
@@ -312,18 +318,18 @@ type Conditions = Pick<Caller, 'idempotency' | 'ifMatch'>;
 
 const unconditional: Conditions = { idempotency: null };
 
-/** What the headers make a write depend on. */
+/** The conditions in the headers of a write. */
 function conditionsOf(
   spec: OperationSpec,
   request: FastifyRequest,
-  place: Place,
+  place: TargetSpace,
   body: Buffer | null,
 ): Conditions | Promise<Conditions> {
   const { 'if-match': ifMatch } = request.headers;
   const { method, headers } = request;
-  // The digest of a body that is streamed is known when it was read.
+  // The digest of a streamed body is known only when it has been read.
   const isStreamed = spec.takes !== undefined;
-  if (takesKey(spec) && isStreamed) keyOf(headers);
+  if (takesKey(spec) && isStreamed) idempotencyKeyOf(headers);
   if (headers['idempotency-key'] === undefined || !takesKey(spec) || isStreamed)
     return spec.ifMatch === true && ifMatch !== undefined
       ? { idempotency: null, ifMatch: parseIfMatch(ifMatch) }
@@ -341,16 +347,16 @@ function statusOf(name: OperationName, output: unknown): number {
   return spec.status ?? 200;
 }
 
-/** The entity tag of what the answer is about; null where it has none, as of what is only pending. */
+/** The entity tag of what the answer is about; null if it has none, such as a pending write. */
 function etagIn(spec: OperationSpec, output: unknown): string | null {
   const etag = spec.etag === true ? (output as { etag?: unknown }).etag : undefined;
   return typeof etag === 'string' ? etag : null;
 }
 
-/** Database and tenant by the headers, as far as the operation looks at them. */
-function placeOf(spec: OperationSpec, request: FastifyRequest): Place {
-  const named = namedPlace(request);
-  const place = checkedPlace(
+/** Database and tenant from the headers, as far as the operation uses them. */
+function placeOf(spec: OperationSpec, request: FastifyRequest): TargetSpace {
+  const named = namedSpace(request);
+  const place = checkedSpace(
     { database: spec.database ? named.database : null, tenant: spec.tenant ? named.tenant : null },
     spec.tenant,
   );
@@ -361,20 +367,20 @@ function placeOf(spec: OperationSpec, request: FastifyRequest): Place {
   return place;
 }
 
-/** Refuses with DatabaseNotFound where the database is not there that the headers or the path name. */
-function requireDatabase(host: HttpHost, spec: OperationSpec, place: Place, params: unknown): void {
+/** Refuses with DatabaseNotFound if the database of the headers or the path does not exist. */
+function requireDatabase(host: HttpHost, spec: OperationSpec, place: TargetSpace, params: unknown): void {
   if (!spec.database && spec.pathNames === undefined) return;
   const name = spec.pathNames === undefined ? place.database : (params as { name: string }).name;
   if (!host.hasDatabase(name)) throw databaseNotFound(name);
 }
 
-/** The body, whole; null where the method takes none. */
+/** The whole body; null if the method takes none. */
 function bytesOf(host: HttpHost, request: FastifyRequest): Promise<Buffer> | null {
   const takesNone = request.method === 'GET' || request.method === 'HEAD';
   return takesNone ? null : readBody(request.raw, host.settings.maxRequestBodyBytes);
 }
 
-/** The body, whole, of an operation that takes one so; null where it takes none, or a stream. */
+/** The whole body of an operation that takes one; null if it takes none, or a stream. */
 function bytesFor(
   host: HttpHost,
   spec: OperationSpec,
@@ -388,8 +394,8 @@ function bytesFor(
 }
 
 /**
- * The body of a call that the role allows as a dry run alone. Refuses with Forbidden where it is none, or cannot be
- * read, before anything else is said about it.
+ * The body of a call that the role allows only as a dry run. Refuses with Forbidden if it is not one, or cannot be
+ * read, before reporting anything else about it.
  */
 async function bytesToTry(
   host: HttpHost,
@@ -412,7 +418,7 @@ function notToTry(spec: OperationSpec, request: FastifyRequest): EngineError {
   return insufficientRole(present(request.identity, 'the credential was looked at'), spec);
 }
 
-/** The value of the body; a promise where it is long. */
+/** The value of the body; a promise if it is long. */
 function bodyOf(request: FastifyRequest, bytes: Buffer | null): unknown {
   if (bytes !== null) return parseJsonBody(bytes);
   if (hasBody(request.raw))
@@ -420,7 +426,7 @@ function bodyOf(request: FastifyRequest, bytes: Buffer | null): unknown {
   return undefined;
 }
 
-/** What is thrown in place of the error that an aborted call ended with. */
+/** Replaces the error with which an aborted call ended. */
 function afterAbort(task: Task, error: unknown): unknown {
   if (error instanceof EngineError) return error;
   return task.isCutOff

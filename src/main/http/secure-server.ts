@@ -1,9 +1,9 @@
 /**
- * HTTPS in front of the application: a server of its own that hands its requests to the same routes.
+ * HTTPS for the application: its own server, which passes requests to the same routes.
  *
- * It takes over the limits of the plain server, so that what holds on one port holds on the other. A connection that
- * never comes to speak TLS (a plain request, a scan, a client that refuses the certificate) is closed, and is nothing
- * that an operator need be told. A new certificate is for new connections; those that are open go on.
+ * It has the limits of the plain server, so that both ports behave alike. A connection that never completes a TLS
+ * handshake (a plain request, a scan, a client that rejects the certificate) is closed without a warning to the
+ * operator. A new certificate applies to new connections; open ones go on.
  */
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { once } from 'node:events';
@@ -12,10 +12,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { serverOptions } from './connections.ts';
 
-/** So long a client may take to agree on TLS. */
+/** Milliseconds for the TLS handshake. */
 const handshakeTimeoutMs = 10_000;
 
-/** All of TLS 1.3, and of TLS 1.2 what has forward secrecy and authenticated encryption; nothing older. */
+/**
+ * All of TLS 1.3, and the cipher suites of TLS 1.2 with forward secrecy and authenticated encryption; nothing older.
+ */
 const protocol = {
   minVersion: 'TLSv1.2',
   ciphers: [
@@ -38,17 +40,17 @@ export interface CertificateSecrets {
 }
 
 export interface SecureServer {
-  /** Rejects with the system's error where the port cannot be had. */
+  /** Rejects with the system's error if the port cannot be opened. */
   listen(host: string, port: number): Promise<AddressInfo>;
-  /** For the connections that come from now on. */
+  /** Applies to new connections. */
   replaceCertificate(secrets: CertificateSecrets): void;
-  /** Takes no more connections and ends the idle ones; resolves when the last one has ended. */
+  /** Accepts no more connections and ends the idle ones; resolves when the last one has ended. */
   close(): Promise<void>;
-  /** Cuts all connections, those too that have not yet come to speak TLS. */
+  /** Cuts all connections, including those before the end of their handshake. */
   cut(): void;
 }
 
-/** `prepare` gets the server before it listens, as it gets the plain one. */
+/** `prepare` gets the server before it listens, as for the plain one. */
 export function createSecureServer(
   secrets: CertificateSecrets,
   app: FastifyInstance,
@@ -77,7 +79,7 @@ export function createSecureServer(
     replaceCertificate: (next) => server.setSecureContext({ ...protocol, ...next }),
     close: () =>
       new Promise((resolve) => {
-        // The one error is that it does not listen, as where its port was taken.
+        // The only possible error is that it does not listen, for example because its port was taken.
         server.close(() => resolve());
       }),
     cut() {
@@ -86,7 +88,7 @@ export function createSecureServer(
   };
 }
 
-/** Stands before Node's own listener, which would have the failure answered in HTTP. */
+/** Runs before Node's own listener, which would answer the failure in HTTP. */
 function dropFailedHandshakes(server: Server, log: FastifyBaseLogger): void {
   server.prependListener('tlsClientError', (error: Error & { code?: string }, socket: TLSSocket) => {
     log.debug({ code: error.code ?? 'unknown' }, 'a connection did not come to speak TLS');

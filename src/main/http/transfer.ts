@@ -1,9 +1,9 @@
 /**
- * Bodies and answers of any length: what an import sends and is answered, and what an export gives.
+ * Bodies and answers of any length: what an import receives and answers, and what an export sends.
  *
- * Neither side runs ahead of the other: a body is read when the one before has been worked off, an answer is made when the
- * connection takes it. A refusal before the first byte is a problem; after it, lines end with one that says so, and a
- * file is broken off, so that nobody takes a part for the whole.
+ * Neither side runs ahead of the other: a chunk is read when the previous one has been processed, and an answer is
+ * produced when the connection accepts it. A refusal before the first byte is a problem; after it, lines end with one
+ * that says so, and a file breaks off, so that no client takes a part for the whole.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
@@ -20,7 +20,7 @@ import { problemOf, told } from './problem.ts';
 
 export const linesType = 'application/x-ndjson; charset=utf-8';
 
-/** A body as it comes. `signal` ends the waiting for more. */
+/** A body as a stream. `signal` ends the wait for more. */
 export function uploadOf(request: FastifyRequest, type: string, signal: AbortSignal): Upload {
   return { type, chunks: chunksOf(request.raw, signal), once: null };
 }
@@ -57,7 +57,7 @@ async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGe
   }
 }
 
-/** Answers with the lines. `insteadOf` gives what is thrown in place of an error. */
+/** Answers with the lines. `insteadOf` replaces an error. */
 export async function sendLines(
   lines: AsyncIterable<unknown>,
   task: Task,
@@ -75,7 +75,7 @@ export async function sendLines(
     while (next.done !== true) {
       const line = next;
       next = await iterator.next();
-      // Who sends first and reads later would wait for a body to be read that waits for them.
+      // Waiting here would deadlock with a client that sends its whole body before it reads.
       if (next.done === true || !raw.writableNeedDrain) raw.write(`${JSON.stringify(line.value)}\n`);
     }
   } catch (error) {
@@ -91,7 +91,7 @@ export async function sendLines(
   return reply;
 }
 
-/** Answers with what the operation makes, as it is made, and says at the end what a file left out. */
+/** Sends what the operation produces while it is produced, and reports at the end what a file left out. */
 export async function sendFile(
   host: HttpHost,
   name: Streaming<'file'>,
@@ -111,7 +111,7 @@ export async function sendFile(
   };
   if (request.method === 'HEAD') return reply.headers(headers).send();
   const { raw } = reply;
-  // Only a body in chunks has a trailer, and HTTP/1.0 knows none; what is no file leaves nothing out.
+  // Only a chunked body has trailers, HTTP/1.0 has none, and an answer that is not a file leaves nothing out.
   const hasTrailer =
     request.raw.httpVersion !== '1.0' && download.bytes === null && download.fileName !== null;
   const trailer = hasTrailer ? { trailer: 'X-Omitted' } : {};

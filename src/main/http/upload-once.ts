@@ -1,33 +1,33 @@
 /**
- * An upload with an `Idempotency-Key`: what it says is known only when all of it was read.
+ * An upload with an `Idempotency-Key`: its digest is known only when all of it has been read.
  *
- * The first request is digested while it is worked off, and its last line is kept with the digest. A request with the
- * same key is read to its end without being worked off, and then answered with that line, or refused where it is another
- * one. What broke off keeps nothing: repeated, it runs again. Beside the answers in memory the engine keeps those of
- * imports that were written, over restarts too.
+ * The first request is digested while it is processed, and its last line is cached with the digest. A repeated request
+ * is read to its end without processing, and then answered with that line, or refused if it differs. A request that
+ * broke off caches nothing: repeated, it runs again. Besides the answers in memory the engine remembers those of
+ * imports that were written, across restarts.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Hash } from 'node:crypto';
 import { type Caller, type StoredImport, keyReused, present } from '../../engine/index.ts';
 import type { Upload } from '../base/streams.ts';
-import type { Place } from './caller.ts';
-import { type Answer, digestOf, fingerprintOf, type KeptAnswers } from './idempotency.ts';
+import type { TargetSpace } from './caller.ts';
+import { type HttpAnswer, digestOf, fingerprintOf, type IdempotencyCache } from './idempotency.ts';
 import { linesType } from './transfer.ts';
 
 export interface UploadOnce {
-  /** As the first request with the key was answered, when this one was read; null: this is the first. */
-  readonly repeated: (() => Promise<Answer>) | null;
-  /** The upload, to be worked off. */
+  /** The answer to the first request with the key, once this one has been read; null: this is the first. */
+  readonly repeated: (() => Promise<HttpAnswer>) | null;
+  /** The upload to process. */
   readonly upload: Upload;
-  /** The lines of its answer, the last of which is kept. */
+  /** Passes the lines of the answer on, and caches the last one. */
   kept(lines: AsyncIterable<unknown>): AsyncIterable<unknown>;
-  /** To be called when the request has ended, however: until then others with the key are refused. */
+  /** Call it when the request has ended, in any way: until then others with the key are refused. */
   end(): void;
 }
 
-/** Notes that a request with the key is running. Refuses with Conflict where the first one still is. */
+/** Notes that a request with the key is running. Refuses with Conflict while the first one still is. */
 export function uploadOnce(
-  answers: KeptAnswers,
+  answers: IdempotencyCache,
   keptImport: (caller: Caller, key: string) => StoredImport | null,
   caller: Caller,
   key: string,
@@ -36,14 +36,14 @@ export function uploadOnce(
 ): UploadOnce {
   const { method, headers } = request;
   const url = request.raw.url ?? '';
-  const place: Place = { database: caller.database, tenant: caller.tenant };
+  const place: TargetSpace = { database: caller.database, tenant: caller.tenant };
   const digest = digestOf({ method, url, headers }, place).update(`${upload.type}\n`);
   const chunks = digested(upload.chunks, digest);
   let fingerprint: string | null = null;
   const once = () => ({ key, fingerprint: (fingerprint ??= fingerprintOf(digest)) });
   const first = answers.of(caller, key) ?? answerOf(keptImport(caller, key));
   const end = first === null ? answers.running(caller, key) : (): void => {};
-  const repeated = async (): Promise<Answer> => {
+  const repeated = async (): Promise<HttpAnswer> => {
     for await (const _chunk of chunks);
     if (first?.fingerprint !== once().fingerprint) throw keyReused();
     return present(first.answer, 'an import is kept with its answer');
@@ -70,13 +70,13 @@ async function* digested(chunks: AsyncIterable<Uint8Array>, digest: Hash): Async
   }
 }
 
-function answerOf(kept: StoredImport | null): { fingerprint: string; answer: Answer | null } | null {
+function answerOf(kept: StoredImport | null): { fingerprint: string; answer: HttpAnswer | null } | null {
   if (kept === null) return null;
   const { fingerprint, answer } = kept;
   return { fingerprint, answer: answer === null ? null : lineAnswer(answer) };
 }
 
-function lineAnswer(line: string): Answer {
+function lineAnswer(line: string): HttpAnswer {
   return { status: 200, type: linesType, etag: null, body: Buffer.from(`${line}\n`) };
 }
 
@@ -84,7 +84,7 @@ function isLast(line: unknown): boolean {
   return typeof line === 'object' && line !== null && 'done' in line;
 }
 
-/** Answers with what was kept. */
-export function sendAgain(reply: FastifyReply, { status, type, body }: Answer): FastifyReply {
+/** Sends the cached answer. */
+export function sendAgain(reply: FastifyReply, { status, type, body }: HttpAnswer): FastifyReply {
   return reply.code(status).type(type).header('idempotent-replayed', 'true').send(body);
 }

@@ -6,7 +6,7 @@ import type { TurnsContext } from '../../engine/contract/extraction.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { found, proposal, startLanguageUnderTest } from './testing/language-under-test.ts';
-import { goalsOf } from './turns.ts';
+import { goalsOfTurns } from './turns.ts';
 
 async function withoutProvider(): Promise<ServiceUnderTest> {
   const service = await startServiceUnderTest();
@@ -237,7 +237,7 @@ describe('a question among turns', () => {
       'why?',
       'f((?x)',
     ];
-    expect(goalsOf(turns)).toEqual([
+    expect(goalsOfTurns(turns)).toEqual([
       { predicate: 'p', args: ['?x'], negated: false },
       { predicate: 'p', args: ['a'], negated: false },
       { predicate: 'q', args: ['a', '?y'], negated: false },
@@ -247,7 +247,7 @@ describe('a question among turns', () => {
 
   it('counts once, and of many the last 20', () => {
     const turns = Array.from({ length: 50 }, (_, at) => `p(${at % 40}, ?x)?`);
-    expect(goalsOf(turns).map(({ args }) => args[0])).toEqual(
+    expect(goalsOfTurns(turns).map(({ args }) => args[0])).toEqual(
       Array.from({ length: 20 }, (_, at) => String((at + 30) % 40)),
     );
   });

@@ -1,17 +1,25 @@
 /**
- * The language model that the configuration names, with its tries, pauses and limits.
+ * The configured language model, with its retries, pauses and limits.
  *
- * One question is at most three calls, all within LLM_TIMEOUT_MS: what may pass (a rate limit, a failing provider, a
- * broken connection) is tried again after a pause that doubles and is spread by chance, or that the provider asked for;
- * a bad answer is shown to the model once, with what is wrong with it, to be mended, and after that asked for afresh.
- * What trying again cannot help is refused at once. Whatever else goes wrong, the caller gets LlmProviderException.
+ * One question takes at most three calls, all within LLM_TIMEOUT_MS. A transient failure (a rate limit, a failing
+ * provider, a broken connection) is retried after a pause that doubles, with jitter, or after the pause that the
+ * provider asks for. A bad answer is shown to the model once, with what is wrong with it, and after that asked for
+ * afresh. A failure that a retry cannot resolve is refused at once. The caller gets every other failure as
+ * LlmProviderException.
  */
-import type { z } from 'zod';
-import { EngineError } from '../../engine/index.ts';
+import { z } from 'zod';
 import type { ProviderName } from '../../engine/contract/extraction.ts';
+import { readAs } from '../../engine/contract/validation.ts';
+import { EngineError } from '../../engine/index.ts';
+import { isWithinJsonLimits, maxJsonValues } from './json-limits.ts';
 import type { LanguageModel, ModelRequest } from './language-model.ts';
-import { firstModelOf } from './offered-models.ts';
-import { type CallResult, callProvider, type Question, type Repair, type Tokens } from './provider-call.ts';
+import {
+  callProvider,
+  type CallResult,
+  type ModelQuestion,
+  type Repair,
+  type Tokens,
+} from './provider-call.ts';
 import type { ProviderFailure } from './provider-failure.ts';
 import { providerSchema } from './provider-schema.ts';
 import {
@@ -20,36 +28,36 @@ import {
   type Provider,
   type ProviderClient,
 } from './providers.ts';
-import { readAnswer } from './read-answer.ts';
+import { sendOnce } from './send-once.ts';
 
-/** One finished call, for metrics and the log. Carries nothing of what was asked or answered. */
+/** One finished call, for metrics and the log. Contains nothing of the question or the answer. */
 export interface ProviderCall {
   readonly provider: ProviderName;
   readonly model: string;
   readonly name: ModelRequest<z.ZodType>['name'];
   readonly requestId: string;
-  /** `accepted`, `ended` by its signal or the time limit, or in a word or two what failed. */
+  /** `accepted`, `ended` by its signal or the time limit, or the failure in a word or two. */
   readonly outcome: string;
   readonly elapsedMs: number;
   readonly tokens: Tokens;
 }
 
-export interface ModelEffects {
+interface ModelEffects {
   onCall(call: ProviderCall): void;
   /** Epoch milliseconds. */
   now(): number;
-  /** Resolves after `ms`, or at once when the signal ends it. */
+  /** Resolves after `ms`, or at once when the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>;
   /** From 0 inclusive to 1 exclusive. */
   random(): number;
 }
 
-/** A model without LLM_MODEL, at a local address that has not yet been asked which it offers. */
+/** A model without LLM_MODEL, at a local address whose models are not known yet. */
 const unnamedModel = 'default';
 const maxCalls = 3;
 const firstPauseMs = 500;
 
-/** null where no provider is configured. */
+/** Creates the configured model; null if no provider is configured. */
 export function createLanguageModel(settings: LanguageSettings, effects: ModelEffects): LanguageModel | null {
   const provider = configuredProvider(settings);
   return provider === null ? null : new ConfiguredModel(provider, settings, effects);
@@ -79,7 +87,7 @@ class ConfiguredModel implements LanguageModel {
   }
 
   async complete<Schema extends z.ZodType>(request: ModelRequest<Schema>): Promise<z.output<Schema>> {
-    // Loading the library is no time of the provider's.
+    // Loading the library does not count as the provider's time.
     this.#client ??= await this.#provider.load();
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(), this.#timeoutMs);
@@ -129,12 +137,12 @@ class ConfiguredModel implements LanguageModel {
 
   async #try<Schema extends z.ZodType>(
     { name, requestId, ...request }: ModelRequest<Schema>,
-    schema: Question['schema'],
+    schema: ModelQuestion['schema'],
     { repair, temperature, client, signal }: Way & { client: ProviderClient; signal: AbortSignal },
   ): Promise<Tried<z.output<Schema>>> {
     const model = this.#model;
     const { instructions, input } = request;
-    const question: Question = { name, instructions, input, schema, model, repair, temperature };
+    const question: ModelQuestion = { name, instructions, input, schema, model, repair, temperature };
     const startedAt = performance.now();
     const result = await callProvider(this.#provider, client, question, { signal, now: this.#effects.now });
     const elapsedMs = performance.now() - startedAt;
@@ -148,7 +156,7 @@ class ConfiguredModel implements LanguageModel {
       outcome: tried.kind === 'failure' ? tried.failure.outcome : tried.kind,
       tokens: result.kind === 'ended' ? noTokens : result.tokens,
     });
-    // Only now is it known that the temperature was what it did not take.
+    // Only now is it clear that the provider had refused the temperature.
     if (result.kind === 'text') this.#temperature = temperature;
     return tried;
   }
@@ -165,7 +173,7 @@ class ConfiguredModel implements LanguageModel {
         };
   }
 
-  /** Waits before a call that may go better later; refuses where there is no time left for it. */
+  /** Waits before a retry; refuses if there is no time left for it. */
   async #pause(
     { retryAfterMs, detail }: ProviderFailure,
     { calls, endsAt, signal }: { calls: number; endsAt: number; signal: AbortSignal },
@@ -180,7 +188,7 @@ class ConfiguredModel implements LanguageModel {
     await this.#effects.pause(Math.max(usual, retryAfterMs ?? 0), signal);
   }
 
-  /** Whether the address offers a model that has not just been refused; it is used from now on. */
+  /** Whether the address offers a model other than the refused one; if so, uses it from now on. */
   async #takeOfferedModel(signal: AbortSignal): Promise<boolean> {
     const offered = await firstModelOf(this.#provider.address, signal);
     if (offered === null || offered === this.#model) return signal.aborted;
@@ -202,7 +210,7 @@ class ConfiguredModel implements LanguageModel {
 }
 
 /** How one call differs from the others of its question. */
-type Way = Pick<Question, 'repair' | 'temperature'>;
+type Way = Pick<ModelQuestion, 'repair' | 'temperature'>;
 
 type Tried<Value> =
   | { readonly kind: 'accepted'; readonly value: Value }
@@ -210,3 +218,113 @@ type Tried<Value> =
   | { readonly kind: 'ended' };
 
 const noTokens: Tokens = { input: 0, output: 0 };
+
+const listSchema = z.object({ data: z.array(z.object({ id: z.string().regex(/^[\x21-\x7e]{1,256}$/) })) });
+
+/**
+ * The first model in the list of an OpenAI-compatible address that is not for embeddings; null if there is none, or no
+ * answer.
+ */
+async function firstModelOf(address: string, signal: AbortSignal): Promise<string | null> {
+  const sent = await sendOnce(`${address}/models`, { method: 'GET', headers: {}, body: null, signal });
+  if (sent.kind !== 'answered' || sent.status !== 200) return null;
+  const list = readAs(listSchema, jsonOf(sent.body.toString()));
+  return list.data?.data.find(({ id }) => !/embed/i.test(id))?.id ?? null;
+}
+
+function jsonOf(text: string): unknown {
+  if (!isWithinJsonLimits(text)) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The schema too rejects anything but a list of models.
+    return null;
+  }
+}
+
+/** The outcome of parsing an answer of a model. */
+
+type ReadAnswer<Value> =
+  | { readonly isAccepted: true; readonly value: Value }
+  | { readonly isAccepted: false; readonly complaint: string };
+
+/** Shorter keys are not secrets of any provider, and would match many words. */
+const minKeyLength = 8;
+const noObject = `The answer is not one complete JSON object of at most ${maxJsonValues} values.`;
+const maxComplaints = 10;
+const maxComplaintLength = 300;
+
+/**
+ * Parses a model's answer as JSON of a schema.
+ *
+ * Models put fences, thoughts and polite words around JSON; those are skipped. The provider's key is removed from every
+ * text before anything else sees it, however the JSON escaped it. Errors are described in words for the model, so that
+ * it can correct its answer; nobody else sees them.
+ */
+function readAnswer<Schema extends z.ZodType>(
+  text: string,
+  schema: Schema,
+  key: string | null,
+): ReadAnswer<z.output<Schema>> {
+  const json = parseAround(text);
+  if (json === undefined) return { isAccepted: false, complaint: noObject };
+  const { value } = key === null || key.length < minKeyLength ? { value: json } : without(key, json);
+  const result = readAs(schema, value);
+  return result.success
+    ? { isAccepted: true, value: result.data }
+    : { isAccepted: false, complaint: complaintOf(result.error) };
+}
+
+/** The JSON object in a text: the whole text, the contents of a fence, or from the first brace to the last. */
+function parseAround(text: string): object | undefined {
+  const trimmed = text.trim();
+  return parseObject(trimmed) ?? parseObject(fenced(trimmed)) ?? parseObject(braced(trimmed));
+}
+
+function parseObject(text: string): object | undefined {
+  if (!text.startsWith('{') || !isWithinJsonLimits(text)) return undefined;
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    // Not JSON: the next reading is tried, and the model is told if none fits.
+    return undefined;
+  }
+}
+
+function fenced(text: string): string {
+  const start = text.indexOf('```');
+  const line = start < 0 ? -1 : text.indexOf('\n', start);
+  const end = line < 0 ? -1 : text.lastIndexOf('```');
+  return end > line ? text.slice(line + 1, end).trim() : '';
+}
+
+function braced(text: string): string {
+  const thought = text.lastIndexOf('</think>');
+  const start = text.indexOf('{', Math.max(0, thought));
+  return start < 0 ? '' : text.slice(start, text.lastIndexOf('}') + 1);
+}
+
+/** The same JSON without the key in any text; members whose name contains it are left out. */
+function without(key: string, json: unknown): { value: unknown } {
+  const root = { value: json };
+  const waiting: object[] = [root];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const holder = next as Record<string, unknown>;
+    for (const [name, value] of Object.entries(holder)) {
+      const kept = typeof value === 'string' ? value.replaceAll(key, '[key]') : value;
+      if (name.includes(key)) delete holder[name];
+      else if (kept !== value) holder[name] = kept;
+      if (typeof value === 'object' && value !== null) waiting.push(value);
+    }
+  }
+  return root;
+}
+
+function complaintOf(error: z.ZodError): string {
+  const shown = error.issues.slice(0, maxComplaints).map(({ path, message }) => {
+    const place = path.map(String).join('.');
+    return `- ${place === '' ? 'the whole' : place}: ${message}`.slice(0, maxComplaintLength);
+  });
+  const left = error.issues.length - shown.length;
+  return [...shown, ...(left > 0 ? [`- and ${left} more`] : [])].join('\n');
+}

@@ -1,39 +1,46 @@
 /**
- * Natural language in and out, put together: what is read, what is stored of it, and what is answered.
+ * Natural language in and out: what is read, what is stored of it, and what is answered.
  *
- * Each request stores what it stores in one write, after everything was read and checked: a provider that fails, a rule
- * that may not be taught and a client that goes away before leave nothing behind. A request that is repeated with its
- * idempotency key after a restart is answered by what was read the first time, which the write has kept.
+ * Each request stores everything in one write, after everything has been read and checked: a failing provider, a rule
+ * that may not be taught or a client that disconnects earlier leaves nothing behind. A request repeated with its
+ * idempotency key after a restart is answered from what was read the first time, which the write has stored.
  */
+import { setImmediate } from 'node:timers/promises';
 import { optimizeInputSchema } from '../../engine/contract/context.ts';
 import type {
   Extracted,
   ExtractInput,
   Ingested,
   IngestInput,
+  ProviderName,
   TurnsContext,
   TurnsInput,
 } from '../../engine/contract/extraction.ts';
+import { maxFactsPerRequest } from '../../engine/contract/facts.ts';
 import { type RuleInput, ruleInputSchema } from '../../engine/contract/rules.ts';
 import {
   type Caller,
   type Engine,
   EngineError,
+  invalid,
   type Learned,
   type LearnedFact,
-  type ViewFields,
+  renderAtom,
+  renderRule,
   signalOf,
+  Slices,
+  type ViewFields,
 } from '../../engine/index.ts';
-import { requireRuleChange } from '../base/rule-permission.ts';
-import { type Discarded, shortened } from './extraction.ts';
-import type { FreeText } from './free-text.ts';
+import { requireRuleChange } from '../base/identity.ts';
+import { type Discarded, findFacts, type FoundFact, shortened } from './extraction.ts';
+import { type FreeText, readFreeText, type RuleStatement } from './free-text.ts';
 import type { LanguageModel } from './language-model.ts';
 import type { Language } from './language.ts';
-import { type ReadFact, readStatements, readText, type ReadText } from './reading.ts';
 import { synthesize } from './synthesis.ts';
 import { contextFor, hasProse } from './turns.ts';
+import { Vocabulary } from './vocabulary.ts';
 
-export interface LanguageParts {
+interface LanguageParts {
   readonly engine: () => Engine;
   /** null: no provider is configured. */
   readonly model: LanguageModel | null;
@@ -41,6 +48,7 @@ export interface LanguageParts {
   readonly isEnabled: boolean;
 }
 
+/** Creates the operations on natural language. */
 export function createLanguage(parts: LanguageParts): Language {
   const { engine } = parts;
   return {
@@ -55,7 +63,7 @@ function allowedModel({ model, isEnabled }: LanguageParts): LanguageModel | null
   return isEnabled ? model : null;
 }
 
-/** The model. Refused with LlmUnavailable where there is none, or it may not be used. */
+/** The model. Refuses with LlmUnavailable if there is none, or it may not be used. */
 function requireModel({ model, isEnabled }: LanguageParts): LanguageModel {
   if (model === null) throw new EngineError('LlmUnavailable', 'LLM provider not configured');
   if (!isEnabled) throw new EngineError('LlmUnavailable', 'LLM extraction is disabled');
@@ -93,7 +101,7 @@ async function contextOfTurns(
   }
 }
 
-/** What is said of natural language that nobody read. */
+/** The hint about natural language that was not read. */
 function leftAlone({ model }: LanguageParts): string {
   const why = model === null ? 'LLM provider not configured' : 'LLM extraction is disabled';
   return `${why}: natural language in the turns was left alone. Lines that are statements are read without one, as in parent(alice, bob)`;
@@ -165,7 +173,7 @@ async function extract(
   }
 }
 
-/** Of the rules in the text those that can be taught, and what was discarded of everything. */
+/** The rules of the text that can be taught, and everything that was discarded. */
 async function teachable(
   engine: Engine,
   caller: Caller,
@@ -196,9 +204,9 @@ function textOf(text: string, { scope, unscoped }: ViewFields, hint = '') {
 }
 
 interface Stored<Note> {
-  /** null: there was nothing to be stored. */
+  /** null: there was nothing to store. */
   readonly learned: Learned | null;
-  /** What the answer says of the reading. */
+  /** What the answer says about the reading. */
   readonly note: Note;
 }
 
@@ -210,7 +218,7 @@ async function store<Note>(
   note: Note,
 ): Promise<Stored<Note>> {
   if (facts.length + rules.length === 0) return { learned: null, note };
-  // Who has gone gets no answer, and may not know that anything is stored; from here on it is.
+  // A caller that has disconnected gets no answer and must find nothing stored; from here on it is stored.
   signalOf(caller).throwIfAborted();
   const learned = await engine.learn(caller, {
     facts: facts.map((fact) => factToLearn(fact, view.scope)),
@@ -231,14 +239,96 @@ function teaching(text: string, { scope, unscoped }: ViewFields): RuleInput {
   return ruleInputSchema.parse({ text, scope, unscoped });
 }
 
-/** What the first request with this key came to, where it stored something. */
+/** The outcome of the first request with this key, if it stored something. */
 function earlierWrite<Note>(engine: Engine, caller: Caller): Stored<Note> | null {
   const learned = engine.learned(caller);
   if (learned === null || learned.note === null) return null;
-  // Written by `store` for this very request: the key is known with the digest of it.
+  // `store` wrote it for this very request: the key is looked up with the request's digest.
   return { learned, note: JSON.parse(learned.note) as Note };
 }
 
 function generationOf(learned: Learned | null): { generation?: number } {
   return learned === null ? {} : { generation: learned.generation };
+}
+
+/** A fact of a text; `from` says what read it. */
+interface ReadFact extends FoundFact {
+  readonly from: ProviderName | 'statements';
+}
+
+interface ReadText {
+  /** In the order of the text, each once; statements take precedence over a model's findings. */
+  readonly facts: readonly ReadFact[];
+  /** Rendered, each once: first the statements, then what a model found. */
+  readonly statedRules: readonly string[];
+  readonly foundRules: readonly string[];
+  readonly discarded: readonly Discarded[];
+  /** `statements`: no model was called. */
+  readonly provider: ProviderName | 'statements';
+  readonly model: string | null;
+}
+
+interface TextWithHint extends ViewFields {
+  readonly text: string;
+  /** What the caller says the text is about. */
+  readonly hint: string;
+  readonly wantsRules: boolean;
+}
+
+/**
+ * Separates statements and natural language. `path` is the field of the request; too many statements are refused with
+ * 400.
+ */
+async function readStatements(text: string, path: string): Promise<FreeText> {
+  const slices = new Slices(() => setImmediate());
+  const free = await readFreeText(text, () => slices.breathe());
+  if (free.facts.length > maxFactsPerRequest)
+    throw invalid(path, `the text states ${free.facts.length} facts: send at most ${maxFactsPerRequest}`);
+  return free;
+}
+
+/**
+ * Reads a separated text: statements by the parser, natural language through the model. `model` null: natural language
+ * is left alone. Stores nothing.
+ */
+async function readText(
+  engine: Engine,
+  model: LanguageModel | null,
+  caller: Caller,
+  free: FreeText,
+  input: TextWithHint,
+): Promise<ReadText> {
+  const facts = new Map<string, ReadFact>();
+  const slices = new Slices(() => setImmediate());
+  for (const { atom, span: source } of free.facts) {
+    await slices.breathe();
+    const key = renderAtom(atom);
+    if (!facts.has(key)) facts.set(key, { ...atom, confidence: 1, source, from: 'statements' });
+  }
+  const statedRules = renderedOnce(free.rules);
+  if (model === null || free.prose.length === 0) {
+    const rest = { foundRules: [], discarded: [], provider: 'statements', model: null } as const;
+    return { facts: [...facts.values()], statedRules, ...rest };
+  }
+  const vocabulary = new Vocabulary(await engine.vocabulary(caller, input));
+  const { text, hint, wantsRules } = input;
+  const { requestId } = caller;
+  const reading = { text, prose: free.prose, hint, wantsRules, requestId, signal: signalOf(caller) };
+  const found = await findFacts(model, vocabulary, reading);
+  for (const fact of found.facts) {
+    const key = renderAtom(fact);
+    if (!facts.has(key)) facts.set(key, { ...fact, from: model.provider });
+  }
+  return {
+    facts: [...facts.values()].sort((a, b) => a.source.start - b.source.start || a.source.end - b.source.end),
+    statedRules,
+    foundRules: found.rules.filter((rule) => !statedRules.includes(rule)),
+    discarded: found.discarded,
+    provider: model.provider,
+    model: model.model,
+  };
+}
+
+function renderedOnce(rules: readonly RuleStatement[]): string[] {
+  return [...new Set(rules.map(({ rule }) => renderRule(rule)))];
 }

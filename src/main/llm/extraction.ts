@@ -1,29 +1,29 @@
 /**
- * Facts and rules that a model finds in natural language, each held against the text and the language before it counts.
+ * Facts and rules that a model finds in natural language, each checked against the text and the language before it
+ * counts.
  *
- * The text goes to the model as a JSON string beside instructions that nothing of it can reach; whatever the model
- * answers is a proposal. What is not legal or not grounded is discarded with a reason, so a text that gives orders can at
- * most make the model propose facts that the text itself names.
+ * The text goes to the model as a JSON string beside instructions that it cannot change; the model's answer is a
+ * proposal. What is not legal or not grounded is discarded with a reason, so a text that gives orders can at most make
+ * the model propose facts that the text itself names.
  */
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { constantsSchema, isWellFormed, predicateSchema } from '../../engine/contract/language.ts';
 import { compareText, EngineError, parseRule, renderAtom, renderRule, Slices } from '../../engine/index.ts';
-import type { Span } from './free-text.ts';
+import type { TextSpan } from './free-text.ts';
 import { type Grounds, groundsOf } from './grounding.ts';
-import { allInTurns } from './in-turns.ts';
 import type { LanguageModel } from './language-model.ts';
 import { partsOf } from './text-parts.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** At most so many facts of one text are kept. */
-export const maxFactsFound = 10_000;
-/** At most so many rules. */
-export const maxRulesFound = 100;
-/** At most so many discarded proposals are listed, each with so many characters. */
+/** Maximum number of facts taken from one text. */
+const maxFactsFound = 10_000;
+/** Maximum number of rules. */
+const maxRulesFound = 100;
+/** Maximum number of discarded proposals that are listed, and characters of each. */
 const maxDiscardedListed = 1000;
 const maxDiscardedCharacters = 300;
-/** So many parts of a text are with the provider at a time. */
+/** Number of parts of a text that the provider reads concurrently. */
 const partsAtOnce = 3;
 
 /** A fact that a text states. */
@@ -40,26 +40,26 @@ export interface Discarded {
   readonly reason: string;
 }
 
-export interface Found {
+export interface FoundKnowledge {
   /** In the order of the text, each once. */
   readonly facts: readonly FoundFact[];
-  /** Rendered, each once; whether they are safe and fit is not looked at here. */
+  /** Rendered, each once; not yet checked for safety and stratification. */
   readonly rules: readonly string[];
   readonly discarded: readonly Discarded[];
 }
 
-export interface TextToRead {
+interface TextToRead {
   readonly text: string;
-  /** Where natural language stands in it. */
-  readonly prose: readonly Span[];
-  /** What the caller said about it; empty: nothing. */
+  /** The positions of natural language in it. */
+  readonly prose: readonly TextSpan[];
+  /** What the caller says about it; empty: nothing. */
   readonly hint: string;
   readonly wantsRules: boolean;
   readonly requestId: string;
   readonly signal: AbortSignal;
 }
 
-/** Models write numbers and booleans where names are wanted. */
+/** Models write numbers and booleans in place of names. */
 const argumentSchema = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 const extractionSchema = z.object({
@@ -92,12 +92,12 @@ Answer with "facts" and "rules".
 - "rules" is an empty list unless "wantsRules" is true. Then it holds what the text says of all cases, each a rule such as
   grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)`;
 
-/** Asks the model about every part of the text. Rejects where one of the parts fails; the others are ended then. */
+/** Asks the model about every part of the text. Rejects if one of the parts fails, after aborting the others. */
 export async function findFacts(
   model: LanguageModel,
   vocabulary: Vocabulary,
   reading: TextToRead,
-): Promise<Found> {
+): Promise<FoundKnowledge> {
   const { text, prose, hint, wantsRules, requestId, signal } = reading;
   const relations = vocabulary.shown();
   const parts = partsOf(text, prose);
@@ -127,7 +127,7 @@ export async function findFacts(
   return findings.found();
 }
 
-/** What of the proposals is taken over. */
+/** The accepted proposals. */
 class Findings {
   readonly #vocabulary: Vocabulary;
   /** By their rendered atom. */
@@ -149,7 +149,7 @@ class Findings {
     const key = renderAtom(fact);
     const known = this.#facts.get(key);
     if (known === undefined && this.#facts.size >= maxFactsFound)
-      this.#discard(key, `of one text at most ${maxFactsFound} facts are kept: send it in parts`);
+      this.#discard(key, `at most ${maxFactsFound} facts are taken from one text: send it in parts`);
     else this.#facts.set(key, known === undefined ? fact : merged(known, fact));
   }
 
@@ -157,11 +157,11 @@ class Findings {
     const rule = readRule(text);
     if (typeof rule !== 'string') this.#discard(text, rule.reason);
     else if (this.#rules.size >= maxRulesFound && !this.#rules.has(rule))
-      this.#discard(rule, `of one text at most ${maxRulesFound} rules are kept: send it in parts`);
+      this.#discard(rule, `at most ${maxRulesFound} rules are taken from one text: send it in parts`);
     else this.#rules.add(rule);
   }
 
-  found(): Found {
+  found(): FoundKnowledge {
     const facts = [...this.#facts].sort(
       ([left, { source: a }], [right, { source: b }]) =>
         a.start - b.start || a.end - b.end || compareText(left, right),
@@ -174,7 +174,7 @@ class Findings {
     };
   }
 
-  /** The fact, or why it does not count. */
+  /** The fact, or why it is discarded. */
   #readFact(proposal: Proposal, grounds: Grounds): FoundFact | string {
     const written = proposal.predicate.trim();
     const isMarked = written.startsWith('-');
@@ -198,7 +198,7 @@ class Findings {
   }
 }
 
-/** One fact in the place of two that say the same: as sure as the surer one, where it stands first. */
+/** Merges two facts with the same atom: the higher confidence, at the first position. */
 function merged(left: FoundFact, right: FoundFact): FoundFact {
   const isLater = right.source.start > left.source.start;
   return {
@@ -208,7 +208,7 @@ function merged(left: FoundFact, right: FoundFact): FoundFact {
   };
 }
 
-/** The rule as it is rendered, or why it is none. */
+/** The rendered rule, or why it is discarded. */
 function readRule(text: string): string | { readonly reason: string } {
   if (!isWellFormed(text)) return { reason: 'the text holds a lone surrogate' };
   try {
@@ -219,7 +219,41 @@ function readRule(text: string): string | { readonly reason: string } {
   }
 }
 
+/** The beginning of a text, without half a surrogate pair. */
 export function shortened(text: string): string {
   const short = text.slice(0, maxDiscardedCharacters);
   return short.length === text.length ? text : `${short}…`;
+}
+
+/**
+ * Runs `work` for each item, a limited number at a time, and returns the results in the order of the items. If one
+ * fails, aborts the signal of the others and, when all have ended, throws the first failure. `signal` aborts all of
+ * them.
+ */
+async function allInTurns<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  signal: AbortSignal,
+  work: (item: Item, signal: AbortSignal) => Promise<Result>,
+): Promise<Result[]> {
+  const failed = new AbortController();
+  const ended = AbortSignal.any([signal, failed.signal]);
+  const results: Result[] = [];
+  let failure: { readonly error: unknown } | null = null;
+  let next = 0;
+  const takeTurns = async (): Promise<void> => {
+    while (next < items.length && failure === null) {
+      const at = next++;
+      try {
+        signal.throwIfAborted();
+        results[at] = await work(items[at] as Item, ended);
+      } catch (error) {
+        failure ??= { error };
+        failed.abort();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, takeTurns));
+  if (failure !== null) throw (failure as { readonly error: unknown }).error;
+  return results;
 }

@@ -1,13 +1,13 @@
 /**
- * Free text, told apart line by line: statements of the grammar, and natural language.
+ * Separates free text line by line into statements of the grammar and natural language.
  *
- * Only a line that is wholly statements counts as such; of every other line nothing is read here. Offsets are UTF-16
- * units of the text as it came. Blank lines are neither.
+ * A line counts as statements only if all of it is; nothing is read from any other line. Offsets are UTF-16 code units
+ * of the original text. Blank lines are neither.
  */
 import { type Statement, parseFreeTextLine } from '../../engine/index.ts';
 
-/** A stretch of the text: offsets, the end exclusive. */
-export interface Span {
+/** A range of the text: offsets, the end exclusive. */
+export interface TextSpan {
   readonly start: number;
   readonly end: number;
 }
@@ -19,15 +19,15 @@ export type RuleStatement = Extract<Statement, { kind: 'rule' }>;
 export interface FreeText {
   readonly facts: readonly FactStatement[];
   readonly rules: readonly RuleStatement[];
-  /** Natural language: runs of lines without a line of statements between them, from first to last word. */
-  readonly prose: readonly Span[];
+  /** Natural language: ranges of lines without statements between them, from the first word to the last. */
+  readonly prose: readonly TextSpan[];
 }
 
-/** `breathe` lets everything else run; it is called between lines. */
+/** `breathe` yields to other work between lines. */
 export async function readFreeText(text: string, breathe: () => Promise<void>): Promise<FreeText> {
   const facts: FactStatement[] = [];
   const rules: RuleStatement[] = [];
-  const prose: Span[] = [];
+  const prose: TextSpan[] = [];
   let isInRun = false;
   for (const line of linesOf(text)) {
     await breathe();
@@ -49,7 +49,7 @@ export async function readFreeText(text: string, breathe: () => Promise<void>): 
 }
 
 /** A line ends at LF, CR LF or a lone CR. */
-function* linesOf(text: string): Generator<Span> {
+function* linesOf(text: string): Generator<TextSpan> {
   const ends = /\r\n|\n|\r/g;
   let start = 0;
   for (const { index, 0: end } of text.matchAll(ends)) {
@@ -59,8 +59,8 @@ function* linesOf(text: string): Generator<Span> {
   yield { start, end: text.length };
 }
 
-/** The span without the white space around it; null where there is nothing else. */
-function withinSpace(text: string, { start, end }: Span): Span | null {
+/** The trimmed span; null if it is blank. */
+function withinSpace(text: string, { start, end }: TextSpan): TextSpan | null {
   const line = text.slice(start, end);
   const trimmed = line.trim();
   if (trimmed === '') return null;

@@ -1,25 +1,25 @@
 /**
- * Whether what a model gives stands in the text that it was given.
+ * Checks whether a model's output is supported by its input text.
  *
- * A fact is grounded where its quote occurs in the text, letter by letter or but for white space, and where the text
- * names at least one of its constants. What a model makes up, or was talked into by the text itself, is found out here as
- * far as a comparison of texts can.
+ * A fact is grounded if its quote occurs in the text, exactly or up to white space, and if the text names at least one
+ * of its constants. This detects what a model makes up, or was talked into by the text, as far as a comparison of texts
+ * can.
  */
 import { canonicalName } from '../../engine/index.ts';
-import type { Span } from './free-text.ts';
+import type { TextSpan } from './free-text.ts';
 import type { TextPart } from './text-parts.ts';
 
 export interface Grounds {
-  /** Where the quote stands in the whole text; null: nowhere, or it has neither letter nor digit. */
-  find(quote: string): Span | null;
-  /** True where the text, or what the caller said about it, names the constant, in whatever case and spelling. */
+  /** The position of the quote in the whole text; null: not found, or it has neither letter nor digit. */
+  find(quote: string): TextSpan | null;
+  /** Whether the text, or the caller's hint, names the constant, in any case and spelling. */
   names(constant: string): boolean;
 }
 
-/** Names of fewer letters and digits than these must be whole words of the text. */
-const leastWithinWord = 3;
+/** Names with fewer letters and digits must be whole words of the text. */
+const minWithinWord = 3;
 
-/** `hint`: what the caller said the text is about. */
+/** `hint`: what the caller says the text is about. */
 export function groundsOf(text: string, part: TextPart, hint: string): Grounds {
   const pieces = part.map((piece) => new Piece(text, piece));
   const said = [...pieces.map(({ written }) => written), hint].join('\n');
@@ -44,28 +44,28 @@ export function groundsOf(text: string, part: TextPart, hint: string): Grounds {
     names(constant) {
       const name = canonicalName(constant);
       if (name === '') return constant !== '' && lower.includes(constant.toLowerCase());
-      return words.has(name) || (name.length >= leastWithinWord && canonical.includes(name));
+      return words.has(name) || (name.length >= minWithinWord && canonical.includes(name));
     },
   };
 }
 
-/** A stretch of the text, and the same without white space. */
+/** A range of the text, and the same without white space. */
 class Piece {
   readonly written: string;
   readonly #start: number;
   #squeezed: { readonly text: string; readonly offsets: Uint32Array } | null = null;
 
-  constructor(text: string, { start, end }: Span) {
+  constructor(text: string, { start, end }: TextSpan) {
     this.#start = start;
     this.written = text.slice(start, end);
   }
 
-  findExactly(quote: string): Span | null {
+  findExactly(quote: string): TextSpan | null {
     const at = this.written.indexOf(quote);
     return at < 0 ? null : { start: this.#start + at, end: this.#start + at + quote.length };
   }
 
-  findSqueezed(quote: string): Span | null {
+  findSqueezed(quote: string): TextSpan | null {
     this.#squeezed ??= withoutSpace(this.written);
     const { text, offsets } = this.#squeezed;
     const at = text.indexOf(quote);
@@ -80,7 +80,7 @@ function squeeze(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
-/** The text without white space, and where each of its units stood. */
+/** The text without white space, and the original offset of each of its code units. */
 function withoutSpace(text: string): { text: string; offsets: Uint32Array } {
   const squeezed = squeeze(text);
   const offsets = new Uint32Array(squeezed.length);

@@ -1,9 +1,9 @@
 /**
- * How much JSON a provider may answer with before it is parsed and held against a schema: both would hold the thread for
- * seconds over millions of values, and tell of each that it is wrong. Long texts are no trouble.
+ * Limits of a provider's JSON before it is parsed and validated: both would block the thread for seconds over millions
+ * of values and report each as wrong. Long texts are harmless.
  */
 
-/** Nearly ten times what an answer of 16,000 tokens can hold. */
+/** Nearly ten times what an answer of 16,000 tokens can contain. */
 export const maxJsonValues = 20_000;
 const maxJsonDepth = 100;
 
@@ -15,7 +15,7 @@ function codesOf(signs: string): ReadonlySet<number> {
   return new Set([...signs].map((sign) => sign.charCodeAt(0)));
 }
 
-/** Of a text that is meant to be JSON; of any other it says something, but nothing of use. */
+/** For a text that is meant to be JSON; for any other the result is meaningless. */
 export function isWithinJsonLimits(text: string): boolean {
   let values = 1;
   let depth = 0;

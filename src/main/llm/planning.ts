@@ -1,8 +1,8 @@
 /**
- * The questions that a model plans in order to answer one in words: over the relations that there are, and only those.
+ * Plans queries by a model that answer a question in words, over the existing relations only.
  *
- * What it plans is checked before the engine is asked: known relations with as many arguments as they have, legal terms.
- * Where nothing of a plan can be asked, the model is told why, once.
+ * A plan is checked before the engine is asked: known relations of the right arity, legal terms. If nothing of a plan
+ * can be asked, the model is told why, once.
  */
 import { z } from 'zod';
 import { termsSchema } from '../../engine/contract/language.ts';
@@ -11,9 +11,9 @@ import { type Caller, canonicalName, type Engine, renderAtom, signalOf } from '.
 import type { LanguageModel } from './language-model.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** At most so many queries of a plan are asked; an explicitly negated relation counts by itself. */
+/** Maximum number of queries of a plan that are asked; an explicitly negated relation counts separately. */
 export const maxQueries = 8;
-/** At most so many names in the question are shown as the knowledge base spells them. */
+/** Maximum number of names of the question that are shown in the spelling of the knowledge base. */
 const maxNamesShown = 200;
 
 export interface PlannedQuery {
@@ -44,7 +44,7 @@ interface Checked {
   readonly refused: readonly string[];
 }
 
-/** The queries to be asked, each once; none where no relation fits the question. */
+/** The queries to ask, each once; empty if no relation fits the question. */
 export async function planQueries(
   engine: Engine,
   model: LanguageModel,
@@ -106,7 +106,7 @@ function unknownRelation(vocabulary: Vocabulary, predicate: string, arity: numbe
   return others === null ? 'there is no such relation' : `it has another number of arguments: ${others}`;
 }
 
-/** The constant as the knowledge base spells it, where only one that it knows is meant. */
+/** The constant in the spelling of the knowledge base, if exactly one is meant. */
 async function spelt(engine: Engine, caller: Caller, term: string): Promise<string> {
   if (term.startsWith('?')) return term;
   const name = canonicalName(term);

@@ -1,24 +1,24 @@
 /**
- * What the engine has proved for a plan: answers to its queries, and of their proofs as much as a model is shown.
+ * What the engine has proved for a plan: answers to its queries, and as much of their proofs as the model sees.
  *
- * An answer is taken with the whole of its proof or not at all, the first answer of all excepted, so that whatever is
- * worded from here can be shown to follow.
+ * Except for the very first one, an answer is taken with its whole proof or not at all, so that everything worded from
+ * here can be shown to follow.
  */
 import { askInputSchema, type Proof, type ProofStep } from '../../engine/contract/inference.ts';
 import { type Caller, type Engine, EngineError, renderAtom, type ViewFields } from '../../engine/index.ts';
 import type { PlannedQuery } from './planning.ts';
 
-/** At most so many answers of a query are taken. */
+/** Maximum number of answers taken for a query. */
 export const maxAnswersOfQuery = 50;
-/** The proofs of all answers taken have at most so many steps together. */
-export const maxProofSteps = 500;
+/** Maximum number of steps in the proofs of all answers together. */
+export const maxProofStepsShown = 500;
 
 export interface AnsweredQuery {
   /** Rendered. */
   readonly query: string;
-  /** Rendered, in the order of the engine. */
+  /** Rendered, in the engine's order. */
   readonly answers: readonly string[];
-  /** There are answers that were not taken. */
+  /** Some answers were not taken. */
   readonly isCut: boolean;
 }
 
@@ -30,24 +30,24 @@ export interface ProvedStep {
   readonly premises: readonly string[];
 }
 
-export interface Proved {
+export interface ProvedAnswers {
   readonly queries: readonly AnsweredQuery[];
   /** Every step once, after its premises. */
   readonly steps: readonly ProvedStep[];
-  /** The least confidence among the stored premises, 1 where none gives one. */
+  /** The minimum confidence of the stored premises, 1 if none states any. */
   readonly confidence: number;
 }
 
 /**
- * Asks the queries one after the other, each in its share of the time that is left. Where a query meets a limit the others count all the same; refused with
- * InferenceLimitExceeded where none of them has an answer then.
+ * Asks the queries one after the other, each within its share of the remaining time. A query that hits a limit does not
+ * affect the others; refuses with InferenceLimitExceeded if then none of them has an answer.
  */
 export async function proveAll(
   engine: Engine,
   caller: Caller,
   queries: readonly PlannedQuery[],
   { scope, unscoped, timeoutMs }: ViewFields & { readonly timeoutMs: number },
-): Promise<Proved> {
+): Promise<ProvedAnswers> {
   const gathered = new Gathered();
   const endsAt = performance.now() + timeoutMs;
   let refused: EngineError | null = null;
@@ -86,14 +86,14 @@ class Gathered {
     for (const [at, result] of results.entries()) {
       const steps = stepsBelow(proof, proof.roots[at]);
       const fresh = steps.filter((step) => !this.#steps.has(keyOf(step))).length;
-      if (this.#steps.size > 0 && this.#steps.size + fresh > maxProofSteps) break;
-      for (const step of steps.slice(-maxProofSteps)) this.#add(step, proof);
+      if (this.#steps.size > 0 && this.#steps.size + fresh > maxProofStepsShown) break;
+      for (const step of steps.slice(-maxProofStepsShown)) this.#add(step, proof);
       answers.push(result);
     }
     this.#queries.push({ query, answers, isCut: truncated || answers.length < results.length });
   }
 
-  proved(): Proved {
+  proved(): ProvedAnswers {
     return { queries: this.#queries, steps: [...this.#steps.values()], confidence: this.#confidence };
   }
 
@@ -106,7 +106,7 @@ class Gathered {
   }
 }
 
-/** The step and all that it rests on, premises first. */
+/** The step and everything below it, premises first. */
 function stepsBelow({ steps }: Proof, root: number | undefined): ProofStep[] {
   const seen = new Set<number>();
   const waiting = root === undefined ? [] : [root];
@@ -122,7 +122,7 @@ function keyOf({ kind, atom }: ProofStep): string {
   return `${kind} ${atom}`;
 }
 
-/** What is no number from 0 to 1 counts as not given. */
+/** Anything but a number from 0 to 1 counts as absent. */
 function confidenceOf(metadata: ProofStep['metadata']): number {
   const confidence = metadata?.['confidence'];
   return typeof confidence === 'number' && confidence >= 0 && confidence <= 1 ? confidence : 1;

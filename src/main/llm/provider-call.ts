@@ -1,9 +1,9 @@
 /**
- * One call of a provider: the question in its format, sent once, and what came back as a value or a failure.
+ * One call of a provider: sends the question in its format once, and returns a value or a failure.
  *
- * The client library writes and reads the provider's format; what it sends goes through `sendOnce`, at most once, so
- * that status, size, redirects and the end are decided here and not in the library. Nothing that the library throws is
- * kept: its errors hold the request.
+ * The client library writes and reads the provider's format. It sends through `sendOnce`, at most once, so that status,
+ * size, redirects and the end are decided here and not in the library. Errors of the library are dropped: they contain
+ * the request.
  */
 import type {
   LanguageModelV3CallOptions,
@@ -24,9 +24,9 @@ import {
 } from './provider-failure.ts';
 import type { ProviderSchema } from './provider-schema.ts';
 import type { Provider, ProviderClient } from './providers.ts';
-import { type Sent, sendOnce } from './send-once.ts';
+import { type SendOutcome, sendOnce } from './send-once.ts';
 
-export interface Question {
+export interface ModelQuestion {
   readonly name: string;
   readonly instructions: string;
   readonly input: string;
@@ -34,7 +34,7 @@ export interface Question {
   readonly model: string;
   /** null: the model's own. */
   readonly temperature: number | null;
-  /** What was answered before and is to be mended; null: it is asked for the first time. */
+  /** The earlier answer to correct; null: this is the first attempt. */
   readonly repair: Repair | null;
 }
 
@@ -49,10 +49,10 @@ export interface Tokens {
 }
 
 export type CallResult =
-  /** `ifBad`: the failure that it is where the text is not what was asked for. */
+  /** `ifBad`: the failure if the text is not what was asked for. */
   | { readonly kind: 'text'; readonly text: string; readonly ifBad: ProviderFailure; readonly tokens: Tokens }
   | { readonly kind: 'failure'; readonly failure: ProviderFailure; readonly tokens: Tokens }
-  /** The signal ended it. */
+  /** The signal aborted it. */
   | { readonly kind: 'ended' };
 
 const noTokens: Tokens = { input: 0, output: 0 };
@@ -61,13 +61,13 @@ const noTokens: Tokens = { input: 0, output: 0 };
 export async function callProvider(
   provider: Provider,
   client: ProviderClient,
-  question: Question,
+  question: ModelQuestion,
   { signal, now }: { signal: AbortSignal; now: () => number },
 ): Promise<CallResult> {
   let isSent = false;
-  let sent: Sent | null = null;
+  let sent: SendOutcome | null = null;
   const send: typeof globalThis.fetch = async (address, init = {}) => {
-    // A library that goes on by itself would go round what is decided here.
+    // A library that retried by itself would bypass the decisions made here.
     if (isSent || typeof address !== 'string' || typeof init.body !== 'string')
       throw new Error('one request a call');
     isSent = true;
@@ -89,7 +89,7 @@ export async function callProvider(
   try {
     result = await model.doGenerate(options);
   } catch {
-    // What went wrong is told by `sent`; where that is an answer of success, the answer was not of the format.
+    // `sent` says what went wrong; if its status is a success, the answer did not have the provider's format.
   }
   if (result !== null) return read(provider, result);
   if (signal.aborted) return { kind: 'ended' };
@@ -100,7 +100,12 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function failureOf(provider: Provider, question: Question, sent: Sent | null, now: number): ProviderFailure {
+function failureOf(
+  provider: Provider,
+  question: ModelQuestion,
+  sent: SendOutcome | null,
+  now: number,
+): ProviderFailure {
   if (sent === null || sent.kind === 'ended') return notItsFormat(provider);
   if (sent.kind === 'unreachable') return unreachable(provider, sent.code);
   if (sent.kind === 'too large') return answeredTooMuch(provider);
@@ -116,14 +121,14 @@ function failureOf(provider: Provider, question: Question, sent: Sent | null, no
   });
 }
 
-/** Bytes of an error's body that are searched for what is wrong. */
+/** Bytes of an error's body that are searched for signs of what is wrong. */
 const readForSigns = 65_536;
 
-function optionsOf(provider: Provider, question: Question): LanguageModelV3CallOptions {
+function optionsOf(provider: Provider, question: ModelQuestion): LanguageModelV3CallOptions {
   const { name, schema, temperature } = question;
   return {
     prompt: promptOf(provider, question),
-    // Of ours every list is read-only and a type any text; theirs lets nobody write into it either.
+    // Our types are read-only, the library's are not; neither side writes to them.
     responseFormat: { type: 'json', schema, name } as LanguageModelV3CallOptions['responseFormat'] & object,
     providerOptions: provider.options,
     ...(temperature === null ? {} : { temperature }),
@@ -131,14 +136,14 @@ function optionsOf(provider: Provider, question: Question): LanguageModelV3CallO
   };
 }
 
-/** Longest part of a bad answer that is shown to the model again, in characters. */
+/** Maximum characters of a bad answer that is shown to the model again. */
 const maxShownAnswer = 20_000;
 
 function promptOf(
   provider: Provider,
-  { instructions, input, schema, repair }: Question,
+  { instructions, input, schema, repair }: ModelQuestion,
 ): LanguageModelV3Prompt {
-  // What runs a local model holds it to the schema, but does not show it.
+  // Servers of local models enforce the schema, but do not show it to the model.
   const shown = `${instructions}\n\nAnswer with one JSON object of this JSON Schema, and nothing else:\n`;
   const system = provider.name === 'local' ? shown + JSON.stringify(schema) : instructions;
   const prompt: LanguageModelV3Prompt = [
@@ -160,14 +165,14 @@ function read(provider: Provider, result: LanguageModelV3GenerateResult): CallRe
   const tokens = { input: counted(usage.inputTokens.total), output: counted(usage.outputTokens.total) };
   if (finishReason.unified === 'content-filter')
     return { kind: 'failure', failure: declined(provider), tokens };
-  // The answer is text, or the arguments of a tool where a provider was made to answer by one.
+  // The answer is text, or the arguments of a tool if the provider answers through one.
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const tool = content.find((part) => part.type === 'tool-call');
   const ifBad = finishReason.unified === 'length' ? cutShort(provider) : notOfTheSchema(provider);
   return { kind: 'text', text: tool?.input ?? texts.join(''), ifBad, tokens };
 }
 
-/** A count as a provider gave it, which may be anything. */
+/** A count from a provider, which may be anything. */
 function counted(tokens: unknown): number {
   return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : 0;
 }

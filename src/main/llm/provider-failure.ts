@@ -1,8 +1,8 @@
 /**
- * Failures of a provider in words of our own: what happened, what to check, and whether to try again.
+ * Failures of a provider in fixed words: what happened, what to check, and whether to retry.
  *
- * A provider's own words reach nobody: they may hold the key it was called with, or text of the caller. They are only
- * searched for a few signs of what is wrong.
+ * A provider's own words are never passed on: they may contain its key, or text of the caller. They are only searched
+ * for a few signs of what is wrong.
  */
 import { maxJsonValues } from './json-limits.ts';
 import type { Provider } from './providers.ts';
@@ -11,11 +11,11 @@ import { maxAnswerBytes } from './send-once.ts';
 export interface ProviderFailure {
   /** For one line of the log: `status 503`, `ECONNREFUSED`, `bad answer`. */
   readonly outcome: string;
-  /** A sentence without a full stop; the provider is its subject. */
+  /** A sentence without a full stop, with the provider as its subject. */
   readonly detail: string;
-  /** `later`: after a pause. `asked-anew`: with words on what was wrong. */
+  /** `later`: after a pause. `asked-anew`: together with what was wrong. */
   readonly retry: 'never' | 'later' | 'asked-anew' | 'without-temperature' | 'with-another-model';
-  /** How long the provider wants to be left alone, in milliseconds; null: it did not say. */
+  /** Milliseconds that the provider asks to wait; null: not stated. */
   readonly retryAfterMs: number | null;
 }
 
@@ -44,6 +44,7 @@ export function unreachable({ label, addressVariable }: Provider, code: string):
   );
 }
 
+/** The failure of an answer that is too long. */
 export function answeredTooMuch({ label }: Provider): ProviderFailure {
   return failure(
     'too large',
@@ -51,7 +52,7 @@ export function answeredTooMuch({ label }: Provider): ProviderFailure {
   );
 }
 
-/** An answer that is none in the provider's own format, such as a page of HTML. */
+/** An answer not in the provider's format, such as a page of HTML. */
 export function notItsFormat({ label, addressVariable }: Provider): ProviderFailure {
   return failure(
     'bad format',
@@ -60,6 +61,7 @@ export function notItsFormat({ label, addressVariable }: Provider): ProviderFail
   );
 }
 
+/** The failure of an answer that does not fit the schema. */
 export function notOfTheSchema({ label }: Provider): ProviderFailure {
   return failure(
     'bad answer',
@@ -68,6 +70,7 @@ export function notOfTheSchema({ label }: Provider): ProviderFailure {
   );
 }
 
+/** The failure of an answer that the provider cut short. */
 export function cutShort({ label }: Provider): ProviderFailure {
   return failure(
     'cut short',
@@ -76,11 +79,12 @@ export function cutShort({ label }: Provider): ProviderFailure {
   );
 }
 
+/** The failure of an answer that the provider declined to give. */
 export function declined({ label }: Provider): ProviderFailure {
-  return failure('declined', `${label} declined to answer: its content filter holds the text back`);
+  return failure('declined', `${label} declined to answer: its content filter blocks the text`);
 }
 
-/** What one answer with a status of no success means. `body` is read for signs and goes nowhere. */
+/** The meaning of an answer with an error status. `body` is only searched for signs. */
 export function refusedWith(
   provider: Provider,
   { status, body, retryAfterMs }: { status: number; body: string; retryAfterMs: number | null },
@@ -98,7 +102,7 @@ export function refusedWith(
   }
   if (status >= 500 || status === 408) return about('failed', 'later');
   if (status === 401 || status === 403 || /API_KEY_INVALID/.test(body)) return about(keyAdvice(provider));
-  if (status === 402) return about('wants the account to be paid for');
+  if (status === 402) return about('requires payment for the account');
   if (status === 413 || signsOfLength.test(body))
     return about(
       'finds the text too long: send it in smaller parts, or set LLM_MODEL to a model that takes more',
@@ -123,7 +127,7 @@ function keyAdvice({ keyVariables, addressVariable }: Provider): string {
   return `wants a key, and none is sent to ${addressVariable}: set LLM_BASE_URL and LLM_PROVIDER_B_API_KEY instead`;
 }
 
-/** A Retry-After header in milliseconds from `now`, both forms of it; null where it is neither. */
+/** A Retry-After header, in either form, in milliseconds from `now`; null if invalid. */
 export function retryAfterMs(header: string | null, now: number): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

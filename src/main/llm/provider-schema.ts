@@ -1,8 +1,8 @@
 /**
- * A schema as providers take it: JSON Schema, with the few keywords that all of them know.
+ * A schema for providers: JSON Schema with the few keywords that all of them support.
  *
- * Every object names all its properties as required and allows no others, which is what their strict modes want. Limits
- * of length and size and patterns are left out: the answer is held against the whole schema here.
+ * Every object requires all its properties and allows no others, as strict modes demand. Limits and patterns are left
+ * out: the service validates the answer against the whole schema.
  */
 import { z } from 'zod';
 import { assert } from '../../engine/index.ts';
@@ -18,7 +18,7 @@ export interface ProviderSchema {
   readonly anyOf?: readonly ProviderSchema[];
 }
 
-/** Of a schema without recursion, whose root is an object. */
+/** For a schema without recursion whose root is an object. */
 export function providerSchema(schema: z.ZodType): ProviderSchema {
   const strict = strictly(z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }));
   assert(strict.type === 'object', 'a provider is asked for an object');

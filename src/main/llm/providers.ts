@@ -1,8 +1,7 @@
 /**
- * The providers: which of them is configured, under which address, with which key and model, and the client library that
- * speaks its format.
+ * The providers: which one is configured, with which address, key and model, and the client library for its format.
  *
- * The libraries are loaded with the first call: a service without a provider does without them. They are given address,
+ * The libraries are loaded with the first call, so a service without a provider does not load them. They get address,
  * key and the function that sends, and read nothing from the environment.
  */
 import type { LanguageModelV3, SharedV3ProviderOptions } from '@ai-sdk/provider';
@@ -21,38 +20,38 @@ export type LanguageSettings = Pick<
   | 'llmTimeoutMs'
 >;
 
-/** One provider as it is configured. */
+/** One configured provider. */
 export interface Provider {
   readonly name: ProviderName;
-  /** As it is called in a sentence. */
+  /** Its name in a sentence. */
   readonly label: string;
-  /** What the paths of its API are appended to; no slash at its end. */
+  /** Paths of its API are appended to this address; no trailing slash. */
   readonly address: string;
-  /** null: none is sent. */
+  /** null: no key is sent. */
   readonly key: string | null;
-  /** null: what the address offers. */
+  /** null: the first one that the address offers. */
   readonly model: string | null;
-  /** Names of variables, for words that say what to check. */
+  /** Names of variables, for messages that say what to check. */
   readonly keyVariables: string | null;
   readonly addressVariable: string;
-  /** The most tokens of an answer, where its API wants to be told. */
+  /** Maximum tokens of an answer, if its API requires one. */
   readonly maxOutputTokens: number | null;
   readonly options: SharedV3ProviderOptions;
   /** Loads the client library. */
   load(): Promise<ProviderClient>;
 }
 
-/** Speaks the provider's format; all that is sent goes through `fetch`. */
+/** Speaks the provider's format; sends everything through `fetch`. */
 export type ProviderClient = (model: string, fetch: typeof globalThis.fetch) => LanguageModelV3;
 
-/** The providers' usual models: quick enough for LLM_TIMEOUT_MS, and such as take a temperature. */
-const usualModels = {
+/** The default models: quick enough for LLM_TIMEOUT_MS, and with a temperature. */
+const defaultModels = {
   anthropic: 'claude-haiku-4-5',
   openai: 'gpt-4.1-mini',
   google: 'gemini-flash-latest',
 } as const;
 
-/** The first that is configured of local, A, B, C; null where none is. */
+/** The first configured one of local, A, B, C; null if there is none. */
 export function configuredProvider(settings: LanguageSettings): Provider | null {
   const { localLlmBaseUrl, anthropicApiKey, openaiApiKey, googleApiKey } = settings;
   if (localLlmBaseUrl !== null) return local(localLlmBaseUrl, settings);
@@ -73,7 +72,7 @@ function local(baseUrl: string, { llmModel }: LanguageSettings): Provider {
     keyVariables: null,
     addressVariable: 'LOCAL_LLM_BASE_URL',
     maxOutputTokens: null,
-    // A local model is asked in the plainest form, whatever its name resembles.
+    // A local model is asked in the plainest form, whatever its name suggests.
     options: { openai: { forceReasoning: false, systemMessageMode: 'system' } },
     async load() {
       const { createOpenAI } = await import('@ai-sdk/openai');
@@ -89,7 +88,7 @@ function anthropic(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Pro
     label: 'Anthropic',
     address,
     key,
-    model: llmModel ?? usualModels.anthropic,
+    model: llmModel ?? defaultModels.anthropic,
     keyVariables: 'LLM_PROVIDER_A_API_KEY or ANTHROPIC_API_KEY',
     addressVariable: 'LLM_BASE_URL',
     maxOutputTokens: 16_000,
@@ -108,7 +107,7 @@ function openai(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Provid
     label: 'OpenAI',
     address,
     key,
-    model: llmModel ?? usualModels.openai,
+    model: llmModel ?? defaultModels.openai,
     keyVariables: 'LLM_PROVIDER_B_API_KEY or OPENAI_API_KEY',
     addressVariable: 'LLM_BASE_URL',
     maxOutputTokens: null,
@@ -128,7 +127,7 @@ function google(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Provid
     label: 'Google',
     address,
     key,
-    model: llmModel ?? usualModels.google,
+    model: llmModel ?? defaultModels.google,
     keyVariables: 'LLM_PROVIDER_C_API_KEY or GEMINI_API_KEY',
     addressVariable: 'LLM_BASE_URL',
     maxOutputTokens: null,
@@ -140,7 +139,7 @@ function google(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Provid
   };
 }
 
-/** The address with `prefix` where it has no path, else as it is; without a slash at its end. */
+/** The address with `prefix` if it has no path, else as it is; without a trailing slash. */
 function prefixed(address: string, prefix: string): string {
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname === '/' ? prefix : pathname.replace(/\/+$/, '')}`;

@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { maxAnswerBytes, type Sent, sendOnce } from './send-once.ts';
+import { maxAnswerBytes, type SendOutcome, sendOnce } from './send-once.ts';
 
 /** What becomes of a request that is answered with these bytes, after which the connection is closed. */
-async function answeredWith(bytes: string): Promise<Sent> {
+async function answeredWith(bytes: string): Promise<SendOutcome> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     socket.once('data', () => socket.end(bytes));

@@ -1,9 +1,9 @@
 /**
- * One HTTP request to a provider, on a connection of its own.
+ * Sends one HTTP request to a provider, on its own connection.
  *
  * It follows no redirect (the key would go with it), has no time limit but its signal's, and reads an answer to its end
- * or to `maxAnswerBytes`. When the signal ends it, the socket is closed at once. It never rejects: whatever becomes of
- * the request is a value. It tries nothing again and knows nothing of what is sent.
+ * or to `maxAnswerBytes`. When the signal aborts, it closes the socket at once. It never rejects: every outcome is a
+ * value. It neither retries nor interprets what it sends.
  */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -11,7 +11,7 @@ import { request as httpsRequest } from 'node:https';
 /** More than any model writes in one answer. */
 export const maxAnswerBytes = 4 * 1024 * 1024;
 
-export type Sent =
+export type SendOutcome =
   | {
       readonly kind: 'answered';
       readonly status: number;
@@ -21,7 +21,7 @@ export type Sent =
   /** `code` is Node's, such as ECONNREFUSED. */
   | { readonly kind: 'unreachable'; readonly code: string }
   | { readonly kind: 'too large' }
-  /** The signal ended it. */
+  /** The signal aborted it. */
   | { readonly kind: 'ended' };
 
 export interface Sending {
@@ -31,7 +31,11 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-export async function sendOnce(address: string, { method, headers, body, signal }: Sending): Promise<Sent> {
+/** Sends the request and returns its outcome. */
+export async function sendOnce(
+  address: string,
+  { method, headers, body, signal }: Sending,
+): Promise<SendOutcome> {
   if (signal.aborted) return { kind: 'ended' };
   const bytes = body === null ? null : Buffer.from(body);
   let end: (() => void) | null = null;
@@ -61,7 +65,7 @@ export async function sendOnce(address: string, { method, headers, body, signal 
   }
 }
 
-async function readAnswer(response: IncomingMessage): Promise<Sent> {
+async function readAnswer(response: IncomingMessage): Promise<SendOutcome> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -77,7 +81,7 @@ async function readAnswer(response: IncomingMessage): Promise<Sent> {
   };
 }
 
-/** The code of a system or TLS error. Nothing else of an error is kept: its message may hold what was sent. */
+/** The code of a system or TLS error. The rest of an error is dropped: its message may contain what was sent. */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return typeof code === 'string' && /^[A-Z0-9_]{2,64}$/.test(code) ? code : 'ECONNRESET';

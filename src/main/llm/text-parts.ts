@@ -1,22 +1,23 @@
 /**
- * Long texts in parts that a model reads well, cut between paragraphs or sentences, each overlapping the one before.
+ * Splits long texts into parts that a model reads well, between paragraphs or sentences, each overlapping the one
+ * before.
  *
- * What is said across a cut stands whole in one of the parts unless it is longer than the overlap. No part is empty,
- * and every character of the text is in one.
+ * A statement across a cut is complete in one of the parts unless it is longer than the overlap. No part is empty, and
+ * every character of the text is in one.
  */
-import type { Span } from './free-text.ts';
+import type { TextSpan } from './free-text.ts';
 
-/** Most characters of a part. */
+/** Maximum characters of a part. */
 export const partCharacters = 8000;
-/** A part begins up to so many characters before the end of the one before. */
+/** A part begins at most this many characters before the end of the previous one. */
 export const overlapCharacters = 400;
 
-/** Stretches of the text that are sent together. */
-export type TextPart = readonly Span[];
+/** Ranges of the text that are sent together. */
+export type TextPart = readonly TextSpan[];
 
 /** `runs` in the order of the text. Short ones share a part. */
-export function partsOf(text: string, runs: readonly Span[]): TextPart[] {
-  const parts: Span[][] = [];
+export function partsOf(text: string, runs: readonly TextSpan[]): TextPart[] {
+  const parts: TextSpan[][] = [];
   let room = 0;
   for (const run of runs)
     for (const piece of piecesOf(text, run)) {
@@ -32,7 +33,7 @@ export function partsOf(text: string, runs: readonly Span[]): TextPart[] {
   return parts;
 }
 
-function* piecesOf(text: string, { start, end }: Span): Generator<Span> {
+function* piecesOf(text: string, { start, end }: TextSpan): Generator<TextSpan> {
   let from = start;
   while (end - from > partCharacters) {
     const to = cutBefore(text, from + partCharacters / 2, from + partCharacters);
@@ -42,10 +43,10 @@ function* piecesOf(text: string, { start, end }: Span): Generator<Span> {
   yield { start: from, end };
 }
 
-/** Where what follows begins anew, the best kind first: a paragraph, a sentence, a line, a word. */
+/** Boundaries, the best kind first: a paragraph, a sentence, a line, a word. */
 const borders = [/\n\s*\n\s*/g, /[.!?…。！？]["'”’)\]]*\s+/g, /\n\s*/g, /\s+/g];
 
-/** The last border of the best kind in a stretch of the text; its end where there is none. */
+/** The last boundary of the best kind in a range of the text; its end if there is none. */
 function cutBefore(text: string, from: number, to: number): number {
   const stretch = text.slice(from, to);
   for (const border of borders) {
@@ -55,7 +56,7 @@ function cutBefore(text: string, from: number, to: number): number {
   return betweenCharacters(text, to);
 }
 
-/** The first border of the best kind in a stretch of the text; its beginning where there is none. */
+/** The first boundary of the best kind in a range of the text; its beginning if there is none. */
 function beginBefore(text: string, from: number, to: number): number {
   const stretch = text.slice(from, to);
   for (const border of borders) {
@@ -66,7 +67,7 @@ function beginBefore(text: string, from: number, to: number): number {
   return betweenCharacters(text, from);
 }
 
-/** The offset, or the one before where it would part a surrogate pair. */
+/** The offset, or the one before if it would split a surrogate pair. */
 function betweenCharacters(text: string, offset: number): number {
   const isInPair = (text.codePointAt(offset - 1) ?? 0) > 0xffff;
   return isInPair ? offset - 1 : offset;

@@ -1,27 +1,28 @@
 /**
- * What matters to a conversation: the window for its questions, then the facts about what it names, then the rest.
+ * The context of a conversation: the window for its questions, then the facts about the names in it, then the rest.
  *
- * A question is a line of a turn that is an atom with a variable, or an atom before a question mark. Names are looked for
- * in the end of the conversation. Contradictions are counted and shown, not resolved.
+ * A question is a line of a turn that is an atom with a variable, or an atom before a question mark. Names are searched
+ * for in the end of the conversation. Contradictions are counted and shown, not resolved.
  */
 import { type Goal, optimizeInputSchema } from '../../engine/contract/context.ts';
 import type { TurnsContext, TurnsInput } from '../../engine/contract/extraction.ts';
 import type { ContextEntry } from '../../engine/contract/memory.ts';
 import { type Caller, type Engine, EngineError, parseAtom, renderAtom } from '../../engine/index.ts';
 
-/** At most so many questions of the turns are goals, the last ones. */
+/** Maximum number of questions of the turns that become goals; the last ones count. */
 export const maxGoalsOfTurns = 20;
-/** Time for proving them, in milliseconds: they are hints, and without them there is still a window. */
+/** Milliseconds for proving them: they are hints, and without them there is still a window. */
 const timeForGoals = 2000;
-/** Names are looked for in so many characters at the end of the turns. */
+/** Names are searched for in this many characters at the end of the turns. */
 export const mentionedWithinCharacters = 20_000;
-/** At most so many facts come before others because the turns name something of them. */
+/** Maximum number of facts that come first because the turns name something in them. */
 export const maxFactsMentioned = 1000;
-/** Longer lines are no questions. */
+/** Longer lines are not questions. */
 const maxQuestionCharacters = 1000;
 
 type Window = Pick<TurnsContext, 'facts' | 'totalFactsInKB' | 'factsReturned' | 'contradictions'>;
 
+/** The context for a conversation. */
 export async function contextFor(engine: Engine, caller: Caller, input: TurnsInput): Promise<Window> {
   const { maxFacts, scope, unscoped, turns } = input;
   const text = turns.join('\n').slice(-mentionedWithinCharacters);
@@ -49,7 +50,7 @@ export async function contextFor(engine: Engine, caller: Caller, input: TurnsInp
 
 async function windowFor(engine: Engine, caller: Caller, input: TurnsInput) {
   const { maxFacts, scope, unscoped } = input;
-  const goals = goalsOf(input.turns);
+  const goals = goalsOfTurns(input.turns);
   const wanted = { maxFacts, scope, unscoped, autoResolveContradictions: false };
   const choose = (more: object) =>
     engine.optimizeContext(caller, optimizeInputSchema.parse({ ...wanted, ...more }));
@@ -57,14 +58,14 @@ async function windowFor(engine: Engine, caller: Caller, input: TurnsInput) {
   try {
     return await choose({ goals, timeoutMs: timeForGoals });
   } catch (error) {
-    // A question that a conversation holds is a hint, not a demand: without an answer in time the rest is given.
+    // A question in a conversation is a hint, not a demand: without an answer in time the rest is returned.
     if (error instanceof EngineError && error.code === 'InferenceLimitExceeded') return choose({});
     throw error;
   }
 }
 
-/** The questions in the turns, each once, the last ones where there are too many. */
-export function goalsOf(turns: readonly string[]): Goal[] {
+/** The questions in the turns, each once; the last ones if there are too many. */
+export function goalsOfTurns(turns: readonly string[]): Goal[] {
   const goals = new Map<string, Goal>();
   for (const turn of turns)
     for (const line of turn.split(/\r\n|\n|\r/)) {
@@ -77,7 +78,7 @@ export function goalsOf(turns: readonly string[]): Goal[] {
   return [...goals.values()].slice(-maxGoalsOfTurns);
 }
 
-/** True where a line of the text is neither blank nor a question. */
+/** Whether a line of the text is neither blank nor a question. */
 export function hasProse(text: string): boolean {
   return text.split(/\r\n|\n|\r/).some((line) => line.trim() !== '' && questionOf(line.trim()) === null);
 }
@@ -89,7 +90,7 @@ function questionOf(line: string): Goal | null {
     const { predicate, args, negated } = parseAtom(isAsked ? line.slice(0, -1) : line);
     return isAsked || args.some((term) => term.startsWith('?')) ? { predicate, args, negated } : null;
   } catch (error) {
-    // Not of the grammar: natural language with parentheses.
+    // Not in the grammar: natural language with parentheses.
     if (error instanceof EngineError) return null;
     throw error;
   }

@@ -1,21 +1,21 @@
 /**
- * The relations of a knowledge base as a model is shown them, and the spelling that a model's predicate is given.
+ * The relations of a knowledge base as a model sees them, and the spelling of a model's predicates.
  *
- * What is shown is bounded, most used first, each with an example; what is not shown is known here all the same. A
- * predicate that nobody has used is left as it is, one that differs from an existing one of as many arguments in case and
- * signs only becomes that one, unless there are several such.
+ * What the model sees is bounded, most used first, each with an example; the rest is known here all the same. An
+ * unknown predicate is left as it is. One that differs only in case and punctuation from an existing predicate of the
+ * same arity becomes that one, unless there are several.
  */
 import type { Atom } from '../../engine/contract/language.ts';
 import { canonicalName, type VocabularyEntry } from '../../engine/index.ts';
 
-/** At most so many relations are shown to a model. */
+/** Maximum number of relations shown to a model. */
 export const maxRelationsShown = 200;
-/** In at most so many characters of JSON. */
+/** Maximum characters of JSON for them. */
 export const maxShownCharacters = 20_000;
 /** Longer examples are left out. */
 const maxExampleCharacters = 200;
 
-/** A relation as a model is shown it. */
+/** A relation as a model sees it. */
 export interface ShownRelation {
   readonly relation: string;
   readonly arguments: number;
@@ -24,9 +24,10 @@ export interface ShownRelation {
   readonly example?: string;
 }
 
+/** The relations of one knowledge base. */
 export class Vocabulary {
   readonly #entries: readonly VocabularyEntry[];
-  /** Predicate, arity and truth value of all. */
+  /** Predicate, arity and truth value of every relation. */
   readonly #relations = new Set<string>();
   /** Arities by predicate. */
   readonly #arities = new Map<string, Set<number>>();
@@ -47,17 +48,17 @@ export class Vocabulary {
     return this.#entries.length === 0;
   }
 
-  /** True where the predicate has so many arguments here, with whatever truth value. */
+  /** Whether the predicate exists with this arity, with either truth value. */
   has(predicate: string, arity: number): boolean {
     return this.#arities.get(predicate)?.has(arity) ?? false;
   }
 
-  /** True where something is stored or can be concluded of the atom's relation. */
+  /** Whether the atom's relation has stored facts or can be derived. */
   holds({ predicate, args, negated }: Readonly<Atom>): boolean {
     return this.#relations.has(keyOf(predicate, args.length, negated));
   }
 
-  /** The predicate as it is spelt here. */
+  /** The predicate in its existing spelling. */
   spelt(predicate: string, arity: number): string {
     if (this.has(predicate, arity)) return predicate;
     const alike = this.#alike.get(`${canonicalName(predicate)}/${arity}`);
@@ -66,7 +67,7 @@ export class Vocabulary {
     return only;
   }
 
-  /** What is known of the name, in words; null where nothing is. */
+  /** The known arities of the name, in words; null if there are none. */
   otherArities(predicate: string): string | null {
     const arities = [...(this.#arities.get(predicate) ?? [])].sort((a, b) => a - b);
     return arities.length === 0 ? null : arities.map((arity) => `${predicate}/${arity}`).join(', ');

@@ -1,19 +1,19 @@
 /**
  * Keeps a tool's structured content within a size that clients can take.
  *
- * An answer that is too large becomes a page of itself: the first results that fit, each with its proof whole,
- * and `truncated: true`, which in the contract says that there is more. Nothing is cut in the middle. Other
- * outputs are refused with words on how to get less.
+ * An answer that is too large is cut to a page: the first results that fit, each with its whole proof, and `truncated:
+ * true`, which in the contract says that there is more. Nothing is cut in the middle. Other outputs are refused with
+ * advice on how to get less.
  */
 import { EngineError } from '../../engine/index.ts';
 import type { Answered } from '../../engine/contract/tool-contents.ts';
 
 type Proof = NonNullable<Answered['proof']>;
 
-/** Characters of JSON; what the SDK takes as one message by default. */
+/** Characters of JSON; the SDK's default maximum of one message. */
 export const maxContentCharacters = 4 * 1024 * 1024;
 
-/** The answer, or the longest page of it that was found to fit. A proof that does not fit alone is left out. */
+/** The answer, or the longest page of it found to fit. A proof that does not fit alone is left out. */
 export function fitAnswer(answer: Answered, limit = maxContentCharacters): Answered {
   let size = sizeOf(answer) + premisesIn(answer);
   let page = answer;
@@ -27,7 +27,10 @@ export function fitAnswer(answer: Answered, limit = maxContentCharacters): Answe
   return rest;
 }
 
-/** The size of the content. Refuses what is too large and has no pages; where it tells of a write, saying that this was made. */
+/**
+ * The size of the content. Refuses content that is too large and has no pages; if it is of a write, the refusal says
+ * that the write was made.
+ */
 export function requireFits(
   tool: string,
   content: unknown,
@@ -43,10 +46,10 @@ export function requireFits(
   );
 }
 
-/** Characters of an atom where it is named as a premise. */
+/** Characters of an atom shown as a premise. */
 export const maxPremiseCharacters = 240;
 
-/** Characters that premises take in the text, where each is written out and not named by its id. */
+/** Characters that premises take in the text, which writes each one out instead of its id. */
 function premisesIn({ proof }: Answered): number {
   const lengths = new Map(proof?.steps.map(({ id, atom }) => [id, atom.length]));
   let characters = 0;
@@ -55,10 +58,10 @@ function premisesIn({ proof }: Answered): number {
   return characters;
 }
 
-/** Sizes of contents that were measured: an answer is looked at when it is made to fit and when it has to. */
+/** Sizes already measured: an answer is measured when it is cut and again when it is checked. */
 const sizes = new WeakMap<object, number>();
 
-/** Characters of JSON. A content is not changed once it was measured. */
+/** Characters of JSON. Content must not change after it was measured. */
 function sizeOf(content: unknown): number {
   if (typeof content !== 'object' || content === null) return JSON.stringify(content).length;
   let size = sizes.get(content);
@@ -78,7 +81,7 @@ function firstResults(answer: Answered, count: number): Answered {
   };
 }
 
-/** The proof of the first `count` results: their steps and all that these stand on, ids kept. */
+/** The proof of the first `count` results: their steps and everything below them, with their ids. */
 function firstProofs(proof: Proof, count: number): Proof {
   const roots = proof.roots.slice(0, count);
   const byId = new Map(proof.steps.map((step) => [step.id, step]));

@@ -1,4 +1,6 @@
-/** `ask`: always with the proof; a question may end in a question mark, and where it has no answer say why not. */
+/**
+ * `ask`: always with the proof. A question may end in a question mark, and without an answer the tool can say why not.
+ */
 import { type Atom, isBuiltinName, type Literal } from '../../engine/contract/language.ts';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { parseBody, renderAtom } from '../../engine/index.ts';
@@ -6,13 +8,13 @@ import { fitAnswer } from './answer-size.ts';
 import type { Answered, SlimWhyNot } from '../../engine/contract/tool-contents.ts';
 import { projections } from './tool-content.ts';
 import type { ToolArguments } from './tool-input.ts';
-import { perform, type ToolRun } from './tool-run.ts';
+import { perform, type ToolContext } from './tool-run.ts';
 
-/** Conditions of a question that are explained. */
-const mostExplained = 8;
+/** Maximum number of conditions that are explained. */
+const maxExplained = 8;
 
-/** The answer of `ask`. The arguments were checked. */
-export async function ask(run: ToolRun, given: ToolArguments): Promise<Answered> {
+/** The answer of `ask`. The arguments have been checked. */
+export async function askTool(run: ToolContext, given: ToolArguments): Promise<Answered> {
   const { whyNot, text, ...others } = given;
   const question = typeof text === 'string' ? { ...others, text: withoutMark(text) } : others;
   const output = await perform(run, 'ask', { body: { ...question, withProof: true } });
@@ -21,7 +23,7 @@ export async function ask(run: ToolRun, given: ToolArguments): Promise<Answered>
   const atoms = atomsOf(question);
   const ground = atoms.filter(({ args }) => !args.some((arg) => arg.startsWith('?')));
   const explained: SlimWhyNot[] = [];
-  for (const atom of ground.slice(0, mostExplained)) {
+  for (const atom of ground.slice(0, maxExplained)) {
     const why = await perform(run, 'explain', { body: { ...atom, ...placeOf(given), mode: 'whyNot' } });
     if (!why.holds) explained.push(slimWhyNot(why));
   }
@@ -38,12 +40,12 @@ export async function ask(run: ToolRun, given: ToolArguments): Promise<Answered>
   };
 }
 
-/** The question without the mark at its end, which is no variable. */
+/** The question without its final question mark, which is not a variable. */
 function withoutMark(text: string): string {
   return text.replace(/([\s)"}\w])\s*\?\s*$/u, '$1');
 }
 
-/** The atoms that have to follow, of a question that was answered. */
+/** The atoms of a question that would have to be derivable. The question has been answered, so it is valid. */
 function atomsOf({ predicate, args, negated, text, body }: ToolArguments): Atom[] {
   if (typeof predicate === 'string' && Array.isArray(args))
     return [{ predicate, args: args.map(String), negated: negated === true }];

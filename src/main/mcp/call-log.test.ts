@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../engine/index.ts';
 import type { ToolCall } from '../base/mcp-host.ts';
-import { CallLog } from './call-log.ts';
+import { ToolCallLog } from './call-log.ts';
 
 const caller: Caller = {
   credential: null,
@@ -24,13 +24,13 @@ function call(changes: Partial<ToolCall> = {}): ToolCall {
 
 const everything = () => true;
 
-async function ids(log: CallLog, limit = 1000, before: number | null = null): Promise<string[]> {
+async function ids(log: ToolCallLog, limit = 1000, before: number | null = null): Promise<string[]> {
   return (await log.list(everything, limit, before)).map(({ id }) => id);
 }
 
 describe('the log of calls', () => {
   it('has of each call what it was, who made it where, and what came of it', async () => {
-    const log = new CallLog();
+    const log = new ToolCallLog();
     expect(log.add(call(), 5)).toBe('1');
     expect(await log.list(everything, 10, null)).toEqual([
       {
@@ -52,14 +52,14 @@ describe('the log of calls', () => {
   });
 
   it('has the last 10,000, newest first', async () => {
-    const log = new CallLog();
+    const log = new ToolCallLog();
     for (let index = 0; index < 25_000; index++) log.add(call(), index);
     const all = await ids(log, Number.POSITIVE_INFINITY);
     expect(all).toEqual(Array.from({ length: 10_000 }, (_, index) => String(25_000 - index)));
   });
 
   it('gives those that are older than an id, also where that one is forgotten or was never given', async () => {
-    const log = new CallLog({ calls: 5, bytes: 1e6 });
+    const log = new ToolCallLog({ calls: 5, bytes: 1e6 });
     for (let index = 0; index < 12; index++) log.add(call(), index);
     expect(await ids(log, 2)).toEqual(['12', '11']);
     expect(await ids(log, 2, 11)).toEqual(['10', '9']);
@@ -69,7 +69,7 @@ describe('the log of calls', () => {
   });
 
   it('is bounded in bytes: of long calls it keeps fewer, and the last always', async () => {
-    const log = new CallLog({ calls: 1000, bytes: 20_000 });
+    const log = new ToolCallLog({ calls: 1000, bytes: 20_000 });
     const long = call({ arguments: { text: 'x'.repeat(1200) }, text: 'y'.repeat(10_000) });
     for (let index = 0; index < 100; index++) log.add(long, index);
     const kept = await ids(log);
@@ -80,13 +80,13 @@ describe('the log of calls', () => {
     const wide = call({ arguments: { text: '数'.repeat(1200) }, text: '数'.repeat(10_000) });
     for (let index = 0; index < 100; index++) log.add(wide, index);
     expect((await ids(log)).length).toBeLessThan(kept.length);
-    const tiny = new CallLog({ calls: 10, bytes: 10 });
+    const tiny = new ToolCallLog({ calls: 10, bytes: 10 });
     for (let index = 0; index < 3; index++) tiny.add(long, index);
     expect(await ids(tiny)).toEqual(['3']);
   });
 
   it('has room for 10,000 of the longest calls in Latin letters', async () => {
-    const log = new CallLog();
+    const log = new ToolCallLog();
     const longest = call({
       caller: {
         ...caller,
@@ -104,7 +104,7 @@ describe('the log of calls', () => {
   });
 
   it('shows only what is covered, and as many of it as are wanted', async () => {
-    const log = new CallLog();
+    const log = new ToolCallLog();
     for (let index = 0; index < 100; index++)
       log.add(call({ caller: { ...caller, tenant: index % 10 === 0 ? 'one' : 'other' } }), index);
     const calls = await log.list(({ tenant }) => tenant === 'one', 4, null);

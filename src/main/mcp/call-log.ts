@@ -1,25 +1,25 @@
 /**
- * The last tool calls of agents, in memory and, once it was opened, in a journal of the storage folder.
+ * The latest tool calls of agents, in memory and, once opened, in a journal of the storage folder.
  *
- * Bounded twice: in number, as the contract has it, and in bytes. Every call is kept as one piece of bytes, so that nothing of a
- * message stays alive beside it and its size is known. Ids ascend, through restarts too, so an id that was forgotten still
- * says what is older. A call is observed, not answered for: it reaches the folder a moment after it has ended.
+ * Bounded in number, as the contract says, and in bytes. Each call is one buffer, so that it keeps no other part of a
+ * message alive and its size is known. Ids ascend, across restarts too, so the id of a dropped call still orders it.
+ * The log is an observation without a guarantee: a call reaches the folder a moment after it has ended.
  */
 import { setImmediate } from 'node:timers/promises';
 import { rememberedCalls, type ToolCallRecord, toolCallSchema } from '../../engine/contract/agents.ts';
 import { type Journal, Slices } from '../../engine/index.ts';
-import type { Binding, ToolCall } from '../base/mcp-host.ts';
+import type { ConnectionBinding, ToolCall } from '../base/mcp-host.ts';
 import { cutArguments, cutText } from './cut-arguments.ts';
 
-/** Enough for as many calls as are remembered, all of them long, where they are written in Latin letters. */
-const mostBytes = 32 * 1024 * 1024;
+/** Enough for the maximum number of calls, all of them long, in Latin letters. */
+const maxBytes = 32 * 1024 * 1024;
 
-/** UTF-16 code units of the text that an agent was given. */
-const mostOfResult = 800;
+/** UTF-16 code units stored of the text that the agent received. */
+const maxOfResult = 800;
 
-interface Kept extends Binding {
+interface StoredCall extends ConnectionBinding {
   readonly number: number;
-  /** The record as JSON, in UTF-8: a text in memory takes two bytes a character as soon as one character does. */
+  /** The record as JSON in UTF-8: a string takes two bytes per character as soon as one character needs them. */
   readonly json: Buffer;
 }
 
@@ -28,49 +28,50 @@ export interface CallLogLimits {
   readonly bytes: number;
 }
 
-export class CallLog {
+/** A bounded log of tool calls. */
+export class ToolCallLog {
   readonly #limits: CallLogLimits;
-  /** The oldest first; those before `#start` are forgotten. */
-  #kept: (Kept | undefined)[] = [];
+  /** Oldest first; the entries before `#start` have been dropped. */
+  #calls: (StoredCall | undefined)[] = [];
   #start = 0;
   #bytes = 0;
   /** The id of the last call. */
   #last = 0;
   #journal: Journal | null = null;
 
-  constructor(limits: CallLogLimits = { calls: rememberedCalls, bytes: mostBytes }) {
+  constructor(limits: CallLogLimits = { calls: rememberedCalls, bytes: maxBytes }) {
     this.#limits = limits;
   }
 
-  /** Reads the calls of before, but for those of places that there are no longer, and keeps those to come there. */
-  async open(journal: Journal, isThere: (place: Binding) => boolean): Promise<void> {
+  /** Loads earlier calls, except those of databases or tenants that no longer exist, and stores new ones there. */
+  async open(journal: Journal, isThere: (place: ConnectionBinding) => boolean): Promise<void> {
     const slices = new Slices(() => setImmediate());
     let isErased = false;
-    for (const record of await journal.load(() => this.#kept.slice(this.#start).flatMap(jsonOf))) {
+    for (const record of await journal.load(() => this.#calls.slice(this.#start).flatMap(jsonOf))) {
       await slices.breathe();
-      const kept = keptOf(record);
-      if (kept === null) continue;
-      this.#last = Math.max(this.#last, kept.number);
-      if (isThere(kept)) this.#keep(kept);
+      const call = storedCallOf(record);
+      if (call === null) continue;
+      this.#last = Math.max(this.#last, call.number);
+      if (isThere(call)) this.#keep(call);
       else isErased = true;
     }
     this.#journal = journal;
     if (isErased) journal.rewrite();
   }
 
-  /** Erases the calls of these places; resolves when the folder has them no longer. */
-  async erase(isErased: (place: Binding) => boolean): Promise<void> {
-    const kept = this.#kept.slice(this.#start);
-    this.#kept = [];
+  /** Erases the calls of these databases and tenants; resolves when they are gone from the folder. */
+  async erase(isErased: (place: ConnectionBinding) => boolean): Promise<void> {
+    const calls = this.#calls.slice(this.#start);
+    this.#calls = [];
     this.#start = 0;
     this.#bytes = 0;
-    for (const each of kept) if (each !== undefined && !isErased(each)) this.#keep(each);
-    if (this.#kept.length === kept.length) return;
+    for (const each of calls) if (each !== undefined && !isErased(each)) this.#keep(each);
+    if (this.#calls.length === calls.length) return;
     this.#journal?.rewrite();
     await this.#journal?.flush(true);
   }
 
-  /** The call's id. */
+  /** Notes a call and returns its id. */
   add(call: ToolCall, time: number): string {
     const { database, tenant } = call.caller;
     const number = ++this.#last;
@@ -81,18 +82,18 @@ export class CallLog {
     return id;
   }
 
-  /** The newest of those that are covered and older than `before`, a call's number; null: of all. */
+  /** The newest covered calls older than `before`, the number of a call; null: the newest of all. */
   async list(
-    covers: (place: Binding) => boolean,
+    covers: (place: ConnectionBinding) => boolean,
     limit: number,
     before: number | null,
   ): Promise<ToolCallRecord[]> {
     const slices = new Slices(() => setImmediate());
     const found: Buffer[] = [];
     const end = before ?? Number.POSITIVE_INFINITY;
-    for (let at = this.#kept.length - 1; at >= this.#start && found.length < limit; at--) {
-      const kept = this.#kept[at];
-      if (kept !== undefined && kept.number < end && covers(kept)) found.push(kept.json);
+    for (let at = this.#calls.length - 1; at >= this.#start && found.length < limit; at--) {
+      const call = this.#calls[at];
+      if (call !== undefined && call.number < end && covers(call)) found.push(call.json);
     }
     const calls: ToolCallRecord[] = [];
     for (const json of found) {
@@ -103,31 +104,31 @@ export class CallLog {
   }
 
   get #size(): number {
-    return this.#kept.length - this.#start;
+    return this.#calls.length - this.#start;
   }
 
-  #keep(kept: Kept): void {
-    this.#kept.push(kept);
-    this.#bytes += kept.json.length;
+  #keep(call: StoredCall): void {
+    this.#calls.push(call);
+    this.#bytes += call.json.length;
     while (this.#size > this.#limits.calls || (this.#bytes > this.#limits.bytes && this.#size > 1))
       this.#forgetOldest();
   }
 
   #forgetOldest(): void {
-    this.#bytes -= this.#kept[this.#start]?.json.length ?? 0;
-    this.#kept[this.#start++] = undefined;
-    if (this.#start < this.#kept.length / 2) return;
-    this.#kept = this.#kept.slice(this.#start);
+    this.#bytes -= this.#calls[this.#start]?.json.length ?? 0;
+    this.#calls[this.#start++] = undefined;
+    if (this.#start < this.#calls.length / 2) return;
+    this.#calls = this.#calls.slice(this.#start);
     this.#start = 0;
   }
 }
 
-function jsonOf(kept: Kept | undefined): Buffer[] {
-  return kept === undefined ? [] : [kept.json];
+function jsonOf(call: StoredCall | undefined): Buffer[] {
+  return call === undefined ? [] : [call.json];
 }
 
-/** A call that was kept by an earlier process; null: it is of another make. */
-function keptOf(record: Uint8Array): Kept | null {
+/** A call stored by an earlier process; null: its format is different. */
+function storedCallOf(record: Uint8Array): StoredCall | null {
   const json = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
   try {
     const call = toolCallSchema.safeParse(JSON.parse(json.toString()));
@@ -154,7 +155,7 @@ function recordOf(call: ToolCall, id: string, time: number): ToolCallRecord {
     outcome: call.outcome,
     elapsedMs: Math.round(call.elapsedMs * 1000) / 1000,
     resultChars: call.resultChars,
-    result: cutText(call.text, mostOfResult),
+    result: cutText(call.text, maxOfResult),
     database,
     tenant,
     requestId,

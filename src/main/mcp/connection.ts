@@ -1,8 +1,8 @@
 /**
- * What the two transports share: when a session may be spoken in, and handing a raw response over to the SDK.
+ * Shared by both transports: when a session may be used, and handing a raw response over to the SDK.
  *
- * A request that names another database or tenant than the session's is refused rather than carried out in the wrong
- * place.
+ * A request that names another database or tenant than its session's is refused rather than carried out in the wrong
+ * one.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
@@ -10,17 +10,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Cancellation, CancellationSource, EngineError, invalid } from '../../engine/index.ts';
 import type { McpHost } from '../base/mcp-host.ts';
 import type { CallContext, CallContexts } from './server.ts';
-import type { Session } from './sessions.ts';
+import type { McpSession } from './sessions.ts';
 
-/** Requests of one session that may be running or waiting to be read by its client at once. */
+/** Maximum number of requests of one session that are running or whose answers the client has not read. */
 const maxRunningCalls = 1000;
 
+/** Creates the storage that carries the context of each call. */
 export function createContexts(): CallContexts {
   return new AsyncLocalStorage<CallContext>();
 }
 
-/** Refuses with RateLimited a session that has as many requests as one may have. */
-export function requireTurn(session: Session): void {
+/** Refuses with RateLimited a session that has the maximum number of requests. */
+export function requireTurn(session: McpSession): void {
   if (session.busy < maxRunningCalls) return;
   throw new EngineError(
     'RateLimited',
@@ -29,8 +30,8 @@ export function requireTurn(session: Session): void {
 }
 
 /**
- * Takes what the SDK says of a message that it refuses. The client is told; the log gets the kind of it alone, since
- * its words quote the message.
+ * Handles the SDK's error for a refused message. The client gets its text; the log gets only its kind, because the text
+ * quotes the message.
  */
 export function sessionErrors(host: McpHost, contexts: CallContexts): (error: Error) => void {
   return ({ name }) => {
@@ -42,6 +43,7 @@ export function sessionErrors(host: McpHost, contexts: CallContexts): (error: Er
   };
 }
 
+/** The refusal of an unknown session id. */
 export function unknownSession(): EngineError {
   return new EngineError(
     'SessionNotFound',
@@ -50,8 +52,8 @@ export function unknownSession(): EngineError {
 }
 
 /**
- * The JSON-RPC message of a POST: one object, or an array of them. What is in it is checked by the SDK, but for its
- * size: refused with PayloadTooLarge and ValidationException.
+ * The JSON-RPC message of a POST: one object, or an array of them. Checks only its size, and refuses with
+ * PayloadTooLarge and ValidationException; the SDK checks the rest.
  */
 export function messageOf(request: FastifyRequest): object {
   const { body } = request;
@@ -61,29 +63,29 @@ export function messageOf(request: FastifyRequest): object {
     requireModest(body);
     return body;
   }
-  // Newer revisions have none; what looks at one later looks at every message several times.
-  if (body.length > mostInBatch) throw invalid('', `a batch has ${mostInBatch} messages at most`);
+  // Newer revisions have no batches; later code scans every message several times.
+  if (body.length > maxInBatch) throw invalid('', `a batch has ${maxInBatch} messages at most`);
   for (const message of body as unknown[]) requireModest(message);
   return body;
 }
 
-const mostInBatch = 100;
+const maxInBatch = 100;
 
-/** UTF-16 code units of the parameters of what lasts as long as a session or a stream: the SDK keeps them with it. */
-const mostOfLasting: ReadonlyMap<unknown, number> = new Map([
+/** Maximum UTF-16 code units of parameters that the SDK keeps for the life of a session or a stream. */
+const maxOfLasting: ReadonlyMap<unknown, number> = new Map([
   ['initialize', 64 * 1024],
   ['subscriptions/listen', 128 * 1024],
 ]);
 
-/** Fields of an object that messages have; each is looked at a dozen times, by the SDK and by us. */
-const mostFields = 1000;
+/** Maximum number of fields in a message; each is visited a dozen times, by the SDK and by this service. */
+const maxFields = 1000;
 
 function requireModest(message: unknown): void {
   const { method, params } = fieldsOf(message, '');
   const { arguments: given, _meta: meta } = fieldsOf(params, 'params');
   fieldsOf(given, 'params.arguments');
   fieldsOf(meta, 'params._meta');
-  const most = mostOfLasting.get(method);
+  const most = maxOfLasting.get(method);
   if (most === undefined || (JSON.stringify(params) ?? '').length <= most) return;
   throw new EngineError(
     'PayloadTooLarge',
@@ -93,14 +95,13 @@ function requireModest(message: unknown): void {
 
 function fieldsOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
-  if (Object.keys(value).length > mostFields)
-    throw invalid(path, `an object has ${mostFields} fields at most`);
+  if (Object.keys(value).length > maxFields) throw invalid(path, `an object has ${maxFields} fields at most`);
   return value as Readonly<Record<string, unknown>>;
 }
 
 /**
- * Takes the response out of the framework's hands, headers set so far included, and lets `write` answer.
- * `write` is given what is cancelled when the client goes away before the response is complete.
+ * Detaches the response from the framework, including the headers set so far, and lets `write` answer. `write` gets a
+ * cancellation that fires if the client disconnects before the response is complete.
  */
 export async function handOver(
   host: McpHost,
@@ -114,7 +115,7 @@ export async function handOver(
   await takeOver(host, request, reply, write);
 }
 
-/** The same for who writes an answer in one piece, with the headers that are set on the raw response. */
+/** The same for an answer written in one piece, with the headers set on the raw response. */
 export async function takeOver(
   host: McpHost,
   request: FastifyRequest,
@@ -135,8 +136,8 @@ export async function takeOver(
 }
 
 /**
- * Has what is at hand when the head of the answer is written go out with it, in one piece at the end of the turn: the SDK
- * writes head, event and end apart, and each would be a packet and a call of the system.
+ * Sends the first parts of an answer with its head, in one piece at the end of the turn: the SDK writes head, event and
+ * end separately, and each would be a packet and a system call.
  */
 function gatherFirstParts(raw: ServerResponse): void {
   const writeHead = raw.writeHead.bind(raw) as (...given: unknown[]) => ServerResponse;

@@ -1,22 +1,23 @@
 /**
- * The arguments of a call, cut to what a log keeps of them.
+ * Truncates the arguments of a call for a log.
  *
- * Short ones stay as they are. Of long ones the long texts, lists and objects are cut to their beginnings, so that every
- * field still shows something. What it costs depends on what is kept, never on what came.
+ * Short arguments stay as they are. In long ones, long texts, lists and objects are cut to their beginnings, so that
+ * every field still shows something. The cost depends on the result, not on the input.
  */
 
-/** UTF-16 code units of arguments, written as JSON. */
-const mostCharacters = 1500;
+/** Maximum UTF-16 code units of arguments, written as JSON. */
+const maxCharacters = 1500;
 
-/** What is kept of what is too long. */
+/** Limits for the parts of arguments that are too long. */
 const short = { text: 160, items: 20, fields: 40, key: 80 };
-const whole = { text: mostCharacters, items: mostCharacters, fields: mostCharacters, key: mostCharacters };
+const whole = { text: maxCharacters, items: maxCharacters, fields: maxCharacters, key: maxCharacters };
 
 export interface CutArguments {
   readonly value: Record<string, unknown>;
   readonly isCut: boolean;
 }
 
+/** The arguments within the limit. */
 export function cutArguments(given: Readonly<Record<string, unknown>>): CutArguments {
   const all = new Cutting(whole);
   const value = all.fieldsOf(given);
@@ -24,7 +25,7 @@ export function cutArguments(given: Readonly<Record<string, unknown>>): CutArgum
   return { value: new Cutting(short).fieldsOf(given), isCut: true };
 }
 
-/** The beginning of a text, with `…` where it was cut; never half a character. */
+/** The beginning of a text, with `…` if it was cut; never half a surrogate pair. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}…`;
@@ -32,7 +33,7 @@ export function cutText(text: string, most: number): string {
 
 class Cutting {
   readonly #most: typeof whole;
-  #left = mostCharacters;
+  #left = maxCharacters;
   isCut = false;
 
   constructor(most: typeof whole) {
@@ -73,7 +74,7 @@ class Cutting {
   #text(text: string, most: number): string {
     const kept = cutText(text, Math.min(most, Math.max(0, this.#left)));
     if (kept.length !== text.length || text.length > most) this.isCut = true;
-    // As it is written: a control character takes six.
+    // Counted as written: a control character takes six.
     this.#left -= JSON.stringify(kept).length + 1;
     return kept;
   }

@@ -1,8 +1,8 @@
 /**
- * `forget`: facts by their fields, facts and rules as text, a rule by its id. Several go all or none.
+ * `forget`: facts by their fields, facts and rules as text, a rule by its id. Several are forgotten all or none.
  *
- * A rule is meant by its text where head and body are the same up to the names of variables. What is not there is
- * answered as absent, with what is like it.
+ * The text of a rule matches a stored rule with the same head and body up to the names of variables. What does not
+ * exist is reported as absent, with similar statements.
  */
 import type { Atom } from '../../engine/contract/language.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';
@@ -12,15 +12,15 @@ import { readStatements, type ToolStatement } from './statements.ts';
 import type { Forgotten, StatementOutcome } from '../../engine/contract/tool-contents.ts';
 import { projections } from './tool-content.ts';
 import type { ToolArguments } from './tool-input.ts';
-import { inTransaction, perform, type ToolRun } from './tool-run.ts';
+import { inTransaction, perform, type ToolContext } from './tool-run.ts';
 
-const mostListed = 200;
+const maxListed = 200;
 
-/** Conclusions that are named. */
-const mostDependents = 100;
+/** Maximum number of conclusions listed. */
+const maxDependents = 100;
 
-/** The answer of `forget`. The arguments were checked. */
-export async function forget(run: ToolRun, given: ToolArguments): Promise<Forgotten> {
+/** The answer of `forget`. The arguments have been checked. */
+export async function forgetTool(run: ToolContext, given: ToolArguments): Promise<Forgotten> {
   const { text, ruleId, ...options } = given;
   if (typeof ruleId === 'string') return forgetRules(run, [await ruleById(run, ruleId)], options);
   if (typeof text !== 'string')
@@ -37,7 +37,7 @@ export async function forget(run: ToolRun, given: ToolArguments): Promise<Forgot
   return meant.length > 0 ? forgetRules(run, meant, options) : noSuchRule(rules, only);
 }
 
-/** As text has its sign, it means the one of the two. */
+/** An atom as text has a sign, so it matches only facts of that sign. */
 function patternOf({ predicate, args, negated }: Atom): ToolArguments {
   return { predicate, args, truthVal: !negated };
 }
@@ -53,7 +53,7 @@ function sameRules(
   return rules.filter((other) => isInPlace(other) && ruleIdentity(other) === identity);
 }
 
-async function ruleById(run: ToolRun, id: string): Promise<StoredRule> {
+async function ruleById(run: ToolContext, id: string): Promise<StoredRule> {
   const { rules } = await perform(run, 'listRules');
   const rule = rules.find((candidate) => candidate.id === id);
   if (rule !== undefined) return rule;
@@ -71,7 +71,7 @@ function noSuchRule(rules: readonly StoredRule[], { rule }: ToolStatement & { ki
 }
 
 async function forgetRules(
-  run: ToolRun,
+  run: ToolContext,
   rules: readonly StoredRule[],
   { dryRun }: ToolArguments,
 ): Promise<Forgotten> {
@@ -83,7 +83,7 @@ async function forgetRules(
     return {
       status: 'retracted',
       rule: written,
-      dependents: lost.slice(0, mostDependents),
+      dependents: lost.slice(0, maxDependents),
       dependentsCount: lost.length,
       dryRun: true,
     };
@@ -99,9 +99,9 @@ async function forgetRules(
   return { status: 'retracted', rule: written, dependentsCount: lost, generation };
 }
 
-/** Facts and rules of one text: one transaction, or as many dry runs. */
+/** Facts and rules of one text: one transaction, or a dry run of each. */
 async function forgetSeveral(
-  run: ToolRun,
+  run: ToolContext,
   statements: readonly ToolStatement[],
   options: ToolArguments,
 ): Promise<Forgotten> {
@@ -141,15 +141,15 @@ async function forgetSeveral(
   return {
     status: result.some(({ status }) => status === 'retracted') ? 'retracted' : 'absent',
     retracted: result.reduce((sum, outcome) => sum + (outcome.retracted ?? 0), 0),
-    ...(result.length <= mostListed ? { statements: result } : {}),
-    ...(dryRun === true ? { dependents: [...dependents].slice(0, mostDependents), dryRun } : {}),
+    ...(result.length <= maxListed ? { statements: result } : {}),
+    ...(dryRun === true ? { dependents: [...dependents].slice(0, maxDependents), dryRun } : {}),
     dependentsCount: committed.lost,
     ...('generation' in committed ? { generation: committed.generation } : {}),
     ...(await hintsAbout(run, statements, result, rules, others)),
   };
 }
 
-/** How one thing is taken away, or tried. */
+/** How one item is removed, or tried. */
 interface Removal {
   facts(pattern: ToolArguments): Promise<number>;
   rule(id: string): Promise<void>;
@@ -185,9 +185,9 @@ function statusOf(found: number): StatementOutcome['status'] {
 
 const mostHints = 5;
 
-/** What is like the statements that nothing matched. */
+/** Stored statements similar to those that matched nothing. */
 async function hintsAbout(
-  run: ToolRun,
+  run: ToolContext,
   statements: readonly ToolStatement[],
   outcomes: readonly StatementOutcome[],
   rules: readonly StoredRule[],

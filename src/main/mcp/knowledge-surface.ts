@@ -1,9 +1,11 @@
-/** What the product offers over MCP: the knowledge base, with the operations that agents use as tools. */
-import { callTool } from './call-tool.ts';
-import { complete } from './completion.ts';
-import { appExtensions } from './proof-app.ts';
+/** The product's MCP surface: the knowledge base, with the operations that agents use as tools. */
+import type { CompleteRequest, CompleteResult } from '@modelcontextprotocol/server';
+import type { Caller } from '../../engine/index.ts';
+import type { McpHost } from '../base/mcp-host.ts';
+import { runToolCall } from './call-tool.ts';
 import { getPrompt, promptListing } from './prompts.ts';
-import { listResources, readResource, resourceTemplates } from './resources.ts';
+import { appExtensions } from './proof-app.ts';
+import { listResources, predicateNames, readResource, resourceTemplates } from './resources.ts';
 import type { McpSurface } from './surface.ts';
 import { tools } from './tools.ts';
 
@@ -13,7 +15,7 @@ const instructions =
   'facts, teach what is true in general as rules. Arguments that start with ? are variables. An empty answer ' +
   'means that it does not follow; a false fact is told with truthVal: false and asked with negated: true.';
 
-/** With every field of the tools listed; else those that are used most. */
+/** The surface with every field in the listings of tools, or only the most used ones. */
 export function knowledgeSurfaceWith(fields: 'short' | 'all'): McpSurface {
   const listings = [...tools.values()].map(({ listing, fullListing }) =>
     fields === 'all' ? fullListing : listing,
@@ -33,7 +35,7 @@ export const knowledgeSurface: McpSurface = {
     instructions,
   },
   listTools: () => [...tools.values()].map(({ listing }) => listing),
-  callTool: ({ host, caller }, name, given) => callTool(host, caller, name, given),
+  callTool: ({ host, caller }, name, given) => runToolCall(host, caller, name, given),
   listResources: ({ host, caller }, cursor) => listResources(host, caller, cursor),
   listResourceTemplates: () => resourceTemplates,
   async readResource({ host, caller }, uri) {
@@ -44,3 +46,30 @@ export const knowledgeSurface: McpSurface = {
   getPrompt: ({ host, caller }, name, given) => getPrompt(host, caller, name, given),
   complete: ({ host, caller }, params) => complete(host, caller, params),
 };
+
+/** Maximum number of values of one completion, as the protocol says. */
+const maxValues = 100;
+
+/**
+ * Completes the name of a predicate: in the address of its facts, and in an atom to explain before its first argument.
+ * Names that start with the input come first, then those that contain it.
+ */
+export async function complete(
+  host: McpHost,
+  caller: Caller,
+  { ref, argument }: CompleteRequest['params'],
+): Promise<CompleteResult> {
+  const isPredicate =
+    ref.type === 'ref/resource'
+      ? resourceTemplates.some(({ uriTemplate }) => uriTemplate === ref.uri) && argument.name === 'predicate'
+      : ref.name === 'explain_conclusion' && argument.name === 'atom';
+  if (!isPredicate || argument.value.includes('('))
+    return { completion: { values: [], total: 0, hasMore: false } };
+  const wanted = argument.value.trim().toLowerCase();
+  const names = await predicateNames(host, caller);
+  const begin = names.filter((name) => name.toLowerCase().startsWith(wanted));
+  const hold = names.filter((name) => !begin.includes(name) && name.toLowerCase().includes(wanted));
+  const fitting = [...begin, ...hold];
+  const values = fitting.slice(0, maxValues);
+  return { completion: { values, total: fitting.length, hasMore: fitting.length > values.length } };
+}

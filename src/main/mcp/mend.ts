@@ -1,33 +1,33 @@
 /**
- * How a refused call was perhaps meant.
+ * Guesses what a refused call meant.
  *
- * A model that guesses a tool's fields guesses alike each time: `arguments` for `args`, a list as its JSON text, a whole
- * atom as the predicate. What was meant is then plain, and is shown as a call to make; it is never made instead of the one
- * that came, since a guess must not change knowledge. Only what validates is proposed, and of small calls only.
+ * Models guess a tool's fields in similar ways: `arguments` for `args`, a list as its JSON text, a whole atom as the
+ * predicate. The intended call is then clear and is shown as the call to make; it is never made instead, since a guess
+ * must not change knowledge. Only calls that validate are proposed, and only small ones.
  */
 import { EngineError, parseAtom, parseProgram, parseRule, renderAtom } from '../../engine/index.ts';
-import { distance } from './nearest.ts';
-import { takes } from './tool-input.ts';
+import { editDistance } from './nearest.ts';
+import { takesArguments } from './tool-input.ts';
 import type { FieldType } from './tool-schema.ts';
 import type { Tool } from './tools.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
 export interface Mended {
-  /** Arguments that the tool takes; null: what was meant is not plain. */
+  /** Arguments that the tool takes; null: the intention is not clear. */
   readonly call: Given | null;
-  /** By field as it was given: what to do about it, as the end of a sentence. */
+  /** By field as given: what to do about it, as the end of a sentence. */
   readonly hints: ReadonlyMap<string, string>;
 }
 
-/** Bounds of what is looked at: a longer call has no plain meaning, and must cost nothing. */
-const mostFields = 24;
-const mostCharacters = 2000;
+/** Bounds of the search: the intention of a longer call is not clear, and guessing must cost nothing. */
+const maxFields = 24;
+const maxCharacters = 2000;
 
-/** What a call that was refused was perhaps meant to be. */
+/** What a refused call was probably meant to be. */
 export function mend(tool: Tool, given: Given): Mended {
   const hints = new Map<string, string>();
-  if (Object.keys(given).length > mostFields || sizeOf(given) > mostCharacters) return { call: null, hints };
+  if (Object.keys(given).length > maxFields || sizeOf(given) > maxCharacters) return { call: null, hints };
   const mending: Mending = { tool, known: typesOf(tool), fields: new Map(Object.entries(given)), hints };
   unwrap(mending);
   listOfFacts(mending);
@@ -42,7 +42,7 @@ export function mend(tool: Tool, given: Given): Mended {
   const isCall =
     hints.size > 0 &&
     tool.body !== undefined &&
-    takes(tool.operation, call) &&
+    takesArguments(tool.operation, call) &&
     isReadable(tool, call['text']);
   return { call: isCall ? call : null, hints };
 }
@@ -60,21 +60,21 @@ function typesOf({ fields }: Tool): Map<string, JsonType> {
   return new Map([...fields].map(([name, { type }]) => [name, type]));
 }
 
-/** Characters of texts and the number of values, counted no further than is of interest. */
+/** Characters of texts plus the number of values, counted only up to the bound. */
 function sizeOf(value: unknown): number {
   let size = 0;
-  for (const waiting = [value]; waiting.length > 0 && size <= mostCharacters; ) {
+  for (const waiting = [value]; waiting.length > 0 && size <= maxCharacters; ) {
     const part = waiting.pop();
     size += typeof part === 'string' ? part.length : 1;
     if (typeof part !== 'object' || part === null) continue;
     const parts: unknown[] = Object.values(part);
     size += parts.length;
-    if (size <= mostCharacters) waiting.push(...parts);
+    if (size <= maxCharacters) waiting.push(...parts);
   }
   return size;
 }
 
-/** `{"arguments": {...}}`: the call within a call. */
+/** `{"arguments": {...}}`: a call within a call. */
 function unwrap({ known, fields, hints }: Mending): void {
   const [only, ...others] = fields;
   if (only === undefined || others.length > 0 || known.has(only[0]) || !isObject(only[1])) return;
@@ -92,7 +92,7 @@ const pairs = [
   ['s', 'o'],
 ] as const;
 
-/** Facts of a list that are texts, or a list in a field of another name. */
+/** A list of facts as texts, or a list in another field. */
 function listOfFacts({ tool, known, fields, hints }: Mending): void {
   if (!known.has('facts')) return;
   for (const [name, value] of fields) {
@@ -103,7 +103,9 @@ function listOfFacts({ tool, known, fields, hints }: Mending): void {
       fields.delete(name);
       fields.set('text', value.map((each) => `${withoutStop(String(each))}.`).join(' '));
     } else if (name === 'facts' && value.every(isObject)) {
-      const facts = value.map((each) => (takes(tool.operation, each) ? each : mend(tool, each).call));
+      const facts = value.map((each) =>
+        takesArguments(tool.operation, each) ? each : mend(tool, each).call,
+      );
       if (facts.includes(null) || facts.every((each, index) => each === value[index])) continue;
       for (const [index, each] of value.entries())
         for (const field of ['', ...Object.keys(each).map((key) => `.${key}`)])
@@ -118,7 +120,7 @@ function listOfFacts({ tool, known, fields, hints }: Mending): void {
   }
 }
 
-/** `subject` and `object`, as triples have them. */
+/** `subject` and `object`, as in triples. */
 function pairIntoArgs({ known, fields, hints }: Mending): void {
   if (!known.has('args')) return;
   for (const [first, second] of pairs) {
@@ -131,7 +133,7 @@ function pairIntoArgs({ known, fields, hints }: Mending): void {
   }
 }
 
-/** What else fields are called, spelt small and without marks: by name, the fields that may be meant, best first. */
+/** Other names of fields, in lower case without punctuation: by name, the intended fields, best first. */
 const otherNames: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     argument: ['args'],
@@ -190,7 +192,7 @@ const otherNames: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** Fields that take the opposite of what was given. */
+/** Fields that take the opposite of the given value. */
 const opposites: ReadonlyMap<string, string> = new Map(
   Object.entries({
     negated: 'truthVal',
@@ -200,7 +202,7 @@ const opposites: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Fields of metadata that are often given beside it. */
+/** Metadata that is often given beside `metadata`. */
 const ofMetadata: ReadonlySet<string> = new Set(['source', 'confidence', 'importance']);
 
 function rename({ tool, known, fields, hints }: Mending): void {
@@ -252,14 +254,14 @@ function isTrue(value: unknown): boolean {
   return value === true || value === 'true';
 }
 
-/** The one field that is a slip of the pen away. */
+/** The only field within one typing error. */
 function nearest(name: string, fields: readonly string[]): string | undefined {
   if (name.length < 4) return undefined;
-  const near = fields.filter((field) => distance(name, plainName(field)) <= (name.length < 6 ? 1 : 2));
+  const near = fields.filter((field) => editDistance(name, plainName(field)) <= (name.length < 6 ? 1 : 2));
   return near.length === 1 ? near[0] : undefined;
 }
 
-/** An atom as text where its parts are wanted. */
+/** An atom as text in place of its parts. */
 function takeApart({ known, fields, hints }: Mending): void {
   for (const name of ['fact', 'atom', 'text', 'statement', 'content', 'goal', 'query']) {
     const atom = known.has(name) || !known.has('args') ? null : atomOf(fields.get(name));
@@ -285,7 +287,7 @@ function goalOf(text: string): object | null {
   return { predicate, args, ...(negated ? { negated } : {}) };
 }
 
-/** A body, or a head and a body, some of it as text, to one text. */
+/** Joins a body, or a head and a body, some of it as text, into one text. */
 function joinRule({ known, fields, hints }: Mending): void {
   if (!known.has('body') || !fields.has('body') || known.has('head') !== fields.has('head')) return;
   const [head, body] = [fields.get('head'), fields.get('body')];
@@ -301,7 +303,7 @@ function joinRule({ known, fields, hints }: Mending): void {
   fields.set('text', known.has('head') ? `${parts[0]} :- ${parts.slice(1).join(', ')}` : parts.join(', '));
 }
 
-/** An atom given as an object, as text; null where it is none. */
+/** An atom given as an object, as text; null if it is not one. */
 function rendered(part: unknown): string | null {
   if (!isObject(part)) return null;
   const { predicate, args, negated, naf } = part;
@@ -341,7 +343,7 @@ function respelled(text: string): string {
     .trim();
 }
 
-/** Whether the text is what the tool reads; where it has none there is nothing to read. */
+/** Whether the tool can parse the text; true for tools that parse none. */
 function isReadable({ operation }: Tool, text: unknown): boolean {
   if (typeof text !== 'string') return true;
   switch (operation) {
@@ -423,7 +425,7 @@ function withoutStop(text: string): string {
   return text.trim().replace(/\.$/, '');
 }
 
-/** Values as their text, a single one in place of a list, and a list with names. */
+/** Values as text, a single value in place of a list, and a list with names. */
 function toItsType({ known, fields, hints }: Mending): void {
   for (const [name, value] of fields) {
     const type = known.get(name);
@@ -458,7 +460,7 @@ function typed(name: string, type: JsonType, value: unknown): { value: unknown; 
   return null;
 }
 
-/** `?`, and names with marks in them. */
+/** `?`, and variable names with punctuation. */
 function variablesMended(args: readonly unknown[]): { value: unknown; hint: string } | null {
   const isOdd = (arg: unknown): arg is string => typeof arg === 'string' && /^\?(?!\w+$)[\w\s.-]*$/.test(arg);
   if (!args.some(isOdd)) return null;
@@ -468,7 +470,7 @@ function variablesMended(args: readonly unknown[]): { value: unknown; hint: stri
   return { value: named, hint: 'a variable has a name without spaces' };
 }
 
-/** What a text that looks like JSON says, or null. */
+/** The value of a text that looks like JSON, or null. */
 function jsonOf(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return null;
   try {

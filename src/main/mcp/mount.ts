@@ -1,9 +1,9 @@
 /**
  * MCP's routes: Streamable HTTP at /mcp, the older SSE transport at /mcp/sse with /mcp/messages.
  *
- * Some clients probe the SSE address with Streamable HTTP: so /mcp/sse speaks that too, and a GET that such a
- * client sends there for its notifications is 405, which tells it that there are none. Checks of Origin, Host
- * and credentials are the hooks of the app that the routes are mounted on.
+ * Some clients probe the SSE address with Streamable HTTP, so /mcp/sse supports that too; a GET that such a client
+ * sends there for its notifications gets 405, which says that there are none. The hooks of the app check Origin, Host
+ * and credentials.
  */
 import type { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -11,36 +11,36 @@ import { EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../base/mcp-host.ts';
 import { clientIds } from './client.ts';
 import { createContexts } from './connection.ts';
-import type { KeptSessions } from './kept-sessions.ts';
+import type { SessionStore } from './session-store.ts';
 import { knowledgeSurface } from './knowledge-surface.ts';
 import { Notices } from './notices.ts';
 import { ssePath, streamablePath } from './revisions.ts';
 import type { SessionTransport } from './session-transport.ts';
-import { defaultLimits, type Session, type SessionLimits, Sessions } from './sessions.ts';
-import { messagesPath, mostUnreadBytes, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
+import { defaultSessionLimits, type McpSession, type SessionLimits, Sessions } from './sessions.ts';
+import { messagesPath, maxUnreadBytes, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
 import { StatelessEndpoint } from './stateless.ts';
 import { endSession, openStream, postMessage, type StreamableEndpoint } from './streamable.ts';
 import type { McpSurface } from './surface.ts';
 
-/** How often it is looked whether the credentials of open sessions still stand. */
+/** Milliseconds between two checks of the credentials of open sessions. */
 const lookMs = 250;
 
-export interface MountOptions {
-  /** What of sessions outlasts the process; opened before the first request is answered. */
-  readonly kept: KeptSessions;
+interface MountOptions {
+  /** What outlasts the process about sessions; opened before the first request is answered. */
+  readonly store: SessionStore;
   readonly limits?: SessionLimits;
-  /** What is offered, if not the knowledge base. For tests. */
+  /** The surface, if not the knowledge base. For tests. */
   readonly surface?: McpSurface;
 }
 
 /**
- * Mounts the routes. Sessions end, and their streams with them, when the app begins to close, and when their credential
- * does not stand any more.
+ * Mounts the routes. Sessions and their streams end when the app begins to close, or when their credential is no longer
+ * valid.
  */
 export function mountMcp(
   app: FastifyInstance,
   outer: McpHost,
-  { kept, limits = defaultLimits, surface = knowledgeSurface }: MountOptions,
+  { store, limits = defaultSessionLimits, surface = knowledgeSurface }: MountOptions,
 ): void {
   const contexts = createContexts();
   const host: McpHost = {
@@ -56,7 +56,7 @@ export function mountMcp(
     ...surroundings,
     stateless,
     sessions: new Sessions<SessionTransport>(limits),
-    kept,
+    store,
     reviving: new Map(),
   };
   const sse: SseEndpoint = { ...surroundings, sessions: new Sessions<SSEServerTransport>(limits) };
@@ -80,11 +80,11 @@ export function mountMcp(
       host.logger.error({ err: error }, 'ending idle MCP sessions failed');
     });
   }, sweepEveryMs).unref();
-  const isOver = ({ credential, binding }: Session): boolean => !host.holds(credential, binding);
+  const isOver = ({ credential, binding }: McpSession): boolean => !host.holds(credential, binding);
   const watch = setInterval(() => {
     stateless.endRefused();
-    const isOverOrStuck = (session: Session): boolean =>
-      isOver(session) || session.unreadBytes() > mostUnreadBytes;
+    const isOverOrStuck = (session: McpSession): boolean =>
+      isOver(session) || session.unreadBytes() > maxUnreadBytes;
     Promise.all([streamable.sessions.endWhere(isOver), sse.sessions.endWhere(isOverOrStuck)]).catch(
       (error: unknown) => {
         host.logger.error({ err: error }, 'ending MCP sessions of revoked keys failed');
@@ -100,7 +100,7 @@ export function mountMcp(
 
 type Answer<Endpoint> = (endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** Seconds after which a client that was told to slow down may try again. */
+/** Seconds after which a client told to slow down may try again. */
 const retryAfterSeconds = 5;
 
 function answering<Endpoint>(answer: Answer<Endpoint>, endpoint: Endpoint) {
@@ -121,7 +121,7 @@ async function openSseStream(
   reply: FastifyReply,
 ): Promise<void> {
   const { headers } = request;
-  // Only the session tells: some clients of the older transport name a revision on its stream too.
+  // Only the session decides: some clients of the older transport name a revision on its stream too.
   if (headers['mcp-session-id'] !== undefined) {
     reply.header('Allow', 'POST, DELETE');
     throw new EngineError(

@@ -1,8 +1,8 @@
-/** What is spelt nearly alike, for who named what there is not. */
+/** Finds similar spellings for a name that does not exist. */
 import type { StoredRule } from '../../engine/contract/rules.ts';
 
-/** Levenshtein's distance. */
-export function distance(left: string, right: string): number {
+/** The Levenshtein distance. */
+export function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {
     const next = [i];
@@ -15,23 +15,24 @@ export function distance(left: string, right: string): number {
   return row[right.length] ?? 0;
 }
 
-const mostNamed = 3;
+const maxNamed = 3;
 /** Characters of a rule that are compared and shown. */
 const compared = 300;
 
-/** Rules like the text, which is a rule, its head or an id, each with the call that forgets it. */
+/** Rules similar to the text, which is a rule, its head or an id, each with the call that forgets it. */
 export function nearestRules(rules: readonly StoredRule[], text: string): string[] {
   const wanted = text.slice(0, compared);
   const name = predicateOf(wanted);
   const about = rules.filter(
     (rule) => rule.id === wanted || rule.name === wanted || rule.head.predicate === name,
   );
-  const from = about.length > 0 ? about : rules.filter((rule) => distance(rule.head.predicate, name) <= 2);
+  const from =
+    about.length > 0 ? about : rules.filter((rule) => editDistance(rule.head.predicate, name) <= 2);
   return from
     .slice(0, 100)
-    .map((rule) => ({ rule, far: distance(rule.text.slice(0, compared), wanted) }))
+    .map((rule) => ({ rule, far: editDistance(rule.text.slice(0, compared), wanted) }))
     .toSorted((left, right) => left.far - right.far)
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(({ rule }) => `${JSON.stringify({ ruleId: rule.id })} is the rule ${rule.text.slice(0, compared)}`);
 }
 

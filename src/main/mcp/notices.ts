@@ -1,25 +1,27 @@
 /**
- * What changed in a space, for clients that read its resources: which documents, and whether there are others now.
+ * Changes of a space, for clients that read its resources: which documents changed, and whether the list of documents
+ * did.
  *
- * Changes of a moment are told together, so that a bulk load is a few notices and not thousands. Nothing is told twice, and
- * nothing of one space in another. What a document holds now, whoever wants to know it reads.
+ * Changes within a short time are reported together, so a bulk load causes a few notifications and not thousands.
+ * Nothing is reported twice, and nothing of one space in another. Clients read the new contents themselves.
  */
 import type { Caller, Change } from '../../engine/index.ts';
-import type { Binding, McpHost } from '../base/mcp-host.ts';
+import type { ConnectionBinding, McpHost } from '../base/mcp-host.ts';
 import { factsUri, predicateNames } from './resources.ts';
 
 export interface Notice {
-  /** Addresses of documents that changed; null: any of them may have. */
+  /** Addresses of changed documents; null: any of them may have changed. */
   readonly uris: ReadonlySet<string> | null;
-  /** There are documents that were not there before, or the other way round. */
+  /** Documents were added or removed. */
   readonly hasOthers: boolean;
 }
 
 type Listener = (notice: Notice) => void;
 
-/** Changes of so long are told together. */
+/** Milliseconds within which changes are reported together. */
 const gatherMs = 100;
 
+/** Collects changes and reports them to the clients of each space. */
 export class Notices {
   readonly #host: McpHost;
   readonly #spaces = new Map<string, SpaceWatch>();
@@ -29,7 +31,7 @@ export class Notices {
     this.#host = host;
   }
 
-  /** Tells of the caller's space until the function that it returns is called. */
+  /** Reports changes of the caller's space; the returned function ends that. */
   watch(caller: Caller, listener: Listener): () => void {
     const key = keyOf(caller);
     let space = this.#spaces.get(key);
@@ -135,13 +137,13 @@ class SpaceWatch {
     return new Set(await predicateNames(this.#host, this.caller));
   }
 
-  /** The database may have gone; then there is nothing to tell of any more. */
+  /** The database may have been deleted; then there is nothing more to report. */
   #failed(error: unknown): void {
     this.#host.logger.debug({ err: error }, 'the resources of a space could not be listed');
   }
 }
 
-function keyOf({ database, tenant }: Binding): string {
+function keyOf({ database, tenant }: ConnectionBinding): string {
   return JSON.stringify([database, tenant]);
 }
 
@@ -149,7 +151,7 @@ function isSame(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean 
   return left.size === right.size && [...left].every((each) => right.has(each));
 }
 
-/** The predicate of a rendered atom, which holds no parenthesis. */
+/** The predicate of a rendered atom; it contains no parenthesis. */
 function predicateOf(atom: string): string {
   return atom.slice(atom.startsWith('-') ? 1 : 0, atom.indexOf('('));
 }

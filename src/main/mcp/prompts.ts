@@ -1,8 +1,8 @@
 /**
- * The prompts: ways to begin that a person picks in their client.
+ * The prompts: ways to begin that a person chooses in a client.
  *
- * Each is a message to the model that says which tools to use in which order, with what is known already put in: a
- * prompt without the vocabulary in use would make the model invent its own.
+ * Each is a message to the model that says which tools to use in which order, and includes the vocabulary in use:
+ * without it the model would invent its own.
  */
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
@@ -17,15 +17,15 @@ interface PromptSpec extends Prompt {
   text(host: McpHost, caller: Caller, given: Given): Promise<string>;
 }
 
-/** Predicates, rules and facts that a prompt shows, and ways in which a conclusion almost follows. */
-const mostPredicates = 50;
-const mostRules = 20;
-const mostFacts = 20;
-const mostAttempts = 5;
-/** Characters of one rule or atom. */
-const longestLine = 500;
-/** Characters of a text that a prompt is about. */
-const mostCharacters = 100_000;
+/** Maximum number of predicates, rules and facts in a prompt, and of ways in which a conclusion almost follows. */
+const maxPredicates = 50;
+const maxRules = 20;
+const maxFactsShown = 20;
+const maxAttempts = 5;
+/** Maximum characters of one rule or atom. */
+const maxLineChars = 500;
+/** Maximum characters of a text that a prompt is about. */
+const maxCharacters = 100_000;
 
 const prompts: readonly PromptSpec[] = [
   {
@@ -88,10 +88,10 @@ const prompts: readonly PromptSpec[] = [
   },
 ];
 
-/** As `prompts/list` answers it. */
+/** The answer to `prompts/list`. */
 export const promptListing: Prompt[] = prompts.map(({ text: _, ...listing }) => listing);
 
-/** The messages of a prompt. Refuses with ValidationException what it lacks; null where there is none of that name. */
+/** The messages of a prompt. Refuses missing arguments with ValidationException; null if there is no such prompt. */
 export async function getPrompt(
   host: McpHost,
   caller: Caller,
@@ -104,10 +104,10 @@ export async function getPrompt(
     const value = given[argument] ?? '';
     if (required === true && value.trim() === '')
       throw new EngineError('ValidationException', `the prompt ${name} needs the argument ${argument}`);
-    if (value.length > mostCharacters)
+    if (value.length > maxCharacters)
       throw new EngineError(
         'ValidationException',
-        `the argument ${argument} has ${value.length} characters: ${mostCharacters} at most`,
+        `the argument ${argument} has ${value.length} characters: ${maxCharacters} at most`,
       );
   }
   const text = await prompt.text(host, caller, given);
@@ -117,7 +117,7 @@ export async function getPrompt(
   };
 }
 
-/** A line that the text itself does not hold, however many dashes stand in it. */
+/** A delimiter that the text itself does not contain, however many dashes it has. */
 function lineAround(text: string): string {
   let longest = 4;
   for (const [run] of text.matchAll(/-+/g)) longest = Math.max(longest, run.length);
@@ -128,7 +128,7 @@ function lineAround(text: string): string {
 async function vocabularyText(host: McpHost, caller: Caller): Promise<string> {
   const { predicates } = await answered(host, caller, 'listPredicates', {});
   if (predicates.length === 0) return 'Nothing is stored yet.';
-  const shown = predicates.toSorted((left, right) => right.facts - left.facts).slice(0, mostPredicates);
+  const shown = predicates.toSorted((left, right) => right.facts - left.facts).slice(0, maxPredicates);
   const lines = shown.map(
     ({ name, arity, facts, rules, example }) =>
       `- ${name}/${arity}: ${count(facts, 'fact')}, ${count(rules, 'rule')}${example === null ? '' : `, such as ${clip(example)}`}`,
@@ -138,20 +138,20 @@ async function vocabularyText(host: McpHost, caller: Caller): Promise<string> {
   const { rules } = await answered(host, caller, 'listRules', {});
   const enabled = rules.filter((rule) => rule.enabled);
   if (enabled.length > 0)
-    lines.push('Rules:', ...enabled.slice(0, mostRules).map(({ text }) => `- ${clip(text)}`));
-  if (enabled.length > mostRules) lines.push(`- and ${enabled.length - mostRules} more`);
-  const { facts } = await answered(host, caller, 'recall', { body: { maxFacts: mostFacts } });
+    lines.push('Rules:', ...enabled.slice(0, maxRules).map(({ text }) => `- ${clip(text)}`));
+  if (enabled.length > maxRules) lines.push(`- and ${enabled.length - maxRules} more`);
+  const { facts } = await answered(host, caller, 'recall', { body: { maxFacts: maxFactsShown } });
   if (facts.length > 0)
     lines.push('Most salient facts:', ...facts.map((fact) => `- ${clip(renderAtom(fact))}`));
   return ['Predicates in use:', ...lines].join('\n');
 }
 
-/** What the knowledge base says of an atom now: its proof, or how far each rule gets. */
+/** The explanation of an atom: its proof, or how far each rule gets. */
 async function explanation(host: McpHost, caller: Caller, text: string): Promise<string[]> {
   try {
     const { predicate, args, negated } = parseAtom(text);
     const answer = await answered(host, caller, 'ask', {
-      body: { predicate, args, negated, withProof: true, limit: mostFacts },
+      body: { predicate, args, negated, withProof: true, limit: maxFactsShown },
     });
     if (answer.count > 0)
       return ['What the knowledge base answers:', toolTexts.ask(projections.ask(answer), {})];
@@ -163,21 +163,21 @@ async function explanation(host: McpHost, caller: Caller, text: string): Promise
     return [
       'It does not follow from what the knowledge base knows.',
       ...attempts
-        .slice(0, mostAttempts)
+        .slice(0, maxAttempts)
         .map(
           ({ rule, missing }) =>
             `- ${clip(rule)} would conclude it; missing: ${missing.map(clip).join(', ')}`,
         ),
-      ...blockedBy.slice(0, mostAttempts).map(({ detail }) => `- ${clip(detail)}`),
+      ...blockedBy.slice(0, maxAttempts).map(({ detail }) => `- ${clip(detail)}`),
     ];
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    // The prompt is of use all the same: the model can ask by itself, in other words or within other limits.
+    // The prompt is still useful: the model can ask by itself, in other words or within other limits.
     return [`\`ask\` it with its predicate and arguments: as it stands, it was refused (${error.message}).`];
   }
 }
 
-/** The host's `perform`, typed by the table, which its answers are of. */
+/** The host's `perform`, typed by the table, whose schemas its answers satisfy. */
 async function answered<Name extends 'listPredicates' | 'listRules' | 'recall' | 'ask' | 'explain'>(
   host: McpHost,
   caller: Caller,
@@ -188,7 +188,7 @@ async function answered<Name extends 'listPredicates' | 'listRules' | 'recall' |
 }
 
 function clip(text: string): string {
-  if (text.length <= longestLine) return text;
-  // A cut between the halves of a surrogate pair would not be text.
-  return `${text.slice(0, longestLine).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  if (text.length <= maxLineChars) return text;
+  // Never cuts a surrogate pair in two, which would not be text.
+  return `${text.slice(0, maxLineChars).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

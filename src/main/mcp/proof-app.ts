@@ -1,9 +1,9 @@
 /**
- * The proof of an answer as an MCP App: a page that clients show beside a call of `ask`, where they can.
+ * The proof of an answer as an MCP App: a page that clients show beside a call of `ask`, if they can.
  *
- * The page is built from src/renderer/proof-app into one file and is the same for everyone; what it shows comes to it
- * from the client, with the call's result. Text and structured content of an answer are those that every client gets:
- * whoever does not know apps misses nothing. The names are those of the extension's specification (2026-01-26).
+ * The page is built from src/renderer/proof-app into one file and is the same for everyone; the client passes the
+ * call's result to it. Text and structured content of an answer are the same for every client, so a client without apps
+ * misses nothing. The names are those of the extension's specification (2026-01-26).
  */
 import { readFile } from 'node:fs/promises';
 import type { Resource, TextResourceContents } from '@modelcontextprotocol/server';
@@ -13,13 +13,13 @@ import type { McpHost } from '../base/mcp-host.ts';
 export const proofAppUri = 'ui://corollary/proof';
 const mimeType = 'text/html;profile=mcp-app';
 
-/** What the server tells of itself among its capabilities. */
+/** The server's capabilities for apps. */
 export const appExtensions = { 'io.modelcontextprotocol/ui': { mimeTypes: [mimeType] } };
 
-/** What the listing of a tool says whose results the page shows; the second key is the one of older clients. */
+/** In the listing of a tool whose results the page shows; the second key is for older clients. */
 export const proofAppTool = { ui: { resourceUri: proofAppUri }, 'ui/resourceUri': proofAppUri };
 
-/** The page loads nothing from anywhere, and asks for no permission. */
+/** The page loads nothing and asks for no permission. */
 const pageMeta = {
   ui: {
     csp: { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] },
@@ -27,7 +27,7 @@ const pageMeta = {
   },
 };
 
-/** As `resources/list` answers it. */
+/** Its entry in the answer to `resources/list`. */
 export const proofAppListing: Resource = {
   uri: proofAppUri,
   name: 'proof',
@@ -37,7 +37,7 @@ export const proofAppListing: Resource = {
   _meta: pageMeta,
 };
 
-/** The page. Refuses with NotReady where it was not built. */
+/** Reads the page. Refuses with NotReady if it was not built. */
 export async function readProofApp({
   proofAppFile,
 }: Pick<McpHost, 'proofAppFile'>): Promise<TextResourceContents> {
@@ -49,7 +49,10 @@ export async function readProofApp({
   }
 }
 
-/** Beside the result of a call that the page shows: where the workbench shows proofs of the caller's knowledge. */
+/**
+ * Added to the result of a call that the page shows: the address of the workbench's proof view for the caller's
+ * knowledge.
+ */
 export function proofAppResult(host: McpHost, caller: Caller): { _meta?: Record<string, string> } {
   const workbench = host.workbenchOf(caller);
   if (workbench === null) return {};

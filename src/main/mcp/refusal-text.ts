@@ -1,26 +1,26 @@
 /**
- * What an agent is told of a call that was refused: what is wrong, place by place, and how to mend it.
+ * The text of a refused call for the agent: what is wrong, field by field, and how to correct it.
  *
- * The last lines are the call that was perhaps meant (`mend.ts`), or else the fields and an example: a model does what it
- * reads last.
+ * The last lines are the call that was probably meant (`mend.ts`), or else the fields and an example: a model does what
+ * it reads last.
  */
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { EngineError, parseBody, parseProgram, parseRule } from '../../engine/index.ts';
 import { mend } from './mend.ts';
-import { takes } from './tool-input.ts';
-import { perform, type ToolRun } from './tool-run.ts';
+import { takesArguments } from './tool-input.ts';
+import { perform, type ToolContext } from './tool-run.ts';
 import type { Tool } from './tools.ts';
 import { callForWords, soughtWords, withoutWords } from './word-advice.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
 const maxPlaces = 20;
-/** Characters of a place, which may be any name that a client made up, and of what is said of it. */
+/** Maximum characters of a field's path, which may be any name that a client made up, and of its message. */
 const maxCharacters = 300;
 
 /** The text of a tool error. */
 export async function refusalText(
-  run: ToolRun,
+  run: ToolContext,
   tool: Tool,
   given: Given,
   error: EngineError,
@@ -36,21 +36,23 @@ export async function refusalText(
   return [`${error.code}: ${first}`, ...places, usage(tool), last].join('\n');
 }
 
-/** The call to make where no field is a slip of the pen: that for words that were looked for, else an example. */
-async function callInstead(run: ToolRun, tool: Tool, given: Given): Promise<string> {
+/** The call to make if no field is a typing error: one for the words that were searched for, else an example. */
+async function callInstead(run: ToolContext, tool: Tool, given: Given): Promise<string> {
   const words = isOverview(tool) || isSentence(tool, given) ? soughtWords(given) : null;
   if (words === null)
     return (await callOfOtherTool(run, tool, given)) ?? `Example: ${JSON.stringify(tool.example)}`;
   const rest = withoutWords(given);
-  const others = isOverview(tool) ? (mend(tool, rest).call ?? (takes(tool.operation, rest) ? rest : {})) : {};
+  const others = isOverview(tool)
+    ? (mend(tool, rest).call ?? (takesArguments(tool.operation, rest) ? rest : {}))
+    : {};
   const { tool: name, call } = await callForWords(run, words, others);
   const cannot = isOverview(tool) ? 'does not search by words' : 'takes no sentences';
   return `${tool.listing.name} ${cannot}. Call ${name} with ${JSON.stringify(call)}`;
 }
 
-/** The call that another tool takes, or that a looked-up id stands for; null: not known. */
+/** The call of another tool, or of a looked-up id; null: not known. */
 async function callOfOtherTool(
-  run: ToolRun,
+  run: ToolContext,
   { operation, fields, listing: { name } }: Tool,
   given: Given,
 ): Promise<string | null> {
@@ -77,10 +79,10 @@ async function callOfOtherTool(
   }
 }
 
-const mostRead = 10_000;
+const maxRead = 10_000;
 
 function isTold(text: string): boolean {
-  const { statements, errors } = parseProgram(text.slice(0, mostRead), {
+  const { statements, errors } = parseProgram(text.slice(0, maxRead), {
     maxErrors: 1,
     lineEndsStatement: true,
   });
@@ -88,11 +90,11 @@ function isTold(text: string): boolean {
 }
 
 function isAsked(text: string): boolean {
-  return text.includes('(') && parses(() => parseBody(text.slice(0, mostRead).replace(/\?\s*$/, '')));
+  return text.includes('(') && parses(() => parseBody(text.slice(0, maxRead).replace(/\?\s*$/, '')));
 }
 
 function isRule(text: string): boolean {
-  return parses(() => parseRule(text.slice(0, mostRead)));
+  return parses(() => parseRule(text.slice(0, maxRead)));
 }
 
 function parses(read: () => unknown): boolean {
@@ -105,7 +107,7 @@ function parses(read: () => unknown): boolean {
   }
 }
 
-/** A question in words. */
+/** Whether the call asks a question in natural language. */
 function isSentence({ operation }: Tool, given: Given): boolean {
   return (
     operation === 'ask' && given['predicate'] === undefined && soughtWords(given)?.includes('(') === false
@@ -126,7 +128,7 @@ function placesOf(
   });
 }
 
-/** What to do about a place where what was meant cannot be known, as the end of a sentence. */
+/** What to do about a field whose intention is unclear, as the end of a sentence. */
 function advice({ listing: { name } }: Tool, given: Given, path: string): string | null {
   const [field = '', place] = path.split('.');
   const value = Object.hasOwn(given, field) ? given[field] : undefined;
@@ -186,6 +188,6 @@ function usage({ listing: { name }, fields }: Tool): string {
 
 function clip(text: string): string {
   if (text.length <= maxCharacters) return text;
-  // A cut between the halves of a surrogate pair would not be text.
+  // Never cuts a surrogate pair in two, which would not be text.
   return `${text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

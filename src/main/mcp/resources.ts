@@ -2,8 +2,8 @@
  * The resources: parts of the knowledge base that a client can read as documents, each the answer of one operation of
  * the table.
  *
- * Beside the three that are always there, and the page of proof-app.ts, each predicate with stored facts has one. An address names its predicate
- * percent-encoded.
+ * Besides the three fixed ones and the page of proof-app.ts, each predicate with stored facts has one. Its address
+ * contains the predicate, percent-encoded.
  */
 import type { Resource, ResourceTemplateType, TextResourceContents } from '@modelcontextprotocol/server';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
@@ -38,18 +38,18 @@ const documents = [
 ] as const;
 
 const factsPrefix = 'kb://facts/';
-/** Facts that one document holds: as many as a page of GET /facts. */
-const mostFacts = 1000;
+/** Maximum number of facts in one document: as many as on a page of GET /facts. */
+const maxFacts = 1000;
 /** Resources on one page of the list. */
 const pageSize = 200;
 
-/** As `resources/templates/list` answers it. */
+/** The answer to `resources/templates/list`. */
 export const resourceTemplates: ResourceTemplateType[] = [
   {
     uriTemplate: `${factsPrefix}{predicate}`,
     name: 'facts',
     title: 'Facts of a predicate',
-    description: `The stored facts of one predicate, the most salient ${mostFacts} of them.`,
+    description: `The stored facts of one predicate, the most salient ${maxFacts} of them.`,
     mimeType,
   },
 ];
@@ -59,7 +59,7 @@ export function factsUri(predicate: string): string {
   return `${factsPrefix}${encodeURIComponent(predicate)}`;
 }
 
-/** The predicate whose facts the address is of; null where it is of none. */
+/** The predicate of a document's address; null for any other address. */
 export function predicateIn(uri: string): string | null {
   if (!uri.startsWith(factsPrefix)) return null;
   try {
@@ -71,7 +71,7 @@ export function predicateIn(uri: string): string | null {
   }
 }
 
-/** A page of all resources; `cursor` is the one that the page before gave. Null where it is none of ours. */
+/** A page of all resources; `cursor` is that of the page before. Null if the cursor is invalid. */
 export async function listResources(
   host: McpHost,
   caller: Caller,
@@ -105,7 +105,7 @@ export async function predicateNames(host: McpHost, caller: Caller): Promise<str
   return [...new Set(predicates.filter(({ facts }) => facts > 0).map(({ name }) => name))];
 }
 
-/** The contents of the resource, or null where there is none of that address. Refuses with a plain error. */
+/** The contents of the resource, or null if no resource has that address. Refuses with a plain error. */
 export async function readResource(
   host: McpHost,
   caller: Caller,
@@ -122,10 +122,10 @@ async function contentOf(host: McpHost, caller: Caller, uri: string): Promise<un
     if (document !== undefined) return await host.perform(document.operation, caller, {});
     const predicate = predicateIn(uri);
     if (predicate === null) return null;
-    const query = { predicate, sort: 'salience', order: 'desc', limit: String(mostFacts) };
+    const query = { predicate, sort: 'salience', order: 'desc', limit: String(maxFacts) };
     return await host.perform('listFacts', caller, { query });
   } catch (error) {
-    // What is no predicate has no facts either.
+    // An invalid predicate has no facts either.
     if (error instanceof EngineError && error.code === 'ValidationException') return null;
     if (error instanceof EngineError || caller.signal.aborted) throw error;
     host.logger.error({ err: error, requestId: caller.requestId }, 'reading a resource failed');

@@ -1,4 +1,4 @@
-/** Where MCP is served, and the revision of it that has no sessions. */
+/** The paths of MCP, and its revision without sessions. */
 export const streamablePath = '/mcp';
 export const ssePath = '/mcp/sse';
 

@@ -1,9 +1,9 @@
 /**
  * The protocol side of one MCP session: a surface behind the SDK's server.
  *
- * One server belongs to one session and is never shared, so that answers of several clients cannot be mixed up.
- * Who calls is known per message, not per session: it travels beside the message (`CallContext`), and the
- * session's database and tenant are laid over it by the transport layer.
+ * Each session has its own server, so the answers of several clients cannot be mixed up. The caller is known per
+ * message, not per session: it travels beside the message (`CallContext`), and the transport layer overrides its
+ * database and tenant with the session's.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import {
@@ -18,35 +18,35 @@ import type { McpHost } from '../base/mcp-host.ts';
 import { type Agent, clientName } from './client.ts';
 import type { McpSurface, SurfaceCall } from './surface.ts';
 
-/** What is known about the HTTP request that a message came with. */
+/** The HTTP request of a message. */
 export interface CallContext {
   readonly caller: Caller;
-  /** Aborts when nobody is left to take the answer. */
+  /** Aborts when nobody can take the answer any more. */
   readonly gone: Caller['signal'];
   readonly agent: Agent;
 }
 
 export type CallContexts = AsyncLocalStorage<CallContext>;
 
-/** What a session does beside answering. */
+/** What a session does besides answering. */
 export interface SessionHooks {
-  /** Brackets every request that does work: +1, then -1. */
+  /** Called with +1 and -1 around every request that does work. */
   onCall(change: 1 | -1): void;
-  /** A document of which the client wants to be told when it changes, or not any more; answered when that resolves. */
+  /** The client subscribes to a document, or unsubscribes; answered when the promise resolves. */
   onSubscription(uri: string, isWanted: boolean): Promise<void>;
 }
 
 const noHooks: SessionHooks = { onCall() {}, async onSubscription() {} };
 
-/** What the servers of all connections share. */
+/** Shared by the servers of all connections. */
 export interface ServerParts {
   readonly host: McpHost;
   readonly contexts: CallContexts;
-  /** What they offer. */
+  /** The surface that they offer. */
   readonly surface: McpSurface;
 }
 
-/** A server that offers the surface. */
+/** Creates a server for the surface. */
 export function createServer(
   { host, contexts, surface }: ServerParts,
   hooks: SessionHooks = noHooks,
@@ -56,7 +56,7 @@ export function createServer(
     surface.options,
   );
 
-  /** Runs `work` as the client of this session; the SDK's signal tells of cancelling and of a closed session. */
+  /** Runs `work` as the client of this session; the SDK's signal reports cancellation and a closed session. */
   async function asCaller<Result>(
     serverContext: ServerContext,
     work: (call: SurfaceCall) => Promise<Result>,
@@ -136,7 +136,7 @@ function addPrompts(server: Server, surface: McpSurface, asCaller: AsCaller): vo
   );
 }
 
-/** A request that is refused for its content is the client's fault, and told so. */
+/** A request refused for its content is reported as the client's error. */
 async function refusedAsParams<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

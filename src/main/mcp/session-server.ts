@@ -3,40 +3,40 @@ import type { Caller } from '../../engine/index.ts';
 import { sessionErrors } from './connection.ts';
 import type { Notices } from './notices.ts';
 import { createServer, type ServerParts } from './server.ts';
-import type { Session } from './sessions.ts';
+import type { McpSession } from './sessions.ts';
 
-/** Documents of which one session can be told; more are forgotten, the oldest first. */
-const mostSubscriptions = 1000;
+/** Maximum number of subscriptions of one session; the oldest ones are dropped. */
+const maxSubscriptions = 1000;
 
-/** Longer than any address of a document, whose predicate has 256 characters of nine each at most. */
-const longestUri = 4096;
+/** Longer than any address of a document: a predicate has 256 characters, at most nine each when encoded. */
+const maxUriLength = 4096;
 
-/** What the servers of all sessions share. */
+/** Shared by the servers of all sessions. */
 export interface SessionSurroundings extends ServerParts {
   readonly notices: Notices;
-  /** The next id of a client in the list of those that are connected. */
+  /** The next id in the list of connected clients. */
   readonly nextClientId: () => string;
 }
 
-/** What a session is told of that outlasts the process; of one that ends with its stream, nothing is kept. */
-export interface KeptWishes {
-  /** Those of before. */
+/** Subscriptions that outlast the process; a session that ends with its stream stores none. */
+export interface StoredSubscriptions {
+  /** Earlier subscriptions. */
   readonly uris: readonly string[];
   keep(uri: string, isWanted: boolean): Promise<void>;
 }
 
-const noWishes: KeptWishes = { uris: [], async keep() {} };
+const noWishes: StoredSubscriptions = { uris: [], async keep() {} };
 
 /**
- * The server of one session, which tells its client what changed in the opener's space: the documents it subscribed to,
- * and the list of them. While the client reads nothing, what is to be told is gathered, each document once. `end` is for
- * when the session has closed.
+ * Creates the server of one session. It notifies its client of changes in the opener's space: of the subscribed
+ * documents, and of the list of them. While the client reads nothing, notifications are collected, one for each
+ * document. Call `end` when the session has closed.
  */
 export function createSessionServer(
   surroundings: SessionSurroundings,
   opener: Caller,
-  session: () => Session,
-  kept: KeptWishes = noWishes,
+  session: () => McpSession,
+  kept: StoredSubscriptions = noWishes,
 ): { server: Server; end: () => void } {
   const { host, contexts, notices } = surroundings;
   const wanted = new Set(kept.uris);
@@ -44,15 +44,15 @@ export function createSessionServer(
     onCall: (change) => session().occupy(change, Date.now()),
     async onSubscription(uri, isWanted) {
       const hadIt = wanted.delete(uri);
-      if (isWanted && uri.length <= longestUri) wanted.add(uri);
+      if (isWanted && uri.length <= maxUriLength) wanted.add(uri);
       const changed = wanted.has(uri) === hadIt ? [] : [uri];
       for (const oldest of wanted)
-        if (wanted.size > mostSubscriptions && wanted.delete(oldest)) changed.push(oldest);
+        if (wanted.size > maxSubscriptions && wanted.delete(oldest)) changed.push(oldest);
         else break;
       await Promise.all(changed.map((each) => kept.keep(each, wanted.has(each))));
     },
   });
-  // Who has gone is told nothing any more.
+  // A client that has disconnected gets no notifications.
   const undelivered = sessionErrors(host, contexts);
   const changed = new Set<string>();
   let hasOthers = false;

@@ -1,48 +1,49 @@
 /**
- * What the id of a session is: a token that says by itself what the session was opened for, signed with the folder's key.
+ * The id of a session: a token that says what the session was opened for, signed with the folder's key.
  *
- *     base64url(head, client, signature) ~ database ~ tenant
+ * base64url(head, client, signature) ~ database ~ tenant
  *
- * Names of database and tenant stand in it as they are: they have no `~` before the tenant's, are of visible ASCII, and so
- * the longest of both and a signature fit into 512 characters. The head is version, second of opening, 16 random bytes,
- * revision, and 16 bytes that tell the credential by a keyed hash of its id. What a client says of itself fills what room
- * is left. Nothing in it is a secret; that it was made here is what the signature says, over everything before it and
- * both names. Whether the session was ended is for others.
+ * The names of database and tenant are included as they are: they contain no `~` before the tenant's name and only
+ * visible ASCII, so the longest of both and a signature fit into 512 characters. The head is version, second of
+ * opening, 16 random bytes, revision, and 16 bytes that identify the credential by a keyed hash of its id. What a
+ * client says about itself fills the remaining room. Nothing in the token is secret; the signature, over everything
+ * before it and both names, proves that it was issued here. Whether the session has ended is left to `SessionStore`.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Binding } from '../base/mcp-host.ts';
+import type { ConnectionBinding } from '../base/mcp-host.ts';
 
-/** Random bytes that tokens are signed with. */
+/** Length of the random key that signs tokens. */
 export const sessionKeyBytes = 32;
-/** Seconds for which a token is good. */
+/** Seconds for which a token is valid. */
 export const sessionLifeSeconds = 30 * 86_400;
 
-const mostChars = 512;
+const maxChars = 512;
 const version = 1;
 /** Bytes: version, second, random, revision, credential. */
 const [secondAt, nonceAt, revisionAt, credentialAt, clientAt] = [1, 6, 22, 26, 42];
 const nonceBytes = revisionAt - nonceAt;
 const signatureBytes = 32;
-/** Of what a client says of itself, in UTF-8. */
-const mostClientBytes = 160;
+/** Maximum bytes of a client's name and version, in UTF-8. */
+const maxClientBytes = 160;
 
 export interface TokenClaims {
   /** Seconds since the epoch. */
   readonly openedAt: number;
-  /** Negotiated: `2025-11-25`. */
+  /** The negotiated revision, such as `2025-11-25`. */
   readonly revision: string;
-  readonly binding: Binding;
+  readonly binding: ConnectionBinding;
   readonly clientName: string;
   readonly clientVersion: string;
 }
 
 export interface SessionToken extends TokenClaims {
-  /** What the session is known by where it is noted that it has ended: no token can be had from it. */
+  /** Identifies the session in the list of ended ones; no token can be derived from it. */
   readonly session: string;
-  /** True for the credential that opened it. Takes as long for any other. */
+  /** True for the credential that opened it. Constant time. */
   isOf(credential: string | null): boolean;
 }
 
+/** Issues and reads the ids of sessions. */
 export class SessionTokens {
   readonly #key: Uint8Array;
   readonly #random: (bytes: number) => Uint8Array;
@@ -52,14 +53,14 @@ export class SessionTokens {
     this.#random = random;
   }
 
-  /** The id of a new session. What its client says of itself is cut where it is long. */
+  /** The id of a new session. Truncates a long client name or version. */
   issue(
     { openedAt, revision, binding, clientName, clientVersion }: TokenClaims,
     credential: string | null,
   ): string {
     const names = `~${binding.database}~${binding.tenant}`;
-    const room = Math.floor(((mostChars - names.length) * 3) / 4) - clientAt - signatureBytes;
-    const client = clientBytes(clientName, clientVersion, Math.min(room, mostClientBytes));
+    const room = Math.floor(((maxChars - names.length) * 3) / 4) - clientAt - signatureBytes;
+    const client = clientBytes(clientName, clientVersion, Math.min(room, maxClientBytes));
     const head = Buffer.alloc(clientAt);
     head[0] = version;
     head.writeUIntBE(openedAt, secondAt, nonceAt - secondAt);
@@ -70,10 +71,10 @@ export class SessionTokens {
     return Buffer.concat([signed, this.#signature(signed, names)]).toString('base64url') + names;
   }
 
-  /** What the id of a session says; null where it was not issued here, or is over. */
+  /** The contents of a session's id; null if it was not issued here or has expired. */
   read(id: string, nowSeconds: number): SessionToken | null {
     const [, text = '', names = '', database = '', tenant = ''] =
-      id.length > mostChars ? [] : (/^([\w-]+)(~([^~]+)~(.+))$/.exec(id) ?? []);
+      id.length > maxChars ? [] : (/^([\w-]+)(~([^~]+)~(.+))$/.exec(id) ?? []);
     const bytes = Buffer.from(text, 'base64url');
     const signed = bytes.subarray(0, -signatureBytes);
     if (signed.length < clientAt + 1 || bytes.toString('base64url') !== text) return null;
@@ -98,7 +99,7 @@ export class SessionTokens {
     return createHmac('sha256', this.#key).update('session').update(signed).update(names).digest();
   }
 
-  /** Another for every folder: it tells nobody which ids of credentials there are. */
+  /** Keyed by the folder, so that it reveals no ids of credentials. */
   #credentialHash(credential: string | null): Buffer {
     const said = credential === null ? 'nobody' : `credential ${credential}`;
     return createHmac('sha256', this.#key)
@@ -108,19 +109,19 @@ export class SessionTokens {
   }
 }
 
-/** When a session was opened that is known by this, in seconds since the epoch. */
+/** When the session with this identifier was opened, in seconds since the epoch. */
 export function openedAtOf(session: string): number {
   return Number.parseInt(session.slice(0, (nonceAt - secondAt) * 2), 16);
 }
 
-/** The length of the name, the name, the version; the version goes first where there is not room for both. */
+/** The length of the name, the name, the version; if there is not room for both, the version is dropped first. */
 function clientBytes(name: string, clientVersion: string, room: number): Buffer {
   const nameBytes = cut(name, room - 1);
   const versionBytes = cut(clientVersion, room - 1 - nameBytes.length);
   return Buffer.concat([Buffer.of(nameBytes.length), nameBytes, versionBytes]);
 }
 
-/** The beginning of a text in UTF-8, of whole characters. */
+/** The beginning of a text in UTF-8, in whole characters. */
 function cut(text: string, most: number): Buffer {
   const room = Buffer.alloc(Math.max(0, most));
   return room.subarray(0, new TextEncoder().encodeInto(text, room).written);

@@ -1,10 +1,11 @@
 /**
- * The transport of a session over Streamable HTTP: the SDK's, but for usual requests, which are answered on their responses.
+ * The transport of a session over Streamable HTTP: the SDK's, except that plain requests are answered directly on their
+ * responses.
  *
- * The SDK's makes of each request one of the web's, and of its answer a stream that is read piece by piece: most of what a
- * short call cost. A request is usual where nothing about it can be refused by a transport and nothing but its answer is
- * to come: one message, with headers that every client sends. All others go the SDK's way, which alone refuses, opens and
- * ends. A client cannot tell which way its request went: events, headers and keep-alives are the same.
+ * The SDK converts each request to a web request and its answer to a stream that is read piece by piece, which was most
+ * of the cost of a short call. A request is plain if the transport has no reason to refuse it and only its answer is to
+ * follow: one message, with the headers that every client sends. All others go the SDK's way, which alone refuses,
+ * opens and ends. A client cannot tell the difference: events, headers and keep-alives are the same.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import {
@@ -22,14 +23,15 @@ import { writeResponse } from './web-response.ts';
 
 const anywhere = 'http://localhost/';
 
-/** Milliseconds after which the head of an answer goes out alone, so that its client knows that there will be one. */
+/** Milliseconds after which the head of an answer is sent alone, so that its client knows that an answer will come. */
 const headMs = 100;
-/** As the SDK has it. */
+/** The SDK's value. */
 const keepAliveMs = 15_000;
 
+/** The server's side of one session. */
 export class SessionTransport implements Transport {
   readonly #sdk: WebStandardStreamableHTTPServerTransport;
-  /** Usual requests without their answer, by the id that their client gave them. */
+  /** Plain requests without an answer so far, by their client's id. */
   readonly #open = new Map<RequestId, EventAnswer>();
   #versions: readonly string[] = [];
 
@@ -93,16 +95,16 @@ export class SessionTransport implements Transport {
     } else answer.write(message);
   }
 
-  /** Also where the client has ended the session. */
+  /** Also called if the client has ended the session. */
   #closed(listener: () => void): void {
     for (const answer of this.#open.values()) answer.end();
     this.#open.clear();
     listener();
   }
 
-  /** Answers whatever is not usual, and refuses what is no message of the session. */
+  /** Answers all other requests, and refuses input that is not a message of the session. */
   async handleRequest(request: IncomingMessage, response: ServerResponse, message?: unknown): Promise<void> {
-    // A request that was received has a method; where it was sent to is no business of the SDK's.
+    // A received request has a method; the SDK does not need its address.
     const { method = 'GET' } = request;
     const asked = new Request(anywhere, { method, headers: headersOf(request) });
     const options = message === undefined ? {} : { parsedBody: message };
@@ -110,8 +112,8 @@ export class SessionTransport implements Transport {
   }
 
   /**
-   * Brings a session that was opened before to where it was then: its server is told what the client said when it opened
-   * it, and the client is told nothing. Before any of its requests.
+   * Restores a session opened earlier: replays to its server what the client said at the opening, and sends the client
+   * nothing. Call it before any of its requests.
    */
   async revive(opening: JSONRPCRequest): Promise<void> {
     const accept = 'application/json, text/event-stream';
@@ -122,7 +124,7 @@ export class SessionTransport implements Transport {
     await response.text();
   }
 
-  /** The message where it is a usual request of this session, which `take` answers; null: `handleRequest` does. */
+  /** The message if it is a plain request of this session, for `take`; null: it is for `handleRequest`. */
   usual({ headers }: IncomingMessage, message: object): JSONRPCRequest | null {
     const { accept, 'content-type': type, 'mcp-protocol-version': version } = headers;
     if (this.sessionId === undefined || headers['mcp-session-id'] !== this.sessionId) return null;
@@ -133,7 +135,7 @@ export class SessionTransport implements Transport {
     return isPlainRequest(message) && !this.#open.has(message.id) ? message : null;
   }
 
-  /** Has a usual request answered. On the response nothing was written yet. */
+  /** Answers a plain request. Nothing has been written to the response yet. */
   take(request: JSONRPCRequest, response: ServerResponse): void {
     const { id } = request;
     const answer = new EventAnswer(response, this.sessionId ?? '');
@@ -163,7 +165,7 @@ class EventAnswer {
     this.#response.write(eventOf(message));
   }
 
-  /** Without a message where the session ends first. */
+  /** Without a message if the session ends first. */
   end(last?: JSONRPCMessage): void {
     this.forget();
     const text = last === undefined ? '' : eventOf(last);
@@ -171,7 +173,7 @@ class EventAnswer {
     this.#response.end(text);
   }
 
-  /** Nothing is written any more. */
+  /** Writes nothing more. */
   forget(): void {
     clearTimeout(this.#timer);
   }
@@ -210,7 +212,7 @@ function eventOf(message: JSONRPCMessage): string {
 const requestFields: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
 const relatedTask = 'io.modelcontextprotocol/related-task';
 
-/** True for a request that the SDK's schema of messages takes, and no `initialize`. False for some that it takes too. */
+/** True for a request that the SDK's schema of messages accepts, except `initialize`. May be false for valid ones. */
 export function isPlainRequest(message: object): message is JSONRPCRequest {
   for (const field in message) if (!requestFields.has(field)) return false;
   const { jsonrpc, id, method, params } = message as Readonly<Record<string, unknown>>;

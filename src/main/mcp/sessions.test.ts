@@ -2,7 +2,7 @@ import { InMemoryTransport, Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../engine/index.ts';
 import { ConnectedClient } from './client.ts';
-import { Session, Sessions } from './sessions.ts';
+import { McpSession, Sessions } from './sessions.ts';
 
 const anybody: Caller = {
   credential: null,
@@ -23,7 +23,7 @@ async function openIn(
   id: string,
   now: number,
   credential: string | null = null,
-): Promise<Session> {
+): Promise<McpSession> {
   const opener = { ...anybody, credential };
   await sessions.makeRoom(opener, now);
   const [transport] = InMemoryTransport.createLinkedPair();
@@ -35,7 +35,7 @@ async function openIn(
     connectedAt: now,
     info: () => server.getClientVersion(),
   });
-  const session = new Session({ opener, transport, server, client, now });
+  const session = new McpSession({ opener, transport, server, client, now });
   server.onclose = () => sessions.remove(id);
   await server.connect(transport);
   sessions.add(id, session);

@@ -1,45 +1,46 @@
 /**
- * The MCP sessions that are in memory, bounded in number and in idle time.
+ * The MCP sessions in memory, bounded in number and in idle time.
  *
- * A session belongs to the credential, database and tenant it was opened with, for good. It is idle while no
- * call runs and no stream of it is open. When there is no room, the one that has been idle longest makes it, one of
- * its own opener where that has as many as one may; where none is idle, a new one is refused. How a session speaks is the business of its transport.
+ * A session belongs for good to the credential, database and tenant that opened it. It is idle while no call runs and
+ * none of its streams is open. If there is no room, the session idle for longest is evicted, one of the same owner if
+ * that owner has reached its limit; if none is idle, a new one is refused. The protocol is left to the transport.
  */
 import type { ServerResponse } from 'node:http';
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { Binding } from '../base/mcp-host.ts';
+import type { ConnectionBinding } from '../base/mcp-host.ts';
 import type { ConnectedClient } from './client.ts';
 
 export interface SessionLimits {
   readonly maxSessions: number;
-  /** Of one credential, else address. */
+  /** Maximum for one credential, else address. */
   readonly maxSessionsOfOne: number;
   /** Milliseconds without a call or an open stream after which a session ends. */
   readonly idleMs: number;
 }
 
-export const defaultLimits: SessionLimits = {
+export const defaultSessionLimits: SessionLimits = {
   maxSessions: 1000,
   maxSessionsOfOne: 250,
   idleMs: 30 * 60_000,
 };
 
 export interface SessionParts<Kind extends Transport> {
-  /** Who opened it: the session belongs to this credential, database and tenant. */
+  /** The caller that opened it: the session belongs to this credential, database and tenant. */
   readonly opener: Caller;
   readonly transport: Kind;
   readonly server: Server;
-  /** As it is listed. */
+  /** Its entry in the list of clients. */
   readonly client: ConnectedClient;
   readonly now: number;
-  /** Bytes of answers that the client has not read yet, where the transport keeps them. */
+  /** Bytes of answers that the client has not read yet, if the transport buffers them. */
   readonly unreadBytes?: () => number;
 }
 
-export class Session<Kind extends Transport = Transport> {
-  readonly binding: Binding;
+/** One session: its owner, its calls and its streams. */
+export class McpSession<Kind extends Transport = Transport> {
+  readonly binding: ConnectionBinding;
   readonly credential: string | null;
   /** The credential, else the address. */
   readonly owner: string;
@@ -62,18 +63,18 @@ export class Session<Kind extends Transport = Transport> {
     this.#lastUsed = now;
   }
 
-  /** Calls that run and streams that are open. */
+  /** Number of running calls and open streams. */
   get busy(): number {
     return this.#busy;
   }
 
-  /** +1 as a call or a stream begins, -1 as it ends. */
+  /** +1 when a call or a stream begins, -1 when it ends. */
   occupy(change: 1 | -1, now: number): void {
     this.#busy += change;
     this.#lastUsed = now;
   }
 
-  /** It is in use while this stream is open. */
+  /** The session is in use while this stream is open. */
   opened(stream: ServerResponse): void {
     this.#streams.add(stream);
     this.occupy(1, Date.now());
@@ -83,13 +84,13 @@ export class Session<Kind extends Transport = Transport> {
     });
   }
 
-  /** A stream whose client does not read what it is sent; null: there is none. */
+  /** A stream whose client does not read; null: none. */
   get stuckStream(): ServerResponse | null {
     for (const stream of this.#streams) if (stream.writableNeedDrain) return stream;
     return null;
   }
 
-  /** Ends it with its calls and streams; of what a client has not read by then, it is sent nothing more. */
+  /** Ends it with its calls and streams; sends nothing more. */
   async end(): Promise<void> {
     await this.server.close();
     for (const stream of this.#streams) if (stream.writableLength > 0) stream.destroy();
@@ -105,9 +106,10 @@ export class Session<Kind extends Transport = Transport> {
   }
 }
 
+/** All sessions of a transport. */
 export class Sessions<Kind extends Transport> {
   readonly #limits: SessionLimits;
-  readonly #open = new Map<string, Session<Kind>>();
+  readonly #open = new Map<string, McpSession<Kind>>();
 
   constructor(limits: SessionLimits) {
     this.#limits = limits;
@@ -117,7 +119,7 @@ export class Sessions<Kind extends Transport> {
     return this.#open.size;
   }
 
-  get(id: string): Session<Kind> | undefined {
+  get(id: string): McpSession<Kind> | undefined {
     return this.#open.get(id);
   }
 
@@ -125,7 +127,7 @@ export class Sessions<Kind extends Transport> {
     return Array.from(this.#open.values(), ({ client }) => client.view());
   }
 
-  add(id: string, session: Session<Kind>): void {
+  add(id: string, session: McpSession<Kind>): void {
     this.#open.set(id, session);
   }
 
@@ -138,13 +140,13 @@ export class Sessions<Kind extends Transport> {
     await this.endWhere((session) => session.idleFor(now) >= this.#limits.idleMs);
   }
 
-  /** Ends those of which that is said, their calls and streams with them. */
-  async endWhere(isOver: (session: Session<Kind>) => boolean): Promise<void> {
+  /** Ends the sessions that satisfy `isOver`, with their calls and streams. */
+  async endWhere(isOver: (session: McpSession<Kind>) => boolean): Promise<void> {
     const ended = [...this.#open.values()].filter(isOver);
     await Promise.all(ended.map((session) => session.end()));
   }
 
-  /** Makes sure that one more of this opener fits. Refuses with RateLimited where all are in use. */
+  /** Makes room for one more session of this opener. Refuses with RateLimited if all are in use. */
   async makeRoom(opener: Caller, now: number): Promise<void> {
     const { maxSessions, maxSessionsOfOne } = this.#limits;
     const open = [...this.#open.values()];
@@ -159,8 +161,8 @@ export class Sessions<Kind extends Transport> {
   }
 }
 
-/** Ends the one that has been idle longest. */
-async function makeRoomAmong(sessions: readonly Session[], whose: string, now: number): Promise<void> {
+/** Ends the session idle for longest. */
+async function makeRoomAmong(sessions: readonly McpSession[], whose: string, now: number): Promise<void> {
   const [idlest = null] = sessions
     .filter((session) => session.busy === 0)
     .toSorted((left, right) => right.idleFor(now) - left.idleFor(now));
@@ -172,7 +174,7 @@ async function makeRoomAmong(sessions: readonly Session[], whose: string, now: n
   await idlest.end();
 }
 
-/** Whose a session or a request is, as far as limits go. */
+/** The owner of a session or a request, for limits. */
 export function ownerOf({ credential, peer }: Caller): string {
   return credential ?? `address ${peer ?? ''}`;
 }

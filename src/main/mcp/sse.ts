@@ -1,9 +1,9 @@
 /**
- * MCP over the older SSE transport: a GET opens the stream and the session, whose first event names the address
- * for messages; answers come on the stream.
+ * MCP over the older SSE transport: a GET opens the stream and the session, whose first event names the address for
+ * messages; answers come on the stream.
  *
- * The session lives exactly as long as its stream. A client that sends but does not read is told to read first,
- * so that answers do not pile up in memory.
+ * The session lives exactly as long as its stream. A client that sends without reading is told to read first, so that
+ * answers do not pile up in memory.
  */
 import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,16 +12,16 @@ import { ConnectedClient } from './client.ts';
 import { handOver, messageOf, requireTurn, sessionErrors, takeOver, unknownSession } from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { isPlainRequest } from './session-transport.ts';
-import { Session, type Sessions } from './sessions.ts';
+import { McpSession, type Sessions } from './sessions.ts';
 
 /** Where a client posts its messages; the endpoint event adds the session's id. */
 export const messagesPath = '/mcp/messages';
 
 const keepAliveMs = 15_000;
-/** Bytes of answers that may wait for a client to read them before its next message is refused ... */
-const maxUnreadBytes = 16 * 1024 * 1024;
-/** ... and before it is cut off, since calls that it made before are being answered. */
-export const mostUnreadBytes = 64 * 1024 * 1024;
+/** Bytes of unread answers after which the client's next message is refused ... */
+const maxUnreadAtSend = 16 * 1024 * 1024;
+/** ... and after which it is cut off, since earlier calls are still being answered. */
+export const maxUnreadBytes = 64 * 1024 * 1024;
 
 export interface SseEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<SSEServerTransport>;
@@ -38,7 +38,7 @@ export async function openSseSession(
   await sessions.makeRoom(caller, Date.now());
   const transport = new SSEServerTransport(messagesPath, reply.raw);
   const { server, end } = createSessionServer(endpoint, caller, () => session);
-  const session = new Session({
+  const session = new McpSession({
     opener: caller,
     transport,
     server,
@@ -52,7 +52,7 @@ export async function openSseSession(
     now: Date.now(),
     unreadBytes: () => reply.raw.writableLength,
   });
-  // Not to a client that reads nothing: it would never be silent for so long that it is cut off.
+  // Not for a client that does not read: it would never be silent long enough to be cut off.
   const keepAlive = setInterval(() => {
     if (reply.raw.writableLength === 0) reply.raw.write(': keepalive\n\n');
   }, keepAliveMs).unref();
@@ -69,7 +69,7 @@ export async function openSseSession(
   await handOver(host, request, reply, () => server.connect(transport));
 }
 
-/** POST: a message of the session that the query names. Answered with 202; the answer proper is on the stream. */
+/** POST: a message of the session that the query names. Answers 202; the answer proper comes on the stream. */
 export async function postSseMessage(
   endpoint: SseEndpoint,
   request: FastifyRequest,
@@ -80,15 +80,15 @@ export async function postSseMessage(
   const session = sessions.get(sessionIdOf(request));
   if (session === undefined) throw unknownSession();
   const caller = host.callerOf(request, session.binding);
-  // It is nobody's but whose stream it is: to others there is none of that id.
+  // The session belongs to the credential of its stream; for others it does not exist.
   if (caller.credential !== session.credential) throw unknownSession();
   requireTurn(session);
-  if (session.unreadBytes() > maxUnreadBytes)
+  if (session.unreadBytes() > maxUnreadAtSend)
     throw new EngineError('RateLimited', 'answers are waiting on the stream: read them first');
-  // The answer does not depend on this connection: a call ends with the stream, by the SDK's own signal.
+  // The answer does not depend on this connection: the SDK's own signal ends a call with the stream.
   const context = { caller, gone: neverGone, agent: session.client };
   if (request.headers['content-type'] === 'application/json' && isPlainRequest(message)) {
-    // As the SDK takes one, which first makes of it a request of the web's that nobody looks at.
+    // Calls the SDK with the parsed message, without the web request that it would otherwise create first.
     await takeOver(host, request, reply, async () => {
       await contexts.run(context, () => session.transport.handleMessage(message));
       reply.raw.writeHead(202).end('Accepted');

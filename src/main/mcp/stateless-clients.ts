@@ -1,8 +1,8 @@
 /**
- * Clients of the stateless revision: known from what they ask, since they open nothing that would say that they are there.
+ * Clients of the stateless revision: known by their requests, since they open nothing.
  *
- * One is told from another by its credential or address, the name and version it gives, and the space it asks about. It is
- * listed while a request of it is being answered and for a while after; of very many, those heard of last.
+ * A client is identified by its credential or address, its name and version, and its space. It is listed while a
+ * request of it is being answered and for a while after; if there are too many, only the latest ones are listed.
  */
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import type { Caller } from '../../engine/index.ts';
@@ -11,30 +11,31 @@ import { ownerOf } from './sessions.ts';
 
 /** Milliseconds for which a client stays listed after its last request. */
 const knownMs = 5 * 60_000;
-const mostClients = 1000;
-const mostOfOne = 100;
+const maxClients = 1000;
+const maxOfOne = 100;
 
 interface Known {
   readonly caller: Caller;
   readonly client: ConnectedClient;
-  /** Requests that are being answered. */
+  /** Number of requests that are being answered. */
   busy: number;
   lastHeard: number;
 }
 
+/** The clients seen lately. */
 export class StatelessClients {
   readonly #nextId: () => string;
   readonly #now: () => number;
-  /** The one heard of last at the end. */
+  /** Most recently seen last. */
   readonly #known = new Map<string, Known>();
 
-  /** `now`: epoch milliseconds. */
+  /** `now` returns epoch milliseconds. */
   constructor(nextId: () => string, now: () => number = Date.now) {
     this.#nextId = nextId;
     this.#now = now;
   }
 
-  /** One request. Its client is heard of when the request turns out to be one that is answered. */
+  /** Creates the visit of one request. Its client is noted once the request is accepted. */
   visit(caller: Caller, info: ClientInfo): Visit {
     return new Visit(() => this.#arrive(caller, info));
   }
@@ -50,7 +51,7 @@ export class StatelessClients {
     const now = this.#now();
     const { database, tenant } = caller;
     const owner = ownerOf(caller);
-    // As they are shown, so that nobody is listed twice alike.
+    // Normalized as shown, so that no client is listed twice.
     const name = clientName(info.name) ?? undefined;
     const version = clientVersion(info.version) ?? undefined;
     const key = JSON.stringify([owner, name, version, database, tenant]);
@@ -84,12 +85,12 @@ export class StatelessClients {
     this.#known.set(key, known);
   }
 
-  /** Forgets the one of this owner, or of all, that was heard of longest ago where there are as many as may be. */
+  /** Drops the least recently seen client of this owner, or of all, if the maximum is reached. */
   #makeRoom(owner: string): void {
     this.#forget();
     const all = [...this.#known];
     const own = all.filter(([, { caller }]) => ownerOf(caller) === owner);
-    const among = own.length >= mostOfOne ? own : all.length >= mostClients ? all : [];
+    const among = own.length >= maxOfOne ? own : all.length >= maxClients ? all : [];
     const [oldest] = among.filter(([, { busy }]) => busy === 0);
     const [key] = oldest ?? among[0] ?? [];
     if (key !== undefined) this.#known.delete(key);
@@ -108,6 +109,7 @@ interface Stay {
   leave(): void;
 }
 
+/** One request of a client. */
 export class Visit implements Agent {
   readonly #arrive: () => Stay;
   #stay: Stay | null = null;
@@ -122,7 +124,7 @@ export class Visit implements Agent {
     if (!this.#hasEnded) this.#stay ??= this.#arrive();
   }
 
-  /** Also where its client has gone before, and the call was cancelled. */
+  /** Also called after the client has disconnected and the call was cancelled. */
   called(): void {
     this.#stay?.client.called();
   }

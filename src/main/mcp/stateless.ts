@@ -1,10 +1,10 @@
 /**
- * The stateless revisions (2026-07-28): every request says by itself who speaks, and is answered by a server made for it.
- * So is a message of an older revision that comes without a session from a client that takes whatever it gets.
+ * The stateless revisions (2026-07-28): every request identifies its client, and gets its own server. So does a message
+ * of an older revision without a session, from a client that accepts plain JSON.
  *
- * What lasts are the streams of `subscriptions/listen` alone. They hang on the handler of their database and tenant, so
- * that a change of one tenant is told to nobody else; a handler nobody listens to is dropped with its space's last
- * request. A stream ends when its credential does not stand any more.
+ * Only the streams of `subscriptions/listen` last. They belong to the handler of their database and tenant, so a change
+ * of one tenant is reported to no other; a handler without streams is dropped with its space's last request. A stream
+ * ends when its credential is no longer valid.
  */
 import {
   CLIENT_INFO_META_KEY,
@@ -17,7 +17,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { Binding } from '../base/mcp-host.ts';
+import type { ConnectionBinding } from '../base/mcp-host.ts';
 import type { ClientInfo } from './client.ts';
 import { handOver, sessionErrors } from './connection.ts';
 import { createServer } from './server.ts';
@@ -26,30 +26,31 @@ import { ownerOf } from './sessions.ts';
 import { StatelessClients, Visit } from './stateless-clients.ts';
 import { writeResponse } from './web-response.ts';
 
-/** Requests that may be under way at once, of all clients together and of one; streams last. */
+/** Maximum number of concurrent requests, of all clients together and of one; streams included. */
 const maxExchanges = 1000;
 const maxExchangesOfOne = 250;
 const keepAliveMs = 15_000;
 
-interface Space extends Binding {
+interface Space extends ConnectionBinding {
   readonly handler: McpHttpHandler;
-  /** Requests that are being answered, open streams among them. */
+  /** Number of requests that are being answered, open streams included. */
   busy: number;
-  /** Ends the telling of changes; null while nobody listens. */
+  /** Ends the reporting of changes; null without streams. */
   end: (() => void) | null;
 }
 
-/** An answer that is under way. */
+/** An answer in progress. */
 interface Exchange {
   readonly caller: Caller;
   readonly space: Space;
-  /** Documents of which a stream tells; null: it is no stream. */
+  /** Documents that a stream reports on; null: not a stream. */
   readonly uris: readonly string[] | null;
-  /** True for a stream whose client does not read what it is sent. */
+  /** Whether it is a stream whose client does not read. */
   isStuck(): boolean;
   cutOff(): void;
 }
 
+/** Answers messages that belong to no session. */
 export class StatelessEndpoint {
   readonly #surroundings: SessionSurroundings;
   readonly #spaces = new Map<string, Space>();
@@ -61,13 +62,13 @@ export class StatelessEndpoint {
     this.#clients = new StatelessClients(surroundings.nextClientId);
   }
 
-  /** Those that are answered, or were a while ago. */
+  /** The clients seen lately. */
   clients(): AgentClient[] {
     const { host } = this.#surroundings;
     return this.#clients.list((caller) => host.holds(caller.credential, caller));
   }
 
-  /** True where the message is one of a stateless revision, or claims to be one and is to be refused as such. */
+  /** Whether the message is of a stateless revision, or claims to be one and is to be refused as such. */
   static speaks(request: FastifyRequest): boolean {
     if (request.headers['mcp-session-id'] !== undefined) return false;
     const { kind } = classifyInboundRequest({
@@ -81,15 +82,15 @@ export class StatelessEndpoint {
   }
 
   /**
-   * True for a message of a revision with sessions that opens and names none, by a client that takes whatever it gets: a
-   * script, which would make nothing of a stream of events.
+   * Whether the message is of a revision with sessions but neither opens nor names one, from a client that accepts
+   * plain JSON: a script, which could not use a stream of events.
    */
   static isPlain(request: FastifyRequest): boolean {
     const { accept, 'mcp-session-id': session } = request.headers;
     return session === undefined && (accept === undefined || accept.trim() === '*/*');
   }
 
-  /** Answers a plain message as JSON, by a server made for it. */
+  /** Answers such a message as JSON, with its own server. */
   async answerPlainly(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     await this.#exchange(request, reply, async (visit) => {
       const server = createServer(this.#surroundings);
@@ -110,7 +111,7 @@ export class StatelessEndpoint {
     await this.#exchange(request, reply, (_visit, { handler }) => {
       const { host, contexts } = this.#surroundings;
       const serve = toNodeHandler(handler, { onerror: sessionErrors(host, contexts) });
-      // A request that was received has both.
+      // A received request has both.
       const { method = 'POST', url = '/' } = request.raw;
       return serve(Object.assign(request.raw, { method, url }), reply.raw, request.body);
     });
@@ -140,7 +141,7 @@ export class StatelessEndpoint {
     );
   }
 
-  /** Cuts off those whose credential does not stand any more. */
+  /** Cuts off streams whose credential is no longer valid. */
   endRefused(): void {
     for (const { caller, cutOff } of this.#exchanges)
       if (!this.#surroundings.host.holds(caller.credential, caller)) cutOff();
@@ -152,7 +153,7 @@ export class StatelessEndpoint {
 
   #requireRoom(owner: string): void {
     const { size } = this.#exchanges;
-    // Counted only where there may be too many.
+    // Counts only if there may be too many.
     if (size < maxExchangesOfOne) return;
     const own = [...this.#exchanges].filter(({ caller }) => ownerOf(caller) === owner).length;
     if (size < maxExchanges && own < maxExchangesOfOne) return;
@@ -168,7 +169,8 @@ export class StatelessEndpoint {
     if (uris === null) return;
     this.#surroundings.host.onSubscribers(1);
     space.end ??= this.#surroundings.notices.watch(caller, (notice) => {
-      // Who is told by the handler cannot be told later: one who does not read is behind already, and comes again.
+      // The handler notifies all streams at once: a client that does not read is behind already, and is cut off to come
+      // again.
       for (const each of this.#exchanges) if (each.space === space && each.isStuck()) each.cutOff();
       const { notify } = space.handler;
       if (notice.hasOthers) notify.resourcesChanged();
@@ -186,7 +188,7 @@ export class StatelessEndpoint {
     this.#spaces.delete(keyOf(space));
   }
 
-  /** Documents that the streams of a space tell of. */
+  /** Documents that the streams of a space report on. */
   #urisOf(space: Space): ReadonlySet<string> {
     const streams = [...this.#exchanges].filter((exchange) => exchange.space === space);
     return new Set(streams.flatMap(({ uris }) => uris ?? []));
@@ -214,11 +216,11 @@ export class StatelessEndpoint {
   }
 }
 
-function keyOf({ database, tenant }: Binding): string {
+function keyOf({ database, tenant }: ConnectionBinding): string {
   return JSON.stringify([database, tenant]);
 }
 
-/** Those that a transport looks at, where it is content with JSON. */
+/** The headers that a transport checks, for an answer as JSON. */
 function plainHeaders({ headers }: FastifyRequest): Record<string, string> {
   const { 'content-type': type = '', 'mcp-protocol-version': version } = headers;
   return {
@@ -232,7 +234,7 @@ function headerAs<Name extends string>(name: Name, value: string | string[] | un
   return typeof value === 'string' ? ({ [name]: value } as Record<Name, string>) : {};
 }
 
-/** What the client of a message says of itself. */
+/** What the client of a message says about itself. */
 function clientInfoOf(message: unknown): ClientInfo {
   const params = isRecord(message) ? message['params'] : null;
   const meta = isRecord(params) ? params['_meta'] : null;
@@ -245,7 +247,7 @@ function clientInfoOf(message: unknown): ClientInfo {
   };
 }
 
-/** The documents that a request to be told of changes names; null where the message is none. */
+/** The documents that a request for notifications names; null if the message is not one. */
 function listenedTo(message: unknown): readonly string[] | null {
   if (!isRecord(message) || message['method'] !== 'subscriptions/listen') return null;
   const params = isRecord(message['params']) ? message['params'] : {};

@@ -1,7 +1,7 @@
 /**
- * The text of `tell` and `forget`: statements in the grammar, read all before any of them is carried out.
+ * The text of `tell` and `forget`: statements in the grammar, all parsed before any is carried out.
  *
- * A statement that ends with its line needs no full stop. A name alone is no fact here, or a sentence of one word
+ * A statement that ends with its line needs no full stop. A name alone is not a fact here, or a sentence of one word
  * would be one.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -10,10 +10,10 @@ import { EngineError, programSteps, Slices } from '../../engine/index.ts';
 
 export type ToolStatement =
   | { readonly kind: 'fact'; readonly atom: Atom }
-  /** `text`: the rule as it was written, without its full stop. */
+  /** `text`: the rule as written, without its full stop. */
   | { readonly kind: 'rule'; readonly rule: Rule; readonly text: string };
 
-/** Statements of one call. */
+/** Maximum number of statements in one call. */
 export const maxStatements = 100_000;
 
 const maxErrors = 20;

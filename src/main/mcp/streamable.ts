@@ -1,33 +1,32 @@
 /**
  * MCP over Streamable HTTP: POST for messages, GET for the stream of notifications, DELETE to end a session.
  *
- * A session begins with `initialize` and is named by Mcp-Session-Id from then on. Its id says all that it takes to go on
- * with it (session-token.ts): where it is not in memory, since the service was started again or it was idle for long, it is
- * opened again as it was, and its client notices nothing. An answer goes out on the
- * response of the POST it came with; where that connection is gone, nobody can take the answer, so the call is
- * cancelled.
+ * A session begins with `initialize`; from then on Mcp-Session-Id names it. Its id contains everything needed to resume
+ * it (session-token.ts): if it is not in memory, because the service was restarted or it was idle for long, it is
+ * restored and its client notices nothing. An answer is sent on the response of its POST; if that connection is closed,
+ * nobody can take the answer, so the call is cancelled.
  */
 import { isInitializeRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, EngineError, invalid, present } from '../../engine/index.ts';
 import { clientName, clientVersion, ConnectedClient } from './client.ts';
 import { handOver, messageOf, requireTurn, sessionErrors, takeOver, unknownSession } from './connection.ts';
-import type { KeptSessions } from './kept-sessions.ts';
+import type { SessionStore } from './session-store.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import type { SessionToken } from './session-token.ts';
 import { SessionTransport } from './session-transport.ts';
-import { Session, type Sessions } from './sessions.ts';
+import { McpSession, type Sessions } from './sessions.ts';
 import { StatelessEndpoint } from './stateless.ts';
 
 export interface StreamableEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<SessionTransport>;
   readonly stateless: StatelessEndpoint;
-  readonly kept: KeptSessions;
-  /** Sessions that are being opened again, by their id. */
+  readonly store: SessionStore;
+  /** Sessions that are being restored, by their id. */
   readonly reviving: Map<string, Promise<StreamableSession>>;
 }
 
-type StreamableSession = Session<SessionTransport>;
+type StreamableSession = McpSession<SessionTransport>;
 
 /** POST: a message of an open session, or the `initialize` that opens one. */
 export async function postMessage(
@@ -63,7 +62,7 @@ export async function postMessage(
       session.transport.handleRequest(request.raw, reply.raw, message),
     ),
   );
-  // Where the SDK refused to initialize, the session never got its name.
+  // If the SDK refused to initialize, the session never got its id.
   if (session.transport.sessionId === undefined) await session.server.close();
 }
 
@@ -85,7 +84,7 @@ export async function openStream(
   );
 }
 
-/** DELETE: ends the session; what runs in it is cancelled. */
+/** DELETE: ends the session and cancels its calls. */
 export async function endSession(
   endpoint: StreamableEndpoint,
   request: FastifyRequest,
@@ -99,15 +98,17 @@ export async function endSession(
   );
 }
 
-/** The session of a request, in memory again where it was not, and the caller in it. Refuses what it was not opened for. */
+/**
+ * The session of a request, restored if necessary, and the caller in it. Refuses callers for whom it was not opened.
+ */
 async function sessionOf(
   endpoint: StreamableEndpoint,
   id: string,
   request: FastifyRequest,
 ): Promise<[StreamableSession, Caller]> {
-  const { host, sessions, kept } = endpoint;
-  const token = kept.tokens?.read(id, Date.now() / 1000) ?? null;
-  if (token === null || kept.hasEnded(token.session)) throw unknownSession();
+  const { host, sessions, store } = endpoint;
+  const token = store.tokens?.read(id, Date.now() / 1000) ?? null;
+  if (token === null || store.hasEnded(token.session)) throw unknownSession();
   if (!token.isOf(present(request.identity, 'the credential was looked at').credential))
     throw new EngineError(
       'Forbidden',
@@ -119,7 +120,7 @@ async function sessionOf(
   return [session, caller];
 }
 
-/** Opens a session again that was opened before, by an earlier process or before it was idle for long. */
+/** Restores a session opened by an earlier process, or evicted while idle. */
 function revive(
   endpoint: StreamableEndpoint,
   id: string,
@@ -140,32 +141,32 @@ async function openAgain(
   token: SessionToken,
   caller: Caller,
 ): Promise<StreamableSession> {
-  const { sessions, kept } = endpoint;
-  // Which revisions there are may have changed with the program.
+  const { sessions, store } = endpoint;
+  // A new version of the program may support other revisions.
   if (!SUPPORTED_PROTOCOL_VERSIONS.includes(token.revision)) throw unknownSession();
   await sessions.makeRoom(caller, Date.now());
   const session = await openSession(endpoint, caller, token.session, () => id);
   const { revision: protocolVersion, clientName: name, clientVersion: version } = token;
   const params = { protocolVersion, capabilities: {}, clientInfo: { name, version } };
   await session.transport.revive({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
-  if (!kept.hasEnded(token.session)) return session;
+  if (!store.hasEnded(token.session)) return session;
   await session.end();
   throw unknownSession();
 }
 
-/** The session that an `initialize` opens. */
+/** Opens the session of an `initialize`. */
 async function openNew(
   endpoint: StreamableEndpoint,
   message: object,
   caller: Caller,
 ): Promise<StreamableSession> {
-  const { sessions, kept } = endpoint;
+  const { sessions, store } = endpoint;
   const now = Date.now();
   await sessions.makeRoom(caller, now);
   const opening = [message].flat().find((each) => isInitializeRequest(each));
   const { protocolVersion = '', clientInfo } = opening?.params ?? {};
   const [newest = ''] = SUPPORTED_PROTOCOL_VERSIONS;
-  const tokens = present(kept.tokens, 'a service that answers has opened its folder');
+  const tokens = present(store.tokens, 'a service that answers has opened its folder');
   const id = tokens.issue(
     {
       openedAt: Math.floor(now / 1000),
@@ -180,22 +181,22 @@ async function openNew(
   return openSession(endpoint, caller, session, () => id);
 }
 
-/** A session that begins, or goes on, with the next `initialize`; `name` is what it is known by where it has ended. */
+/** Creates a session that begins, or resumes, with the next `initialize`; `name` identifies it among ended ones. */
 async function openSession(
   endpoint: StreamableEndpoint,
   caller: Caller,
   name: string,
   idOf: () => string,
 ): Promise<StreamableSession> {
-  const { host, contexts, sessions, kept, nextClientId } = endpoint;
+  const { host, contexts, sessions, store, nextClientId } = endpoint;
   const transport = new SessionTransport({
     sessionIdGenerator: idOf,
     onsessioninitialized: (id) => sessions.add(id, session),
-    onsessionclosed: () => kept.end(name),
+    onsessionclosed: () => store.end(name),
   });
   const { server, end } = createSessionServer(endpoint, caller, () => session, {
-    uris: kept.wanted(name),
-    keep: (uri, isWanted) => (isWanted ? kept.want(name, uri) : kept.unwant(name, uri)),
+    uris: store.wanted(name),
+    keep: (uri, isWanted) => (isWanted ? store.want(name, uri) : store.unwant(name, uri)),
   });
   const now = Date.now();
   const client = new ConnectedClient({
@@ -205,7 +206,7 @@ async function openSession(
     connectedAt: now,
     info: () => server.getClientVersion(),
   });
-  const session = new Session({ opener: caller, transport, server, client, now });
+  const session = new McpSession({ opener: caller, transport, server, client, now });
   server.onclose = () => {
     end();
     if (transport.sessionId !== undefined) sessions.remove(transport.sessionId);

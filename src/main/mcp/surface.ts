@@ -1,9 +1,9 @@
 /**
- * What a server offers over MCP: its tools, resources and prompts, whichever revision and transport serves them.
+ * What a server offers over MCP: its tools, resources and prompts, for every revision and transport.
  *
- * The product has one, the knowledge base (`knowledge-surface.ts`). That it can be another lets the official conformance
- * suite, which asks for tools of its own, meet our transports, sessions and authentication as they are. How a message
- * arrives, who may send it, and what a client is told of changes is not a surface's business.
+ * The product has one, the knowledge base (`knowledge-surface.ts`). The interface lets the official conformance suite,
+ * which needs its own tools, test the real transports, sessions and authentication. Transport, permission and
+ * notifications are not a surface's concern.
  */
 import type {
   CallToolResult,
@@ -22,11 +22,11 @@ import type {
 import type { Caller } from '../../engine/index.ts';
 import type { McpHost } from '../base/mcp-host.ts';
 
-/** One request: who asks, and what it came with. */
+/** One request and its caller. */
 export interface SurfaceCall {
   readonly host: McpHost;
   readonly caller: Caller;
-  /** The SDK's view of the request: what its client can do, and ways to speak to it while the call runs. */
+  /** The SDK's view of the request: the client's capabilities, and ways to send to it while the call runs. */
   readonly context: ServerContext;
 }
 
@@ -36,22 +36,22 @@ export interface ResourcePage {
 }
 
 export interface McpSurface {
-  /** What a client is told before it asks: capabilities, instructions, and how the state of a call is checked. */
+  /** What a client learns at the start: capabilities, instructions, and how the state of a call is checked. */
   readonly options: Pick<ServerOptions, 'capabilities' | 'instructions' | 'requestState'>;
   listTools(): Tool[];
-  /** Resolves for an unknown tool too, as a tool error or by refusing with a ProtocolError. */
+  /** Resolves for an unknown tool too, with a tool error, or refuses with a ProtocolError. */
   callTool(
     call: SurfaceCall,
     name: string,
     given: Readonly<Record<string, unknown>>,
   ): Promise<CallToolResult | InputRequiredResult>;
-  /** The page that `cursor` is of, the first where it is undefined; null where it is of none. */
+  /** The page of `cursor`, or the first if undefined; null if the cursor is invalid. */
   listResources(call: SurfaceCall, cursor: string | undefined): Promise<ResourcePage | null>;
   listResourceTemplates(): ResourceTemplateType[];
-  /** Null where there is no resource of that address. */
+  /** Null if no resource has that address. */
   readResource(call: SurfaceCall, uri: string): Promise<ReadResourceResult | InputRequiredResult | null>;
   listPrompts(): Prompt[];
-  /** Null where there is no prompt of that name; refuses with ValidationException what it lacks. */
+  /** Null if there is no such prompt; refuses missing arguments with ValidationException. */
   getPrompt(
     call: SurfaceCall,
     name: string,

@@ -1,8 +1,8 @@
 /**
  * `tell`: one fact by its fields, statements as text, or a list of facts. Several are stored all or none.
  *
- * A fact says who told it (`metadata.source`) where the caller gave no metadata. One that is stored already keeps its own:
- * metadata is replaced whole, and would be lost.
+ * A fact without metadata gets the name of the client that told it (`metadata.source`). A fact that is already stored
+ * keeps its own metadata, since metadata is replaced as a whole and would be lost.
  */
 import type { StoredRule } from '../../engine/contract/rules.ts';
 import { renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
@@ -12,17 +12,17 @@ import { factInputSchema, factsInputSchema, type Metadata } from '../../engine/c
 import { validate } from '../../engine/contract/validation.ts';
 import { projections } from './tool-content.ts';
 import type { ToolArguments } from './tool-input.ts';
-import { inTransaction, invalidCall, perform, type ToolRun } from './tool-run.ts';
+import { inTransaction, invalidCall, perform, type ToolContext } from './tool-run.ts';
 
-/** Facts of one call that are looked up first, and hence have their source and a status each. */
-const mostLookedUp = 1000;
-/** Statements whose outcomes are listed one by one. */
-const mostListed = 200;
+/** Maximum number of facts in a call that are looked up first and therefore get their own source and status. */
+const maxLookedUp = 1000;
+/** Maximum number of statements whose outcomes are listed one by one. */
+const maxListed = 200;
 
 type Fact = Readonly<Record<string, unknown>>;
 
-/** The answer of `tell`. The arguments were checked. */
-export async function tell(run: ToolRun, given: ToolArguments): Promise<Told> {
+/** The answer of `tell`. The arguments have been checked. */
+export async function tellTool(run: ToolContext, given: ToolArguments): Promise<Told> {
   const { text, facts, truthVal, ...options } = given;
   if (typeof text === 'string') {
     if (truthVal === false)
@@ -51,22 +51,22 @@ export async function tell(run: ToolRun, given: ToolArguments): Promise<Told> {
   );
 }
 
-async function tellFact(run: ToolRun, fact: Fact): Promise<Told> {
+async function tellFact(run: ToolContext, fact: Fact): Promise<Told> {
   const { metadata } = await lookUp(run, fact);
   const source = metadata === null ? {} : { metadata };
   return projections.assertFact(await perform(run, 'assertFact', { body: { ...fact, ...source } }));
 }
 
-/** Whether the fact is stored, and the metadata that it is told with; null: as it was given. */
+/** Whether the fact is stored, and the metadata to tell it with; null: as given. */
 async function lookUp(
-  run: ToolRun,
+  run: ToolContext,
   fact: Fact,
 ): Promise<{ readonly isStored: boolean; readonly metadata: Metadata | null }> {
   const checked = validate(factInputSchema, fact);
-  // The operation's own validation will say what is wrong with it.
+  // The operation's own validation reports what is wrong.
   if (!checked.ok) return { isStored: false, metadata: null };
   const { predicate, args, truthVal, scope, metadata } = checked.value;
-  // A retraction that is only tried finds exactly this fact, and unlike a question it is no use of it.
+  // A dry run of a retraction finds exactly this fact and, unlike a question, does not count as a use of it.
   const tried = await perform(run, 'retract', {
     body: {
       predicate,
@@ -84,7 +84,7 @@ async function lookUp(
   return { isStored, metadata: isStored ? null : { source: client } };
 }
 
-async function tellFacts(run: ToolRun, facts: readonly Fact[]): Promise<Told> {
+async function tellFacts(run: ToolContext, facts: readonly Fact[]): Promise<Told> {
   const [only] = facts;
   if (facts.length === 1 && only !== undefined) {
     const checked = validate(factsInputSchema, { facts });
@@ -102,7 +102,7 @@ async function tellFacts(run: ToolRun, facts: readonly Fact[]): Promise<Told> {
   });
   return {
     status,
-    ...(facts.length <= mostListed ? { statements: listed } : {}),
+    ...(facts.length <= maxListed ? { statements: listed } : {}),
     asserted,
     updated,
     unchanged,
@@ -115,12 +115,12 @@ function hintsOf(output: object): { hints?: string[] } {
   return 'hints' in output && Array.isArray(output.hints) ? { hints: output.hints as string[] } : {};
 }
 
-/** The facts with who told them; and which of them are stored already, as far as that was looked up. */
+/** The facts with their sources, and which of them are stored already, as far as that was looked up. */
 async function withSources(
-  run: ToolRun,
+  run: ToolContext,
   facts: readonly Fact[],
 ): Promise<{ prepared: Fact[]; known: boolean[] }> {
-  if (facts.length > mostLookedUp) return { prepared: [...facts], known: [] };
+  if (facts.length > maxLookedUp) return { prepared: [...facts], known: [] };
   const prepared: Fact[] = [];
   const known: boolean[] = [];
   const told = new Set<string>();
@@ -134,14 +134,14 @@ async function withSources(
   return { prepared, known };
 }
 
-/** The fact as it is written; what is no fact is refused by the operation, and not written anywhere. */
+/** The fact as text; an invalid one is left to the operation to refuse, and is written nowhere. */
 function atomOf(fact: Fact): string {
   const { predicate, args, truthVal } = fact;
   const texts = Array.isArray(args) ? args.map(String) : [];
   return renderAtom({ predicate: String(predicate), args: texts, negated: truthVal === false });
 }
 
-async function tellText(run: ToolRun, text: string, options: Fact): Promise<Told> {
+async function tellText(run: ToolContext, text: string, options: Fact): Promise<Told> {
   const statements = await readStatements(text, false);
   const rules = statements.filter((statement) => statement.kind === 'rule');
   const facts = statements.flatMap((statement) =>
@@ -171,7 +171,7 @@ function factOf({ atom }: ToolStatement & { kind: 'fact' }, options: Fact): Fact
 
 /** Facts and rules, or several rules: one transaction. */
 async function tellMixed(
-  run: ToolRun,
+  run: ToolContext,
   statements: readonly ToolStatement[],
   facts: readonly Fact[],
   place: Fact,
@@ -200,7 +200,7 @@ async function tellMixed(
   const asserted = outcomes.filter(({ status }) => status === 'asserted').length;
   return {
     status: asserted > 0 ? 'asserted' : 'unchanged',
-    ...(outcomes.length <= mostListed ? { statements: outcomes } : {}),
+    ...(outcomes.length <= maxListed ? { statements: outcomes } : {}),
     asserted,
     unchanged: outcomes.length - asserted,
     generation,

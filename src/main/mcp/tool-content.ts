@@ -1,8 +1,8 @@
 /**
- * The structured content of the tools: what an operation answers, without what an agent does not need.
+ * The structured content of the tools: the answer of an operation without what an agent does not need.
  *
- * Many clients give the model the structured content in place of the text, and every token of it is paid for. So an
- * atom is a text, what is absent by nature is left out, and the text beside it (`tool-text.ts`) has all of it.
+ * Many clients give the model the structured content in place of the text, and every token costs. So an atom is a text,
+ * absent values are left out, and the text beside it (`tool-text.ts`) has everything too.
  */
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -61,7 +61,7 @@ export const contentSchemas: Readonly<Record<ToolOperation, OperationSpec['outpu
 
 type Projection<Name extends ToolOperation> = (output: OperationOutput<Name>) => ToolContents[Name];
 
-/** What is left of the hints of an operation, and of whatever else it says of its answer as a whole. */
+/** The remaining hints of an operation, and anything else it says about its answer as a whole. */
 const hintsOf = (output: object): { hints?: string[] } =>
   'hints' in output && Array.isArray(output.hints) ? { hints: output.hints as string[] } : {};
 
@@ -70,7 +70,7 @@ function slimGoal({ goal, status, needs }: OperationOutput<'optimizeContext'>['g
   return { goal, status, facts: needs.facts, chars: needs.chars };
 }
 
-/** The content of an operation's answer. */
+/** Projects an operation's answer to the content of its tool. */
 export const projections: { readonly [Name in ToolOperation]: Projection<Name> } = {
   assertFact: (output) => output,
   assertRule: ({ etag: _, ...output }) => output,
@@ -119,7 +119,7 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
   }),
 };
 
-/** Those fields that are something. */
+/** The fields that are not empty. */
 function named<Fields extends Readonly<Record<string, unknown>>>(
   fields: Fields,
 ): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
@@ -160,7 +160,7 @@ function slimStep({ id, atom, kind, rule, premises, scope, metadata, alternative
     kind,
     ...named({ rule, scope }),
     ...(premises.length === 0 ? {} : { premises }),
-    // Of long metadata the beginnings: a proof says who told a fact, and is not the place for all of it.
+    // Long metadata is truncated: a proof says who told a fact, not everything about it.
     ...(metadata === undefined || Object.keys(metadata).length === 0
       ? {}
       : { metadata: cutArguments(metadata).value as NonNullable<SlimStep['metadata']> }),

@@ -1,9 +1,9 @@
 /**
- * What tools take that is not the body of their operation alone: text in place of fields, lists, and what clients send
- * in the place of nothing.
+ * Arguments that tools take beyond the body of their operation: text in place of fields, lists, and fillers for absent
+ * values.
  *
- * Clients with strict schemas fill in every field of a form. So in an optional field `null`, a blank text, an empty list
- * and a zero that no one can mean count as absent.
+ * Clients with strict schemas fill in every field of a form. So in an optional field `null`, a blank text, an empty
+ * list and a meaningless zero count as absent.
  */
 import { factsInputSchema } from '../../engine/contract/facts.ts';
 import { operations } from '../../engine/contract/operations.ts';
@@ -20,31 +20,31 @@ const ownBodies: Partial<Record<ToolOperation, NonNullable<OperationSpec['body']
   ask: askToolInputSchema,
 };
 
-/** What a call of the tool is checked against; undefined: it takes no arguments. */
-export function bodyOf(operation: ToolOperation): OperationSpec['body'] {
+/** The schema that validates a call of the tool; undefined: it takes no arguments. */
+export function toolBodyOf(operation: ToolOperation): OperationSpec['body'] {
   const { body }: OperationSpec = operations[operation];
   return ownBodies[operation] ?? body;
 }
 
-/** Whether the tool takes the arguments; of a text only that it is one. */
-export function takes(operation: ToolOperation, given: ToolArguments): boolean {
-  const body = bodyOf(operation);
+/** Whether the tool takes the arguments; of a text it checks only the type. */
+export function takesArguments(operation: ToolOperation, given: ToolArguments): boolean {
+  const body = toolBodyOf(operation);
   if (body === undefined) return Object.keys(given).length === 0;
   if (!validate(body, given).ok) return false;
   return given['facts'] === undefined || validate(factsInputSchema, { facts: given['facts'] }).ok;
 }
 
-/** Fields in which a zero is a number that one can mean. */
+/** Fields in which zero is meaningful. */
 const canBeZero: ReadonlySet<string> = new Set(['offset', 'threshold', 'minSalience', 'ifGeneration']);
 
-/** The arguments without optional ones that say nothing. */
+/** The arguments without fillers in optional fields. */
 export function withoutFillers(optionalFields: ReadonlySet<string>, given: ToolArguments): ToolArguments {
   const isNamed = typeof given['predicate'] === 'string' && given['predicate'].trim() !== '';
   const saysNothing = (field: string, value: unknown): boolean => {
     if (value === null) return true;
     if (typeof value === 'string') return value.trim() === '';
     if (value === 0) return !canBeZero.has(field);
-    // A predicate may have no arguments; without a predicate an empty list is none.
+    // A predicate may have no arguments; without a predicate an empty list is a filler.
     return Array.isArray(value) && value.length === 0 && (field !== 'args' || !isNamed);
   };
   return Object.fromEntries(

@@ -1,18 +1,18 @@
-/** How tools reach the operations: as the caller, one after the other, or several as one transaction. */
+/** Runs operations for a tool: as the caller, one after the other, or several as one transaction. */
 import type { OperationName, OperationOutput } from '../../engine/contract/operations.ts';
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import type { Pending } from '../../engine/contract/transactions.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost, OperationParts } from '../base/mcp-host.ts';
 
-export interface ToolRun {
+export interface ToolContext {
   readonly host: McpHost;
   readonly caller: Caller;
 }
 
-/** The host's `perform`, typed by the table, which its answers are of. Not for calls within a transaction. */
+/** The host's `perform`, typed by the table, whose schemas its answers satisfy. Not for calls within a transaction. */
 export async function perform<Name extends OperationName>(
-  { host, caller }: ToolRun,
+  { host, caller }: ToolContext,
   operation: Name,
   parts: OperationParts = {},
 ): Promise<OperationOutput<Name>> {
@@ -24,18 +24,18 @@ type Write = 'assertFacts' | 'assertRule' | 'retractPattern' | 'deleteRule';
 /** Makes one write part of the transaction. */
 export type WriteWithin = (operation: Write, parts: OperationParts) => Promise<Pending>;
 
-export interface Committed<Result> {
+export interface CommittedWork<Result> {
   readonly result: Result;
   readonly generation: number;
   /** Known conclusions that no longer follow. */
   readonly lost: number;
 }
 
-/** Commits what `work` writes: all of it or, where anything is refused, nothing. */
+/** Commits everything that `work` writes or, if anything is refused, nothing. */
 export async function inTransaction<Result>(
-  run: ToolRun,
+  run: ToolContext,
   work: (write: WriteWithin) => Promise<Result>,
-): Promise<Committed<Result>> {
+): Promise<CommittedWork<Result>> {
   const { id } = await perform(run, 'beginTransaction');
   const caller = { ...run.caller, transaction: id };
   let isCommitted = false;
@@ -52,16 +52,16 @@ export async function inTransaction<Result>(
   }
 }
 
-async function rollBack(run: ToolRun, id: string): Promise<void> {
+async function rollBack(run: ToolContext, id: string): Promise<void> {
   try {
     await perform(run, 'rollbackTransaction', { params: { id } });
   } catch (error) {
-    // What was refused has ended it already; why is what the agent is told.
+    // The refusal has already ended the transaction; the agent gets its reason.
     if (!(error instanceof EngineError)) throw error;
   }
 }
 
-/** Refuses the call for these places. */
+/** Refuses the call because of these fields. */
 export function invalidCall(errors: readonly ProblemDetail[]): EngineError {
   const [first] = errors;
   return new EngineError('ValidationException', `${first?.path ?? ''}: ${first?.message ?? ''}`, {

@@ -1,10 +1,11 @@
 /**
  * JSON Schemas of tools, generated from the schemas that validate them.
  *
- * Agents pay for every word of a schema, many of their clients know only the plain part of JSON Schema, and some check a
- * call by it before they send it. So an optional field is shown as its type alone (`null` stays allowed, and counts as
- * absent), nothing is required, no other field is ruled out, bounds that nobody meets are left out, and so are
- * references, which many clients cannot follow: what is recursive is an object, and its field says which.
+ * Agents pay for every word of a schema, many clients support only the basic part of JSON Schema, and some check a call
+ * against it before they send it. So an optional field is shown as its type alone (`null` is still allowed, and counts
+ * as absent), nothing is required, other fields are not ruled out, and bounds that nobody reaches are left out. So are
+ * references, which many clients cannot follow: a recursive part is shown as an object, and the description of its
+ * field explains it.
  */
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
@@ -15,8 +16,8 @@ export interface ObjectSchema {
 }
 
 /**
- * JSON Schema of a tool's arguments with every field but those that are `settled` by the tool. Nothing is required and
- * no other field ruled out: what is wrong is for us to say, since we know how to mend it.
+ * JSON Schema of a tool's arguments with every field except those that the tool sets itself (`settled`). Nothing is
+ * required and no other field ruled out: the service reports errors itself, since it knows how to correct them.
  */
 export function inputSchemaOf(body: OperationSpec['body'], settled: readonly string[] = []): ObjectSchema {
   if (body === undefined) return { type: 'object', properties: {} };
@@ -26,14 +27,14 @@ export function inputSchemaOf(body: OperationSpec['body'], settled: readonly str
   return { type: 'object', properties };
 }
 
-/** JSON Schema of a tool's structured content: names and types alone. */
+/** JSON Schema of a tool's structured content: names and types only. */
 export function outputSchemaOf(output: OperationSpec['output']): ObjectSchema {
   const schema = plain(jsonSchemaOf(output, 'output'), false);
   if (schema['type'] !== 'object') throw new Error('the structured content of a tool is an object');
   return { ...schema, type: 'object' };
 }
 
-/** The schema with the types of its fields alone. */
+/** The schema reduced to the types of its fields. */
 export function outline({ properties }: ObjectSchema): ObjectSchema {
   const fields = Object.entries(isSchema(properties) ? properties : {}).map(([name, schema]) => [
     name,
@@ -42,13 +43,13 @@ export function outline({ properties }: ObjectSchema): ObjectSchema {
   return { type: 'object', properties: Object.fromEntries(fields) };
 }
 
-/** The kind of value that a field takes, as far as it is one. */
+/** The type of value that a field takes, if it is a single one. */
 export interface FieldType {
   readonly type: 'array' | 'boolean' | 'number' | 'object' | 'other';
   readonly isRequired: boolean;
 }
 
-/** Every field of `body`. */
+/** The type of every field of `body`. */
 export function fieldTypesOf(body: OperationSpec['body']): ReadonlyMap<string, FieldType> {
   if (body === undefined) return new Map();
   const { required: names } = jsonSchemaOf(body, 'input');
@@ -69,12 +70,14 @@ function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Keywords whose values are maps from names to schemas: their keys are not keywords. */
+/** Keywords whose values map names to schemas: their keys are not keywords. */
 const maps: ReadonlySet<string> = new Set(['properties', '$defs']);
 /** Keywords whose values are data, not schemas. */
 const data: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'description']);
 
-/** Keywords that an agent has no use for, and those by which a client would stop a call that we could mend. */
+/**
+ * Keywords that an agent does not need, and those that would make a client stop a call that the service could correct.
+ */
 const unused: ReadonlySet<string> = new Set([
   'required',
   'additionalProperties',
@@ -101,7 +104,7 @@ function plain(schema: JsonSchema, isInput: boolean): JsonSchema {
   return isInput ? withPlainOptions(result) : result;
 }
 
-/** What the list says of its elements is enough. */
+/** The description of the list is enough for its elements. */
 function withoutDescription({ description: _, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }
@@ -122,7 +125,7 @@ function withPlainOptions(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(entries) };
 }
 
-/** The schema without its `null` alternative; of a single remaining alternative the words around it win. */
+/** The schema without its `null` alternative; if a single alternative remains, the outer description wins. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const { anyOf, type, ...rest } = schema;
   if (Array.isArray(type)) {
@@ -137,7 +140,7 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   return options.length === 1 && isSchema(only) ? { ...only, ...rest } : { ...rest, anyOf: options };
 }
 
-/** Alternatives that are types alone, as a list of types. */
+/** Alternatives that are only types, as a list of types. */
 function typesTogether(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema;
   const isType = (option: unknown) => isSchema(option) && Object.keys(option).join() === 'type';
@@ -145,7 +148,7 @@ function typesTogether(schema: JsonSchema): JsonSchema {
   return { ...rest, type: anyOf.flatMap(({ type }: JsonSchema) => type) };
 }
 
-/** Blank texts count as absent where that is allowed, and nobody means as much as the upper bounds. */
+/** Blank texts count as absent in optional fields, and nobody reaches the upper bounds. */
 function isIdle(keyword: string, value: unknown, isInput: boolean): boolean {
   if (keyword === 'maximum' || keyword === 'minimum') return !isInput || Math.abs(Number(value)) >= 100_000;
   return isInput ? keyword === 'default' && value === false : keyword === 'description';

@@ -1,9 +1,9 @@
 /**
- * The text that stands beside a tool's structured content.
+ * The text beside a tool's structured content.
  *
- * Some clients give a model the text alone, others the structured content alone: so the text has all that the content
- * has, in lines, each thing once. What bounds an answer (maxFacts, maxChars, limit, the size that a tool answers) bounds
- * both. It never says anything that does not follow from the call and the structured content.
+ * Some clients give the model only the text, others only the structured content: so the text contains everything in the
+ * content, in lines, each item once. The bounds of an answer (maxFacts, maxChars, limit, the size of a tool's answer)
+ * apply to both. The text says nothing that does not follow from the call and the structured content.
  */
 import { maxPremiseCharacters } from './answer-size.ts';
 import type {
@@ -19,11 +19,11 @@ import type {
 import type { ToolContents } from './tool-content.ts';
 import type { ToolOperation } from './tool-operation.ts';
 
-/** The arguments of the call, as they were understood. */
+/** The arguments of the call, as interpreted. */
 type Given = Readonly<Record<string, unknown>>;
 type Texts = { readonly [Name in ToolOperation]: (content: ToolContents[Name], given: Given) => string };
 
-/** Text of every tool's answer. */
+/** The text of every tool's answer. */
 export const toolTexts: Texts = {
   assertFact: (told) => {
     const text = withHints(told, toldLines(told));
@@ -55,7 +55,7 @@ export const toolTexts: Texts = {
   },
   recall: (content) => {
     const { facts, totalFacts, returned } = content;
-    if (returned === 0) return withHints(content, ['Nothing is remembered that fits.']);
+    if (returned === 0) return withHints(content, ['Nothing remembered fits.']);
     return withHints(content, [`${returned} of ${count(totalFacts, 'fact')}:`, ...facts.map(entryLine)]);
   },
   optimizeContext: (content) => {
@@ -69,7 +69,7 @@ export const toolTexts: Texts = {
     } = content;
     const aboutGoals = goals.map(goalLine);
     if (entries.length === 0 && omitted.length === 0)
-      return withHints(content, ['The window is empty: nothing that fits is known.', ...aboutGoals]);
+      return withHints(content, ['The window is empty: nothing known fits.', ...aboutGoals]);
     const lines = [
       ...aboutGoals,
       `${entries.length} of ${count(totalFactsAvailable, 'fact')}:`,
@@ -261,7 +261,7 @@ function whyNotLines({ atom, attempts, blockedBy }: SlimWhyNot): string[] {
 
 type Steps = ReadonlyMap<number, SlimStep>;
 
-/** The steps below the results that have a line of their own, each once, those near the results first. */
+/** The steps below the results that need their own line, each once, those near the results first. */
 function innerSteps(roots: readonly (SlimStep | undefined)[], steps: Steps): SlimStep[] {
   const seen = new Set(roots.map((root) => root?.id));
   const waiting = roots.flatMap((root) => root?.premises ?? []);
@@ -270,7 +270,7 @@ function innerSteps(roots: readonly (SlimStep | undefined)[], steps: Steps): Sli
     const step = steps.get(waiting[at] ?? -1);
     if (step === undefined || seen.has(step.id)) continue;
     seen.add(step.id);
-    // A premise is written where it is used, and has a line of its own only where that does not say all of it.
+    // A premise is written where it is used, and has its own line only if that does not say everything about it.
     const isSaid =
       step.kind !== 'rule' && step.kind !== 'aggregate' && step.atom.length <= maxPremiseCharacters;
     if (isSaid) continue;
@@ -280,7 +280,7 @@ function innerSteps(roots: readonly (SlimStep | undefined)[], steps: Steps): Sli
   return found;
 }
 
-/** How a rule is named in the lines of these steps, in their order: one that comes again is written out once. */
+/** The names of rules in the lines of these steps, in order: a repeated rule is written out once. */
 function ruleNames(shown: readonly (SlimStep | undefined)[]): (rule: string) => string {
   const uses = new Map<string, number>();
   for (const step of shown) if (step?.rule !== undefined) uses.set(step.rule, (uses.get(step.rule) ?? 0) + 1);
@@ -294,7 +294,7 @@ function ruleNames(shown: readonly (SlimStep | undefined)[]): (rule: string) => 
   };
 }
 
-/** How a result came about, in one line: the rule and what it was applied to. */
+/** How a result was derived, in one line: the rule and the premises it was applied to. */
 function because(step: SlimStep, steps: Steps, ruleOf: (rule: string) => string): string {
   const others = (step.alternatives ?? []).map(({ rule }) => `, also by ${ruleOf(rule)}`).join('');
   const scope = step.scope === undefined ? '' : ` in scope ${step.scope}`;
@@ -310,9 +310,9 @@ export function count(number: number, noun: string, nouns = `${noun}s`): string 
   return `${number} ${number === 1 ? noun : nouns}`;
 }
 
-/** The beginning of an atom that stands whole elsewhere. */
+/** The beginning of an atom that is written in full elsewhere. */
 function clip(text: string): string {
   if (text.length <= maxPremiseCharacters) return text;
-  // A cut between the halves of a surrogate pair would not be text.
+  // Never cuts a surrogate pair in two, which would not be text.
   return `${text.slice(0, maxPremiseCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

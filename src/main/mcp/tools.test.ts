@@ -2,7 +2,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { takes } from './tool-input.ts';
+import { takesArguments } from './tool-input.ts';
 import { tools } from './tools.ts';
 
 const listings = [...tools.values()].map((tool) => tool.listing);
@@ -75,7 +75,7 @@ describe('the tools', () => {
     for (const { operation, listing, example } of tools.values()) {
       expect(listing.description).toMatch(/\b(use|look here|for what|before you|when)\b/i);
       expect(listing.description).toContain(` Example: ${JSON.stringify(example)}`);
-      expect(takes(operation, example)).toBe(true);
+      expect(takesArguments(operation, example)).toBe(true);
     }
     const others = {
       tell: 'teach',

@@ -1,10 +1,10 @@
-/** An answer of the web's kind, written to a connection of Node's as it comes. */
+/** Writes a web Response to a Node connection as a stream. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
 /**
- * Writes it whole, on a response to which nothing was written yet, no faster than it is read. Where the client goes away
- * the body is given up at once, so that whoever writes it knows.
+ * Writes the whole response, as fast as the client reads; nothing has been written before. If the client disconnects,
+ * cancels the body at once, so that its producer notices.
  */
 export async function writeResponse(answer: Response, response: ServerResponse): Promise<void> {
   response.writeHead(answer.status, Object.fromEntries(answer.headers));
@@ -19,7 +19,7 @@ export async function writeResponse(answer: Response, response: ServerResponse):
   const giveUp = (): void => {
     gone.abort();
     reader.cancel().catch(() => {
-      // Whoever wrote the body has failed: nobody is left to tell.
+      // The producer of the body has failed: there is nobody left to report to.
     });
   };
   response.once('close', giveUp);

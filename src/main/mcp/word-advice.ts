@@ -1,11 +1,11 @@
 /**
- * What to call where a client looks for something by words: the names that the words are, put into a call that the tools
- * take. Nothing is searched but the vocabulary and the stored facts that have one of the words in them.
+ * Suggests calls to a client that searches by words: puts matching names into a call that the tools take. It searches
+ * only the vocabulary and the stored facts with one of the words in them.
  */
-import { perform, type ToolRun } from './tool-run.ts';
+import { perform, type ToolContext } from './tool-run.ts';
 import type { ToolArguments } from './tool-input.ts';
 
-/** Fields in which clients write what they look for. */
+/** Fields in which clients write what they search for. */
 const wordFields = [
   'query',
   'topic',
@@ -23,7 +23,7 @@ const wordFields = [
 const maxWords = 6;
 const maxGoals = 6;
 const maxPredicates = 6;
-/** Facts with one word in them that are looked at. */
+/** Facts checked for one word. */
 const factsOfWord = 20;
 const maxCharacters = 400;
 
@@ -33,7 +33,7 @@ const stopWords: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The words that the arguments look for; null where they are no such call. */
+/** The words that the arguments search for; null if they are no search. */
 export function soughtWords(given: ToolArguments): string | null {
   for (const field of wordFields) {
     const value = given[field];
@@ -54,11 +54,11 @@ interface Place {
 }
 
 /**
- * The call to make: `context` with goals about the constants that are named, else `recall` of the predicates that are
- * named, else `predicates`. `others`: further arguments, which the tool takes.
+ * The call to make: `context` with goals about the named constants, else `recall` of the named predicates, else
+ * `predicates`. `others`: further arguments, which the tool takes.
  */
 export async function callForWords(
-  run: ToolRun,
+  run: ToolContext,
   text: string,
   others: ToolArguments = {},
 ): Promise<{ readonly tool: string; readonly call: ToolArguments }> {
@@ -93,7 +93,10 @@ export async function callForWords(
   return { tool: 'predicates', call: {} };
 }
 
-/** Goals about the constants: of the predicates that are named, in every place, else of those that have them. */
+/**
+ * Goals about the constants: of the named predicates, in every argument position, else of the predicates that have
+ * them.
+ */
 function goalsOf(meant: readonly { name: string; arity: number }[], known: readonly Place[]): Place[] {
   const named = new Set(known.flatMap(({ args }) => args.filter((arg) => !arg.startsWith('?'))));
   const goals = meant.flatMap(({ name, arity }) =>
@@ -118,7 +121,7 @@ function wordsOf(text: string): string[] {
   return [...new Set(words)].slice(0, maxWords);
 }
 
-/** The same word, in the plural too. */
+/** Whether it is the same word, singular or plural. */
 function isSame(one: string, other: string): boolean {
   const stem = (word: string): string => word.replace(/(?:ies|y)$/, 'i').replace(/(?<=..)s$/, '');
   return stem(one) === stem(other);

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { isWellFormed } from '../../engine/contract/language.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { mend } from './mend.ts';
-import { takes } from './tool-input.ts';
+import { takesArguments } from './tool-input.ts';
 import { tools } from './tools.ts';
 
 type Given = Record<string, unknown>;
@@ -260,7 +260,7 @@ describe('mending', () => {
           const { call } = mend(tool, given);
           if (call === null) return;
           proposed++;
-          expect(takes(tool.operation, call), JSON.stringify(call)).toBe(true);
+          expect(takesArguments(tool.operation, call), JSON.stringify(call)).toBe(true);
         },
       ),
       { numRuns: 1500 },

@@ -1,8 +1,8 @@
 /**
- * The port for HTTPS: the key store, the server in front of the application, and the eye on the key store's file.
+ * The port for HTTPS: the key store, the server in front of the application, and the watch over the key store's file.
  *
- * The key store is read before anything listens, so that a wrong password leaves nothing half open. Later a certificate
- * that cannot be used never takes the place of one that can.
+ * The key store is read before anything listens, so a wrong password leaves nothing half open. Later, an unusable
+ * certificate never replaces a usable one.
  */
 import type { Config } from '../base/config.ts';
 import type { HttpApp } from '../http/app.ts';
@@ -12,32 +12,32 @@ import { StartRefusal } from '../base/start-refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { describeCertificate, outOfTime, type ServerCertificate } from '../tls/certificate.ts';
 import { complaintOf, KeystoreFile, type KeystoreSettings } from '../tls/keystore-file.ts';
-import { KeystoreProblem } from '../tls/keystore-problem.ts';
+import { KeystoreProblem } from '../tls/keystore.ts';
 
 export interface SecurePort {
-  /** As it was bound. */
+  /** The host to which it is bound. */
   readonly host: string;
   readonly port: number;
-  /** Takes no more connections; resolves when the last one has ended. */
+  /** Accepts no more connections; resolves when the last one has ended. */
   close(): Promise<void>;
   /** Cuts all connections. */
   cut(): void;
 }
 
-export interface SecurePortParts {
+interface SecurePortParts {
   readonly settings: KeystoreSettings & Pick<Config, 'host' | 'tlsPort'>;
   readonly log: Logger;
-  /** Time between two looks at the key store's file. */
+  /** Milliseconds between two checks of the key store's file. */
   readonly pollMs: number;
 }
 
-/** A key store that was read, ready for an application to be put behind it. */
+/** A key store that has been read, for an application. */
 export interface OpenedKeystore {
   /** Listens for HTTPS in front of the application. Refuses with a StartRefusal. */
   listen(http: HttpApp): Promise<SecurePort>;
 }
 
-/** Refuses with a StartRefusal that names the variable. */
+/** Reads the key store. Refuses with a StartRefusal that names the variable. */
 export async function openSecurePort({ settings, log, pollMs }: SecurePortParts): Promise<OpenedKeystore> {
   const file = new KeystoreFile(settings);
   const certificate = await load(file, settings);
@@ -77,7 +77,7 @@ async function load(file: KeystoreFile, settings: KeystoreSettings): Promise<Ser
   }
 }
 
-/** Looks at the file again and again; answers what stops it. */
+/** Checks the file at intervals; returns a function that ends it. */
 function watch(
   file: KeystoreFile,
   server: SecureServer,

@@ -1,10 +1,10 @@
 /**
- * The service without a window: configuration in, a listening service out.
+ * The service without a window: takes a configuration and listens.
  *
- * It composes engine, HTTP and MCP and decides their order. It listens before the engine is open, so that health
- * can be asked while a large log is read; it is ready when the engine is; and it ends within ten seconds: no new
- * calls, streams ended, running calls finished or cancelled, then the engine. The headless program and the
- * desktop app's thread both start this very function.
+ * It composes engine, HTTP and MCP and decides their order. It listens before the engine is open, so that health can be
+ * queried while a large log is read; it is ready when the engine is. It ends within ten seconds: it accepts no new
+ * calls, ends streams, lets running calls finish or cancels them, then closes the engine. The headless program and the
+ * desktop app's thread both call `startService`.
  */
 import type { AddressInfo } from 'node:net';
 import { constrainedMemory } from 'node:process';
@@ -35,11 +35,11 @@ import type { Activity } from '../http/activity.ts';
 import { createHttpApp, type HttpApp } from '../http/app.ts';
 import {
   callerFor,
-  checkedPlace,
+  checkedSpace,
   databaseNotFound,
-  namedPlace,
+  namedSpace,
   requireCovered,
-  requireSamePlace,
+  requireSameSpace,
 } from '../http/caller.ts';
 import { bundlePath } from '../http/files.ts';
 import type { ServicePhase } from '../http/host.ts';
@@ -51,12 +51,12 @@ import { createLanguageModel, type ProviderCall } from '../llm/create-language-m
 import type { Language } from '../llm/language.ts';
 import { pause } from '../llm/pause.ts';
 import { KnownAgents } from '../mcp/agents.ts';
-import { KeptSessions } from '../mcp/kept-sessions.ts';
+import { SessionStore } from '../mcp/session-store.ts';
 import { knowledgeSurfaceWith } from '../mcp/knowledge-surface.ts';
 import { mountMcp } from '../mcp/mount.ts';
 import type { McpSurface } from '../mcp/surface.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
-import { Following } from '../replication/following.ts';
+import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
 import { heldFolder, listenFailure, openFailure } from '../base/start-failure.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
@@ -65,22 +65,22 @@ import { createMetrics, type Metrics, noTraffic } from '../telemetry/metrics.ts'
 import { MetricsHistory } from '../telemetry/metrics-history.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
-export { usualQuietMs } from './warm-up.ts';
+export { defaultQuietMs } from './warm-up.ts';
 
 export interface Service {
-  /** Where this machine reaches it: `http://127.0.0.1:9300`. */
+  /** Its address on this machine, such as `http://127.0.0.1:9300`. */
   readonly address: string;
-  /** Where it is reached by HTTPS, or null where TLS is off: `https://127.0.0.1:9443`. */
+  /** Its HTTPS address, such as `https://127.0.0.1:9443`; null if TLS is off. */
   readonly secureAddress: string | null;
   readonly port: number;
   readonly engine: Engine;
-  /** How many MCP clients are connected, the workbench's own aside, or were heard of in the last minutes. */
+  /** Number of MCP clients that are connected or were seen in the last minutes, without the workbench's own. */
   readonly connectedAgents: number;
-  /** Resolves when warming up has ended, with true where all of it was done; at once with false where there is none. */
+  /** Resolves when warming up has ended, with true if it was completed; at once with false if there is none. */
   readonly warmedUp: Promise<boolean>;
-  /** Ends it within ten seconds. May be called again. */
+  /** Ends the service within ten seconds. May be called again. */
   close(): Promise<void>;
-  /** True where it has ended without waiting for a disk that does not answer: a thread of the process may hang in it. */
+  /** True if it has ended without waiting for a disk that does not answer: a thread of the process may hang in it. */
   readonly isDiskStuck: boolean;
 }
 
@@ -88,32 +88,35 @@ export interface ServiceOptions {
   readonly log: Logger;
   /** Checks every answer against its schema. For tests. */
   readonly checkOutputs?: boolean;
-  /** Time between two looks at the key store of TLS, in milliseconds. For tests. */
+  /** Milliseconds between two checks of the TLS key store. For tests. */
   readonly keystorePollMs?: number;
   /** Shorter for tests. */
   readonly endLimits?: EndLimits;
-  /** What time it is for the knowledge base, if not the system's. For tests. */
+  /** The clock of the knowledge base, if not the system's. For tests. */
   readonly clock?: Clock;
-  /** What is offered over MCP, if not the knowledge base. For tests. */
+  /** The MCP surface, if not the knowledge base. For tests. */
   readonly mcpSurface?: McpSurface;
-  /** Has it warm up once it is ready and nobody has asked for so many milliseconds; never where it is left out. */
+  /** Warms up once the service is ready and has had no call for this many milliseconds; absent: never. */
   readonly warmUpAfterMs?: number;
 }
 
-/** How long the parts of the end may take, in milliseconds. */
+/** Limits for the phases of the shutdown, in milliseconds. */
 interface EndLimits {
-  /** Running calls may finish for so long before they are cancelled, and then so long to notice. */
+  /** Running calls may take this long to finish before they are cancelled, and as long again to notice. */
   readonly finishMs: number;
   readonly cancelMs: number;
-  /** Connections that do not end by themselves are cut after this. */
+  /** Connections that do not end by themselves are cut after this time. */
   readonly disconnectMs: number;
-  /** So long after the end has begun, a last snapshot that is not written is given up: the log has all it would hold. */
+  /**
+   * A final snapshot that has not been written this long after the beginning of the shutdown is abandoned: the log
+   * contains everything in it.
+   */
   readonly lastSnapshotByMs: number;
-  /** After so long nobody waits any more for a disk that does not answer. What was answered is durable. */
+  /** After this time nothing waits any more for a disk that does not answer. What was answered is durable. */
   readonly allMs: number;
 }
 
-const usualEnd: EndLimits = {
+const defaultEndLimits: EndLimits = {
   finishMs: 5000,
   cancelMs: 1500,
   disconnectMs: 1000,
@@ -121,10 +124,13 @@ const usualEnd: EndLimits = {
   allMs: 9700,
 };
 
-const usualKeystorePollMs = 5000;
-const usualPollIntervalMs = 5000;
+const defaultKeystorePollMs = 5000;
+const defaultPollIntervalMs = 5000;
 
-/** Resolves when the service is ready; a follower, when it has begun to follow. Refuses with a StartRefusal that says what is in the way. */
+/**
+ * Resolves when the service is ready, or for a follower when it has begun to follow. Refuses with a StartRefusal that
+ * says what is wrong.
+ */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const running = new RunningService(config, options);
   try {
@@ -152,14 +158,14 @@ class RunningService implements Service, ServiceState {
   readonly #keystorePollMs: number;
   readonly #endLimits: EndLimits;
   readonly #mcpSurface: { readonly surface: McpSurface };
-  readonly #keptSessions = new KeptSessions();
+  readonly #sessionStore = new SessionStore();
   readonly #metricsHistory = new MetricsHistory(() => this.#metrics.text());
   readonly #clock: { readonly clock?: Clock };
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
   /** null: this service leads, or is starting. */
-  #following: Following | null = null;
+  #following: FollowerLoop | null = null;
   #phase: ServicePhase = 'starting';
   #closing: Promise<void> | null = null;
   readonly #ending = new AbortController();
@@ -169,10 +175,10 @@ class RunningService implements Service, ServiceState {
   secureAddress: string | null = null;
   port = 0;
 
-  /** `isOfProcess`: it is the one service of the process, and measures that too. */
+  /** `isOfProcess`: it is the only service of the process, and measures the process too. */
   constructor(config: Config, options: ServiceOptions, isOfProcess = true) {
-    const { log, checkOutputs = false, endLimits = usualEnd } = options;
-    const { keystorePollMs = usualKeystorePollMs } = options;
+    const { log, checkOutputs = false, endLimits = defaultEndLimits } = options;
+    const { keystorePollMs = defaultKeystorePollMs } = options;
     this.#config = config;
     this.#endLimits = endLimits;
     this.#mcpSurface = { surface: options.mcpSurface ?? knowledgeSurfaceWith(config.mcpTools) };
@@ -243,7 +249,7 @@ class RunningService implements Service, ServiceState {
     return this.#engine;
   }
 
-  /** Whom this service follows; null: it leads. */
+  /** The address of the leader that this service follows; null: it leads. */
   get #leaderUrl(): string | null {
     const { replicationMode, leaderUrl } = this.#config;
     return replicationMode === 'FOLLOWER' ? leaderUrl : null;
@@ -297,7 +303,7 @@ class RunningService implements Service, ServiceState {
     return { ...mine, ...(this.#following?.status() ?? connecting) };
   }
 
-  /** Listens; every call but health and metrics is refused until the engine is open. */
+  /** Listens; every call except health and metrics is refused until the engine is open. */
   async listen(): Promise<void> {
     const keystore = await this.#openKeystore();
     const http = await this.#createHttp();
@@ -336,7 +342,7 @@ class RunningService implements Service, ServiceState {
         admitTry: (address) => this.authentication.admitTry(address),
       },
       [
-        (app) => mountMcp(app, mcp, { kept: this.#keptSessions, ...this.#mcpSurface }),
+        (app) => mountMcp(app, mcp, { store: this.#sessionStore, ...this.#mcpSurface }),
         (app, bodies) => mountA2a(app, this.#a2aHost(mcp), bodies),
       ],
     );
@@ -344,7 +350,7 @@ class RunningService implements Service, ServiceState {
     return http;
   }
 
-  /** Begins to warm up; `warmedUp` is when that has ended. */
+  /** Begins to warm up; `warmedUp` resolves when that has ended. */
   warmUp(quietMs: number): void {
     const { activity } = present(this.#http, 'it listens');
     const { signal } = this.#ending;
@@ -354,7 +360,7 @@ class RunningService implements Service, ServiceState {
     });
   }
 
-  /** A service of the same make, all in memory, that nobody reaches and that says nothing. */
+  /** A second, silent service of the same build, all in memory, that nobody else can reach. */
   async #rehearse(): Promise<Rehearsal> {
     const config = { ...parseConfig({}), storageDir: null, endpointFile: null };
     const log = createLogger({ level: this.#config.logLevel, format: 'json', write: () => {} });
@@ -368,7 +374,7 @@ class RunningService implements Service, ServiceState {
   async #openKeystore(): Promise<OpenedKeystore | null> {
     const { tlsEnabled, tlsKeystorePath } = this.#config;
     if (!tlsEnabled || tlsKeystorePath === null) return null;
-    // Loaded where it is wanted: most services start without.
+    // Loaded on demand: most services run without TLS.
     const { openSecurePort } = await import('./secure-port.ts');
     const settings = { ...this.#config, tlsKeystorePath };
     return openSecurePort({ settings, log: this.#log, pollMs: this.#keystorePollMs });
@@ -387,7 +393,7 @@ class RunningService implements Service, ServiceState {
     return app.server.address() as AddressInfo;
   }
 
-  /** The service listens beyond this machine. */
+  /** Warns if the service is reachable from other machines. */
   #warnOfOpenness(address: string): void {
     const { mode } = this.authentication;
     if (mode === 'disabled')
@@ -438,20 +444,20 @@ class RunningService implements Service, ServiceState {
     }
   }
 
-  /** Has what the service keeps beside the log. */
+  /** Opens the journals that the service stores beside the log. */
   async #openJournals(engine: Engine): Promise<void> {
     await Promise.all([
-      this.#keptSessions.open(engine),
+      this.#sessionStore.open(engine),
       this.agents.open(engine),
       this.#metricsHistory.open(engine.journal('metrics-history')),
     ]);
   }
 
-  /** Ready when there is something to serve. */
+  /** Ready once there is something to serve. */
   #follow(engine: Engine, leaderUrl: string): void {
     const { replicationApiKey: apiKey, replicationPollIntervalMs } = this.#config;
-    const pollIntervalMs = replicationPollIntervalMs ?? usualPollIntervalMs;
-    this.#following = new Following(
+    const pollIntervalMs = replicationPollIntervalMs ?? defaultPollIntervalMs;
+    this.#following = new FollowerLoop(
       engine,
       { leaderUrl, apiKey, pollIntervalMs, port: this.port },
       {
@@ -506,7 +512,7 @@ class RunningService implements Service, ServiceState {
     );
   }
 
-  /** A2A calls as MCP does. */
+  /** A2A makes its calls as MCP does. */
   #a2aHost({ version, logger, callerOf, perform }: McpHost): A2aHost {
     return {
       version,
@@ -517,7 +523,7 @@ class RunningService implements Service, ServiceState {
     };
   }
 
-  /** What a client that is set up on this machine needs of where the service runs. */
+  /** The parts of the setup for a client on this machine that depend on where the service runs. */
   #agentPlace(): Pick<AgentSetup, 'address' | 'bridge' | 'bundle'> {
     const { bridgeFile, bundleFile } = this.#installation;
     return {
@@ -534,12 +540,12 @@ class RunningService implements Service, ServiceState {
       proofAppFile: this.#installation.proofAppFile,
       workbenchOf: ({ peer }) => (peer !== undefined && isLoopbackAddress(peer) ? this.address : null),
       callerOf: (request, bound) => {
-        const named = bound ?? namedPlace(request);
+        const named = bound ?? namedSpace(request);
         const { database, tenant } = named;
         const identity = present(request.identity, 'the credential was looked at');
         requireCovered(identity, { database, tenant: tenant ?? 'default' });
-        const place = checkedPlace(named, false);
-        if (bound !== undefined) requireSamePlace(namedPlace(request), bound);
+        const place = checkedSpace(named, false);
+        if (bound !== undefined) requireSameSpace(namedSpace(request), bound);
         if (!this.engine.hasDatabase(place.database)) throw databaseNotFound(place.database);
         return callerFor(request, place, neverAborted);
       },
@@ -574,10 +580,10 @@ class RunningService implements Service, ServiceState {
   }
 }
 
-/** What a leader's status says beside where it is. */
+/** The status of a leader, except its position. */
 const leading = { state: 'leader', lagRecords: 0, lagMs: 0, lastContactAt: null, lastError: null } as const;
 
-/** A follower's before it is open. */
+/** The status of a follower before it is open. */
 const connecting = {
   state: 'connecting',
   position: 0,
@@ -590,7 +596,7 @@ const connecting = {
 
 const unknownPosition = { position: 0, historyId: null, epoch: 0 };
 
-/** True for calls that draw conclusions because a client asked for them. */
+/** Whether a call draws conclusions because a client asked for them. */
 function isQuestion(name: OperationName, input: CheckedInput): boolean {
   if (name === 'aggregate') return (input.body as OperationInput<'aggregate'>['body']).infer;
   return questions.has(name);
@@ -604,10 +610,10 @@ const requireAllowed: McpHost['requireAllowed'] = (name, caller, input) => {
     throw insufficientRole(caller, spec);
 };
 
-/** MCP gives each tool call a signal of its own. */
+/** MCP passes a separate signal with each tool call. */
 const neverAborted = new AbortController().signal;
 
-/** Resolves when the work has ended, or after `limitMs`: true where it has. Rejects as the work does. */
+/** Resolves when the work has ended, with true, or after `limitMs`, with false. Rejects as the work does. */
 async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const isOver = new Promise<boolean>((resolve) => {
@@ -627,7 +633,7 @@ async function finishCalls(activity: Activity, { finishMs, cancelMs }: EndLimits
   await activity.idle(cancelMs);
 }
 
-/** Closes the listening socket and the connections; those that are stuck are cut. */
+/** Closes the listening socket and the connections; cuts those that are stuck. */
 async function disconnect(app: HttpApp['app'], afterMs: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), afterMs);
   await app.close();
@@ -640,13 +646,13 @@ async function disconnectSecure(port: SecurePort | null, afterMs: number): Promi
   clearTimeout(timer);
 }
 
-/** The address a program on this machine uses for what listens on `address`. */
+/** The host by which a program on this machine reaches a server that listens on `address`. */
 function reachableHost(address: string): string {
   if (address === '0.0.0.0' || address === '::') return '127.0.0.1';
   return address.includes(':') ? `[${address}]` : address;
 }
 
-/** Bytes this process may use: of the machine, or of the container it is in. */
+/** Bytes that this process may use: of the machine, or of its container. */
 function availableMemory(): number {
   const limit = constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();

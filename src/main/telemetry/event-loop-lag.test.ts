@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { summaryOf, watchLag } from './event-loop-lag.ts';
+import { lagSummaryOf, watchLag } from './event-loop-lag.ts';
 
 it('sums up what was seen, and is 0 throughout where nothing was', () => {
-  expect(new Set(Object.values(summaryOf([], 0)))).toEqual(new Set([0]));
+  expect(new Set(Object.values(lagSummaryOf([], 0)))).toEqual(new Set([0]));
   const values = Array.from({ length: 100 }, (_, at) => 100 - at);
-  expect(summaryOf(values, 7)).toMatchObject({
+  expect(lagSummaryOf(values, 7)).toMatchObject({
     last: 7,
     min: 1,
     max: 100,
@@ -14,7 +14,7 @@ it('sums up what was seen, and is 0 throughout where nothing was', () => {
     p90: 90,
     p99: 99,
   });
-  expect(summaryOf([2, 4], 4).stddev).toBe(1);
+  expect(lagSummaryOf([2, 4], 4).stddev).toBe(1);
 });
 
 it('sees a thread that is kept, until it is stopped', async () => {

@@ -1,11 +1,11 @@
 /**
- * How late the event loop is: a timer that says by how much it came later than it was due.
+ * Measures the lag of the event loop: by how much a timer fires late.
  *
- * What keeps the thread for long shows here, and is what every client feels. What Node measures by itself includes its
- * own interval and begins anew whenever somebody reads it; here every reader gets the same, of the last minute.
+ * Anything that blocks the thread shows here, and every client feels it. Node's own measurement includes its interval
+ * and restarts with every reader; here every reader gets the same values, of the last minute.
  */
 export interface LagWatch {
-  /** Seconds, over the last minute; all 0 before the first look. */
+  /** Seconds, over the last minute; all 0 before the first measurement. */
   summary(): LagSummary;
   stop(): void;
 }
@@ -24,7 +24,7 @@ export interface LagSummary {
 const everyMs = 50;
 const remembered = 60_000 / everyMs;
 
-/** Calls `observe` with seconds, 0 where the timer was on time, until it is stopped. Keeps no process alive. */
+/** Calls `observe` with seconds, 0 if the timer was on time, until stopped. Keeps no process alive. */
 export function watchLag(observe: (lag: number) => void): LagWatch {
   const lags: number[] = [];
   let looks = 0;
@@ -37,13 +37,15 @@ export function watchLag(observe: (lag: number) => void): LagWatch {
     observe(lag);
   }, everyMs).unref();
   return {
-    summary: () => summaryOf(lags, lags[(looks - 1) % remembered] ?? 0),
+    summary: () => lagSummaryOf(lags, lags[(looks - 1) % remembered] ?? 0),
     stop: () => clearInterval(timer),
   };
 }
 
-/** Of these values, in any order; a percentile is the least value that so many are not above. */
-export function summaryOf(values: readonly number[], last: number): LagSummary {
+/**
+ * The summary of these values, in any order; a percentile is the least value with that share of values at or below it.
+ */
+export function lagSummaryOf(values: readonly number[], last: number): LagSummary {
   const sorted = values.toSorted((one, other) => one - other);
   const count = Math.max(1, sorted.length);
   const percentile = (part: number): number => sorted[Math.ceil(part * sorted.length) - 1] ?? 0;

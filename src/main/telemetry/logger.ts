@@ -1,8 +1,8 @@
 /**
- * The log: one line an event, JSON for machines or plain text for a terminal.
+ * The log: one line per event, JSON for machines or plain text for a terminal.
  *
- * Lines go to standard error, so that standard output stays for what a command was asked for. What is logged is
- * chosen where it is logged; never a key, the value of an argument, or a body.
+ * Lines go to standard error, so that standard output stays free for the output of a command. The code that logs
+ * chooses what to log; never a key, the value of an argument, or a body.
  */
 import pino from 'pino';
 
@@ -11,10 +11,11 @@ export type Logger = pino.Logger;
 export interface LoggerOptions {
   readonly level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
   readonly format: 'json' | 'plain';
-  /** Takes whole lines, their line feed included. */
+  /** Takes whole lines, including their line feed. */
   readonly write: (line: string) => void;
 }
 
+/** Creates the logger for the level and the format. */
 export function createLogger(options: LoggerOptions): Logger {
   return pino(
     {
@@ -31,7 +32,7 @@ export function createLogger(options: LoggerOptions): Logger {
 let knownTime = Number.NaN;
 let knownText = '';
 
-/** The `time` of a line, in ISO 8601; many lines are written in one millisecond. */
+/** The `time` of a line in ISO 8601, cached because many lines share a millisecond. */
 function isoTime(): string {
   const now = Date.now();
   if (now !== knownTime) {
@@ -42,14 +43,14 @@ function isoTime(): string {
 }
 
 /**
- * Writes to standard error: all lines of one turn of the event loop together, at its end, since each write by itself costs
- * more than all else about a line. A line is not lost when the process ends right after it or by an error that nobody
- * caught; what kills it from outside can take the lines of the turn that is running.
+ * Writes to standard error, all lines of one turn of the event loop together at its end: separate writes would cost
+ * more than everything else about a line. No line is lost when the process ends right after it, or by an uncaught
+ * error; a kill from outside can lose the lines of the current turn.
  */
 export function standardErrorWriter(): (line: string) => void {
   const destination = pino.destination({ fd: 2, sync: true });
   let isRead = true;
-  // Whoever read the log has gone, such as a closed terminal: the service goes on without one.
+  // The reader of the log has gone, such as a closed terminal: the service goes on without one.
   destination.on('error', () => {
     isRead = false;
   });
@@ -58,10 +59,12 @@ export function standardErrorWriter(): (line: string) => void {
   });
 }
 
-/** The most characters that wait for the end of a turn. */
-const mostWaiting = 65_536;
+/** Maximum number of characters that wait for the end of a turn. */
+const maxWaiting = 65_536;
 
-/** Takes lines and gives them on together, in their order: at the end of the turn, at the end of the process, or sooner. */
+/**
+ * Collects lines and passes them on together, in order: at the end of the turn, at the end of the process, or sooner.
+ */
 export function inTurns(write: (lines: string) => void): (line: string) => void {
   let waiting = '';
   let isDue = false;
@@ -78,29 +81,29 @@ export function inTurns(write: (lines: string) => void): (line: string) => void 
   process.on('exit', give);
   return (line) => {
     waiting += line;
-    if (waiting.length > mostWaiting) give();
+    if (waiting.length > maxWaiting) give();
     if (isDue) return;
     isDue = true;
     setImmediate(endTurn);
   };
 }
 
-/** What the log has of an error. */
+/** What the log contains of an error. */
 interface LoggedError {
   readonly type: string;
-  /** Left out of what quotes what it was given. */
+  /** Left out if it quotes its input. */
   readonly message?: string;
   readonly stack: string;
   readonly code?: string;
   readonly cause?: LoggedError;
 }
 
-/** Causes of causes that are logged. */
+/** Maximum depth of logged causes. */
 const deepestCause = 5;
 
 /**
- * Kind, words and stack, and those of its causes; nothing else that hangs on it, such as the request that a library
- * kept. What could not be parsed stands quoted in the words of a SyntaxError: they are left out.
+ * Kind, message and stack of an error and of its causes; none of its other properties, such as the request that a
+ * library attached. The message of a SyntaxError quotes what could not be parsed, so it is left out.
  */
 function loggedError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, stack: '' };
@@ -117,7 +120,7 @@ function loggedError(error: unknown, depth = 0): LoggedError {
   };
 }
 
-/** `12:30:01.250 INFO  message key=value …`, an error's stack on lines of its own. */
+/** `12:30:01.250 INFO  message key=value …`, with an error's stack on further lines. */
 export function plainLine(json: string): string {
   const entry = JSON.parse(json) as Record<string, unknown>;
   const { time, level, msg, err, ...rest } = entry;
@@ -133,7 +136,7 @@ function plainValue(value: unknown): string {
     : withoutControls(JSON.stringify(value));
 }
 
-/** Escapes what a terminal would obey or a reader would take for the end of a line. */
+/** Escapes characters that would control a terminal or look like the end of a line. */
 function withoutControls(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

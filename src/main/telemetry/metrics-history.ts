@@ -1,19 +1,19 @@
 /**
- * What the metrics said over the last day, through restarts: for the dashboard of whoever opens it later.
+ * The metrics of the last day, across restarts: for a dashboard that is opened later.
  *
- * A reading is taken every few minutes and keeps, of the metrics in Prometheus' text format, the few series that tell how a
- * service fares, summed up over the labels that nobody looks at afterwards. Bounded by age and in number. A crash may
- * lose the readings of the last minutes.
+ * A reading is taken every few minutes. Of the metrics in Prometheus' text format it stores the few series that show
+ * the state of a service, summed over all other labels. Bounded by age and in number. A crash may lose the readings of
+ * the last minutes.
  */
 import type { Journal } from '../../engine/index.ts';
 
-/** Milliseconds between two readings, and for which they are kept. */
+/** Milliseconds between two readings, and for which they are stored. */
 export const readingEveryMs = 5 * 60_000;
-const keptMs = 24 * 3_600_000;
-/** A process that is started over and over takes a reading each time. */
-const mostReadings = 600;
+const maxAgeMs = 24 * 3_600_000;
+/** A process that restarts over and over takes a reading each time. */
+const maxReadings = 600;
 
-/** Series that are kept, and the labels that are kept of each. */
+/** The stored series, and the stored labels of each. */
 const kept: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...[
     'service_facts_asserted_total',
@@ -42,7 +42,7 @@ const kept: ReadonlyMap<string, readonly string[]> = new Map<string, readonly st
   ['service_log_sync_duration_seconds_count', []],
 ]);
 
-/** Requests that say nothing of how requests fare: reading the metrics is one, and streams are open for hours. */
+/** Requests that would distort the durations: reading the metrics is one, and streams are open for hours. */
 const unremarkable = /route="(?:\/metrics(?:\/history)?|\/events|\/mcp|\/mcp\/sse)"/;
 const line = /^([a-z_0-9]+)(?:\{(.*)\})? (\S+)$/;
 
@@ -53,21 +53,22 @@ interface Reading {
   readonly lines: readonly string[];
 }
 
+/** Takes and stores the readings. */
 export class MetricsHistory {
   readonly #text: () => Promise<string>;
   readonly #now: () => number;
-  /** The oldest first. */
+  /** Oldest first. */
   #readings: Reading[] = [];
   #journal: Journal | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  /** `text`: the metrics as they are now; `now`: epoch milliseconds. */
+  /** `text` returns the current metrics, `now` epoch milliseconds. */
   constructor(text: () => Promise<string>, now: () => number = Date.now) {
     this.#text = text;
     this.#now = now;
   }
 
-  /** Has the readings of before, and takes one now and every few minutes from now on. */
+  /** Loads the earlier readings, and takes one now and every few minutes from now on. */
   async open(journal: Journal): Promise<void> {
     const records = await journal.load(() => this.#readings.map(recordOf));
     this.#readings = records.flatMap(readingOf);
@@ -76,7 +77,7 @@ export class MetricsHistory {
     this.#timer = setInterval(() => void this.take(), readingEveryMs).unref();
   }
 
-  /** Takes a reading. Never rejects: what cannot be read is not kept. */
+  /** Takes a reading. Never rejects: a failed reading is skipped. */
   async take(): Promise<void> {
     const reading = { at: this.#now(), lines: summed(await this.#text()) };
     this.#readings.push(reading);
@@ -99,12 +100,12 @@ export class MetricsHistory {
   }
 
   #forgetOld(): void {
-    const since = this.#now() - keptMs;
-    this.#readings = this.#readings.filter(({ at }) => at >= since).slice(-mostReadings);
+    const since = this.#now() - maxAgeMs;
+    this.#readings = this.#readings.filter(({ at }) => at >= since).slice(-maxReadings);
   }
 }
 
-/** Of metrics the samples that are kept, summed up over all labels that are not. */
+/** The stored samples of the metrics, summed over all other labels. */
 export function summed(text: string): string[] {
   const sums = new Map<string, number>();
   for (const each of text.split('\n')) {
@@ -115,7 +116,7 @@ export function summed(text: string): string[] {
     const told = labels
       .split(',')
       .filter((label) => keptLabels.some((wanted) => label.startsWith(`${wanted}=`)));
-    // Of statuses it is told which kind they are of.
+    // Statuses are reduced to their class.
     const series = told.join(',').replace(/^status="(\d)\d\d"$/, 'status="$100"');
     const key = series === '' ? name : `${name}{${series}}`;
     sums.set(key, (sums.get(key) ?? 0) + number);
@@ -127,7 +128,7 @@ function recordOf(reading: Reading): Uint8Array {
   return Buffer.from(JSON.stringify(reading));
 }
 
-/** Empty where the record is of another make. */
+/** Empty if the format of the record is different. */
 function readingOf(record: Uint8Array): Reading[] {
   try {
     const { at, lines } = JSON.parse(Buffer.from(record).toString()) as Partial<Reading>;

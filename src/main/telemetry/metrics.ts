@@ -1,9 +1,9 @@
 /**
  * The metrics of one service, in Prometheus' text format.
  *
- * Every series exists from the start, those of parts that are switched off with the value 0. What others count is read
- * once for each time that somebody asks. No label carries a fact, an argument, a tenant or a key, and none a word of a
- * client's choosing: methods, routes, statuses, tools and providers are of lists of ours, so their number is bounded.
+ * Every series exists from the start; those of parts that are switched off have the value 0. Counters of other modules
+ * are read once per scrape. No label contains a fact, an argument, a tenant or a key, or a word of a client's choosing:
+ * methods, routes, statuses, tools and providers come from fixed lists, so the number of series is bounded.
  */
 import type { ReplicationStatus } from '../../engine/contract/replication.ts';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -12,18 +12,18 @@ import type { EngineCounters, EngineFigures } from '../../engine/index.ts';
 import { type LagSummary, type LagWatch, watchLag } from './event-loop-lag.ts';
 import { RequestDurations } from './request-durations.ts';
 
-/** What is read at the time of a scrape; `counters` and `figures` are null before the engine is open. */
+/** Read at the time of a scrape; `counters` and `figures` are null before the engine is open. */
 export interface MetricSources {
   counters(): EngineCounters | null;
   figures(): EngineFigures | null;
   traffic(): Traffic;
-  /** null: nothing is known yet. */
+  /** null: not known yet. */
   replication(): Pick<ReplicationStatus, 'lagRecords' | 'lagMs' | 'position' | 'followers'> | null;
   isStorageReady(): boolean;
   uptimeMs(): number;
 }
 
-/** What went over the connections; totals since the start but for `open`. Bytes are those of the sockets. */
+/** Traffic over the connections: totals since the start, except `open`. Bytes are those of the sockets. */
 export interface Traffic {
   readonly open: number;
   readonly accepted: number;
@@ -36,17 +36,17 @@ export interface Traffic {
 export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
-  /** `route` is the pattern, never the address that was asked for. */
+  /** `route` is the pattern, never the requested address. */
   requestDone(method: string, route: string, status: number, elapsedMs: number): void;
   requestsInFlight(change: 1 | -1): void;
   inferenceDone(elapsedMs: number): void;
   toolCallDone(tool: string, outcome: 'ok' | 'error', elapsedMs: number): void;
   mcpSubscribers(change: 1 | -1): void;
   eventSubscribers(change: 1 | -1): void;
-  /** One call of a provider of language models, with all the tokens that it counted. */
+  /** One call of a provider of language models, with all its tokens. */
   llmCallDone(provider: ProviderName, elapsedMs: number, tokens: number): void;
   logSynced(elapsedMs: number): void;
-  /** Measures nothing by itself any more. */
+  /** Ends all measuring. */
   close(): void;
 }
 
@@ -54,12 +54,12 @@ const fast = [0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const slow = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 const lags = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Methods of requests that are told apart; the parser takes some thirty more, which nothing here answers. */
+/** Methods with their own series; the parser accepts some thirty more, which have no routes. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * `toolNames`: the MCP tools, whose series start at 0. `isOfProcess`: with the metrics of the process, which is watched for
- * them until it ends.
+ * `toolNames`: the MCP tools, whose series start at 0. `isOfProcess`: with the metrics of the process, watched until
+ * `close`.
  */
 export function createMetrics(
   sources: MetricSources,
@@ -149,7 +149,7 @@ const lagGauges: readonly (readonly [name: string, help: string, of: keyof LagSu
   ['nodejs_eventloop_lag_p99_seconds', 'The 99th percentile of the lag of the last minute', 'p99'],
 ];
 
-/** The library's own gauges of these names are no numbers where two ask at once, and never under 10 ms. */
+/** The library's own gauges of these names are wrong if two scrapes overlap, and never under 10 ms. */
 function watchEventLoop(registry: Registry): LagWatch {
   const registers = [registry];
   for (const [name, help, of] of lagGauges) {
@@ -197,7 +197,7 @@ function addLlmSeries(registers: Registry[]): Metrics['llmCallDone'] {
   };
 }
 
-/** All that others count, as it is at one moment. */
+/** A consistent reading of all other counters. */
 interface Reading {
   readonly counters: EngineCounters;
   readonly figures: EngineFigures;
@@ -247,11 +247,7 @@ const totals: readonly Series[] = [
     'Connections refused: too many',
     ({ traffic }) => traffic.refused,
   ],
-  [
-    'service_http_malformed_total',
-    'Requests that were no well-formed HTTP',
-    ({ traffic }) => traffic.malformed,
-  ],
+  ['service_http_malformed_total', 'Malformed requests', ({ traffic }) => traffic.malformed],
   ['service_http_received_bytes_total', 'Bytes received over HTTP', ({ traffic }) => traffic.bytesIn],
   ['service_http_sent_bytes_total', 'Bytes sent over HTTP', ({ traffic }) => traffic.bytesOut],
 ];
@@ -261,13 +257,13 @@ const readings: readonly Series[] = [
   ['service_rules', 'Rules now', ({ figures }) => figures.rules],
   ['service_databases', 'Databases now', ({ figures }) => figures.databases],
   ['service_tenants', 'Tenants of all databases now', ({ figures }) => figures.tenants],
+  ['service_derived_conclusions', 'Cached conclusions', ({ figures }) => figures.conclusions],
+  ['service_derived_bytes', 'Memory of cached conclusions', ({ figures }) => figures.derivedBytes],
   [
-    'service_derived_conclusions',
-    'Conclusions kept for later questions',
-    ({ figures }) => figures.conclusions,
+    'service_derived_budget_bytes',
+    'Maximum memory of cached conclusions',
+    ({ figures }) => figures.derivedBudgetBytes,
   ],
-  ['service_derived_bytes', 'Memory of what was derived and is kept', ({ figures }) => figures.derivedBytes],
-  ['service_derived_budget_bytes', 'Memory that this may take', ({ figures }) => figures.derivedBudgetBytes],
   ['service_transactions_open', 'Open transactions', ({ figures }) => figures.openTransactions],
   [
     'service_context_sessions',
@@ -365,7 +361,7 @@ const noFigures: EngineFigures = {
   backupAt: null,
 };
 
-/** Answers what brings the series up to date. */
+/** Returns the function that brings the series up to date. */
 function addReadings(registers: Registry[], sources: MetricSources): () => void {
   const counters = totals.map(([name, help, of]) => ({ series: new Counter({ name, help, registers }), of }));
   const gauges = readings.map(([name, help, of]) => ({ series: gauge(registers, name, help), of }));

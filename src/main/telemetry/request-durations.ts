@@ -1,15 +1,15 @@
 /**
- * The histogram of requests by method, route and status, counted where every request passes.
+ * The histogram of requests by method, route and status, on the path of every request.
  *
- * The library's own histogram makes a text of the labels of each observation and looks that up; here a series is found by
- * its labels one after the other, which is a tenth of the work. What a scrape gets is the same: cumulative buckets, sum
- * and count of every series, in the order in which they were first seen.
+ * The library's own histogram concatenates the labels of each observation and looks up the text; this one finds a
+ * series by nested look-ups, a tenth of the work. A scrape gets the same: cumulative buckets, sum and count of every
+ * series, in the order in which they were first seen.
  */
 import type { Registry } from 'prom-client';
 
 interface Series {
   readonly labels: { readonly method: string; readonly route: string; readonly status: string };
-  /** How many were at most as long as each bound and longer than the one before; the last: longer than all. */
+  /** How many were at most as long as each bound and longer than the previous one; the last: longer than all. */
   readonly counts: Float64Array;
   sum: number;
 }
@@ -20,6 +20,7 @@ interface Value {
   readonly value: number;
 }
 
+/** A cumulative histogram with three labels. */
 export class RequestDurations {
   readonly #name: string;
   readonly #bounds: readonly number[];
@@ -31,11 +32,11 @@ export class RequestDurations {
     this.#name = name;
     this.#bounds = bounds;
     const get = () => Promise.resolve({ name, help, type: 'histogram', values: this.#values() });
-    // A registry asks its metrics for these two and no more.
+    // A registry calls only these two members of its metrics.
     registry.registerMetric({ name, get } as unknown as Parameters<Registry['registerMetric']>[0]);
   }
 
-  /** Has the series there before there is anything to observe. */
+  /** Creates the series before there is anything to observe. */
   zero(method: string, route: string, status: number): void {
     this.#seriesOf(method, route, status);
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import forge from 'node-forge';
 import { describe, expect, it } from 'vitest';
 import { describeCertificate, outOfTime, readServerCertificate } from './certificate.ts';
-import { KeystoreProblem } from './keystore-problem.ts';
+import { KeystoreProblem } from './keystore.ts';
 import { maxRounds } from './password-cipher.ts';
 
 /** Made by testing/make-keystores.sh; the keys are for tests alone. */

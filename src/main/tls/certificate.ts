@@ -1,33 +1,33 @@
 /**
- * Whom the service shows itself to be over TLS: one private key of a key store, its certificate and what leads from that
- * to a root.
+ * The TLS identity of the service: one private key of a key store, its certificate and the chain to a root.
  *
- * Of several keys it is the first by name (by code point) that has a certificate. What cannot work in a handshake is
- * refused here; a certificate out of its time is not, since clients may look at that differently.
+ * Of several keys it uses the first by name (by code point) that has a certificate. Whatever cannot work in a handshake
+ * is refused here; a certificate outside its validity is not, since clients decide that themselves.
  */
 import { type KeyObject, sign, verify, type X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { openJks } from './jks.ts';
+import { KeystoreProblem } from './keystore.ts';
 import type { Keystore } from './keystore.ts';
-import { KeystoreProblem } from './keystore-problem.ts';
-import { openKeystore } from './open-keystore.ts';
+import { openPkcs12 } from './pkcs12.ts';
 
 export interface ServerCertificate {
-  /** Name of the key in the store; empty where it has none. */
+  /** Name of the key in the store; empty if it has none. */
   readonly alias: string;
-  /** Private keys in the store beside this one. */
+  /** Number of other private keys in the store. */
   readonly otherKeys: number;
-  /** The certificate first, then each one's issuer, as far as the store has them. */
+  /** The certificate first, then its issuers, as far as the store has them. */
   readonly chain: readonly [X509Certificate, ...X509Certificate[]];
-  /** What `node:tls` takes, as PEM: the private key, and the chain. */
+  /** For `node:tls`, as PEM: the private key, and the chain. */
   readonly secrets: { readonly key: string; readonly cert: string };
 }
 
 const kindsForTls: ReadonlySet<string> = new Set(['rsa', 'rsa-pss', 'ec', 'ed25519', 'ed448']);
 
-/** Longest way to a root that is looked for. */
+/** Maximum length of a chain. */
 const maxChain = 20;
 
-/** Rejects with a KeystoreProblem. */
+/** Reads the key and the certificates. Rejects with a KeystoreProblem. */
 export async function readServerCertificate(bytes: Buffer, password: string): Promise<ServerCertificate> {
   const store = await openKeystore(bytes, password);
   if (store.keys.length === 0)
@@ -58,7 +58,7 @@ function belongs(certificate: X509Certificate, key: KeyObject): boolean {
   try {
     return certificate.checkPrivateKey(key);
   } catch {
-    // Thrown for kinds of keys that cannot even be compared.
+    // Comparison throws for kinds of keys that it does not support.
     return false;
   }
 }
@@ -78,7 +78,7 @@ function chainFrom(leaf: X509Certificate, all: readonly X509Certificate[]): Serv
   return [leaf, ...issuers];
 }
 
-/** A key can be damaged and still look like the one of the certificate: it is put to the test. */
+/** A damaged key can still match its certificate, so it has to sign something. */
 function requireSigning(key: KeyObject, leaf: X509Certificate): void {
   const words = Buffer.from('who shows this certificate has its key');
   const kind = key.asymmetricKeyType ?? '';
@@ -87,12 +87,12 @@ function requireSigning(key: KeyObject, leaf: X509Certificate): void {
     if (kindsForTls.has(kind) && verify(algorithm, words, leaf.publicKey, sign(algorithm, words, key)))
       return;
   } catch {
-    // The reason may show bytes of the key, so it goes no further.
+    // The reason may contain bytes of the key, so it is dropped.
   }
   throw new KeystoreProblem('file', 'whose private key is damaged or of a kind that cannot be used here');
 }
 
-/** What the TLS of this process says to key and certificate, rather than what a client would be told. */
+/** Tests key and certificate with the TLS of this process, so that no client has to. */
 function requireUsable(secrets: ServerCertificate['secrets']): void {
   try {
     createSecureContext(secrets);
@@ -106,7 +106,7 @@ function requireUsable(secrets: ServerCertificate['secrets']): void {
   }
 }
 
-/** What a log line says of a certificate; nothing of it is secret. */
+/** Describes a certificate for a log line; nothing of it is secret. */
 export function describeCertificate({ chain, alias }: ServerCertificate): Record<string, unknown> {
   const [{ subject, subjectAltName, validTo, fingerprint256 }] = chain;
   return {
@@ -119,7 +119,7 @@ export function describeCertificate({ chain, alias }: ServerCertificate): Record
   };
 }
 
-/** As it stands in the certificate where that is no time that can be written. */
+/** Unchanged if the text in the certificate is not a valid time. */
 function isoTimeOf(text: string): string {
   const time = Date.parse(text);
   return Number.isNaN(time) ? text : new Date(time).toISOString();
@@ -133,4 +133,29 @@ export function outOfTime(
   if (now > Date.parse(validTo)) return 'the TLS certificate has expired: clients will refuse it';
   if (now < Date.parse(validFrom)) return 'the TLS certificate is not valid yet: clients will refuse it';
   return null;
+}
+
+/**
+ * Reads a key store: its private keys with their names, and its certificates. Rejects with a KeystoreProblem.
+ *
+ * PKCS12 and JKS are told apart by content, never by the name of the file. Other known formats are refused with the
+ * command that converts them to PKCS12. All work is bounded: a file of any content ends in an answer or in a
+ * KeystoreProblem, without blocking the thread.
+ */
+async function openKeystore(bytes: Buffer, password: string): Promise<Keystore> {
+  if (bytes.length === 0) throw new KeystoreProblem('file', 'which is empty');
+  const magic = bytes.length < 4 ? 0 : bytes.readUInt32BE(0);
+  if (magic === 0xfeedfeed) return openJks(bytes, password);
+  if (magic === 0xcececece)
+    throw new KeystoreProblem(
+      'file',
+      'which is a JCEKS key store; make a PKCS12 of it: keytool -importkeystore -srckeystore FILE -srcstoretype jceks -destkeystore keystore.p12 -deststoretype pkcs12',
+    );
+  if (bytes.subarray(0, 65_536).includes('-----BEGIN '))
+    throw new KeystoreProblem(
+      'file',
+      'which is PEM; make a PKCS12 of key and certificates: openssl pkcs12 -export -inkey key.pem -in certificates.pem -out keystore.p12',
+    );
+  if (bytes[0] === 0x30) return openPkcs12(bytes, password);
+  throw new KeystoreProblem('file', 'which is neither PKCS12 nor JKS');
 }

@@ -1,14 +1,14 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { decrypt, type KeyEntry, parseJks, type TrustedKeyEntry } from 'jks-js';
+import { KeystoreProblem, wrongPassword } from './keystore.ts';
 import { type Keystore, type KeystoreKey, requireModest } from './keystore.ts';
-import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
 
-/** Longer than any key that TLS can use; recovering a key takes time by the square of its length. */
+/** Longer than any key that TLS can use; the time to recover a key grows with the square of its length. */
 const maxKeyBytes = 65_536;
 
-/** A store of Java's older format. Throws a KeystoreProblem. */
+/** Reads a store in Java's older format. Throws a KeystoreProblem. */
 export function openJks(bytes: Buffer, password: string): Keystore {
-  // Without a password nothing would be verified, and no key can be without one.
+  // Without a password nothing would be verified, and a key requires one.
   if (password === '') throw new KeystoreProblem('password', 'a JKS key store has a password');
   const keys: KeystoreKey[] = [];
   const certificates: X509Certificate[] = [];
@@ -42,7 +42,7 @@ function keyOf({ protectedPrivateKey }: KeyEntry, password: string): KeystoreKey
         'password',
         'it opens the key store and not the key in it; give the key the same password: keytool -keypasswd -keystore FILE -alias NAME',
       );
-    // The reason may show bytes of the key, so it goes no further.
+    // The reason may contain bytes of the key, so it is dropped.
     throw new KeystoreProblem('file', 'whose private key is damaged or of a kind that cannot be used here');
   }
 }

@@ -1,21 +1,21 @@
 /**
  * The key store on disk: read at the start, and again whenever its content has changed.
  *
- * Every few seconds the file is read whole and compared by its bytes, so that it does not matter how it was replaced:
- * in place, by renaming, or by a link that points elsewhere. What cannot be used, such as a file that is half written,
- * leaves the certificate as it was; it is told once, until one can be used again. Nothing of a key or of the password
- * is in a message.
+ * Every few seconds the whole file is read and compared by its bytes, so it does not matter how it is replaced: in
+ * place, by renaming, or by changing a link. If the file is unusable, such as half written, the current certificate
+ * stays; that is reported once, until the file is usable again. No message contains anything of a key or of the
+ * password.
  */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { type ServerCertificate, readServerCertificate } from './certificate.ts';
-import { KeystoreProblem } from './keystore-problem.ts';
+import { KeystoreProblem } from './keystore.ts';
 
-/** A key store with a long chain has a few KiB, Java's own of all authorities 200. */
+/** A key store with a long chain has a few KiB, Java's own store of all authorities 200. */
 const maxFileBytes = 512 * 1024;
 
-/** Rejects with a KeystoreProblem where it is no file, is too long, or cannot be read. */
-export async function readKeystoreFile(path: string): Promise<Buffer> {
+/** Rejects with a KeystoreProblem if it is not a file, is too long, or cannot be read. */
+async function readKeystoreFile(path: string): Promise<Buffer> {
   try {
     // Opening a pipe would wait for its other end.
     const found = await stat(path);
@@ -36,7 +36,7 @@ export interface KeystoreSettings {
   readonly tlsKeystorePassword: string | null;
 }
 
-/** The problem as a line about the variable that it concerns; of the password it says the length alone. */
+/** The problem as a line about the variable that it concerns; of the password it gives only the length. */
 export function complaintOf({ about, message }: KeystoreProblem, settings: KeystoreSettings): string {
   const { tlsKeystorePath, tlsKeystorePassword } = settings;
   if (about === 'file') return `TLS_KEYSTORE_PATH: got ${JSON.stringify(tlsKeystorePath)}, ${message}`;
@@ -44,16 +44,17 @@ export function complaintOf({ about, message }: KeystoreProblem, settings: Keyst
   return `TLS_KEYSTORE_PASSWORD: got ${got} for ${JSON.stringify(tlsKeystorePath)}: ${message}`;
 }
 
-export interface KeystoreObserver {
-  /** The file has another certificate now, or a new key. */
+interface KeystoreObserver {
+  /** The file has another certificate, or a new key. */
   changed(certificate: ServerCertificate): void;
-  /** What is in the file now cannot be used; told once until something can be. */
+  /** The file is unusable; reported once until it is usable again. */
   failed(problem: KeystoreProblem): void;
 }
 
+/** Reads the file and detects changes. */
 export class KeystoreFile {
   readonly #settings: KeystoreSettings;
-  /** Of the content that was looked at last, usable or not. */
+  /** Digest of the last content, usable or not. */
   #digest = '';
   #isUsable = false;
   #isTold = false;
@@ -62,12 +63,12 @@ export class KeystoreFile {
     this.#settings = settings;
   }
 
-  /** The first reading. Rejects with a KeystoreProblem. */
+  /** Reads it for the first time. Rejects with a KeystoreProblem. */
   async load(): Promise<ServerCertificate> {
     return this.#take(await readKeystoreFile(this.#settings.tlsKeystorePath));
   }
 
-  /** Looks once whether the content has changed. Never two at a time. */
+  /** Checks once whether the content has changed. Never concurrently. */
   async look(observer: KeystoreObserver): Promise<void> {
     try {
       const bytes = await readKeystoreFile(this.#settings.tlsKeystorePath);
@@ -81,7 +82,7 @@ export class KeystoreFile {
   }
 
   async #take(bytes: Buffer): Promise<ServerCertificate> {
-    // The same content would come to the same end, so it is tried once.
+    // The same content would fail again, so it is tried once.
     this.#digest = digestOf(bytes);
     this.#isUsable = false;
     const certificate = await readServerCertificate(bytes, this.#settings.tlsKeystorePassword ?? '');

@@ -1,30 +1,31 @@
 /**
- * Decryption and authentication by password, as PKCS12 files have it (RFC 7292 and RFC 8018).
+ * Decryption and authentication by password for PKCS12 files (RFC 7292 and RFC 8018).
  *
- * Both families are here: PBES2 with AES, which files of today have, and the ones of PKCS12 with triple DES and RC2,
- * which older programs make. The old ciphers are node-forge's, since neither OpenSSL 3 nor BoringSSL promises them, so
- * a file opens in Node and in Electron alike. How often a file may have a password hashed is bounded for the whole of
- * it, and the hashing leaves the thread free: a hostile count costs a message and nothing else.
+ * It implements both families: PBES2 with AES, as in current files, and the ciphers of PKCS12 with triple DES and RC2,
+ * as in files of older programs. The old ciphers come from node-forge, since neither OpenSSL 3 nor BoringSSL guarantees
+ * them, so a file opens in Node and in Electron alike. The number of hash rounds is bounded for the whole file, and
+ * hashing does not block the thread: a hostile count costs a message and nothing else.
  */
 import { createDecipheriv, createHmac, hash, pbkdf2, timingSafeEqual } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import forge from 'node-forge';
 import { Slices } from '../../engine/index.ts';
-import { type Asn1, bytesOf, childrenOf, countOf, oidOf } from './asn1.ts';
-import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
+import { type Asn1, bytesOf, childrenOf, integerOf, oidOf } from './asn1.ts';
+import { KeystoreProblem, wrongPassword } from './keystore.ts';
 
-/** Rounds that all of a file may ask for together; Java makes 10,000 for each part of it, OpenSSL 2,048. */
+/** Rounds that a whole file may ask for; Java uses 10,000 for each part of it, OpenSSL 2,048. */
 export const maxRounds = 10_000_000;
 
 /** The password of a file in the two forms that derivations take, and the rounds that are left. */
 export interface FileKey {
-  /** UTF-16, big-endian, with a terminating zero; or nothing at all, as some programs encode the empty password. */
+  /** UTF-16, big-endian, with a terminating zero; or empty, as some programs encode the empty password. */
   wide: Buffer;
   readonly text: string;
   roundsLeft: number;
 }
 
+/** The key of a file from its password. */
 export function fileKeyOf(password: string): FileKey {
   return { wide: Buffer.from(`${password}\0`, 'utf16le').swap16(), text: password, roundsLeft: maxRounds };
 }
@@ -39,7 +40,7 @@ const hashOf = (name: string, bytes: number, blockBytes: number): Hash => ({ nam
 
 const sha1 = hashOf('sha1', 20, 64);
 
-/** By object identifier: of the hash itself, and of the HMAC made of it. */
+/** By object identifier: of the hash itself, and of its HMAC. */
 const hashes: Readonly<Record<string, Hash>> = {
   '1.3.14.3.2.26': sha1,
   '2.16.840.1.101.3.4.2.4': hashOf('sha224', 28, 64),
@@ -63,7 +64,7 @@ interface Cipher {
   readonly decrypt: Decrypt;
 }
 
-/** Of PBES2; the initial vector is in the file. */
+/** Ciphers of PBES2; the initialization vector is in the file. */
 const modernCiphers: Readonly<Record<string, Cipher>> = {
   '2.16.840.1.101.3.4.1.2': { keyBytes: 16, decrypt: aes('aes-128-cbc') },
   '2.16.840.1.101.3.4.1.22': { keyBytes: 24, decrypt: aes('aes-192-cbc') },
@@ -71,7 +72,7 @@ const modernCiphers: Readonly<Record<string, Cipher>> = {
   '1.2.840.113549.3.7': { keyBytes: 24, decrypt: tripleDes },
 };
 
-/** Of PKCS12 itself; the initial vector is derived from the password too. */
+/** Ciphers of PKCS12 itself; the initialization vector too is derived from the password. */
 const oldCiphers: Readonly<Record<string, Cipher>> = {
   '1.2.840.113549.1.12.1.3': { keyBytes: 24, decrypt: tripleDes },
   '1.2.840.113549.1.12.1.4': {
@@ -82,7 +83,7 @@ const oldCiphers: Readonly<Record<string, Cipher>> = {
   '1.2.840.113549.1.12.1.6': { keyBytes: 5, decrypt: rc2(40) },
 };
 
-/** Decrypts `content` by what the AlgorithmIdentifier says. Rejects with a KeystoreProblem. */
+/** Decrypts `content` as the AlgorithmIdentifier says. Rejects with a KeystoreProblem. */
 export async function decryptContent(
   algorithm: Asn1 | undefined,
   content: Buffer,
@@ -94,20 +95,20 @@ export async function decryptContent(
   const cipher = oldCiphers[oid];
   if (cipher === undefined) throw unknownAlgorithm('cipher', oid);
   const [salt, count] = childrenOf(parameters, 2);
-  const rounds = takeRounds(key, countOf(count), 2);
+  const rounds = takeRounds(key, integerOf(count), 2);
   const derive = (purpose: number, length: number): Promise<Buffer> =>
     deriveWide(sha1, key.wide, bytesOf(salt), purpose, rounds, length);
   return unlocked(cipher.decrypt, await derive(1, cipher.keyBytes), await derive(2, 8), content);
 }
 
-/** Whether the MacData of the file fits its content. */
+/** Whether the MacData of the file matches its content. */
 export async function isAuthentic(macData: Asn1, content: Buffer, key: FileKey): Promise<boolean> {
   const [digestInfo, salt, count] = childrenOf(macData, 2, 3);
   const [algorithm, expected] = childrenOf(digestInfo, 2);
   const oid = oidOf(childrenOf(algorithm, 1, 2)[0]);
   const of = hashes[oid];
   if (of === undefined) throw unknownAlgorithm('checksum', oid);
-  const rounds = takeRounds(key, count === undefined ? 1 : countOf(count), 1);
+  const rounds = takeRounds(key, count === undefined ? 1 : integerOf(count), 1);
   const macKey = await deriveWide(of, key.wide, bytesOf(salt), 3, rounds, of.bytes);
   const actual = createHmac(of.name, macKey).update(content).digest();
   const given = bytesOf(expected);
@@ -122,19 +123,19 @@ async function decryptModern(parameters: Asn1 | undefined, content: Buffer, key:
   const cipher = modernCiphers[oidOf(encryptionId)];
   if (cipher === undefined) throw unknownAlgorithm('cipher', oidOf(encryptionId));
   const [salt, count, ...rest] = childrenOf(derivationParameters, 2, 4);
-  // The length of the key may stand before the pseudorandom function; the cipher knows it anyway.
+  // The length of the key may come before the pseudorandom function; the cipher determines it anyway.
   const named = rest.find((part) => Array.isArray(part.value));
   const oid = named === undefined ? null : oidOf(childrenOf(named, 1, 2)[0]);
   const of = oid === null ? sha1 : hashes[oid];
   if (of === undefined) throw unknownAlgorithm('key derivation', oid ?? '');
-  const rounds = takeRounds(key, countOf(count), 1);
+  const rounds = takeRounds(key, integerOf(count), 1);
   const derived = await deriveText(key.text, bytesOf(salt), rounds, cipher.keyBytes, of.name);
   return unlocked(cipher.decrypt, derived, bytesOf(iv), content);
 }
 
 const deriveText = promisify(pbkdf2);
 
-/** What is wrong with the padding or the length shows a wrong key, or a damaged file. */
+/** Bad padding or a bad length means a wrong key, or a damaged file. */
 function unlocked(decrypt: Decrypt, key: Buffer, iv: Buffer, content: Buffer): Buffer {
   try {
     return decrypt(key, iv, content);
@@ -155,7 +156,10 @@ function takeRounds(key: FileKey, rounds: number, times: number): number {
   return rounds;
 }
 
-/** The key derivation of RFC 7292, appendix B. `purpose` 1 is for a key, 2 for an initial vector, 3 for a checksum. */
+/**
+ * The key derivation of RFC 7292, appendix B. `purpose` 1 is for a key, 2 for an initialization vector, 3 for a
+ * checksum.
+ */
 async function deriveWide(
   { name, bytes, blockBytes }: Hash,
   password: Buffer,
@@ -181,7 +185,7 @@ async function deriveWide(
   return Buffer.concat(parts).subarray(0, length);
 }
 
-/** Repeated until it fills whole blocks; nothing stays nothing. */
+/** Repeated until it fills whole blocks; empty stays empty. */
 function filled(bytes: Buffer, blockBytes: number): Buffer {
   if (bytes.length === 0) return Buffer.alloc(0);
   return Buffer.alloc(Math.ceil(bytes.length / blockBytes) * blockBytes, bytes);

@@ -1,23 +1,23 @@
 /**
  * PKCS12 files (RFC 7292): a checksum by password over a list of safes, encrypted or not, each a list of bags.
  *
- * Keys and certificates are taken from their bags as the bytes they are, so every kind that Node knows can be in them.
- * Bags of other things (revocation lists, secrets) are passed over.
+ * Keys and certificates are taken from their bags as bytes, so they can be of every kind that Node supports. Other bags
+ * (revocation lists, secrets) are skipped.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import {
   type Asn1,
   bytesOf,
   childrenOf,
-  countOf,
+  integerOf,
   derOf,
   misshapen,
   oidOf,
   parseAsn1,
   wideTextOf,
 } from './asn1.ts';
+import { KeystoreProblem, wrongPassword } from './keystore.ts';
 import { type Keystore, type KeystoreKey, requireModest } from './keystore.ts';
-import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
 import { decryptContent, type FileKey, fileKeyOf, isAuthentic } from './password-cipher.ts';
 
 const dataId = '1.2.840.113549.1.7.1';
@@ -31,10 +31,10 @@ const friendlyNameId = '1.2.840.113549.1.9.20';
 
 const many = Number.POSITIVE_INFINITY;
 
-/** Rejects with a KeystoreProblem. */
+/** Reads a PKCS12 file. Rejects with a KeystoreProblem. */
 export async function openPkcs12(bytes: Buffer, password: string): Promise<Keystore> {
   const [version, content, macData] = childrenOf(parseAsn1(bytes), 2, 3);
-  if (countOf(version) !== 3) throw misshapen();
+  if (integerOf(version) !== 3) throw misshapen();
   const [contentId, wrapped] = childrenOf(content, 2);
   if (oidOf(contentId) !== dataId)
     throw new KeystoreProblem('file', 'which is locked by a key and not by a password, as none here can be');
@@ -54,7 +54,7 @@ interface Found {
 async function authenticate(macData: Asn1, safes: Buffer, key: FileKey): Promise<void> {
   if (await isAuthentic(macData, safes, key)) return;
   if (key.text === '') {
-    // The empty password is written in two ways, and a file does not say in which.
+    // The empty password has two encodings, and a file does not say which it uses.
     key.wide = Buffer.alloc(0);
     if (await isAuthentic(macData, safes, key)) return;
   }
@@ -110,7 +110,7 @@ function keyOf(der: Buffer): KeyObject {
   try {
     return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   } catch {
-    // The reason may show bytes of the key, so it goes no further.
+    // The reason may contain bytes of the key, so it is dropped.
     throw new KeystoreProblem('file', 'whose private key is damaged or of a kind that cannot be used here');
   }
 }
@@ -126,7 +126,7 @@ function addCertificate(found: Found, value: Asn1 | undefined): void {
   requireModest(found);
 }
 
-/** The name that the attributes of a bag give it; empty where they give none. */
+/** The name in the attributes of a bag; empty if they have none. */
 function aliasOf(attributes: Asn1 | undefined): string {
   if (attributes === undefined) return '';
   for (const attribute of childrenOf(attributes, 0, many)) {

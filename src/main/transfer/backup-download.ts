@@ -1,7 +1,7 @@
 import type { Engine } from '../../engine/index.ts';
 import type { Download } from '../base/streams.ts';
 
-/** A backup as an answer. It is named by the record that it ends with, in the order of which backups of one service sort. */
+/** A backup as a download. Its name is the position of its last record, so the backups of one service sort by age. */
 export async function backupDownload(engine: Engine): Promise<Download> {
   const backup = await engine.backup();
   return {

@@ -19,10 +19,9 @@ async function read(text: string | Buffer, size = 65_536, separator: ',' | '\t' 
   return found;
 }
 
-const unopened = 'a field with a quotation mark stands in quotation marks';
+const unopened = 'a field that contains a quotation mark must be in quotation marks';
 const unended = 'after a closing quotation mark the field ends; within it a quotation mark is doubled';
-const unclosed =
-  'the quotation mark of this record is never closed: what follows this line is read without it';
+const unclosed = 'the quotation mark of this record is never closed: the lines after it are read without it';
 
 it('CSV is RFC 4180 without a header: quoted fields hold separators, line breaks and doubled quotation marks', async () => {
   const text =

@@ -1,17 +1,17 @@
 /**
  * CSV and TSV after RFC 4180, without a header: each record is a fact.
  *
- * Lines are found, numbered and held against UTF-8 by `readLines`; what quotation marks mean is left to csv-parse. A record
- * that cannot be read is a problem of its own lines, told with the first of them, and reading goes on behind it. One whose
- * quotation mark is never closed, within the length of a line or before the file ends, takes nothing else along: what
- * follows its first line is read without it. Blank lines are passed over.
+ * `readLines` splits, numbers and decodes lines; csv-parse handles quotation marks. A record that cannot be read is a
+ * problem of its own lines, reported at the first of them, and reading continues after it. If a quotation mark is never
+ * closed, within the length of a line or before the file ends, only that line is lost: the lines after it are read
+ * again without it. Blank lines are skipped.
  */
 import { Buffer } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { CsvError, type Options, Parser } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import { Slices } from '../../engine/index.ts';
-import { factItem, type Item, type Items, problemItem } from './items.ts';
+import { factItem, type ImportItem, type ImportItems, problemItem } from './items.ts';
 import { type Line, maxLineBytes, readLines } from './lines.ts';
 
 export interface CsvOptions {
@@ -21,15 +21,17 @@ export interface CsvOptions {
   readonly scope: string | null;
 }
 
-export async function* readCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOptions): Items {
+/** Reads the records of a file as facts. */
+export async function* readCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOptions): ImportItems {
   const reader = new RecordReader(options.separator);
-  const itemsOf = (records: readonly CsvRecord[]): Item[] => records.map((record) => itemOf(record, options));
+  const itemsOf = (records: readonly CsvRecord[]): ImportItem[] =>
+    records.map((record) => itemOf(record, options));
   for await (const lines of readLines(chunks))
     for await (const records of reader.take(lines)) yield itemsOf(records);
   for await (const records of reader.end()) yield itemsOf(records);
 }
 
-function itemOf({ line, fields, problem, size }: CsvRecord, { predicate, scope }: CsvOptions): Item {
+function itemOf({ line, fields, problem, size }: CsvRecord, { predicate, scope }: CsvOptions): ImportItem {
   if (problem !== null) return problemItem(line, problem);
   const [first = '', ...rest] = fields;
   const parts = predicate === null ? { predicate: first, args: rest } : { predicate, args: fields };
@@ -37,7 +39,7 @@ function itemOf({ line, fields, problem, size }: CsvRecord, { predicate, scope }
 }
 
 interface CsvRecord {
-  /** In which it begins. */
+  /** The line in which it begins. */
   readonly line: number;
   readonly fields: readonly string[];
   readonly problem: string | null;
@@ -46,9 +48,9 @@ interface CsvRecord {
 
 type ReadableLine = Line & { readonly text: string };
 
-/** So many lines are parsed together, and so many records given at once. */
+/** Lines parsed together, and records returned together. */
 const together = 512;
-/** A record of more bytes is parsed in pieces of so many. */
+/** A longer record is parsed in pieces of this many bytes. */
 const piece = 64 * 1024;
 const neverClosed = 'the quotation mark of this record is never closed';
 
@@ -57,11 +59,11 @@ class RecordReader {
   readonly #options: Options;
   readonly #slices = new Slices(() => setImmediate());
   #records: CsvRecord[] = [];
-  /** Lines with quotation marks, all of them closed if they are right. */
+  /** Lines with quotation marks, all of them closed if they are valid. */
   #together: ReadableLine[] = [];
-  /** The record whose quotation mark is open; null: none is. */
+  /** The record whose quotation mark is open; null: none. */
   #open: HeldLines | null = null;
-  /** Lines that are to be read once more before any other. */
+  /** Lines to read once more before any other. */
   #again: HeldLines | null = null;
 
   constructor(separator: string) {
@@ -76,7 +78,7 @@ class RecordReader {
     yield this.#taken();
   }
 
-  /** What is left when the file has ended. */
+  /** The remaining records at the end of the file. */
   async *end(): AsyncGenerator<CsvRecord[]> {
     while (this.#open !== null) {
       await this.#giveUp(this.#open);
@@ -107,17 +109,17 @@ class RecordReader {
     if (again !== null) yield* this.#readAll(again.afterFirst());
   }
 
-  /** Reads a record that quotes nothing, as most do; false: the line is not one. */
+  /** Reads a record without quotation marks, the common case; false: the line is not one. */
   #readPlain({ number, text }: Line): boolean {
     const isInPlace = this.#open === null && this.#together.length === 0 && this.#records.length < together;
     if (!isInPlace || text === null || text.includes('"')) return false;
     const content = withoutReturn(text);
-    // Where nothing is quoted, there is nothing but separators.
+    // Without quotation marks there are only separators.
     if (content !== '') this.#push(number, content.split(this.#separator), text.length);
     return true;
   }
 
-  /** Reads a line within a record, or one in which a record begins. */
+  /** Reads a line within a record, or at the beginning of one. */
   async #read(line: Line): Promise<void> {
     const { number, text, problem } = line;
     if (text === null) {
@@ -154,7 +156,7 @@ class RecordReader {
     else await this.#close(open);
   }
 
-  /** After an even number of quotation marks what was open is open again, if they are right. */
+  /** After an even number of quotation marks the record is open again, if they are valid. */
   async #probe(open: HeldLines, text: string): Promise<void> {
     if (!text.replaceAll('""', '').includes('"')) return;
     const read = await this.#parsed(Buffer.from(`"${withoutReturn(text)}`));
@@ -173,7 +175,7 @@ class RecordReader {
     await this.#slices.breathe();
   }
 
-  /** Ends the open record, of which no line is read again. */
+  /** Ends the open record; none of its lines is read again. */
   async #passOver({ first, last }: HeldLines, problem: string): Promise<void> {
     this.#open = null;
     await this.#bad(
@@ -186,7 +188,7 @@ class RecordReader {
   async #giveUp(open: HeldLines): Promise<void> {
     this.#open = null;
     this.#again = open;
-    await this.#bad(open.first, `${neverClosed}: what follows this line is read without it`);
+    await this.#bad(open.first, `${neverClosed}: the lines after it are read without it`);
   }
 
   async #good(line: number, fields: readonly string[], size: number): Promise<void> {
@@ -246,7 +248,7 @@ class RecordReader {
   }
 }
 
-/** Lines that follow one another, as bytes: there may be very many, and short ones. */
+/** Consecutive lines, as bytes: there may be very many short ones. */
 class HeldLines {
   readonly first: number;
   last: number;
@@ -297,7 +299,7 @@ function withoutReturn(text: string): string {
   return text.endsWith('\r') ? text.slice(0, -1) : text;
 }
 
-/** True where the text has an even number of quotation marks. */
+/** Whether the text has an even number of quotation marks. */
 function isEven(text: string): boolean {
   let even = true;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) even = !even;
@@ -322,7 +324,7 @@ function wordingOf({ code }: CsvError): string {
     case 'CSV_INVALID_CLOSING_QUOTE':
       return 'after a closing quotation mark the field ends; within it a quotation mark is doubled';
     case 'INVALID_OPENING_QUOTE':
-      return 'a field with a quotation mark stands in quotation marks';
+      return 'a field that contains a quotation mark must be in quotation marks';
     case 'CSV_QUOTE_NOT_CLOSED':
       return neverClosed;
     default:

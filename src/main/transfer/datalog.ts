@@ -1,17 +1,18 @@
 /**
  * Statements in the grammar, read from a stream.
  *
- * The text is parsed in pieces. What is certain of a piece ends with the last statement that has its full stop, or is a line
- * of its own with a statement after it: what follows may go on in the next piece, and is read again with it. A statement that does not end is given up at the length
- * of the longest line.
+ * The text is parsed in pieces. The certain part of a piece ends with the last statement that has its full stop, or is
+ * on its own line before another statement: the rest may continue in the next piece, and is parsed again with it. A
+ * statement longer than the maximum length of a line is given up.
  */
 import { parseProgram, type Statement } from '../../engine/index.ts';
-import { factItem, type Item, type Items, problemItem } from './items.ts';
+import { factItem, type ImportItem, type ImportItems, problemItem } from './items.ts';
 import { maxLineBytes, readLines } from './lines.ts';
 
 const pieceLength = 64 * 1024;
 
-export async function* readDatalog(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
+/** Reads the statements of a file. */
+export async function* readDatalog(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
   const reader = new StatementReader(scope);
   for await (const lines of readLines(chunks)) {
     for (const { number, text, problem } of lines) {
@@ -27,11 +28,11 @@ class StatementReader {
   readonly #scope: string | null;
   #lines: string[] = [];
   #length = 0;
-  /** The line in which what is held begins. */
+  /** The line in which the held text begins. */
   #first = 1;
-  /** When it is long enough to be parsed. */
+  /** The length at which the held text is parsed. */
   #enough = pieceLength;
-  #problems: Item[] = [];
+  #problems: ImportItem[] = [];
 
   constructor(scope: string | null) {
     this.#scope = scope;
@@ -41,17 +42,17 @@ class StatementReader {
     this.#problems.push(problemItem(line, problem));
   }
 
-  take(text: string): Item[] {
+  take(text: string): ImportItem[] {
     this.#lines.push(text);
     this.#length += text.length + 1;
     return this.#length < this.#enough ? [] : this.#parse(false);
   }
 
-  end(): Item[] {
+  end(): ImportItem[] {
     return this.#parse(true);
   }
 
-  #parse(isAll: boolean): Item[] {
+  #parse(isAll: boolean): ImportItem[] {
     const text = this.#lines.join('\n') + (isAll ? '' : '\n');
     const { statements, errors } = parseProgram(text, { maxErrors: Number.POSITIVE_INFINITY });
     const certain = isAll ? text.length : certainEnd(text, statements);
@@ -65,7 +66,7 @@ class StatementReader {
       const { start, end } = statement.span;
       if (end > certain) break;
       while ((errors[at]?.span.start ?? Number.POSITIVE_INFINITY) < start) at++;
-      // One that lacks its full stop is read, and complained of, all the same.
+      // A statement without its full stop is parsed and reported all the same.
       const isBad = (errors[at]?.span.start ?? Number.POSITIVE_INFINITY) < end;
       if (!isBad) items.push(itemOf(statement, lineOf(start), this.#scope));
     }
@@ -76,7 +77,7 @@ class StatementReader {
     return items.sort((left, right) => left.line - right.line);
   }
 
-  /** Holds what is left, whose last line has its end. */
+  /** Holds the rest, whose last line is complete. */
   #hold(rest: string, first: number): void {
     this.#lines = rest === '' ? [] : rest.replace(/\n$/, '').split('\n');
     this.#length = rest.length;
@@ -85,7 +86,7 @@ class StatementReader {
   }
 }
 
-/** Where the last statement ends that has its full stop, or another after it; 0: there is none. */
+/** The end of the last statement that has its full stop, or another statement after it; 0: none. */
 function certainEnd(text: string, statements: readonly Statement[]): number {
   for (let at = statements.length - 1; at >= 0; at--) {
     const end = statements[at]?.span.end ?? 0;
@@ -94,7 +95,10 @@ function certainEnd(text: string, statements: readonly Statement[]): number {
   return 0;
 }
 
-/** Tells in which line an offset lies, where the first one has this number. A line ends at LF alone, as in the stream. */
+/**
+ * Returns a function from offsets to lines, where `first` is the first line's number. Only LF ends a line, as in the
+ * stream.
+ */
 function linesFrom(text: string, first: number): (offset: number) => number {
   const ends: number[] = [];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) ends.push(at);
@@ -110,7 +114,7 @@ function linesFrom(text: string, first: number): (offset: number) => number {
   };
 }
 
-function itemOf(statement: Statement, line: number, scope: string | null): Item {
+function itemOf(statement: Statement, line: number, scope: string | null): ImportItem {
   const size = statement.span.end - statement.span.start;
   if (statement.kind === 'fact') {
     const { predicate, args, negated } = statement.atom;

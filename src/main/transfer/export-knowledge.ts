@@ -1,9 +1,9 @@
 /**
- * Knowledge as text in one of the formats, made while it is sent.
+ * Exports knowledge as text in one of the formats, generated while it is sent.
  *
- * NDJSON holds everything, datalog facts and rules, CSV and N-Triples predicate and arguments of true facts; what a
- * format cannot hold is counted. What is no IRI gets one for N-Triples, where only IRIs can stand: `urn:corollary:`
- * and the text, percent-encoded.
+ * NDJSON contains everything, Datalog facts and rules, CSV and N-Triples predicate and arguments of true facts; what a
+ * format cannot represent is counted. N-Triples allows only IRIs, so any other name becomes `urn:corollary:` and the
+ * text, percent-encoded.
  */
 import type { ExportFormat, ExportQuery } from '../../engine/contract/transfer.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../engine/index.ts';
 import type { Download } from '../base/streams.ts';
 
-/** How a format writes one fact or rule with its line break; null: it cannot hold it. */
+/** Writes one fact or rule with its line break; null: the format cannot represent it. */
 interface Format {
   readonly type: string;
   readonly extension: string;
@@ -23,9 +23,10 @@ interface Format {
   rule(rule: ExportedRule): string | null;
 }
 
-/** Texts are sent when they have this many characters. */
+/** Characters of text sent together. */
 const charactersInPart = 64 * 1024;
 
+/** Creates the download of an export. */
 export function exportKnowledge(engine: Engine, caller: Caller, query: ExportQuery): Download {
   const format = formats[query.format];
   const holdsRules = query.format === 'ndjson' || query.format === 'datalog';
@@ -115,17 +116,17 @@ function csvField(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** An absolute IRI, made of what may stand in one. */
+/** An absolute IRI, made of legal characters. */
 // eslint-disable-next-line no-control-regex
 const absoluteIri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|^`\\]*$/;
 const blankLabel = /^_:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
 
-/** The text as an IRI, null where it is none. */
+/** The text if it is an IRI, else null. */
 function iriOf(text: string): string | null {
   return absoluteIri.test(text) ? `<${text}>` : null;
 }
 
-/** The text as an IRI or blank node, null where it is neither. */
+/** The text as an IRI or blank node, else null. */
 function nodeOf(text: string): string | null {
   return blankLabel.test(text) ? text : iriOf(text);
 }

@@ -1,16 +1,30 @@
-import type { ImportDone, ImportProgress, ImportQuery, ImportType } from '../../engine/contract/transfer.ts';
-import { type Caller, type Engine, invalid, signalOf } from '../../engine/index.ts';
-import { requireRuleChange } from '../base/rule-permission.ts';
+import type { RuleInput } from '../../engine/contract/rules.ts';
+import {
+  type ImportDone,
+  type ImportProgress,
+  type ImportQuery,
+  type ImportType,
+  maxImportErrors,
+} from '../../engine/contract/transfer.ts';
+import {
+  type Caller,
+  type Engine,
+  EngineError,
+  type Idempotency,
+  type Import,
+  invalid,
+  signalOf,
+} from '../../engine/index.ts';
+import { requireRuleChange } from '../base/identity.ts';
 import type { Upload } from '../base/streams.ts';
 import { readCsv } from './csv.ts';
 import { readDatalog } from './datalog.ts';
-import type { Items } from './items.ts';
+import type { ImportItem, ImportItems } from './items.ts';
 import { readNdjson } from './ndjson.ts';
-import { runImport } from './run-import.ts';
 
 /**
- * Imports what is uploaded; the lines of the answer. `predicate` is refused with ValidationException where the format
- * names predicates itself.
+ * Imports an upload and returns the lines of the answer. Refuses `predicate` with ValidationException if the format
+ * itself names predicates.
  */
 export function importKnowledge(
   engine: Engine,
@@ -20,7 +34,7 @@ export function importKnowledge(
 ): AsyncIterable<ImportProgress | ImportDone> {
   const type = upload.type as ImportType;
   if (query.predicate !== null && type !== 'text/csv' && type !== 'text/tab-separated-values')
-    throw invalid('predicate', 'is for CSV and TSV: in this format every line says its own');
+    throw invalid('predicate', 'is for CSV and TSV: in this format every line has its own');
   const importing = engine.import(caller, query.dryRun);
   return runImport({
     import: importing,
@@ -37,7 +51,7 @@ function itemsOf(
   chunks: AsyncIterable<Uint8Array>,
   { scope, predicate }: ImportQuery,
   id: string,
-): Items {
+): ImportItems {
   switch (type) {
     case 'application/x-ndjson':
       return readNdjson(chunks, scope);
@@ -56,7 +70,135 @@ function itemsOf(
   }
 }
 
-/** What reads triples takes a fortieth of a start to load, and is loaded when somebody imports triples. */
-async function* readLater(load: () => Promise<Items>): Items {
+/** The module for triples takes a fortieth of a start to load, so it is loaded with the first import of triples. */
+async function* readLater(load: () => Promise<ImportItems>): ImportItems {
   yield* await load();
+}
+
+/** Maximum number of facts in a batch. */
+
+const factsInBatch = 5000;
+const charactersInBatch = 4_000_000;
+/** Progress is reported after this many milliseconds, or this many items. */
+const toldAfterMs = 200;
+const toldAfterItems = 50_000;
+const maxMessageChars = 500;
+
+interface ImportRun {
+  readonly import: Import;
+  readonly items: ImportItems;
+  readonly isDryRun: boolean;
+  /** Throws an EngineError if the caller may not change rules. */
+  requireRuleChange(): void;
+  /** The key under which the answer is remembered at the end; null: none. */
+  readonly once: (() => Idempotency) | null;
+  /** Ends the import between two batches. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads items, stores them in batches, and counts them.
+ *
+ * Reading waits while a batch is being stored, so memory does not grow with the file. What was stored before the import
+ * ends early stays stored. The lines of the answer come in the order of the events they report.
+ */
+async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | ImportDone> {
+  const tally = new Tally(run.import);
+  let toldAt = performance.now();
+  let told = 0;
+  for await (const items of run.items) {
+    for (const item of items) {
+      if (tally.take(item)) continue;
+      await tally.store();
+      if (item.what.kind === 'rule') await tally.teach(item.line, item.what.rule, run);
+      else tally.take(item);
+      run.signal.throwIfAborted();
+      const { processed } = tally.progress();
+      if (performance.now() - toldAt < toldAfterMs && processed - told < toldAfterItems) continue;
+      toldAt = performance.now();
+      told = processed;
+      yield tally.progress();
+    }
+    run.signal.throwIfAborted();
+  }
+  await tally.store();
+  const generation = await run.import.end();
+  const done = { ...tally.done(), generation, ...(run.isDryRun ? { dryRun: true as const } : {}) };
+  if (run.once !== null) await run.import.keep(run.once(), JSON.stringify(done));
+  yield done;
+}
+
+/** Items read but not stored yet, and the totals so far. */
+class Tally {
+  readonly #import: Import;
+  #batch: ImportItem[] = [];
+  #characters = 0;
+  readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
+  readonly #errors: { line: number; message: string }[] = [];
+
+  constructor(importing: Import) {
+    this.#import = importing;
+  }
+
+  /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule. */
+  take(item: ImportItem): boolean {
+    if (item.what.kind === 'rule') return false;
+    const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
+    if (isFull) return false;
+    this.#batch.push(item);
+    this.#characters += item.size;
+    return true;
+  }
+
+  async store(): Promise<void> {
+    const batch = this.#batch;
+    if (batch.length === 0) return;
+    this.#batch = [];
+    this.#characters = 0;
+    const facts = batch.flatMap(({ what }) => (what.kind === 'fact' ? [what.fact] : []));
+    const stored = facts.length === 0 ? null : await this.#import.assert(facts);
+    const refused = new Map(stored?.refused.map(({ index, message }) => [index, message]));
+    let index = 0;
+    for (const { line, what } of batch) {
+      const message = what.kind === 'problem' ? what.message : refused.get(index);
+      if (what.kind === 'fact') index++;
+      if (message !== undefined) this.#fail(line, message);
+    }
+    this.#counts.asserted += stored?.asserted ?? 0;
+    this.#counts.updated += stored?.updated ?? 0;
+    this.#counts.unchanged += stored?.unchanged ?? 0;
+  }
+
+  async teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
+    try {
+      requireRuleChange();
+      await this.#import.teach(rule);
+      this.#counts.rules++;
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.status >= 500 || error.status === 404) throw error;
+      // A refused permission is stated in the line, since the answer as a whole is 200.
+      const isForbidden = error.code === 'Forbidden';
+      this.#fail(line, isForbidden ? `403 Forbidden: ${error.message}` : error.message);
+    }
+  }
+
+  progress(): ImportProgress {
+    const { asserted, updated, unchanged, rules, failed } = this.#counts;
+    return { processed: asserted + updated + unchanged + rules + failed, asserted, failed };
+  }
+
+  done(): Omit<ImportDone, 'generation' | 'dryRun'> {
+    return { done: true, id: this.#import.id, ...this.#counts, errors: this.#errors };
+  }
+
+  #fail(line: number, message: string): void {
+    this.#counts.failed++;
+    if (this.#errors.length < maxImportErrors) this.#errors.push({ line, message: shortened(message) });
+  }
+}
+
+/** The beginning of a message with a long quote; never cuts a surrogate pair in two. */
+function shortened(message: string): string {
+  if (message.length <= maxMessageChars) return message;
+  return `${message.slice(0, maxMessageChars).replace(/[\ud800-\udbff]$/, '')}…`;
 }

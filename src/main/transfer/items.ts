@@ -1,7 +1,7 @@
 /**
- * What is read of a file: facts and rules, each with the line it begins in, and what is wrong with a line.
+ * Items read from a file: facts and rules, each with its first line, and problems of lines.
  *
- * Facts are checked here as `/assert/fact` checks them, whatever the format; rules are checked where they are taught.
+ * Facts are validated here as `/assert/fact` does, whatever the format; rules are validated when they are taught.
  */
 import {
   isBuiltinName,
@@ -12,10 +12,10 @@ import {
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import type { ImportedFact } from '../../engine/contract/transfer.ts';
 
-export interface Item {
-  /** From 1 on. */
+export interface ImportItem {
+  /** Counts from 1. */
   readonly line: number;
-  /** About how many characters it is made of. */
+  /** Approximate number of characters. */
   readonly size: number;
   readonly what:
     | { readonly kind: 'fact'; readonly fact: ImportedFact }
@@ -23,20 +23,21 @@ export interface Item {
     | { readonly kind: 'problem'; readonly message: string };
 }
 
-/** Items in pieces, in the order of the file. */
-export type Items = AsyncIterable<readonly Item[]>;
+/** Items in chunks, in the order of the file. */
+export type ImportItems = AsyncIterable<readonly ImportItem[]>;
 
-export function problemItem(line: number, message: string): Item {
+/** The item of a line that cannot be read. */
+export function problemItem(line: number, message: string): ImportItem {
   return { line, size: message.length, what: { kind: 'problem', message } };
 }
 
-/** The item of a fact that has no more than these parts, in the scope; one that cannot be stored is a problem. */
+/** The item of a fact with only these parts, in the scope; an invalid one is a problem. */
 export function factItem(
   line: number,
   size: number,
   parts: { readonly predicate: string; readonly args: readonly string[]; readonly truthVal: boolean },
   scope: string | null,
-): Item {
+): ImportItem {
   const problem = problemOf(parts.predicate, parts.args);
   if (problem !== null) return problemItem(line, problem);
   return { line, size, what: { kind: 'fact', fact: bareFact(parts, scope) } };
@@ -73,15 +74,15 @@ function problemOf(predicate: string, args: readonly string[]): string | null {
   return null;
 }
 
-/** Names that were found good: a file has few predicates, and many lines. */
+/** Names already validated: a file has few predicates and many lines. */
 const goodPredicates = new Set<string>();
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 
-/** True for what can be the predicate of a fact. */
+/** Whether the name is a legal predicate of a fact. */
 function isPredicate(name: string): boolean {
   if (goodPredicates.has(name)) return true;
   if (predicateProblem(name) !== null || isBuiltinName(name)) return false;
-  if (goodPredicates.size === mostKnown) goodPredicates.clear();
+  if (goodPredicates.size === maxKnown) goodPredicates.clear();
   goodPredicates.add(name);
   return true;
 }

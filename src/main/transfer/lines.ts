@@ -1,15 +1,15 @@
 /**
- * A stream of bytes as lines of text, numbered from 1 on.
+ * A stream of bytes as lines of text, numbered from 1.
  *
- * No more than one line is held, and none that is too long: that, and one that is not UTF-8, is a problem of this line
- * alone. A line ends at LF; a CR before it stays, since it may stand in a quoted text. A byte order mark at the start is
- * passed over.
+ * Holds at most one line, and none that is too long: a line that is too long or not UTF-8 is a problem of that line
+ * alone. A line ends at LF; a CR before it stays, since it may be in a quoted text. A byte order mark at the start is
+ * skipped.
  */
 import { Buffer, isUtf8 } from 'node:buffer';
 
 export interface Line {
   readonly number: number;
-  /** Without its LF; null where it cannot be read. */
+  /** Without its LF; null if it cannot be read. */
   readonly text: string | null;
   /** Why it cannot be read. */
   readonly problem: string | null;
@@ -33,10 +33,10 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 
 class LineSplitter {
   #number = 0;
-  /** The beginning of a line that has not ended. */
+  /** The beginning of an incomplete line. */
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** True in a line that is too long: nothing of it is held. */
+  /** True within a line that is too long, which is not held. */
   #isSkipping = false;
 
   take(chunk: Buffer): Line[] {
@@ -99,7 +99,7 @@ class LineSplitter {
   }
 
   #good(read: string): Line {
-    // A UTF-16 unit is at most three bytes.
+    // A UTF-16 code unit takes at most three bytes.
     if (read.length * 3 > maxLineBytes && Buffer.byteLength(read) > maxLineBytes) return this.#bad(tooLong);
     const number = ++this.#number;
     const text = number === 1 && read.startsWith('\uFEFF') ? read.slice(1) : read;

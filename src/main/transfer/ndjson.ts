@@ -1,19 +1,19 @@
-/** NDJSON: a line is a fact as `/assert/fact` takes it, or a rule, its text in `rule`. Blank lines are passed over. */
+/** NDJSON: a line is a fact as `/assert/fact` takes it, or a rule with its text in `rule`. Blank lines are skipped. */
 import { plainFact } from '../../engine/contract/facts.ts';
 import { importedFactSchema, importedRuleSchema } from '../../engine/contract/transfer.ts';
 import { type Validated, validate } from '../../engine/contract/validation.ts';
 import { namesPrototype } from '../base/prototype-field.ts';
-import { type Item, type Items, problemItem } from './items.ts';
+import { type ImportItem, type ImportItems, problemItem } from './items.ts';
 import { type Line, readLines } from './lines.ts';
 
 const maxDepth = 64;
 /** In characters. */
 const longText = 64 * 1024;
 
-/** `scope` is that of lines which name none. */
-export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
+/** `scope` is for lines without one. */
+export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
   for await (const lines of readLines(chunks)) {
-    const items: Item[] = [];
+    const items: ImportItem[] = [];
     for (const line of lines) {
       const item = itemOf(line, scope);
       if (item !== null) items.push(item);
@@ -22,10 +22,10 @@ export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: stri
   }
 }
 
-function itemOf({ number, text, problem }: Line, scope: string | null): Item | null {
+function itemOf({ number, text, problem }: Line, scope: string | null): ImportItem | null {
   if (text === null) return problemItem(number, problem ?? '');
   if (text.trim() === '') return null;
-  // What nests without end takes long to parse, too.
+  // Deep nesting also takes long to parse.
   if (text.length > longText && isTooDeep(text)) return tooDeep(number);
   let value: unknown;
   try {
@@ -35,18 +35,18 @@ function itemOf({ number, text, problem }: Line, scope: string | null): Item | n
     throw error;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return problemItem(number, 'a line is an object: a fact, or a rule with its text in rule');
+    return problemItem(number, 'a line must be an object: a fact, or a rule with its text in rule');
   return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
 }
 
-/** The item of a fact that is as most are; else null. */
-function quickItem(line: number, size: number, value: object, scope: string | null): Item | null {
+/** The item of a fact in the common form; else null. */
+function quickItem(line: number, size: number, value: object, scope: string | null): ImportItem | null {
   const fact = plainFact(value);
   if (fact === null) return null;
   return { line, size, what: { kind: 'fact', fact: inScope({ ...fact, ifGeneration: null }, scope) } };
 }
 
-function carefulItem(line: number, text: string, value: object, scope: string | null): Item {
+function carefulItem(line: number, text: string, value: object, scope: string | null): ImportItem {
   if (isTooDeep(text)) return tooDeep(line);
   if (namesPrototype(text)) return problemItem(line, '__proto__ cannot be the name of a field');
   const size = text.length;
@@ -60,7 +60,7 @@ function carefulItem(line: number, text: string, value: object, scope: string | 
   return { line, size, what: { kind: 'fact', fact: inScope(fact.value, scope) } };
 }
 
-function tooDeep(line: number): Item {
+function tooDeep(line: number): ImportItem {
   return problemItem(line, `the line nests deeper than ${maxDepth} levels`);
 }
 
@@ -78,7 +78,7 @@ function wording({ errors }: Extract<Validated<unknown>, { ok: false }>): string
     .join('; ');
 }
 
-/** True where brackets outside of strings nest too deep. */
+/** Whether brackets outside of strings nest too deep. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {

@@ -1,31 +1,32 @@
 /**
  * Triples as facts: the predicate is the full IRI, the arguments are subject and object.
  *
- * IRIs stand without `<>`, blank nodes as `_:x`, literals by their lexical form. N-Triples is read line by line. Turtle is
- * fed to its parser line by line; where that fails, the rest of the statement is passed over, up to a line that ends with
- * a full stop, and reading goes on with the prefixes known by then.
+ * IRIs are written without `<>`, blank nodes as `_:x`, literals by their lexical form. N-Triples is read line by line.
+ * Turtle is fed to its parser line by line; after an error, the rest of the statement is skipped, up to a line that
+ * ends with a full stop, and reading continues with the prefixes known by then.
  */
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { DataFactory, Parser, type ParserOptions, type Quad } from 'n3';
 import { Slices } from '../../engine/index.ts';
-import { factItem, type Item, type Items, problemItem } from './items.ts';
+import { factItem, type ImportItem, type ImportItems, problemItem } from './items.ts';
 import { type Line, maxLineBytes, readLines } from './lines.ts';
 
-/** A line may hold very many triples: so many characters are fed, and so many items given, at once. */
+/** A line may contain very many triples: characters fed, and items returned, at once. */
 const charactersAtOnce = 64 * 1024;
 const itemsAtOnce = 1000;
 
-/** So many prefixes outlast a statement that failed, the latest ones: they are told to the parser anew each time. */
-const mostPrefixes = 200;
+/** Prefixes kept after a statement that failed, the latest ones: the parser gets them anew each time. */
+const maxPrefixes = 200;
 
 /** Labels of blank nodes stay as they are. */
 const labelsKept = '_:';
 
-export async function* readNTriples(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
+/** Reads N-Triples as facts. */
+export async function* readNTriples(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
   const slices = new Slices(() => setImmediate());
   for await (const lines of readLines(chunks)) {
-    const items: Item[] = [];
+    const items: ImportItem[] = [];
     for (const { number, text, problem } of lines) {
       if (text === null) items.push(problemItem(number, problem ?? ''));
       else if (!/^\s*(?:#|$)/.test(text)) items.push(...itemsOfLine(number, text, scope));
@@ -35,7 +36,7 @@ export async function* readNTriples(chunks: AsyncIterable<Uint8Array>, scope: st
   }
 }
 
-function itemsOfLine(line: number, text: string, scope: string | null): Item[] {
+function itemsOfLine(line: number, text: string, scope: string | null): ImportItem[] {
   try {
     const parser = new Parser({ format: 'N-Triples', blankNodePrefix: labelsKept });
     return parser.parse(text).map((quad) => itemOf(quad, line, text.length, scope));
@@ -49,7 +50,7 @@ function itemOf(
   line: number,
   size: number,
   scope: string | null,
-): Item {
+): ImportItem {
   const args: string[] = [];
   for (const term of [subject, object]) {
     if (term.termType === 'BlankNode') args.push(`_:${term.value}`);
@@ -59,15 +60,15 @@ function itemOf(
   return factItem(line, size, { predicate: predicate.value, args, truthVal: true }, scope);
 }
 
-/** `nodes`: what the labels of blank nodes without one begin with. */
+/** `nodes`: prefix of generated labels for blank nodes without one. */
 export async function* readTurtle(
   chunks: AsyncIterable<Uint8Array>,
   scope: string | null,
   nodes: string,
-): Items {
+): ImportItems {
   const reader = new TurtleReader(scope, nodes);
   const slices = new Slices(() => setImmediate());
-  const worked = async function* (steps: Iterable<void>): Items {
+  const worked = async function* (steps: Iterable<void>): ImportItems {
     for (const _step of steps) {
       if (reader.count >= itemsAtOnce) yield reader.items();
       if (slices.isOver) await slices.pause();
@@ -86,13 +87,13 @@ class TurtleReader {
   readonly #options: ParserOptions;
   readonly #prefixes = new Map<string, string>();
   #base: string | null = null;
-  #items: Item[] = [];
-  /** null: none is under way, what comes next begins a statement. */
+  #items: ImportItem[] = [];
+  /** null: no parser is active, and the next text begins a statement. */
   #source: EventEmitter | null = null;
-  /** True in what is left of a statement that failed. */
+  /** True in the rest of a statement that failed. */
   #isSkipping = false;
   #line = 0;
-  /** Text that is to be fed, and the length of what was fed since something came of it. */
+  /** Text to feed, and the length of what was fed since the parser last returned something. */
   #waiting = '';
   #fed = 0;
 
@@ -107,7 +108,7 @@ class TurtleReader {
     return this.#items.length;
   }
 
-  items(): Item[] {
+  items(): ImportItem[] {
     const items = this.#items;
     this.#items = [];
     return items;
@@ -131,7 +132,7 @@ class TurtleReader {
     }
     this.#base = /^\s*@?base\s*<([^>]*)>/i.exec(text)?.[1] ?? this.#base;
     this.#waiting += `${text}\n`;
-    // What does not come to an end is looked at again each time: more and more seldom, then.
+    // An unfinished statement is parsed again each time, so at growing intervals.
     if (this.#waiting.length * 2 < this.#fed) return;
     yield* this.#feed();
     if (this.#fed > maxLineBytes) this.#fail('the statement is too long');
@@ -176,14 +177,14 @@ class TurtleReader {
         this.#fed = 0;
       },
     });
-    for (const [prefix, iri] of [...this.#prefixes].slice(-mostPrefixes))
+    for (const [prefix, iri] of [...this.#prefixes].slice(-maxPrefixes))
       source.emit('data', `@prefix ${prefix}: <${iri}> .\n`);
     return source;
   }
 
   #fail(message: string): void {
     this.#items.push(problemItem(this.#line, message));
-    // What the parser that failed still says is not listened to.
+    // Ignores the further events of the failed parser.
     this.#source = null;
     this.#waiting = '';
     this.#fed = 0;
@@ -191,12 +192,12 @@ class TurtleReader {
   }
 }
 
-/** Without the first half of a character whose second is cut off. */
+/** Without half a surrogate pair at the end. */
 function withoutHalf(text: string): string {
   return text.length > 1 ? text.replace(/[\ud800-\udbff]$/, '') : text;
 }
 
 function wordingOf(error: unknown): string {
-  // The number is that of a line within the piece that was parsed.
+  // The number is that of a line within the parsed piece.
   return error instanceof Error ? error.message.replace(/ on line \d+\.?$/, '') : String(error);
 }

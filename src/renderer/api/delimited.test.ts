@@ -31,7 +31,7 @@ describe('records of a table', () => {
 
   test('that are wrong fail by themselves, and reading goes on', () => {
     expect(fieldsOf('a"b,c\n"a"b,c\nd,e\n"open')).toEqual([
-      'a field with a quotation mark stands in quotation marks',
+      'a field that contains a quotation mark must be in quotation marks',
       'after a closing quotation mark the field ends; within it a quotation mark is doubled',
       ['d', 'e'],
       'the quotation mark of this record is never closed',

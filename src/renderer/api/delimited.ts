@@ -98,7 +98,7 @@ export class RecordReader {
         const stop = next < 0 || next > end ? end : next;
         const field = text.slice(at, stop);
         if (field.includes('"') && this.#quotes === 'strict')
-          return 'a field with a quotation mark stands in quotation marks';
+          return 'a field that contains a quotation mark must be in quotation marks';
         this.#fields.push(field);
         at = stop;
       }

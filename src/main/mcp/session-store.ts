@@ -1,29 +1,29 @@
 /**
- * What of sessions outlasts the process: the key that their ids are signed with, which of them have ended, and what they
- * subscribed to.
+ * What outlasts the process about sessions: the key that signs their ids, which of them have ended, and their
+ * subscriptions.
  *
- * All else of a session is in its id (session-token.ts). It lies in the storage folder, beside the log, and nowhere else: a
- * backup or a follower has none of it. Bounded in number and in bytes, what was noted first going first; whoever ended
- * more than that in 30 days finds the first of them answering again.
+ * Everything else about a session is in its id (session-token.ts). The data lies in the storage folder, beside the log,
+ * and nowhere else: a backup or a follower has none of it. It is bounded in number and in bytes, and the oldest entries
+ * go first: if more sessions than that end within 30 days, the first of them answer again.
  */
 import type { Engine, Journal } from '../../engine/index.ts';
 import { openedAtOf, sessionKeyBytes, sessionLifeSeconds, SessionTokens } from './session-token.ts';
 
-/** Sessions that are known to have ended, and subscriptions that are kept. */
-const mostEnded = 10_000;
-const mostSubscriptions = 10_000;
-const mostSubscribedBytes = 8 * 1024 * 1024;
+/** Maximum number of remembered ended sessions and subscriptions. */
+const maxEnded = 10_000;
+const maxSubscriptions = 10_000;
+const maxSubscribedBytes = 8 * 1024 * 1024;
 
-export interface KeptLimits {
+export interface SessionStoreLimits {
   readonly ended: number;
   readonly subscriptions: number;
   readonly subscribedBytes: number;
 }
 
-const usualLimits: KeptLimits = {
-  ended: mostEnded,
-  subscriptions: mostSubscriptions,
-  subscribedBytes: mostSubscribedBytes,
+const defaultStoreLimits: SessionStoreLimits = {
+  ended: maxEnded,
+  subscriptions: maxSubscriptions,
+  subscribedBytes: maxSubscribedBytes,
 };
 
 /** A line of the journal. */
@@ -32,25 +32,26 @@ type Note =
   | { readonly session: string; readonly wants: string }
   | { readonly session: string; readonly unwants: string };
 
-export class KeptSessions {
-  readonly #limits: KeptLimits;
+/** Stores the signing key, the ended sessions and the subscriptions. */
+export class SessionStore {
+  readonly #limits: SessionStoreLimits;
   readonly #now: () => number;
   #tokens: SessionTokens | null = null;
   #journal: Journal | null = null;
-  /** The one that ended first in front. */
+  /** Earliest end first. */
   readonly #ended = new Set<string>();
-  /** Addresses by session; the one whose subscriptions changed longest ago in front. */
+  /** Addresses by session; the session with the oldest change of subscriptions first. */
   readonly #wanted = new Map<string, Set<string>>();
   #subscriptions = 0;
   #subscribedBytes = 0;
 
-  /** `now`: epoch milliseconds. */
-  constructor(limits: KeptLimits = usualLimits, now: () => number = Date.now) {
+  /** `now` returns epoch milliseconds. */
+  constructor(limits: SessionStoreLimits = defaultStoreLimits, now: () => number = Date.now) {
     this.#limits = limits;
     this.#now = now;
   }
 
-  /** Reads what is kept in the engine's folder. Where it has no key, one is made, and all sessions before have ended. */
+  /** Loads the data from the engine's folder. Without a key it creates one, and all earlier sessions have ended. */
   async open(engine: Pick<Engine, 'journal'>): Promise<void> {
     const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
     const keyJournal = engine.journal('session-key');
@@ -64,7 +65,7 @@ export class KeptSessions {
     this.#journal = journal;
   }
 
-  /** null: before it was opened. */
+  /** null: not opened yet. */
   get tokens(): SessionTokens | null {
     return this.#tokens;
   }
@@ -73,19 +74,19 @@ export class KeptSessions {
     return this.#ended.has(session);
   }
 
-  /** Notes for good that a session has ended; resolves when that outlasts the process. */
+  /** Notes that a session has ended; resolves when that is durable. */
   async end(session: string): Promise<void> {
     this.#noteEnd(session);
     this.#append({ ended: session });
     await this.#journal?.flush(true);
   }
 
-  /** Documents that a session wants to be told of. */
+  /** The documents to which a session is subscribed. */
   wanted(session: string): readonly string[] {
     return [...(this.#wanted.get(session) ?? [])];
   }
 
-  /** Resolves when it outlasts the process. */
+  /** Subscribes; resolves when that is durable. */
   async want(session: string, uri: string): Promise<void> {
     if (this.#wanted.get(session)?.has(uri) === true) return;
     this.#noteWanted(session, uri);
@@ -93,7 +94,7 @@ export class KeptSessions {
     await this.#journal?.flush();
   }
 
-  /** As `want`. */
+  /** Unsubscribes likewise. */
   async unwant(session: string, uri: string): Promise<void> {
     if (!this.#noteUnwanted(session, uri)) return;
     this.#append({ session, unwants: uri });
@@ -104,7 +105,7 @@ export class KeptSessions {
     this.#journal?.append(recordOf(note));
   }
 
-  /** What is kept, as it is written anew. */
+  /** The current state, for a rewrite of the journal. */
   #notes(): Uint8Array[] {
     this.#forgetOld();
     const notes = Array.from(this.#ended, (ended) => recordOf({ ended }));
@@ -161,7 +162,7 @@ export class KeptSessions {
     this.#subscribedBytes += change * Buffer.byteLength(uri);
   }
 
-  /** What is about sessions that nobody can go on with any more. */
+  /** Drops sessions whose ids have expired. */
   #forgetOld(): void {
     const since = this.#now() / 1000 - sessionLifeSeconds;
     for (const session of this.#ended) if (openedAtOf(session) < since) this.#ended.delete(session);
@@ -173,7 +174,7 @@ function recordOf(note: Note): Uint8Array {
   return Buffer.from(JSON.stringify(note));
 }
 
-/** null: it is no note of ours. */
+/** null: not a note of this service. */
 function noteOf(record: Uint8Array): Note | null {
   try {
     const note = JSON.parse(Buffer.from(record).toString()) as Readonly<Record<string, unknown>>;
