@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { attentionOf } from './attention.ts';
+import { attentionOf, describeTile, summaryOf, tilesOf } from './tiles.ts';
 import {
   growthOf,
   isRestart,
@@ -16,7 +16,6 @@ import {
   withReading,
 } from './history.ts';
 import { readMetrics } from './prometheus.ts';
-import { describeTile, summaryOf, tilesOf } from './tiles.ts';
 
 function reading(at: number, text: string): MetricsReading {
   return readingOfMetrics(readMetrics(text), at);

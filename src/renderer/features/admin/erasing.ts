@@ -25,7 +25,7 @@ export function isHere({ target }: Erasure, space: Space): boolean {
     : space.database === target.database && space.tenant === target.name;
 }
 
-export interface Statement {
+interface Statement {
   readonly title: string;
   readonly goes: string;
   readonly stays: string;

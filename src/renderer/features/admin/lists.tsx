@@ -1,26 +1,37 @@
 /** The three lists of the Admin view: databases, the tenants of one, the scopes of one of those. */
 import { Button } from '@mantine/core';
-import { IconDatabase, IconExternalLink, IconPlus, IconStack2, IconUsers } from '@tabler/icons-react';
+import {
+  IconDatabase,
+  IconEraser,
+  IconExternalLink,
+  IconLogin2,
+  IconPlus,
+  IconStack2,
+  IconTrash,
+  IconUsers,
+} from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import type { DatabaseList, TenantList } from '../../../engine/contract/administration.ts';
+import type { OperationName } from '../../../engine/contract/operations.ts';
 import type { ScopeList } from '../../../engine/contract/scopes.ts';
 import { useDatabases, useScopesOf, useTenants, useWhoAmI } from '../../api/queries.ts';
 import { type Place, reasonAgainst } from '../../api/rights.ts';
-import type { OperationName } from '../../../engine/contract/operations.ts';
 import { useSession } from '../../api/session.tsx';
 import { defaultName, type Space } from '../../api/space.ts';
 import type { Column } from '../../ui/data-grid.tsx';
+import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneTitle } from '../../ui/pane.tsx';
+import { RowAction } from '../../ui/row-action.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
+import { Tag } from '../../ui/tags.tsx';
 import { type AdminSearch, scopesAddress } from './admin-search.ts';
 import styles from './admin.module.css';
 import type { Erasure } from './erasing.ts';
-import { actionsColumn, countColumn, createdColumn, nameColumn, type RowActions } from './list-columns.tsx';
 import { NamedList } from './named-list.tsx';
 
 /** How often the lists are read again while they are seen, in milliseconds: other spaces tell of no changes. */
-export const listsEveryMs = 5_000;
+const listsEveryMs = 5_000;
 
 type Database = DatabaseList['databases'][number];
 type Tenant = TenantList['tenants'][number];
@@ -248,4 +259,83 @@ export function ScopeRows({ database, tenant }: { database: string; tenant: stri
       }
     />
   );
+}
+
+// HEAD list-columns.tsx: The columns that databases, tenants and scopes are listed in.
+
+interface Named {
+  readonly name: string;
+}
+
+/** The name, with a mark on the one that the workbench is in. */
+function nameColumn<Row extends Named>(title: string, isHere: (row: Row) => boolean): Column<Row> {
+  return {
+    id: 'name',
+    title,
+    width: 180,
+    grow: 1,
+    cell: (row) => (
+      <span className={styles.name}>
+        <span className="truncate" title={row.name}>
+          {row.name}
+        </span>
+        {isHere(row) && <Tag tone="good">in use</Tag>}
+      </span>
+    ),
+  };
+}
+
+function countColumn<Row>(id: string, title: string, countOf: (row: Row) => number): Column<Row> {
+  return {
+    id,
+    title,
+    width: 90,
+    align: 'end',
+    cell: (row) => <span className="number">{formatCount(countOf(row))}</span>,
+  };
+}
+
+function createdColumn<Row extends { readonly createdAt: number }>(): Column<Row> {
+  return {
+    id: 'created',
+    title: 'Created',
+    width: 110,
+    cell: ({ createdAt }) => (
+      <span className="dim" title={formatTime(createdAt)}>
+        {formatRelative(createdAt, Date.now())}
+      </span>
+    ),
+  };
+}
+
+/** What can be done with a row; null where it cannot, and then there is no button. */
+interface RowActions<Row> {
+  readonly enter: (row: Row) => (() => void) | null;
+  readonly nuke: (row: Row) => (() => void) | null;
+  readonly remove: (row: Row) => (() => void) | null;
+}
+
+/** The keyboard does the same on the row: Enter uses it, N empties it, Delete deletes it. */
+function actionsColumn<Row extends Named>({ enter, nuke, remove }: RowActions<Row>): Column<Row> {
+  const size = { size: 15, 'aria-hidden': true } as const;
+  return {
+    id: 'actions',
+    title: 'Actions',
+    width: 108,
+    holds: 'controls',
+    cell: (row) => {
+      const actions = [
+        { act: enter(row), label: `Use ${row.name}`, icon: <IconLogin2 {...size} /> },
+        { act: nuke(row), label: `Empty ${row.name}`, icon: <IconEraser {...size} /> },
+        { act: remove(row), label: `Delete ${row.name}`, icon: <IconTrash {...size} /> },
+      ];
+      return actions.map(({ act, label, icon }) =>
+        act === null ? (
+          <span key={label} className={styles.noAction} />
+        ) : (
+          <RowAction key={label} label={label} icon={icon} onClick={act} />
+        ),
+      );
+    },
+  };
 }

@@ -14,7 +14,7 @@ export interface Reading {
   readonly hint?: string;
 }
 
-export interface ReadingGroup {
+interface ReadingGroup {
   readonly title: string;
   readonly readings: readonly Reading[];
 }

@@ -28,7 +28,7 @@ export const fewCalls = 100;
 /** The most that the service gives at once. */
 export const mostCalls = 1000;
 
-export function isSameCall(one: ToolCallRecord, other: ToolCallRecord): boolean {
+function isSameCall(one: ToolCallRecord, other: ToolCallRecord): boolean {
   return one.id === other.id && one.requestId === other.requestId;
 }
 
@@ -174,4 +174,34 @@ export function argumentsLine(given: Readonly<Record<string, unknown>>): string 
     if (value !== undefined)
       parts.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return parts.join(' · ').replaceAll(/\s+/g, ' ');
+}
+
+// HEAD call-export.ts: Calls as a file: one JSON object a line, or one JSON document.
+
+export const callFormats = { ndjson: 'NDJSON', json: 'JSON' } as const;
+export type CallFormat = keyof typeof callFormats;
+
+const types = { ndjson: 'application/x-ndjson', json: 'application/json' } as const;
+
+/** The calls in the order given, as pieces of a file. */
+export function callPieces(calls: readonly ToolCallRecord[], format: CallFormat): string[] {
+  if (format === 'ndjson') return calls.map((call) => `${JSON.stringify(call)}\n`);
+  if (calls.length === 0) return ['{"calls": []}\n'];
+  // The form of GET /mcp/calls, one call a line.
+  const last = calls.length - 1;
+  const lines = calls.map((call, index) => `${JSON.stringify(call)}${index === last ? '' : ','}\n`);
+  return ['{"calls": [\n', ...lines, ']}\n'];
+}
+
+export function callFile(calls: readonly ToolCallRecord[], format: CallFormat): Blob {
+  return new Blob(callPieces(calls, format), { type: types[format] });
+}
+
+/** `at`: epoch ms. `tool-calls-2026-07-28T12-00-00Z.ndjson`. */
+export function callFileName(format: CallFormat, at: number): string {
+  const stamp = new Date(at)
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(':', '-');
+  return `tool-calls-${stamp}.${format}`;
 }

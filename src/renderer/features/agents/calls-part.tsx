@@ -24,9 +24,19 @@ import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import { type AgentsSearch, filterOf, noFilter } from './agents-search.ts';
 import { callColumns } from './call-columns.tsx';
-import { type CallFormat, callFile, callFileName, callFormats } from './call-export.ts';
-import { clientNameOf, countSince, type HeldCalls, isFiltering, passes, pausedCalls } from './call-log.ts';
-import type { CallLog } from './use-call-log.ts';
+import {
+  callFile,
+  callFileName,
+  type CallFormat,
+  callFormats,
+  clientNameOf,
+  countSince,
+  type HeldCalls,
+  isFiltering,
+  passes,
+  pausedCalls,
+} from './call-log.ts';
+import type { CallLog } from './call-log-store.ts';
 import styles from './agents.module.css';
 import stack from '../../ui/stack.module.css';
 

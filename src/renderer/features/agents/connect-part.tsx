@@ -5,7 +5,7 @@
  * A key that is typed here is kept for as long as the part is shown, and is no part of an address.
  */
 import { Anchor, Autocomplete, Button, PasswordInput, Tabs } from '@mantine/core';
-import { IconDownload, IconPlugConnected } from '@tabler/icons-react';
+import { IconCircleCheck, IconDownload, IconPlugConnected } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import {
@@ -13,6 +13,7 @@ import {
   type AgentPlace,
   type AgentProgram,
   agentPrograms,
+  type AgentRoute,
   configurationOf,
   placeAdvice,
 } from '../../../engine/contract/agent-setup.ts';
@@ -21,15 +22,21 @@ import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/f
 import { Answered } from '../../api/answered.tsx';
 import { CreateDatabase } from '../../api/create-database.tsx';
 import { typedKey } from '../../api/key-text.ts';
+import type { Failure } from '../../api/problem.ts';
 import { useAuthentication, useDatabases, useTenants } from '../../api/queries.ts';
+import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
+import { useRun } from '../../api/use-run.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { EmptyState } from '../../ui/notices.tsx';
+import { Guarded } from '../../ui/guarded.tsx';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { CancelledNote, Running } from '../../ui/running.tsx';
 import type { AgentsSearch } from './agents-search.ts';
-import { ConnectionTest } from './connection-test.tsx';
-import { useAgentSetup } from './use-agents.ts';
 import styles from './agents.module.css';
+import type { Handshake } from './mcp-client.ts';
+import { adviceFor, testedBridge, testedUrl, testedWords } from './tested.ts';
+import { useAgentSetup } from './use-agents.ts';
 
 /** The place as it is typed. */
 interface TypedPlace {
@@ -281,4 +288,73 @@ function Programs({ search, onSearch, setup }: ConnectPartProps & { setup: Agent
 export function ConnectPart(props: ConnectPartProps) {
   const setup = useAgentSetup();
   return <Answered asked={setup}>{(data) => <Programs {...props} setup={data} />}</Answered>;
+}
+
+// HEAD connection-test.tsx: The button that tries a configuration, and what came of it.
+
+const nowhere = { database: null, tenant: null } as const;
+
+function Connected({ handshake, route }: { handshake: Handshake; route: AgentRoute }) {
+  return (
+    <div className={styles.connected} role="status">
+      <IconCircleCheck size={18} aria-hidden />
+      <span>
+        <strong>{testedWords(handshake)}</strong>{' '}
+        <span className="dim">
+          {handshake.server}, {route.via === 'http' ? 'by its address' : 'through the bridge'}
+        </span>
+      </span>
+    </div>
+  );
+}
+
+function Failed({ failure, advice }: { failure: Failure; advice: string | null }) {
+  const detail = advice === null ? failure.detail : `${failure.detail.replace(/[.\s]*$/, '.')} ${advice}`;
+  return <ProblemNotice failure={{ ...failure, detail }} />;
+}
+
+function ConnectionTest({ route, place }: { route: AgentRoute; place: AgentPlace }) {
+  const { call, endpoint } = useSession();
+  const { state, start, cancel } = useRun<Handshake>();
+  const reason = useReason('testBridge', nowhere);
+
+  async function work(signal: AbortSignal): Promise<Handshake> {
+    if (route.via === 'bridge') {
+      const { database, tenant, key } = place;
+      return testedBridge(
+        await call('testBridge', { body: { database, tenant, key } }, { signal, isWanted: true }),
+      );
+    }
+    const { shakeHands } = await import('./mcp-client.ts');
+    return shakeHands({ url: testedUrl(route.url, endpoint.origin), headers: route.headers }, signal);
+  }
+
+  const { runningSince, result, failure, cancelledAfter } = state;
+  return (
+    <div className={styles.test}>
+      <div className={styles.testBar}>
+        <Guarded reason={route.via === 'bridge' ? reason : null}>
+          <Button
+            variant="default"
+            leftSection={<IconPlugConnected size={14} aria-hidden />}
+            disabled={runningSince !== null}
+            onClick={() => start(work)}
+          >
+            Test
+          </Button>
+        </Guarded>
+        <span className="dim">
+          {route.via === 'http'
+            ? 'Shakes hands at this address with these headers, and asks for the tools.'
+            : 'Starts the bridge just so, shakes hands through it, and asks for the tools.'}
+        </span>
+      </div>
+      {runningSince !== null && <Running what="Shaking hands" since={runningSince} onCancel={cancel} />}
+      {runningSince === null && result !== null && <Connected handshake={result} route={route} />}
+      {runningSince === null && failure !== null && (
+        <Failed failure={failure} advice={adviceFor(failure.code, route, place.key !== null)} />
+      )}
+      {runningSince === null && cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
+    </div>
+  );
 }

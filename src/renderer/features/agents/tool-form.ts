@@ -96,7 +96,7 @@ export function fieldsOf(inputSchema: Schema): Field[] {
   ];
 }
 
-export interface ReadArguments {
+interface ReadArguments {
   readonly given: Readonly<Record<string, unknown>>;
   /** What cannot be read, by the name of the field. */
   readonly problems: FieldTexts;

@@ -42,7 +42,7 @@ import {
   type TryDraft,
 } from './tool-form.ts';
 import { ToolResult } from './tool-result.tsx';
-import { useMcpTarget, useTools } from './use-tools.ts';
+import { useMcpTarget, useTools } from './use-agents.ts';
 import styles from './agents.module.css';
 
 type Given = Readonly<Record<string, unknown>>;

@@ -1,6 +1,9 @@
 /** What the view asks the service for, beside the log of calls. */
 import { useQuery } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { asSignedIn } from '../../api/credential.ts';
 import { useSession } from '../../api/session.tsx';
+import type { McpTarget } from './mcp-client.ts';
 
 /** How often it is looked who is connected, in milliseconds. */
 const clientsEveryMs = 2_500;
@@ -32,5 +35,36 @@ export function useReadiness() {
     queryKey: ['service', 'ready'],
     queryFn: ({ signal }) => call('ready', {}, { signal }),
     refetchInterval: 10_000,
+  });
+}
+
+// HEAD use-tools.ts: The tools as an agent is told of them.
+
+/** Where and as whom this window speaks MCP, at the moment it is asked. */
+export function useMcpTarget(): () => McpTarget {
+  const { endpoint } = useSession();
+  return useCallback(
+    () => ({
+      url: `${endpoint.origin}/mcp`,
+      headers: {
+        'X-Database': endpoint.database,
+        'X-Tenant-ID': endpoint.tenant,
+        ...(endpoint.key === null ? {} : { Authorization: `Bearer ${endpoint.key}` }),
+      },
+    }),
+    [endpoint],
+  );
+}
+
+export function useTools() {
+  const { endpoint } = useSession();
+  const target = useMcpTarget();
+  return useQuery({
+    queryKey: ['service', 'tools', endpoint.database, endpoint.tenant],
+    queryFn: async ({ signal }) => {
+      const { listTools } = await import('./mcp-client.ts');
+      return asSignedIn(() => listTools(target(), signal), { signal });
+    },
+    staleTime: 60_000,
   });
 }

@@ -15,7 +15,7 @@ export interface Question {
   readonly atoms: readonly Atom[];
 }
 
-export type ReadQuestion = { ok: true; question: Question } | { ok: false; message: string };
+type ReadQuestion = { ok: true; question: Question } | { ok: false; message: string };
 
 /** Reads a question; `text` is the body of a rule, a question mark at the end is allowed. */
 export function readQuestion(text: string): ReadQuestion {

@@ -1,19 +1,29 @@
 /** The answers: as a table with a column a variable, as text, as JSON; from every row to its proof, from none to why not. */
 import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
-import { IconCircleCheck, IconCircleOff, IconFlask, IconHelpCircle } from '@tabler/icons-react';
+import {
+  IconCircleCheck,
+  IconCircleOff,
+  IconCopy,
+  IconFlask,
+  IconHelpCircle,
+  IconListSearch,
+  IconRoute,
+} from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { create } from 'zustand';
 import { CodeText } from '../../editor/code-text.tsx';
 import { LazyTextViewer } from '../../editor/lazy-text-viewer.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { copyText } from '../../ui/copy-text.ts';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import { HintLines } from '../../ui/hint-lines.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { readStored, writeStored } from '../../ui/stored-state.ts';
-import { answerMenu } from './answer-menu.tsx';
 import { type AnswerSort, inOrder, nextSort } from './answer-order.ts';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
@@ -332,4 +342,61 @@ export function Results(props: ResultsProps) {
       )}
     </PaneFrame>
   );
+}
+
+// HEAD answer-menu.tsx: What can be done with one answer, as the menu of its row.
+
+const icon = { size: 15, stroke: 1.6, 'aria-hidden': true } as const;
+
+interface MenuActions {
+  readonly onWhy: (result: string) => void;
+  readonly onAsk: (question: string) => void;
+}
+
+async function copy(text: string, what: string): Promise<void> {
+  if (await copyText(text)) notifyDone(`Copied ${what}`);
+}
+
+/** `column`: the variable of the cell that was pointed at, or another column's id. */
+function answerMenu(
+  { question, results, bindings }: ShownAnswer,
+  index: number,
+  column: string,
+  { onWhy, onAsk }: MenuActions,
+): RowMenuGroups {
+  const result = results[index];
+  const row = bindings[index] ?? {};
+  if (result === undefined) return [];
+  const value = row[column];
+  const fields = question.variables.map((name) => (row[name] ?? '').replace(/[\t\r\n]+/g, ' '));
+  return [
+    [{ label: 'Why', icon: <IconRoute {...icon} />, keys: 'Enter', onClick: () => onWhy(result) }],
+    [
+      ...(value === undefined
+        ? []
+        : [
+            {
+              label: 'Copy the value',
+              icon: <IconCopy {...icon} />,
+              onClick: () => void copy(value, 'the value'),
+            },
+          ]),
+      {
+        label: 'Copy as TSV',
+        icon: <IconCopy {...icon} />,
+        onClick: () => void copy(fields.length === 0 ? result : fields.join('\t'), 'as TSV'),
+      },
+      {
+        label: 'Copy as JSON',
+        icon: <IconCopy {...icon} />,
+        onClick: () => void copy(JSON.stringify(fields.length === 0 ? result : row), 'as JSON'),
+      },
+      {
+        label: 'Copy as a statement',
+        icon: <IconCopy {...icon} />,
+        onClick: () => void copy(`${result}.`, 'as a statement'),
+      },
+    ],
+    [{ label: 'Ask whether this holds', icon: <IconListSearch {...icon} />, onClick: () => onAsk(result) }],
+  ];
 }

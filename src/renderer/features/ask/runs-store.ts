@@ -37,7 +37,7 @@ interface Runs {
 
 const idle = { runningSince: null, result: null, failure: null, cancelledAfter: null } as const;
 
-export const noRuns: TabRuns = {
+const noRuns: TabRuns = {
   state: idle,
   asked: null,
   allowance: usualAllowance,

@@ -1,7 +1,10 @@
 /** The tabs of the Ask view in step with its address: what the address shows is in a tab, and the other way round. */
 import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useMemo, useState } from 'react';
+import { create } from 'zustand';
 import { useSession } from '../../api/session.tsx';
+import type { Space } from '../../api/space.ts';
 import { matchesKeys } from '../../ui/keys.ts';
+import { readStored, writeStored } from '../../ui/stored-state.ts';
 import { isMac } from '../../ui/tags.tsx';
 import type { AskSearch } from './ask-search.ts';
 import {
@@ -10,17 +13,19 @@ import {
   type AskTab,
   type AskTabs,
   closed,
+  firstTabs,
   landed,
   neighbour,
   opened,
+  readTabs,
   renamed,
   reopened,
   type Shown,
+  withDraft,
   withShown,
 } from './ask-tabs.ts';
 import { forgetTab } from './runs-store.ts';
 import { type TabActions, tabKeys } from './tab-bar.tsx';
-import { changeTabs, freshId, noteDraft, tabsOf, useTabs } from './tabs-store.ts';
 
 const askKeys = { ...tabKeys, save: 'Mod+S' } as const;
 
@@ -119,4 +124,78 @@ export function useAskTabs(search: AskSearch, onSearch: OnSearch): AskTabsOfView
     setDraft: (text) => noteDraft(space, tab.id, text),
     visit: (question) => go((before) => landed(before, { question }, freshId())),
   };
+}
+
+// HEAD tabs-store.ts: The tabs of each space, kept in this browser: at once, and every two seconds while something is written.
+
+type Where = Pick<Space, 'database' | 'tenant'>;
+type All = Readonly<Record<string, AskTabs>>;
+
+const storageKey = 'corollary.ask-tabs';
+const saveMs = 2_000;
+
+function readAll(value: unknown): All | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const read = Object.entries(value).flatMap(([name, tabs]) => {
+    const kept = readTabs(tabs);
+    return kept === null ? [] : [[name, kept] as const];
+  });
+  return Object.fromEntries(read);
+}
+
+const useStore = create<{ readonly all: All }>()(() => ({ all: readStored(storageKey, readAll, {}) }));
+
+/** A name that no tab has, here or in another browser that a link may come from. */
+function freshId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(5)), (byte) => (byte % 36).toString(36)).join('');
+}
+
+function nameOf({ database, tenant }: Where): string {
+  return `${database}/${tenant}`;
+}
+
+let timer: ReturnType<typeof setTimeout> | null = null;
+
+function save(): void {
+  if (timer !== null) clearTimeout(timer);
+  timer = null;
+  writeStored(storageKey, useStore.getState().all);
+}
+
+// What was typed since the last time, when the window closes.
+window.addEventListener('pagehide', () => {
+  if (timer !== null) save();
+});
+
+function set(space: Where, tabs: AskTabs): void {
+  useStore.setState(({ all }) => ({ all: { ...all, [nameOf(space)]: tabs } }));
+}
+
+function tabsOf(space: Where): AskTabs {
+  const known = useStore.getState().all[nameOf(space)];
+  if (known !== undefined) return known;
+  const first = firstTabs(freshId());
+  set(space, first);
+  return first;
+}
+
+/** Changes the tabs of a space, and gives what they came to. */
+function changeTabs(space: Where, change: (tabs: AskTabs) => AskTabs): AskTabs {
+  const before = tabsOf(space);
+  const after = change(before);
+  if (after !== before) {
+    set(space, after);
+    save();
+  }
+  return after;
+}
+
+/** Notes what is being written in a tab. */
+function noteDraft(space: Where, id: string, draft: string): void {
+  set(space, withDraft(tabsOf(space), id, draft));
+  timer ??= setTimeout(save, saveMs);
+}
+
+function useTabs(space: Where): AskTabs | undefined {
+  return useStore((state) => state.all[nameOf(space)]);
 }

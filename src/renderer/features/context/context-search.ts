@@ -28,7 +28,7 @@ export const windowParts = ['facts', 'goals', 'contradictions', 'rules', 'kept',
 export type WindowPart = (typeof windowParts)[number];
 
 /** Which rows of the list of facts are shown. */
-export const rowFilters = ['in', 'out'] as const;
+const rowFilters = ['in', 'out'] as const;
 export type RowFilter = (typeof rowFilters)[number];
 
 export interface ContextSearch extends WindowFields {

@@ -8,14 +8,28 @@ import {
 } from '../../../engine/contract/context.ts';
 import type { ContextEntry } from '../../../engine/contract/memory.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
-import { bucketsText, newBucket, readBuckets } from './buckets.ts';
-import { compareWindows, differingFields } from './compare-windows.ts';
+import {
+  bucketsText,
+  charStops,
+  factStops,
+  nearestStop,
+  newBucket,
+  readBuckets,
+  weightStops,
+} from './buckets.ts';
+import {
+  compareWindows,
+  contradictionRows,
+  differingFields,
+  givenInWords,
+  reasonCounts,
+  requestAsJson,
+  windowAsJson,
+  windowAsText,
+  windowRows,
+} from './window-rows.ts';
 import { contextSearchOf, isSameChoice, isSameForm, windowFieldsOf } from './context-search.ts';
-import { contradictionRows, givenInWords } from './contradictions.ts';
 import { diffRequest, inspecting, readForm } from './read-form.ts';
-import { charStops, factStops, nearestStop, weightStops } from './stops.ts';
-import { reasonCounts, windowRows } from './window-rows.ts';
-import { requestAsJson, windowAsJson, windowAsText } from './window-text.ts';
 
 const all = { kind: 'all' } as const;
 

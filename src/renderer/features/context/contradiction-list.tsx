@@ -19,7 +19,7 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import styles from './context.module.css';
-import { type ContradictionRow, contradictionRows, givenInWords } from './contradictions.ts';
+import { type ContradictionRow, contradictionRows, givenInWords } from './window-rows.ts';
 import type { ChosenWindow } from './use-window.ts';
 
 /** How one fact is retracted, with what that would take away; comes from the view of facts. */

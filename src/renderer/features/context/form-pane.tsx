@@ -1,5 +1,5 @@
 /** How the window is chosen: goals, budget, filters, buckets, session. The window follows every change. */
-import { Button, Select, Switch, TagsInput } from '@mantine/core';
+import { Button, Select, Switch, TagsInput, TextInput } from '@mantine/core';
 import { IconEraser, IconRefresh } from '@tabler/icons-react';
 import { useEffect, useId, useMemo, useState } from 'react';
 import { usePredicates, useScopes } from '../../api/queries.ts';
@@ -12,13 +12,11 @@ import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
 import { Keys } from '../../ui/tags.tsx';
 import { useSubmitKey } from '../../ui/use-submit-key.ts';
-import { BarField } from './bar-field.tsx';
-import { BucketFields } from './bucket-fields.tsx';
-import { bucketsText, readBuckets } from './buckets.ts';
+import { BarField, BucketFields } from './bucket-fields.tsx';
+import { bucketsText, charStops, factStops, readBuckets } from './buckets.ts';
 import type { WindowFields } from './context-search.ts';
+import styles from './context.module.css';
 import { defaultMaxFacts, predicatesOf } from './read-form.ts';
-import { SessionFields } from './session-fields.tsx';
-import { charStops, factStops } from './stops.ts';
 import type { Form } from './use-form.ts';
 import type { SessionWork } from './use-session-work.ts';
 
@@ -237,5 +235,68 @@ export function FormPane(props: FormPaneProps) {
         </FormSection>
       </form>
     </PaneFrame>
+  );
+}
+
+// HEAD session-fields.tsx: The session: what an agent was given last is kept under its name, and compared with. Looking at windows never touches it; each of the three buttons says what it does to it.
+
+interface SessionFieldsProps {
+  session: string | undefined;
+  onSession: (session: string | undefined) => void;
+  problem: string | undefined;
+  work: SessionWork;
+  /** True where the form can be read. */
+  isReadable: boolean;
+}
+
+function isRunning(state: Pick<RunState<unknown>, 'runningSince'>): boolean {
+  return state.runningSince !== null;
+}
+
+function SessionFields({ session, onSession, problem, work, isReadable }: SessionFieldsProps) {
+  const name = session ?? '';
+  const isReady = name !== '' && problem === undefined;
+  return (
+    <>
+      <TextInput
+        aria-label="Session id"
+        placeholder="agent-1"
+        value={name}
+        error={problem}
+        onChange={(event) =>
+          onSession(event.currentTarget.value === '' ? undefined : event.currentTarget.value)
+        }
+      />
+      <div className={styles.buttons}>
+        <Button
+          variant="default"
+          disabled={!isReady || !isReadable}
+          loading={isRunning(work.keeping)}
+          onClick={work.keep}
+        >
+          Keep the window
+        </Button>
+        <Button
+          variant="default"
+          disabled={!isReady || (work.isByForm && !isReadable)}
+          loading={isRunning(work.diff)}
+          onClick={work.compare}
+        >
+          Diff
+        </Button>
+        <Button variant="default" disabled={!isReady} loading={isRunning(work.clearing)} onClick={work.clear}>
+          Clear the session
+        </Button>
+      </div>
+      <Switch
+        label="Diff by this form’s goals, facts and scope"
+        checked={work.isByForm}
+        onChange={(event) => work.setIsByForm(event.currentTarget.checked)}
+      />
+      <p className={`dim ${formStyles.hint}`}>
+        Only these buttons touch the session. A diff compares its last window with the present one, which then
+        is its last.
+      </p>
+    </>
   );
 }

@@ -2,17 +2,17 @@
 import { Button, Switch } from '@mantine/core';
 import { IconEqual, IconMinus, IconPin, IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useMemo, useState } from 'react';
+import { create } from 'zustand';
 import { useSession } from '../../api/session.tsx';
-import { scopeKey } from '../../api/space.ts';
+import { scopeKey, type Space } from '../../api/space.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { Meter, Tag, type Tone } from '../../ui/tags.tsx';
-import { type ComparedRow, compareWindows, differingFields } from './compare-windows.ts';
 import styles from './context.module.css';
-import type { KeptWindow } from './kept-window.ts';
 import type { ChosenWindow } from './use-window.ts';
+import { type ComparedRow, compareWindows, differingFields } from './window-rows.ts';
 
 const words: Readonly<Record<ComparedRow['change'], { readonly word: string; readonly tone: Tone }>> = {
   gone: { word: 'only pinned', tone: 'bad' },
@@ -157,4 +157,31 @@ export function KeptComparison(props: KeptComparisonProps) {
       </div>
     </div>
   );
+}
+
+// HEAD kept-window.ts: A window that was kept to compare others with: one for each tenant, as long as this workbench is open.
+
+interface KeptWindow extends ChosenWindow {
+  /** `scopeKey` of the scope it is of. */
+  readonly scope: string;
+}
+
+type Where = Pick<Space, 'database' | 'tenant'>;
+
+const useStore = create<{ readonly kept: Readonly<Record<string, KeptWindow | undefined>> }>()(() => ({
+  kept: {},
+}));
+
+function nameOf({ database, tenant }: Where): string {
+  return JSON.stringify([database, tenant]);
+}
+
+/** Keeps a window in place of the one before; null keeps none. */
+export function keepWindow(space: Space, chosen: ChosenWindow | null): void {
+  const kept = chosen === null ? undefined : { ...chosen, scope: scopeKey(space.scope) };
+  useStore.setState((state) => ({ kept: { ...state.kept, [nameOf(space)]: kept } }));
+}
+
+export function useKeptWindow(space: Where): KeptWindow | null {
+  return useStore((state) => state.kept[nameOf(space)]) ?? null;
 }

@@ -21,7 +21,7 @@ import styles from './context.module.css';
 import type { WindowRow } from './window-rows.ts';
 import { categoryWords, reasonWords } from './words.ts';
 
-export type FactRow = Exclude<WindowRow, { kind: 'cut' }>;
+type FactRow = Exclude<WindowRow, { kind: 'cut' }>;
 
 /** The scope that the row's fact is stored in; that of the view where the window does not say. */
 function scopeOf(row: FactRow, scope: ScopeChoice): ScopeChoice {

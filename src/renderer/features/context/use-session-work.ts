@@ -8,7 +8,7 @@ import { failureOf, isCancelled } from '../../api/problem.ts';
 import { diffRequest, type WindowRequest } from './read-form.ts';
 
 /** A comparison with the session it is of. */
-export interface SessionDiff {
+interface SessionDiff {
   readonly session: string;
   readonly diff: WindowDiff;
 }

@@ -1,27 +1,29 @@
 /** The window that was chosen: how full it is, what is in it and what is not, and what else there is to see of it. */
-import { ActionIcon, Menu, Tabs, Tooltip } from '@mantine/core';
+import { ActionIcon, Anchor, Menu, Tabs, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { IconCopy, IconPin, IconPinFilled } from '@tabler/icons-react';
+import { IconCopy, IconPin, IconPinFilled, IconRoute2, IconTarget } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
+import { CodeText } from '../../editor/code-text.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
+import { EmptyState } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
-import { compareWindows } from './compare-windows.ts';
+import { Tag } from '../../ui/tags.tsx';
+import { compareWindows, requestAsJson, windowAsJson, windowAsText } from './window-rows.ts';
 import { type ContextSearch, type WindowPart, windowParts } from './context-search.ts';
 import styles from './context.module.css';
 import { ContradictionList, type RenderRetract } from './contradiction-list.tsx';
 import { FactList } from './fact-list.tsx';
-import { GoalList } from './goal-list.tsx';
-import { goalsTitle } from './goals.ts';
-import { KeptComparison } from './kept-comparison.tsx';
-import { keepWindow, useKeptWindow } from './kept-window.ts';
-import { RuleList } from './rule-list.tsx';
+import { goalInWords, goalsTitle } from './goals.ts';
+import { keepWindow, KeptComparison, useKeptWindow } from './kept-comparison.tsx';
 import { SessionDiffView } from './session-diff.tsx';
-import { UsageBars } from './usage-bars.tsx';
 import type { SessionWork } from './use-session-work.ts';
 import type { ChosenWindow } from './use-window.ts';
-import { requestAsJson, windowAsJson, windowAsText } from './window-text.ts';
+import { goalWords } from './words.ts';
 
 function CopyMenu({
   chosen: { window, request },
@@ -71,7 +73,7 @@ function Summary({ chosen: { window, elapsedMs } }: { chosen: ChosenWindow }) {
   );
 }
 
-export interface WindowPaneProps {
+interface WindowPaneProps {
   chosen: ChosenWindow;
   search: ContextSearch;
   /** Changes what is looked at. */
@@ -181,5 +183,159 @@ export function WindowPane(props: WindowPaneProps) {
         <Parts {...props} />
       </div>
     </PaneFrame>
+  );
+}
+
+// HEAD usage-bars.tsx: How much of the window is used: of its facts, its characters, and of each bucket.
+
+interface UsageBarProps {
+  label: string;
+  used: number;
+  /** null: there is none. */
+  limit: number | null;
+  /** Beside the numbers. */
+  note?: string;
+  title?: string;
+}
+
+function UsageBar({ label, used, limit, note, title }: UsageBarProps) {
+  const share = limit === null || limit === 0 ? 0 : Math.min(1, used / limit);
+  const words =
+    limit === null ? `${formatCount(used)}, no limit` : `${formatCount(used)} of ${formatCount(limit)}`;
+  return (
+    <div className={styles.usage} {...(title === undefined ? {} : { title })}>
+      <div className={styles.usageHead}>
+        <span className={styles.usageLabel}>{label}</span>
+        <span className="number">{words}</span>
+      </div>
+      <div
+        className={styles.usageTrack}
+        role="meter"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={limit ?? Math.max(1, used)}
+        aria-valuenow={limit === null ? used : Math.min(used, limit)}
+        aria-valuetext={words}
+      >
+        <span className={styles.usageFill} style={{ width: `${share * 100}%` }} />
+      </div>
+      {note !== undefined && <span className={`dim number ${styles.usageNote}`}>{note}</span>}
+    </div>
+  );
+}
+
+function salienceNote(least: number | null, greatest: number | null): string {
+  if (least === null || greatest === null) return 'empty';
+  const [from, to] = [least.toFixed(2), greatest.toFixed(2)];
+  return from === to ? `salience ${from}` : `salience ${from} – ${to}`;
+}
+
+/** What else is to be said of the window as a whole. */
+function Counts({ chosen: { window } }: { chosen: ChosenWindow }) {
+  const parts = [`${formatAmount(window.totalFactsAvailable, 'fact')} available`];
+  if (window.goalDriven) parts.push('chosen for goals');
+  if (window.deduplicationSavings > 0)
+    parts.push(`${formatAmount(window.deduplicationSavings, 'duplicate')} left out`);
+  if (window.contradictionsFound > 0)
+    parts.push(
+      `${formatAmount(window.contradictionsFound, 'contradiction')}, ${formatCount(window.contradictionsResolved)} resolved`,
+    );
+  return <p className={`dim number ${styles.counts}`}>{parts.join(' · ')}</p>;
+}
+
+function UsageBars({ chosen }: { chosen: ChosenWindow }) {
+  const { window, request } = chosen;
+  const buckets = Object.entries(window.bucketStats);
+  const predicatesOf = new Map((request.relevanceBuckets ?? []).map((each) => [each.name, each.predicates]));
+  return (
+    <section className={styles.usages} aria-label="What is used">
+      <div
+        className={styles.bars}
+        {...(buckets.length > 6 ? { tabIndex: 0, role: 'group', 'aria-label': 'Bars' } : {})}
+      >
+        <UsageBar label="Facts" used={window.totalFactsIncluded} limit={request.maxFacts ?? null} />
+        <UsageBar label="Characters" used={window.totalCharCount} limit={request.maxChars ?? null} />
+        {buckets.map(([name, stats]) => (
+          <UsageBar
+            key={name}
+            label={name}
+            used={stats.factsIncluded}
+            limit={stats.maxAllocation}
+            note={salienceNote(stats.minSalience, stats.maxSalience)}
+            title={(predicatesOf.get(name) ?? []).join(', ')}
+          />
+        ))}
+      </div>
+      <Counts chosen={chosen} />
+    </section>
+  );
+}
+
+// HEAD goal-list.tsx: What became of each goal of the window: whether a proof of it is in, and what one needs.
+
+function GoalList({ chosen: { window } }: { chosen: ChosenWindow }) {
+  if (window.goals.length === 0)
+    return (
+      <EmptyState icon={<IconTarget size={30} stroke={1.3} aria-hidden />} title="No goals">
+        Give goals on the left: their proofs come first, each whole or not at all.
+      </EmptyState>
+    );
+  return (
+    <ol className={styles.rules} tabIndex={0} aria-label="Goals of the window">
+      {window.goals.map((each, place) => {
+        const { word, tone, meaning } = goalWords[each.status];
+        return (
+          // The same goal can be given twice.
+          <li key={`${place} ${each.goal}`} className={styles.goal}>
+            <span className={styles.goalHead}>
+              <span className={styles.grow}>
+                <CodeText text={each.goal} />
+              </span>
+              <span title={meaning}>
+                <Tag tone={tone}>{word}</Tag>
+              </span>
+            </span>
+            <span className="dim">{goalInWords(each)}</span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+// HEAD rule-list.tsx: The rules that an agent is given with the window.
+
+function RuleList({ chosen: { window } }: { chosen: ChosenWindow }) {
+  const known = useRules().data ?? [];
+  if (window.relevantRules.length === 0)
+    return (
+      <EmptyState icon={<IconRoute2 size={30} stroke={1.3} aria-hidden />} title="No rules">
+        {window.goalDriven
+          ? 'No proof in this window uses a rule.'
+          : 'No rule is about the predicates in this window.'}
+      </EmptyState>
+    );
+  return (
+    <ol className={styles.rules} tabIndex={0} aria-label="Rules of the window">
+      {window.relevantRules.map((text) => {
+        const rule = known.find((candidate) => candidate.text === text);
+        return (
+          <li key={text}>
+            <span className={styles.grow}>
+              <CodeText text={text} />
+            </span>
+            {rule !== undefined && (
+              <Anchor
+                size="xs"
+                renderRoot={(props) => <Link to="/rules" search={{ rule: rule.id }} {...props} />}
+              >
+                Open the rule
+              </Anchor>
+            )}
+            <CopyButton text={text} label="Copy the rule" />
+          </li>
+        );
+      })}
+    </ol>
   );
 }

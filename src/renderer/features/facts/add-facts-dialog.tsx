@@ -2,15 +2,26 @@
  * Adds facts: as statements in the grammar, many at once, or one by a form with everything a fact can have. They are
  * stored at once, or staged beside the other edits.
  */
-import { Button, Group, Modal, Tabs } from '@mantine/core';
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  Group,
+  Modal,
+  NumberInput,
+  SegmentedControl,
+  Tabs,
+  TextInput,
+} from '@mantine/core';
 import { useMemo, useState } from 'react';
+import { IconPlus, IconX } from '@tabler/icons-react';
 import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
-import { type PastedTable, pastedTable } from '../../api/delimited.ts';
 import { recordAsserted, unknownFacts } from '../../api/asserted-facts.ts';
+import { pastedTable, type PastedTable } from '../../api/delimited.ts';
 import { recordStuck } from '../../api/history.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useWrite } from '../../api/queries.ts';
+import { usePredicates, useScopes, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
@@ -19,14 +30,12 @@ import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { draftTime, dropDraft, useDraft } from '../../ui/use-draft.ts';
 import { contentOfInput } from './edit-form.ts';
-import { emptyForm, factOfForm, type FactForm } from './fact-form.ts';
-import { FactFormFields } from './fact-form-fields.tsx';
-import type { FactContent } from './staged-edits.ts';
-import { mergedContent, storedContent } from './look-up.ts';
-import { recordChanges } from './staging-actions.ts';
-import { nameOfFacts } from './stage-row.ts';
-import { factsOfStatements } from './statements.ts';
+import { emptyForm, type FactForm, factOfForm, factsOfStatements, type FormProblems } from './fact-form.ts';
 import styles from './facts.module.css';
+import { mergedContent, storedContent } from './look-up.ts';
+import { nameOfFacts } from './stage-row.ts';
+import type { FactContent } from './staged-edits.ts';
+import { recordChanges } from './staging-actions.ts';
 
 interface PartProps {
   onStage: (facts: readonly FactContent[]) => void;
@@ -271,5 +280,134 @@ export function AddFactsDialog({ predicate, onStage, onTable, onClose }: AddFact
         </Tabs.Panel>
       </Tabs>
     </Modal>
+  );
+}
+
+// HEAD fact-form-fields.tsx: The fields of the form of one fact.
+
+interface FactFormFieldsProps {
+  form: FactForm;
+  onForm: (form: FactForm) => void;
+  problems: FormProblems;
+}
+
+function Arguments({ form, onForm, problems }: FactFormFieldsProps) {
+  function set(index: number, value: string): void {
+    onForm({ ...form, args: form.args.map((arg, at) => (at === index ? value : arg)) });
+  }
+  return (
+    <fieldset className={styles.fieldset}>
+      <legend>Arguments</legend>
+      {form.args.map((arg, index) => (
+        <TextInput
+          // An argument is its place.
+          key={`argument ${index + 1}`}
+          aria-label={`Argument ${index + 1}`}
+          placeholder={`Argument ${index + 1}`}
+          value={arg}
+          error={problems[`args.${index}`]}
+          onChange={(event) => set(index, event.currentTarget.value)}
+          rightSection={
+            <ActionIcon
+              size="sm"
+              aria-label={`Remove argument ${index + 1}`}
+              onClick={() => onForm({ ...form, args: form.args.filter((_, at) => at !== index) })}
+            >
+              <IconX size={14} aria-hidden />
+            </ActionIcon>
+          }
+        />
+      ))}
+      <Button
+        variant="subtle"
+        leftSection={<IconPlus size={14} aria-hidden />}
+        onClick={() => onForm({ ...form, args: [...form.args, ''] })}
+      >
+        Argument
+      </Button>
+    </fieldset>
+  );
+}
+
+function TruthField({ form, onForm }: Pick<FactFormFieldsProps, 'form' | 'onForm'>) {
+  return (
+    <div>
+      <span className={styles.label}>Truth</span>
+      <SegmentedControl
+        fullWidth
+        aria-label="Truth"
+        value={String(form.truthVal)}
+        onChange={(value) => onForm({ ...form, truthVal: value === 'true' })}
+        data={[
+          { value: 'true', label: 'It is so' },
+          { value: 'false', label: 'It is explicitly not so' },
+        ]}
+      />
+    </div>
+  );
+}
+
+function FactFormFields({ form, onForm, problems }: FactFormFieldsProps) {
+  const predicates = usePredicates().data ?? [];
+  const scopes = useScopes();
+
+  function onPredicate(predicate: string): void {
+    const known = predicates.find((row) => row.name === predicate);
+    const isUntouched = form.args.every((arg) => arg === '');
+    const args =
+      known !== undefined && isUntouched ? Array.from({ length: known.arity }, () => '') : form.args;
+    onForm({ ...form, predicate, args });
+  }
+
+  function field(name: 'validFrom' | 'validUntil' | 'source' | 'scope') {
+    return {
+      value: form[name],
+      error: problems[name],
+      onChange: (event: { currentTarget: { value: string } }) =>
+        onForm({ ...form, [name]: event.currentTarget.value }),
+    };
+  }
+
+  function share(name: 'importance' | 'confidence') {
+    return {
+      value: form[name],
+      error: problems[name],
+      min: 0,
+      max: 1,
+      step: 0.1,
+      placeholder: '0 to 1',
+      onChange: (value: string | number) => onForm({ ...form, [name]: String(value) }),
+    };
+  }
+
+  return (
+    <div className={styles.formGrid}>
+      <Autocomplete
+        data-autofocus
+        label="Predicate"
+        data={[...new Set(predicates.map((row) => row.name))]}
+        limit={20}
+        value={form.predicate}
+        error={problems['predicate']}
+        onChange={onPredicate}
+      />
+      <TruthField form={form} onForm={onForm} />
+      <div className={styles.wide}>
+        <Arguments form={form} onForm={onForm} problems={problems} />
+      </div>
+      <Autocomplete
+        label="Scope"
+        placeholder="None"
+        data={scopes}
+        value={form.scope}
+        error={problems['scope']}
+        onChange={(scope) => onForm({ ...form, scope })}
+      />
+      <TextInput label="Source" placeholder="Where it comes from" {...field('source')} />
+      <TextInput label="Valid from" placeholder="Always, or 2026-01-31" {...field('validFrom')} />
+      <TextInput label="Valid until" placeholder="Never ends, or 2026-12-31T18:00" {...field('validUntil')} />
+      <NumberInput label="Importance" {...share('importance')} />
+      <NumberInput label="Confidence" {...share('confidence')} />
+    </div>
   );
 }

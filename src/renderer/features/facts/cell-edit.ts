@@ -6,7 +6,7 @@
 import { problemsOfFact } from './edit-form.ts';
 import { renderFact } from './render-fact.ts';
 import type { FactContent } from './staged-edits.ts';
-import { factsOfStatements } from './statements.ts';
+import { factsOfStatements } from './fact-form.ts';
 
 /** What of a row a cell is for; `form`: too much for a cell, edited in the detail. null: not to be edited. */
 export type CellKind =

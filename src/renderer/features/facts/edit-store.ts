@@ -18,7 +18,7 @@ import {
   type StagedEdits,
 } from './staged-edits.ts';
 
-export interface EditState {
+interface EditState {
   readonly edits: StagedEdits;
   /** False: the browser has no room to keep the edits over a reload. */
   readonly isKept: boolean;

@@ -12,7 +12,7 @@ import { renderFact } from './render-fact.ts';
 import type { FactContent, StagedEdit } from './staged-edits.ts';
 import type { FactRow } from './staged-rows.ts';
 
-export interface FactOrder {
+interface FactOrder {
   /** null: as the service lists them. */
   readonly key: FactSortKey | null;
   readonly direction: 'asc' | 'desc';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { emptyForm, factOfForm } from './fact-form.ts';
-import { factsOfStatements } from './statements.ts';
+import { emptyForm, factOfForm, factsOfStatements } from './fact-form.ts';
 
 describe('the form of a fact', () => {
   test('fields left empty are not given', () => {

@@ -19,19 +19,16 @@ import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { type CellKind, cellKindOf, cellText, editedCell } from './cell-edit.ts';
 import { CellEditor } from './cell-editor.tsx';
 import { factColumns } from './fact-columns.tsx';
-import { FactFilters } from './fact-filters.tsx';
+import { FactFilters, FilterChips } from './fact-filters.tsx';
 import { useFactMenu } from './fact-menu.tsx';
-import type { FactPages } from './fact-pages.ts';
+import { type FactPages, useFactPages } from './fact-pages.ts';
 import type { FactSortKey, FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
-import { FilterChips } from './filter-chips.tsx';
 import { renderFact } from './render-fact.ts';
-import { RowChoiceBar } from './row-choice-bar.tsx';
+import { RowChoiceBar, useRowChoice } from './row-choice.tsx';
 import { addedRows, type FactRow, storedRow } from './staged-rows.ts';
 import { removeRow, revertRow, stageRow } from './stage-row.ts';
 import { useArity } from './use-arity.ts';
-import { useFactPages } from './use-fact-pages.ts';
-import { useRowChoice } from './use-row-choice.ts';
 import type { Staging } from './use-staging.ts';
 
 interface NoFactsProps {

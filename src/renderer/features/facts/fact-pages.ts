@@ -7,7 +7,12 @@
  * any more is aborted. After a change the shown pages are fetched again; until then the old rows stay. Subscribers are
  * told of every difference.
  */
+import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
+import { useLive } from '../../api/live.ts';
+import { useSession } from '../../api/session.tsx';
+import { scopeFieldsOf } from '../../api/space.ts';
+import type { FactsSearch } from './facts-search.ts';
 
 export interface PageRequest {
   /** So many facts come before it. */
@@ -24,7 +29,7 @@ interface Page {
   readonly epoch: number;
 }
 
-export interface FactPagesState {
+interface FactPagesState {
   /** null before the first answer. */
   readonly total: number | null;
   /** What the filters probably meant, where nothing is left. */
@@ -223,4 +228,49 @@ export class FactPages {
     const [furthest] = [...this.#pages.keys()].sort((a, b) => Math.abs(b - page) - Math.abs(a - page));
     if (furthest !== undefined) this.#pages.delete(furthest);
   }
+}
+
+// HEAD use-fact-pages.ts: The pages of facts for what the address says, in step with the knowledge base.
+
+export function useFactPages(search: FactsSearch): { pages: FactPages; state: FactPagesState } {
+  const {
+    call,
+    space: { scope },
+  } = useSession();
+  const { predicate, q, truth, derived, sort = 'predicate', order = 'asc' } = search;
+  const pages = useMemo(() => {
+    const { scope: name, unscoped } = scopeFieldsOf(scope);
+    return new FactPages(({ offset, limit, cursor }, signal) =>
+      call(
+        'listFacts',
+        {
+          query: {
+            predicate,
+            q,
+            truthVal: truth,
+            derived,
+            scope: name,
+            unscoped: unscoped === true ? 'true' : undefined,
+            sort,
+            order,
+            limit: String(limit),
+            offset: String(offset),
+            cursor,
+          },
+        },
+        { signal },
+      ),
+    );
+  }, [call, scope, predicate, q, truth, derived, sort, order]);
+
+  useEffect(() => () => pages.close(), [pages]);
+  const version = useLive((live) => live.versions.facts);
+  const seen = useRef(version);
+  useEffect(() => {
+    if (seen.current === version) return;
+    seen.current = version;
+    pages.refresh();
+  }, [version, pages]);
+  const state = useSyncExternalStore(pages.subscribe, pages.state);
+  return { pages, state };
 }

@@ -24,7 +24,7 @@ export function isSameFilter(one: FactFilter, other: FactFilter): boolean {
 }
 
 /** What the address filters by. */
-export function activeFilters({ q, truth }: Filters): FactFilter[] {
+function activeFilters({ q, truth }: Filters): FactFilter[] {
   return [
     ...(q === undefined ? [] : [{ kind: 'text', text: q } as const]),
     ...(truth === undefined ? [] : [{ kind: 'truth', value: truth } as const]),

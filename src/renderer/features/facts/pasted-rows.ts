@@ -9,7 +9,7 @@ import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import { contentOfInput, problemsOfFact } from './edit-form.ts';
 import type { FactContent } from './staged-edits.ts';
-import { factsOfStatements } from './statements.ts';
+import { factsOfStatements } from './fact-form.ts';
 
 export interface PastedRows {
   readonly format: 'statements' | 'TSV' | 'CSV' | 'JSON';
@@ -19,7 +19,7 @@ export interface PastedRows {
 }
 
 /** What is shown where rows are pasted. */
-export interface PasteTarget {
+interface PasteTarget {
   /** Undefined: facts of all predicates. */
   readonly predicate: string | undefined;
   /** How many arguments its facts have; null: not known. */

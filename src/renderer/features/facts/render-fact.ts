@@ -1,7 +1,34 @@
 /** A fact as the language writes it. */
 import { renderAtom } from '../../../engine/language/print.ts';
+import { formatTime } from '../../ui/format.ts';
 import type { FactContent } from './staged-edits.ts';
 
 export function renderFact(fact: Pick<FactContent, 'predicate' | 'args' | 'truthVal'>): string {
   return renderAtom({ predicate: fact.predicate, args: [...fact.args], negated: !fact.truthVal });
+}
+
+// HEAD fact-fields.ts: The fields of a fact in words.
+
+const words: Record<keyof FactContent, string> = {
+  predicate: 'Predicate',
+  args: 'Fact',
+  truthVal: 'Truth',
+  scope: 'Scope',
+  validFrom: 'Valid from',
+  validUntil: 'Valid until',
+  metadata: 'Metadata',
+};
+
+/** One field of a fact as text. */
+export function fieldText(fact: FactContent, field: keyof FactContent): string {
+  if (field === 'args') return renderFact(fact);
+  const value = fact[field];
+  if (value === null) return field === 'scope' ? 'none' : field === 'validFrom' ? 'always' : 'never ends';
+  if (typeof value === 'number') return formatTime(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** The word for a field. */
+export function fieldWord(field: keyof FactContent): string {
+  return words[field];
 }

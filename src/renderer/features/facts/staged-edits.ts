@@ -142,7 +142,7 @@ export function stageRemoved(edits: StagedEdits, seen: SeenFact): StagedEdits {
   return put(edits, { kind: 'removed', key: base.id, base });
 }
 
-export interface EditCounts {
+interface EditCounts {
   readonly added: number;
   readonly changed: number;
   readonly removed: number;

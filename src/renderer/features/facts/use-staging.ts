@@ -8,11 +8,10 @@ import { type Failure, failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { editStoreOf } from './edit-store.ts';
 import { clashesOf, type StagedEdit, type StagedEdits } from './staged-edits.ts';
-import { type StagingActions, stagingActions } from './staging-actions.ts';
-import { type Preview, previewEdits } from './staging-runs.ts';
+import { type Preview, previewEdits, stagingActions, type StagingActions } from './staging-actions.ts';
 
 /** What is known of what Apply would do. */
-export interface PreviewState {
+interface PreviewState {
   readonly preview: Preview | null;
   readonly failure: Failure | null;
   readonly isRunning: boolean;

@@ -5,25 +5,23 @@
  * that makes it, and is never a part of an address or of what is kept here.
  */
 import { Button, TextInput } from '@mantine/core';
-import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react';
+import { IconKey, IconKeyOff, IconLock, IconLockOpen, IconPlus, IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
-import type { KeyView } from '../../../engine/contract/authentication.ts';
+import type { AuthenticationMode, KeyRole, KeyView } from '../../../engine/contract/authentication.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
-import { ChangeKeyDialog } from './change-key-dialog.tsx';
+import { ChangeKeyDialog, MakeKeyDialog, RevokeKeyDialog } from './key-dialogs.tsx';
 import { keyColumns } from './key-columns.tsx';
 import { keysWith } from './key-words.ts';
 import type { KeysSearch } from './keys-search.ts';
-import { MakeKeyDialog } from './make-key-dialog.tsx';
-import { KeysAreOff, NotAnAdmin } from './no-keys.tsx';
-import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
-import { useKeys } from './use-keys.ts';
 import styles from './keys.module.css';
+import { useKeys } from './use-keys.ts';
 
 interface KeysViewProps {
   search: KeysSearch;
@@ -231,5 +229,54 @@ export function KeysView(props: KeysViewProps) {
         <Loading />
       )}
     </PaneFrame>
+  );
+}
+
+// HEAD no-keys.tsx: In place of the keys where there are none to be seen: because nobody is asked for one, or this is not an admin.
+
+const big = { size: 30, stroke: 1.3, 'aria-hidden': true } as const;
+
+const settings = 'AUTH_ENABLED=true\nSERVICE_ADMIN_PASS=a password of your own';
+
+function HowTo({ after }: { after: string }) {
+  return (
+    <div className={styles.how}>
+      <p>To have keys with roles, start the service with these in its environment:</p>
+      <div className={styles.settings}>
+        <pre className="mono" tabIndex={0} aria-label="Settings that turn keys on">
+          {settings}
+        </pre>
+        <CopyButton text={settings} label="Copy the settings" />
+      </div>
+      <p>{after}</p>
+    </div>
+  );
+}
+
+/** `rbac` is where there are keys. */
+function KeysAreOff({ mode }: { mode: Exclude<AuthenticationMode, 'rbac'> }) {
+  return mode === 'disabled' ? (
+    <div>
+      <EmptyState icon={<IconLockOpen {...big} />} title="Authentication is off">
+        Whoever reaches this service may do everything: nobody is asked for a key, and there are none.
+      </EmptyState>
+      <HowTo after="The workbench then asks for the user name (SERVICE_ADMIN_USER, admin unless set) and that password, and makes the first admin key." />
+    </div>
+  ) : (
+    <div>
+      <EmptyState icon={<IconLock {...big} />} title="There is one key for everything">
+        The service was started with API_KEY: whoever has that key is an admin. It is changed where the
+        service is started.
+      </EmptyState>
+      <HowTo after="API_KEY stays good beside them, as an admin's, until you leave it out." />
+    </div>
+  );
+}
+
+function NotAnAdmin({ role }: { role: KeyRole }) {
+  return (
+    <EmptyState icon={<IconKeyOff {...big} />} title="Keys are seen to by admins">
+      You are signed in as {role}. Sign in with an admin's key to see keys, make and revoke them.
+    </EmptyState>
   );
 }
