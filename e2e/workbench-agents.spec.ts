@@ -217,7 +217,7 @@ guarded(
     await page.getByRole('textbox', { name: 'API key' }).fill(reader.key);
     await page.keyboard.press('Enter');
     await expect(
-      page.getByRole('heading', { name: 'Who is connected is shown to administrators' }),
+      page.getByRole('heading', { name: 'Only administrators can see who is connected' }),
     ).toBeVisible();
     await expect(page.getByText('you are signed in as reader').first()).toBeVisible();
     await tab(page, 'Try a tool').click();

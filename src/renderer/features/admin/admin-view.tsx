@@ -1,8 +1,8 @@
 /**
- * The databases, tenants and scopes there are.
+ * The databases, tenants and scopes.
  *
- * What is looked at is said by the address, and need not be what the workbench is in. What the service refuses to
- * the key in use is offered no more; the lists then show what that key may see.
+ * The address holds the selection, which need not be the space the workbench is in. Once the service refuses
+ * administration to the key in use, the view stops offering it; the lists then show what that key can see.
  */
 import { Button } from '@mantine/core';
 import { IconDatabaseX } from '@tabler/icons-react';
@@ -32,7 +32,10 @@ interface AdminViewProps {
   goTo: (space: Space) => void;
 }
 
-/** The tenant whose scopes are shown: the chosen one, else where the workbench is, else the first; null for none. */
+/**
+ * The tenant whose scopes are shown: the chosen one, else the one the workbench is in, else the first; null
+ * for none.
+ */
 function useChosenTenant(database: string, search: AdminSearch): string | null {
   const { space } = useSession();
   const tenants = useTenants(database).data ?? [];
@@ -41,7 +44,7 @@ function useChosenTenant(database: string, search: AdminSearch): string | null {
   return tenants[0]?.name ?? null;
 }
 
-/** The questions for the name of something new. */
+/** The dialogs that ask for the name of a new database or tenant. */
 function useCreating(database: string, onSearch: (part: Partial<AdminSearch>) => void) {
   const createDatabase = useAdminWrite('createDatabase', ['databases']);
   const createTenant = useAdminWrite('createTenant', ['databases']);
@@ -60,7 +63,7 @@ function useCreating(database: string, onSearch: (part: Partial<AdminSearch>) =>
   const newTenant: NameQuestion = {
     title: `New tenant in ${database}`,
     label: 'Name',
-    hint: 'Visible ASCII characters. A tenant also comes into being with its first fact.',
+    hint: 'Visible ASCII characters. The first fact of a tenant creates it too.',
     action: 'Create',
     problemOf: tenantNameProblem,
     onName: async (name) => {
@@ -75,7 +78,7 @@ function useCreating(database: string, onSearch: (part: Partial<AdminSearch>) =>
 function NotOffered() {
   const refusal = useRefusal();
   if (refusal === null) return null;
-  if ('reason' in refusal) return <Banner>You may look, but not administer. {refusal.reason}</Banner>;
+  if ('reason' in refusal) return <Banner>You may read, but not administer. {refusal.reason}</Banner>;
   const { detail, requestId } = refusal.failure;
   return (
     <Banner
@@ -85,7 +88,7 @@ function NotOffered() {
         </Button>
       }
     >
-      The key in use may look, but not administer: {detail}{' '}
+      The key in use may read, but not administer: {detail}{' '}
       {requestId !== '' && <span className="dim">(request {requestId})</span>}
     </Banner>
   );
@@ -112,7 +115,7 @@ interface KeptProps extends Omit<ListProps, 'administer'> {
   ask: (question: NameQuestion) => void;
 }
 
-/** The lists, one over the other. */
+/** The lists, one above the other. */
 function Kept({ search, onSearch, goTo, onErase, ask }: KeptProps) {
   const { space } = useSession();
   const databases = useDatabases().data;
@@ -156,6 +159,7 @@ function Kept({ search, onSearch, goTo, onErase, ask }: KeptProps) {
   return <Split id="admin-lists" orientation="vertical" label="Resize" panes={panes} />;
 }
 
+/** The Admin view of databases, tenants and scopes, with its dialogs. */
 export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
   const { space } = useSession();
   const [erasure, setErasure] = useState<Erasure | null>(null);
@@ -200,11 +204,9 @@ export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
   );
 }
 
-// HEAD erase-dialog.tsx: Deletes or empties a database or a tenant, once its name was typed.
-
 type Gone = Pick<Cleared | DeletedDatabase, 'facts' | 'rules'>;
 
-/** The write that an erasure is; `start` says afterwards what went. */
+/** The write of an erasure; `start` calls back with what was deleted. */
 function useErasing({ how, target }: Erasure) {
   const deleteDatabase = useAdminWrite('deleteDatabase');
   const nukeDatabase = useAdminWrite('nukeDatabase');
@@ -222,7 +224,7 @@ function useErasing({ how, target }: Erasure) {
   return { start, isPending, error };
 }
 
-/** The target with the counts of now, while the dialog is open; as it was once it cannot be found. */
+/** The target with current counts while the dialog is open; the last known counts once it is gone. */
 function useCounted(target: Target): Target {
   const databases = useDatabases().data;
   const tenants = useTenants(target.kind === 'tenant' ? target.database : null).data;
@@ -241,6 +243,7 @@ interface EraseDialogProps {
   focusAfter: () => HTMLElement | null;
 }
 
+/** Deletes or empties a database or tenant after its name is typed. */
 function EraseDialog({ erasure, onClose, onErased, focusAfter }: EraseDialogProps) {
   const { space } = useSession();
   const { how } = erasure;

@@ -1,8 +1,9 @@
 /**
- * How the service fares: what needs attention first, then its numbers over the last minutes, and its storage.
+ * The dashboard: what needs attention, the numbers of the last minutes, and the storage.
  *
- * The numbers are those of `/metrics`, read every few seconds while this is seen; what came before is kept while the
- * window is open, and of the last day by the service. Every chart is there in words and in a table too.
+ * The numbers come from `/metrics`, read every few seconds while the view is visible. The window keeps
+ * earlier readings while it is open; the service keeps those of the last day. Every chart is also available
+ * in words and as a table.
  */
 import { Loader, SegmentedControl } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from '@tabler/icons-react';
@@ -53,13 +54,13 @@ function AttentionList({ found }: { found: readonly Attention[] }) {
 interface TilesProps {
   tiles: readonly Tile[];
   readings: readonly MetricsReading[];
-  /** How far back charts go, in milliseconds. */
+  /** How far back the charts go, in milliseconds. */
   spanMs: number;
 }
 
 function Charts({ tiles, readings, spanMs }: TilesProps) {
   const last = readings.at(-1)?.at ?? 0;
-  // A chart of a few seconds would make a mountain of every molehill.
+  // A chart of only a few seconds would exaggerate small changes.
   const from = Math.max(last - spanMs, Math.min(readings[0]?.at ?? last, last - 60_000));
   return (
     <ul className={styles.tiles}>
@@ -116,7 +117,7 @@ function Table({ tiles }: { tiles: readonly Tile[] }) {
   );
 }
 
-/** How far back the readings go, in words. */
+/** The time span of the readings, in words. */
 function spanWords(readings: readonly MetricsReading[]): string {
   const [first, last] = [readings[0], readings.at(-1)];
   const span = first === undefined || last === undefined ? 0 : last.at - first.at;
@@ -184,6 +185,7 @@ function Numbers({ metrics }: { metrics: MetricsNow }) {
   );
 }
 
+/** The dashboard beside the panel of the service. */
 export function DashboardView() {
   const metrics = useMetrics();
   const isAdministered = useRefusal() === null;
@@ -198,8 +200,6 @@ export function DashboardView() {
   ];
   return <Split id="dashboard" orientation="horizontal" label="Resize" panes={panes} />;
 }
-
-// HEAD chart.tsx: A small chart of a tile's series over time, without axes: its tile has the numbers, and says them to those who do not see it.
 
 interface ChartProps {
   label: string;
@@ -228,7 +228,7 @@ function optionsOf(width: number, height: number, count: number, scheme: ShownTh
     axes: [{ show: false }, { show: false }],
     scales: {
       x: { time: true },
-      // From 0 up: a line that seems to fall to the ground has done so.
+      // From 0 up, so that a line at the bottom means zero.
       y: { range: (_self, _least, most) => [0, most > 0 ? most * 1.08 : 1] },
     },
     series: [
@@ -244,16 +244,20 @@ function optionsOf(width: number, height: number, count: number, scheme: ShownTh
   };
 }
 
+/**
+ * A small chart of a tile's series over time, without axes; its tile shows the numbers and says them to
+ * screen readers.
+ */
 function Chart({ label, times, series, from }: ChartProps) {
   const scheme = useShownTheme();
   const { ref: measured, width, height } = useElementSize();
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const count = series.length;
 
   useEffect(() => {
-    if (place.current === null || width === 0 || height === 0) return;
-    const made = new uPlot(optionsOf(width, height, count, scheme), [[]], place.current);
+    if (container.current === null || width === 0 || height === 0) return;
+    const made = new uPlot(optionsOf(width, height, count, scheme), [[]], container.current);
     plot.current = made;
     return () => {
       plot.current = null;
@@ -271,7 +275,7 @@ function Chart({ label, times, series, from }: ChartProps) {
 
   return (
     <div ref={measured} className={styles.chart} role="img" aria-label={label}>
-      <div ref={place} />
+      <div ref={container} />
     </div>
   );
 }

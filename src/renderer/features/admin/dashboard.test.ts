@@ -152,7 +152,7 @@ describe('what needs attention', () => {
       'Storage takes no writes',
       '1 request failed inside the service',
       'The memory for conclusions is nearly full',
-      'The service answers late',
+      'The service responds slowly',
       'This follower is 3 records behind',
       '1 tool call of agents failed',
     ]);
@@ -160,7 +160,7 @@ describe('what needs attention', () => {
 
   test('is a restart too', () => {
     expect(titles('service_uptime_seconds 100', 'service_uptime_seconds 1')).toEqual([
-      'The service was started again',
+      'The service was restarted',
     ]);
   });
 });

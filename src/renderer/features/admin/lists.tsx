@@ -1,4 +1,6 @@
-/** The three lists of the Admin view: databases, the tenants of one, the scopes of one of those. */
+/**
+ * The three lists of the Admin view: the databases, the tenants of one database, the scopes of one tenant.
+ */
 import { Button } from '@mantine/core';
 import {
   IconDatabase,
@@ -30,24 +32,25 @@ import styles from './admin.module.css';
 import type { Erasure } from './erasing.ts';
 import { NamedList } from './named-list.tsx';
 
-/** How often the lists are read again while they are seen, in milliseconds: other spaces tell of no changes. */
+/** How often the lists are reread while visible, in milliseconds: other spaces send no change events. */
 const listsEveryMs = 5_000;
 
 type Database = DatabaseList['databases'][number];
 type Tenant = TenantList['tenants'][number];
 type Scope = ScopeList['scopes'][number];
 
+/** What every list of the Admin view takes. */
 export interface ListProps {
   search: AdminSearch;
   onSearch: (part: Partial<AdminSearch>) => void;
   goTo: (space: Space) => void;
-  /** Null where administration is not offered. */
+  /** Null if administration is not offered. */
   administer: { readonly onErase: (erasure: Erasure) => void; readonly onCreate: () => void } | null;
 }
 
 const bigIcon = { size: 30, stroke: 1.3, 'aria-hidden': true } as const;
 
-/** Whether an operation is not known to be refused. */
+/** Tells whether an operation is not known to be refused. */
 function useMay(): (name: OperationName, place: Place) => boolean {
   const who = useWhoAmI().data;
   return (name, place) => who === undefined || reasonAgainst(who, name, place) === null;
@@ -58,7 +61,7 @@ function onRowKey<Row>(actions: RowActions<Row>): (event: KeyboardEvent, row: Ro
     const key = rowKeyOf(event, 'places');
     const act = key === null ? null : actions[key](row);
     if (act === null) return;
-    // The key is not to be typed into the dialog that it opens.
+    // Keeps the key from being typed into the dialog it opens.
     event.preventDefault();
     act();
   };
@@ -82,6 +85,7 @@ function CreateButton({ isMain = false, children, onClick }: CreateButtonProps) 
   );
 }
 
+/** The list of databases. */
 export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: ListProps & { chosen: string }) {
   const { space } = useSession();
   const asked = useDatabases({ everyMs: listsEveryMs });
@@ -106,7 +110,7 @@ export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: Lis
     enter: (row) =>
       isHere(row) ? null : () => goTo({ ...space, database: row.name, scope: { kind: 'all' } }),
     nuke: (row) => erase('nuke', row),
-    // The service keeps this one.
+    // The default database cannot be deleted.
     remove: (row) => (row.name === defaultName ? null : erase('delete', row)),
   };
   const columns: Column<Database>[] = [
@@ -150,6 +154,7 @@ interface TenantRowsProps extends ListProps {
   chosen: string | null;
 }
 
+/** The list of the tenants of a database. */
 export function TenantRows({ search, onSearch, goTo, administer, database, chosen }: TenantRowsProps) {
   const { space } = useSession();
   const asked = useTenants(database, { everyMs: listsEveryMs });
@@ -189,7 +194,7 @@ export function TenantRows({ search, onSearch, goTo, administer, database, chose
       actions={administer !== null && <CreateButton onClick={administer.onCreate}>New tenant…</CreateButton>}
       empty={
         <EmptyState icon={<IconUsers {...bigIcon} />} title="No tenants yet">
-          A tenant comes into being with its first fact.
+          A tenant is created by its first fact.
         </EmptyState>
       }
     />
@@ -224,7 +229,7 @@ const scopeColumns = (where: Omit<Space, 'scope'>): Column<Scope>[] => [
   countColumn('rules', 'Rules', (row) => row.rules),
 ];
 
-/** Enter on a row, or its name, leads to the Scopes view. */
+/** The list of the scopes of a tenant; Enter on a row, or its name, opens the Scopes view. */
 export function ScopeRows({ database, tenant }: { database: string; tenant: string }) {
   const where = { database, tenant };
   const asked = useScopesOf(where, { everyMs: listsEveryMs });
@@ -261,13 +266,11 @@ export function ScopeRows({ database, tenant }: { database: string; tenant: stri
   );
 }
 
-// HEAD list-columns.tsx: The columns that databases, tenants and scopes are listed in.
-
 interface Named {
   readonly name: string;
 }
 
-/** The name, with a mark on the one that the workbench is in. */
+/** The name, with a tag on the one the workbench is in. */
 function nameColumn<Row extends Named>(title: string, isHere: (row: Row) => boolean): Column<Row> {
   return {
     id: 'name',
@@ -308,14 +311,14 @@ function createdColumn<Row extends { readonly createdAt: number }>(): Column<Row
   };
 }
 
-/** What can be done with a row; null where it cannot, and then there is no button. */
+/** The actions of a row; null if not possible, which hides the button. */
 interface RowActions<Row> {
   readonly enter: (row: Row) => (() => void) | null;
   readonly nuke: (row: Row) => (() => void) | null;
   readonly remove: (row: Row) => (() => void) | null;
 }
 
-/** The keyboard does the same on the row: Enter uses it, N empties it, Delete deletes it. */
+/** The same keys work on the row: Enter uses it, N empties it, Delete deletes it. */
 function actionsColumn<Row extends Named>({ enter, nuke, remove }: RowActions<Row>): Column<Row> {
   const size = { size: 15, 'aria-hidden': true } as const;
   return {

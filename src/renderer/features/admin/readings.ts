@@ -1,16 +1,17 @@
 /**
- * What the service's metrics say, as the numbers that are shown.
+ * The service's metrics as the labelled numbers shown on the dashboard.
  *
- * What a service does not measure is left out, not shown as zero; durations of histograms are estimates, written
- * with a sign that says so where they lie beyond the last bound. Totals count from the start of the process.
+ * What the service does not measure is left out, not shown as zero. Quantiles are estimates from histograms,
+ * marked if they lie beyond the last bound. Totals count from the start of the process.
  */
 import { formatBytes, formatCount, formatDuration } from '../../ui/format.ts';
 import { type Quantile, quantileOf, type Sample, sumOf } from './prometheus.ts';
 
+/** A labelled number. */
 export interface Reading {
   readonly label: string;
   readonly value: string;
-  /** What is measured, where the label does not say it all. */
+  /** What is measured, if the label does not say it all. */
   readonly hint?: string;
 }
 
@@ -25,7 +26,7 @@ function seconds(value: number): string {
   return formatDuration(value * 1_000);
 }
 
-/** How long the process has been up: days and hours rather than thousands of minutes. */
+/** The uptime in days, hours and minutes. */
 export function formatUptime(value: number): string {
   const minutes = Math.floor(value / 60);
   if (minutes < 1) return `${Math.floor(value)} s`;
@@ -39,7 +40,7 @@ function writtenQuantile(quantile: Quantile | null): string {
   return `${quantile.isAtLeast ? 'over ' : ''}${seconds(quantile.value)}`;
 }
 
-/** All that is shown of the metrics, but for what has its own place (`storageTakesWrites`). */
+/** All metrics shown as plain numbers, in groups, except those shown elsewhere (`storageTakesWrites`). */
 export function readingsOf(samples: readonly Sample[]): ReadingGroup[] {
   const metric = (label: string, name: string, write: Write, hint?: string): Reading[] => {
     const value = sumOf(samples, name);
@@ -96,7 +97,7 @@ export function readingsOf(samples: readonly Sample[]): ReadingGroup[] {
   return groups.filter(({ readings }) => readings.length > 0);
 }
 
-/** The numbers of the log, shown with the storage. */
+/** The numbers of the log, shown beside the storage. */
 export function logReadingsOf(samples: readonly Sample[]): Reading[] {
   const shown: readonly (readonly [string, string, Write, string])[] = [
     ['Records written', 'service_log_records_total', formatCount, 'Since the start'],
@@ -108,7 +109,7 @@ export function logReadingsOf(samples: readonly Sample[]): Reading[] {
   });
 }
 
-/** Whether the log takes writes; null where the service does not say. */
+/** Whether the log accepts writes; null if the service does not say. */
 export function storageTakesWrites(samples: readonly Sample[]): boolean | null {
   const value = sumOf(samples, 'service_storage_ready');
   return value === null ? null : value === 1;

@@ -1,4 +1,7 @@
-/** The service as a whole: its storage, and its metrics as plain numbers. */
+/**
+ * The service as a whole: its storage, with a snapshot and a backup on demand, and its metrics as plain
+ * numbers.
+ */
 import { Button, Progress } from '@mantine/core';
 import { IconCamera, IconDownload, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
@@ -50,6 +53,7 @@ interface ServicePanelProps {
   isAdministered: boolean;
 }
 
+/** The panel of the service, beside the dashboard. */
 export function ServicePanel({ metrics, isAdministered }: ServicePanelProps) {
   const { samples, error } = metrics;
   return (
@@ -59,8 +63,6 @@ export function ServicePanel({ metrics, isAdministered }: ServicePanelProps) {
     </PaneFrame>
   );
 }
-
-// HEAD storage-part.tsx: What the storage holds, with a snapshot and a backup on demand. A backup goes to a file of the user's as it comes; one that breaks off, or is stopped, leaves none.
 
 const syncing: Readonly<Record<StorageState['fsync'], string>> = {
   always: 'before every answer',
@@ -120,12 +122,13 @@ const failures = {
 };
 const backupType = { label: 'Backup', type: 'application/octet-stream', extension: 'backup' };
 
-/** `corollary-2026-11-21.backup`, by the day where the user is. */
+/** `corollary-2026-11-21.backup`, by the user's local date. */
 function backupName(now: Date): string {
   const [year, month, day] = [now.getFullYear(), now.getMonth() + 1, now.getDate()];
   return `corollary-${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}.backup`;
 }
 
+/** Streams a backup to a file that the user chooses; a backup that fails or is stopped leaves no file. */
 function useBackup(onDone: () => void) {
   const { endpoint } = useSession();
   const [saving, setSaving] = useState<Saving | null>(null);
@@ -178,7 +181,7 @@ function SavingBar({ saving: { bytes, of }, onStop }: { saving: Saving; onStop: 
   );
 }
 
-/** For who may administer. */
+/** What the storage contains, and its actions; for users who may administer. */
 function StoragePart() {
   const { data: state, error, refetch } = useStorageState(metricsEveryMs);
   const taking = useAdminWrite('takeSnapshot', []);
@@ -213,15 +216,15 @@ function StoragePart() {
       </div>
       {backup.saving !== null && <SavingBar saving={backup.saving} onStop={backup.stop} />}
       <p className={styles.hint}>
-        A snapshot is also taken every so often and when the service ends: a start reads the newest one, and
-        only the log after it. A backup holds everything, with the same key where the storage is encrypted;{' '}
-        <code>corollary --restore FILE</code> puts it into an empty folder.
+        The service also takes snapshots from time to time and when it stops: a start reads the newest one,
+        and only the log after it. A backup contains everything, encrypted with the same key if the storage is
+        encrypted; <code>corollary --restore FILE</code> puts it into an empty folder.
       </p>
     </>
   );
 }
 
-/** Names with their values, one below the other. */
+/** Labels with their values, one below the other. */
 function Readings({ readings }: { readings: readonly Reading[] }) {
   return (
     <dl className={styles.readings}>

@@ -1,4 +1,7 @@
-/** The tiles of the dashboard: a number of now, what it was over the last minutes, and what it means. */
+/**
+ * The tiles of the dashboard (a current number, its course over the last minutes, and what it means), and
+ * what needs attention.
+ */
 import { formatAmount, formatBytes, formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import {
   type Counter,
@@ -20,11 +23,12 @@ interface TileSeries {
   readonly values: Series;
 }
 
+/** A tile of the dashboard. */
 export interface Tile {
   readonly title: string;
-  /** The number of now, written. */
+  /** The current number, written. */
   readonly value: string;
-  /** A second thing to know. */
+  /** A second number or a unit. */
   readonly detail: string;
   /** What is measured. */
   readonly hint: string;
@@ -106,7 +110,7 @@ function levelTile(
     : [{ title, value: write(now), detail, hint, series: [{ name: title, values }], write }];
 }
 
-/** p95 in large, p50 beside it, both over all readings; the lines are of half a minute each. */
+/** p95 large, p50 beside it, both over all readings; each point of the lines covers half a minute. */
 function durationTile(
   readings: readonly MetricsReading[],
   title: string,
@@ -135,7 +139,7 @@ function knowledgeTiles(readings: readonly MetricsReading[]): Tile[] {
   const { derivedBytes, derivedBudget } = readings.at(-1)?.levels ?? {};
   const budget =
     derivedBytes === undefined || derivedBudget === undefined
-      ? 'kept for the next question'
+      ? 'cached for the next question'
       : `${formatBytes(derivedBytes)} of ${formatBytes(derivedBudget)}`;
   return [
     ...levelTile(readings, {
@@ -149,7 +153,7 @@ function knowledgeTiles(readings: readonly MetricsReading[]): Tile[] {
       title: 'Known conclusions',
       gauge: 'conclusions',
       detail: budget,
-      hint: 'What was derived and is still kept, and the memory that it takes',
+      hint: 'Conclusions in the cache, and the memory they take',
       write: formatCount,
     }),
   ];
@@ -162,7 +166,7 @@ function workTiles(readings: readonly MetricsReading[]): Tile[] {
       counter: 'questions',
       name: 'questions a second',
       detail: (growth) => formatAmount(growth, 'question'),
-      hint: 'Questions that were asked with inference',
+      hint: 'Questions asked with inference',
     }),
     ...durationTile(
       readings,
@@ -194,7 +198,7 @@ function trafficTiles(readings: readonly MetricsReading[]): Tile[] {
       counter: 'requests',
       name: 'requests a second',
       detail: (growth) => formatAmount(growth, 'request'),
-      hint: 'Without the readings of this dashboard, and without streams',
+      hint: 'Without the requests of this dashboard, and without streams',
     }),
     ...durationTile(
       readings,
@@ -225,7 +229,7 @@ function processTiles(readings: readonly MetricsReading[]): Tile[] {
       title: 'Event-loop lag',
       gauge: 'lag',
       detail: '99th percentile',
-      hint: 'How long the service was held up before it could turn to a call',
+      hint: 'How long the service was blocked before it could handle a call',
       write: seconds,
     }),
     ...rateTile(readings, {
@@ -248,15 +252,15 @@ function processTiles(readings: readonly MetricsReading[]): Tile[] {
       gauge: 'replicationRecords',
       detail:
         replicationSeconds === undefined || replicationSeconds === 0
-          ? 'nothing to take over'
+          ? 'nothing to fetch'
           : `${seconds(replicationSeconds)} behind the leader`,
-      hint: 'Records that this service has yet to take over; a leader has none',
+      hint: 'Records that this service has yet to fetch; a leader has none',
       write: (value) => formatAmount(value, 'record'),
     }),
   ];
 }
 
-/** All tiles, in their order; what the service does not measure has none. */
+/** All tiles, in order; a metric that the service does not measure has none. */
 export function tilesOf(readings: readonly MetricsReading[]): Tile[] {
   return [
     ...knowledgeTiles(readings),
@@ -266,7 +270,7 @@ export function tilesOf(readings: readonly MetricsReading[]): Tile[] {
   ];
 }
 
-/** A series in four numbers, written. */
+/** A series as four written numbers. */
 interface SeriesSummary {
   readonly now: string;
   readonly least: string;
@@ -274,6 +278,7 @@ interface SeriesSummary {
   readonly most: string;
 }
 
+/** The last value, minimum, mean and maximum of a series; a dash if nothing is known. */
 export function summaryOf(values: Series, write: (value: number) => string): SeriesSummary {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return { now: '–', least: '–', mean: '–', most: '–' };
@@ -286,7 +291,7 @@ export function summaryOf(values: Series, write: (value: number) => string): Ser
   };
 }
 
-/** A tile in words, for those who do not see its chart. */
+/** A tile in words, for screen readers. */
 export function describeTile({ title, value, detail, series, write }: Tile): string {
   const lines = series.map(({ name, values }) => {
     const { least, most } = summaryOf(values, write);
@@ -295,19 +300,18 @@ export function describeTile({ title, value, detail, series, write }: Tile): str
   return `${title}: ${value}, ${detail}. Over the time shown: ${lines.join('; ')}.`;
 }
 
-// HEAD attention.ts: What needs somebody's attention, by the metrics: the worst first.
-
+/** Something that needs attention. */
 export interface Attention {
   readonly tone: 'bad' | 'warn';
   readonly title: string;
   readonly detail: string;
 }
 
-/** From this share of its budget on, derived knowledge is about to be thrown away and derived again. */
+/** From this share of its budget on, the cache of derived conclusions is about to evict. */
 const nearlyFull = 0.9;
 const longLagSeconds = 0.25;
 
-/** Empty where all is well. */
+/** What needs attention by the metrics, the worst first; empty if all is well. */
 export function attentionOf(readings: readonly MetricsReading[]): Attention[] {
   const now = readings.at(-1);
   if (now === undefined) return [];
@@ -318,7 +322,7 @@ export function attentionOf(readings: readonly MetricsReading[]): Attention[] {
       tone: 'bad',
       title: 'Storage takes no writes',
       detail:
-        'Writes are refused, reads go on. Make room on the disk: writing works again a few seconds later. Where the log says that a sync failed, restart the service.',
+        'The service refuses writes, but still answers reads. Free disk space: writes work again a few seconds later. If the log says that a sync failed, restart the service.',
     });
   const failed = growthOf(readings, 'failedRequests') ?? 0;
   if (failed > 0)
@@ -336,19 +340,19 @@ export function attentionOf(readings: readonly MetricsReading[]): Attention[] {
     found.push({
       tone: 'warn',
       title: 'The memory for conclusions is nearly full',
-      detail: `${formatBytes(derivedBytes)} of ${formatBytes(derivedBudget)}. What no longer fits is derived again when it is asked for; MEMORY_BUDGET_BYTES raises the limit.`,
+      detail: `${formatBytes(derivedBytes)} of ${formatBytes(derivedBudget)}. Conclusions that no longer fit are derived again when asked for; MEMORY_BUDGET_BYTES raises the limit.`,
     });
   if (lag !== undefined && lag > longLagSeconds)
     found.push({
       tone: 'warn',
-      title: 'The service answers late',
-      detail: `Its event loop was held up for ${formatDuration(lag * 1_000)} at the 99th percentile: all calls wait so long.`,
+      title: 'The service responds slowly',
+      detail: `Its event loop was blocked for ${formatDuration(lag * 1_000)} at the 99th percentile: every call waits that long.`,
     });
   if (replicationRecords !== undefined && replicationRecords > 0)
     found.push({
       tone: 'warn',
       title: `This follower is ${formatAmount(replicationRecords, 'record')} behind`,
-      detail: 'What it answers is older than what its leader knows.',
+      detail: 'Its answers are older than the knowledge of its leader.',
     });
   const failedTools = growthOf(readings, 'failedTools') ?? 0;
   if (failedTools > 0)
@@ -361,8 +365,8 @@ export function attentionOf(readings: readonly MetricsReading[]): Attention[] {
   if (restart !== null)
     found.push({
       tone: 'warn',
-      title: 'The service was started again',
-      detail: `Before ${formatTime(restart)}. Totals count from there.`,
+      title: 'The service was restarted',
+      detail: `Before ${formatTime(restart)}. Totals count from then.`,
     });
   return found;
 }

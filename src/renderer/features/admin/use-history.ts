@@ -1,4 +1,6 @@
-/** The readings of this window: taken while a view that wants them is seen, kept for a quarter of an hour. */
+/**
+ * The readings of this window: taken while a view that needs them is visible, kept for a quarter of an hour.
+ */
 import { useEffect, useMemo } from 'react';
 import { create } from 'zustand';
 import { useMetricsHistoryText, useMetricsText } from '../../api/queries.ts';
@@ -18,8 +20,9 @@ interface History {
 
 const useReadings = create<History>()(() => ({ readings: [] }));
 
+/** The metrics and their readings up to now. */
 export interface MetricsNow {
-  /** null: nothing was read yet. */
+  /** null: nothing read yet. */
   readonly samples: readonly Sample[] | null;
   readonly readings: readonly MetricsReading[];
   readonly error: unknown;
@@ -40,6 +43,7 @@ function read(text: string | undefined): Read | null {
   }
 }
 
+/** The metrics, read every few seconds, with the readings of the last minutes. */
 export function useMetrics(): MetricsNow {
   const metrics = useMetricsText(metricsEveryMs);
   const { data, dataUpdatedAt } = metrics;
@@ -58,7 +62,7 @@ export function useMetrics(): MetricsNow {
   };
 }
 
-/** The readings of the last day up to now, where they are wanted; `error` is why they could not be read. */
+/** The readings of the last day up to now, if `isWanted`; `error` says why they could not be read. */
 export function useDay(isWanted: boolean, now: MetricsNow): Pick<MetricsNow, 'readings' | 'error' | 'retry'> {
   const day = useMetricsHistoryText(isWanted, dayEveryMs);
   const found = useMemo(() => read(day.data), [day.data]);

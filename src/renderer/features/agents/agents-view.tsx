@@ -1,9 +1,9 @@
 /**
- * The Agents view: where agents find the service, who is connected, what they call, how one is connected, and every tool
- * to be tried by hand.
+ * The Agents view: the address agents use, the connected clients, their calls, how to connect an agent, and a
+ * form to try every tool.
  *
- * What is looked at is said by the address. The log goes on whichever part is shown, and stays as it stood while it is
- * paused.
+ * The address holds the selection. The log stays up to date whichever part is shown; while paused, the calls
+ * shown do not change.
  */
 import { Anchor, Button, Tabs } from '@mantine/core';
 import { IconLock, IconPlugConnected } from '@tabler/icons-react';
@@ -40,16 +40,13 @@ const partWords: Record<AgentPart, string> = {
   try: 'Try a tool',
 };
 
-/** These lists are of all databases and tenants that a key is good for. */
+/** These lists cover all databases and tenants that the key can access. */
 const nowhere = { database: null, tenant: null } as const;
 
 function Calls({ reason, ...props }: CallsPartProps & { reason: string | null }) {
   if (reason === null) return <CallsPart {...props} />;
   return (
-    <EmptyState
-      icon={<IconLock size={30} stroke={1.3} aria-hidden />}
-      title="The calls are not shown to this key"
-    >
+    <EmptyState icon={<IconLock size={30} stroke={1.3} aria-hidden />} title="This key cannot see the calls">
       {reason}
     </EmptyState>
   );
@@ -93,6 +90,7 @@ interface AgentsViewProps {
   onSearch: (search: AgentsSearch) => void;
 }
 
+/** The Agents view: the endpoint card above the chosen part, with the selected call beside the log. */
 export function AgentsView({ search, onSearch }: AgentsViewProps) {
   const callsReason = useReason('listMcpCalls', nowhere);
   const clientsReason = useReason('listMcpClients', nowhere);
@@ -159,8 +157,6 @@ export function AgentsView({ search, onSearch }: AgentsViewProps) {
   return <Split id="agents" orientation="horizontal" label="Resize" panes={panes} />;
 }
 
-// HEAD endpoint-card.tsx: Where agents find the service, how they may speak, and whether it is ready for them.
-
 function Address({ address, label }: { address: string; label: string }) {
   return (
     <>
@@ -190,7 +186,7 @@ function Health() {
   );
 }
 
-/** The newest by name, the others by number. */
+/** The two newest by name, the others as a count. */
 function Revisions({ revisions }: Pick<AgentSetup, 'revisions'>) {
   const [newest, next, ...others] = revisions;
   return (
@@ -202,11 +198,12 @@ function Revisions({ revisions }: Pick<AgentSetup, 'revisions'>) {
 }
 
 interface EndpointCardProps {
-  /** Sessions and clients without one; null: not known, or not for who is signed in. */
+  /** Sessions, and clients without one; null: unknown, or hidden from this user. */
   connected: number | null;
   onClients: () => void;
 }
 
+/** The address of the service for agents, its transports and its health. */
 function EndpointCard({ connected, onClients }: EndpointCardProps) {
   const { endpoint } = useSession();
   const setup = useAgentSetup();
@@ -256,14 +253,12 @@ function EndpointCard({ connected, onClients }: EndpointCardProps) {
   );
 }
 
-// HEAD clients-part.tsx: The clients that are connected, in the order of connecting; one that is chosen filters the log.
-
 const transportWords: Record<AgentClient['transport'], { readonly title: string; readonly hint: string }> = {
   'streamable-http': { title: 'Streamable HTTP', hint: 'A session at /mcp' },
   sse: { title: 'SSE', hint: 'A session of the older transport' },
   stateless: {
     title: 'without session',
-    hint: 'Each of its requests stands alone; known from its last calls',
+    hint: 'Every request is independent; listed by its latest calls',
   },
 };
 
@@ -329,7 +324,7 @@ function columnsOf(onCalls: (row: AgentClient) => void): Column<AgentClient>[] {
 
 interface ClientsPartProps {
   clients: ReturnType<typeof useAgentClients>;
-  /** Why they are not for who is signed in; null: they are. */
+  /** Why the clients are hidden from this user; null: they are not. */
   reason: string | null;
   onSearch: (part: Partial<AgentsSearch>) => void;
 }
@@ -340,16 +335,16 @@ function Rows({ rows, onSearch }: { rows: readonly AgentClient[]; onSearch: Clie
     (row: AgentClient) => onSearch({ ...noFilter, part: undefined, client: nameOf(row) }),
     [onSearch],
   );
-  // Made anew with the rows, whose ages they tell.
+  // Rebuilt with the rows: the columns show their ages.
   const columns = columnsOf(onCalls);
-  const place = rows.findIndex(({ id }) => id === selected);
+  const position = rows.findIndex(({ id }) => id === selected);
   return (
     <DataGrid
       label="Connected clients"
       columns={columns}
       count={rows.length}
       rowAt={(index) => rows[index]}
-      selected={place < 0 ? null : place}
+      selected={position < 0 ? null : position}
       onSelect={(index) => setSelected(rows[index]?.id ?? null)}
       onOpen={(index) => {
         const row = rows[index];
@@ -359,12 +354,13 @@ function Rows({ rows, onSearch }: { rows: readonly AgentClient[]; onSearch: Clie
   );
 }
 
+/** The connected clients, in order of connecting; opening one filters the log by it. */
 function ClientsPart({ clients, reason, onSearch }: ClientsPartProps) {
   if (reason !== null)
     return (
       <EmptyState
         icon={<IconLock size={30} stroke={1.3} aria-hidden />}
-        title="Who is connected is shown to administrators"
+        title="Only administrators can see who is connected"
       >
         {reason} The calls of your databases and tenants are shown under Calls.
       </EmptyState>

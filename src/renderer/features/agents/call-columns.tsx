@@ -13,9 +13,10 @@ const clock = new Intl.DateTimeFormat('en-GB', {
   fractionalSecondDigits: 3,
 });
 
-/** Longer lines are not seen whole in any window. */
+/** No window is wide enough for longer lines. */
 const mostShown = 400;
 
+/** A tag for the outcome of a call. */
 export function Outcome({ outcome }: Pick<ToolCallRecord, 'outcome'>) {
   return outcome === 'ok' ? (
     <Tag tone="good">
@@ -44,7 +45,7 @@ const placeColumn: Column<ToolCallRecord> = {
   ),
 };
 
-/** Together they fit beside the detail in a window of 1280 pixels. */
+/** Together they fit beside the detail pane in a window of 1280 pixels. */
 const firstColumns: Column<ToolCallRecord>[] = [
   {
     id: 'time',
@@ -99,7 +100,7 @@ const firstColumns: Column<ToolCallRecord>[] = [
   },
 ];
 
-/** `hasPlaces`: calls of several databases or tenants stand among one another. */
+/** The columns of the log; `hasPlaces`: the calls come from several databases or tenants. */
 export function callColumns(hasPlaces: boolean): Column<ToolCallRecord>[] {
   return hasPlaces ? [...firstColumns, placeColumn] : firstColumns;
 }

@@ -1,4 +1,4 @@
-/** One tool call: what was asked for, what the agent was given, and the ways to do it again. */
+/** One tool call: its arguments, its result, and the ways to repeat it. */
 import { Button } from '@mantine/core';
 import { IconFilter, IconListSearch, IconTool } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -19,9 +19,9 @@ import { TextBlock } from '../../ui/text-block.tsx';
 import styles from './agents.module.css';
 
 interface CallDetailProps {
-  /** null: it is not among those that are held. */
+  /** null: not loaded. */
   call: ToolCallRecord | null;
-  /** It may yet come. */
+  /** True while older calls are being loaded. */
   isLooking: boolean;
   onSearch: (part: Partial<AgentsSearch>) => void;
   onClose: () => void;
@@ -68,7 +68,7 @@ function TryAgain({ call }: { call: ToolCallRecord }) {
     </Button>
   );
   return (
-    <Guarded reason={call.argumentsCut ? 'Its arguments were too long to be kept whole in the log.' : null}>
+    <Guarded reason={call.argumentsCut ? 'Its arguments were too long for the log, which cut them.' : null}>
       {button}
     </Guarded>
   );
@@ -132,11 +132,12 @@ function Content({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetai
         label="Copy the arguments"
         note={call.argumentsCut && <Tag tone="warn">cut</Tag>}
       />
-      <TextBlock title="Result, as the agent was given it" text={call.result} label="Copy the result" />
+      <TextBlock title="Result, as the agent received it" text={call.result} label="Copy the result" />
     </div>
   );
 }
 
+/** The pane of the selected call. */
 export function CallDetail({ call, isLooking, onSearch, onClose }: CallDetailProps) {
   return (
     <DetailPane title="Call" onClose={onClose}>
@@ -146,7 +147,7 @@ export function CallDetail({ call, isLooking, onSearch, onClose }: CallDetailPro
         <Loading />
       ) : (
         <EmptyState title="This call is not remembered">
-          The service keeps the last 10,000 calls, until it is stopped.
+          The service keeps only the last 10,000 calls.
         </EmptyState>
       )}
     </DetailPane>

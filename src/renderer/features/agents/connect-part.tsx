@@ -1,8 +1,8 @@
 /**
- * Connecting an agent: its program, the place it is to work in, the key it is given; what is to be written where; and a
- * test that makes the very handshake that the program would make.
+ * Connecting an agent: choose its program, database, tenant and key; copy the configuration; test it with the
+ * handshake that the program itself would make.
  *
- * A key that is typed here is kept for as long as the part is shown, and is no part of an address.
+ * A key typed here is kept only while this part is visible, and never in the address.
  */
 import { Anchor, Autocomplete, Button, PasswordInput, Tabs } from '@mantine/core';
 import { IconCircleCheck, IconDownload, IconPlugConnected } from '@tabler/icons-react';
@@ -38,7 +38,7 @@ import type { Handshake } from './mcp-client.ts';
 import { adviceFor, testedBridge, testedUrl, testedWords } from './tested.ts';
 import { useAgentSetup } from './use-agents.ts';
 
-/** The place as it is typed. */
+/** The form's fields as typed. */
 interface TypedPlace {
   readonly database: string;
   readonly tenant: string;
@@ -77,7 +77,7 @@ function placeOf({ database, tenant, key }: TypedPlace, setup: AgentSetup): Agen
   };
 }
 
-/** What the program is called, which does not depend on what there is. */
+/** The title of a program, which does not depend on the configuration. */
 function titleOf(program: AgentProgram): string {
   const anywhere = { address: 'http://127.0.0.1', database: 'default', tenant: 'default', key: null };
   return configurationOf(program, { ...anywhere, bridge: { command: '', args: [] } })?.title ?? program;
@@ -91,14 +91,14 @@ interface PlaceFieldsProps {
 
 function KeyField({ typed, problems, onTyped }: PlaceFieldsProps) {
   const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
-  if (!isAsked) return <p className={`dim ${styles.noKey}`}>The service asks for no key.</p>;
+  if (!isAsked) return <p className={`dim ${styles.noKey}`}>The service requires no key.</p>;
   return (
     <PasswordInput
       w={260}
       label="Key"
       description={
         <>
-          Of the agent, with no more rights than it needs.{' '}
+          Give the agent its own key, with no more rights than it needs.{' '}
           <Anchor
             size="xs"
             renderRoot={(props) => <Link to="/admin/keys" search={{ make: 'true' }} {...props} />}
@@ -150,12 +150,12 @@ function FileHint({ configuration: { file, language } }: { configuration: AgentC
   return (
     <span>
       Write this into <code className="mono">{file}</code>
-      {language === 'json' && ', beside what is there'}:
+      {language === 'json' && ', next to what it already contains'}:
     </span>
   );
 }
 
-/** The way of one step, where there is one. */
+/** The one-step way, if there is a bundle. */
 function Bundle({ address }: { address: string }) {
   return (
     <div className={styles.bundle}>
@@ -174,7 +174,7 @@ function Bundle({ address }: { address: string }) {
   );
 }
 
-/** Where rules, facts and scopes live; and the database itself, where the configuration names one that is not there. */
+/** Where rules, facts and scopes live, and a button to create the named database if it does not exist. */
 function PlaceNotes({ typed, problems }: Pick<PlaceFieldsProps, 'typed' | 'problems'>) {
   const databases = useDatabases().data;
   const isMissing =
@@ -213,7 +213,7 @@ function Configuration({ configuration, typed, setup }: ConfigurationProps) {
       </div>
       <CodeBlock label="Configuration" text={text} />
       {note !== null && <p className="dim">{note}</p>}
-      {/* What was tried is what is shown, or it is not shown. */}
+      {/* Changing the route resets the test. */}
       <ConnectionTest key={JSON.stringify(route)} route={route} place={place} />
     </div>
   );
@@ -234,13 +234,12 @@ function Program({
     () => (isGood ? configurationOf(program, placeOf(typed, setup)) : null),
     [program, setup, typed, isGood],
   );
-  if (!isGood) return <p className="dim">Mend what is marked, and the configuration stands here.</p>;
+  if (!isGood) return <p className="dim">Fix the marked fields to see the configuration.</p>;
   if (configuration === null)
     return (
       <EmptyState title="The bridge is not built">
         {titleOf(program)} starts its servers itself and speaks to them on standard input and output; this
-        installation lacks the program for that. Where Corollary runs from its sources, npm run build makes
-        it.
+        installation lacks the program for that. If Corollary runs from its sources, npm run build creates it.
       </EmptyState>
     );
   return <Configuration configuration={configuration} typed={typed} setup={setup} />;
@@ -285,12 +284,11 @@ function Programs({ search, onSearch, setup }: ConnectPartProps & { setup: Agent
   );
 }
 
+/** The part that configures and tests agents. */
 export function ConnectPart(props: ConnectPartProps) {
   const setup = useAgentSetup();
   return <Answered asked={setup}>{(data) => <Programs {...props} setup={data} />}</Answered>;
 }
-
-// HEAD connection-test.tsx: The button that tries a configuration, and what came of it.
 
 const nowhere = { database: null, tenant: null } as const;
 
@@ -313,6 +311,7 @@ function Failed({ failure, advice }: { failure: Failure; advice: string | null }
   return <ProblemNotice failure={{ ...failure, detail }} />;
 }
 
+/** A button that tries a configuration, with the outcome. */
 function ConnectionTest({ route, place }: { route: AgentRoute; place: AgentPlace }) {
   const { call, endpoint } = useSession();
   const { state, start, cancel } = useRun<Handshake>();
@@ -345,11 +344,11 @@ function ConnectionTest({ route, place }: { route: AgentRoute; place: AgentPlace
         </Guarded>
         <span className="dim">
           {route.via === 'http'
-            ? 'Shakes hands at this address with these headers, and asks for the tools.'
-            : 'Starts the bridge just so, shakes hands through it, and asks for the tools.'}
+            ? 'Connects to this address with these headers and lists the tools.'
+            : 'Starts the bridge as configured, connects through it and lists the tools.'}
         </span>
       </div>
-      {runningSince !== null && <Running what="Shaking hands" since={runningSince} onCancel={cancel} />}
+      {runningSince !== null && <Running what="Connecting" since={runningSince} onCancel={cancel} />}
       {runningSince === null && result !== null && <Connected handshake={result} route={route} />}
       {runningSince === null && failure !== null && (
         <Failed failure={failure} advice={adviceFor(failure.code, route, place.key !== null)} />

@@ -118,7 +118,7 @@ describe('arguments as JSON', () => {
   test('are an object, and say so where they are not', () => {
     expect(readArgumentsText(' ')).toEqual({ given: {} });
     expect(readArgumentsText('{"a": 1}')).toEqual({ given: { a: 1 } });
-    expect(readArgumentsText('[1]')).toHaveProperty('problem', 'Arguments are a JSON object.');
+    expect(readArgumentsText('[1]')).toHaveProperty('problem', 'Arguments must be a JSON object.');
     expect(readArgumentsText('{a}')).toHaveProperty('problem');
   });
 

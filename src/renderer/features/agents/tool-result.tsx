@@ -1,4 +1,4 @@
-/** What a tool answered: the text that an agent reads, the content that a program reads, and the way to its proofs. */
+/** The result of a tool call: the text for agents, the content for programs, and links to the proofs. */
 import { Button } from '@mantine/core';
 import { IconListSearch } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -12,7 +12,7 @@ import type { ToolRun } from './mcp-client.ts';
 import { Block, TextBlock } from '../../ui/text-block.tsx';
 import styles from './agents.module.css';
 
-/** Proofs that are linked to. */
+/** Maximum number of proof links. */
 const mostProofs = 20;
 
 function textOf({ result }: ToolRun): string {
@@ -64,10 +64,11 @@ function Proofs({ answers, replay }: { answers: readonly string[]; replay: Repla
 
 interface ToolResultProps {
   run: ToolRun;
-  /** The question of an `ask`; null: it was none. */
+  /** The question of an `ask` call; null: another tool. */
   replay: Replay | null;
 }
 
+/** Shows the result of a tool call. */
 export function ToolResult({ run, replay }: ToolResultProps) {
   const outcome: ToolCallRecord['outcome'] = run.result.isError === true ? 'error' : 'ok';
   const structured = useMemo(

@@ -1,13 +1,14 @@
-/** What the view asks the service for, beside the log of calls. */
+/** The queries of the Agents view, except the log of calls. */
 import { useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { asSignedIn } from '../../api/credential.ts';
 import { useSession } from '../../api/session.tsx';
 import type { McpTarget } from './mcp-client.ts';
 
-/** How often it is looked who is connected, in milliseconds. */
+/** How often the connected clients are polled, in milliseconds. */
 const clientsEveryMs = 2_500;
 
+/** What agents need to connect: addresses, protocol revisions, tools, bridge and bundle. */
 export function useAgentSetup() {
   const { call } = useSession();
   return useQuery({
@@ -17,7 +18,7 @@ export function useAgentSetup() {
   });
 }
 
-/** `isReadable`: false where the list is not for who is signed in. */
+/** The connected clients; `isReadable`: false if this user may not see them. */
 export function useAgentClients(isReadable: boolean) {
   const { call, endpoint } = useSession();
   return useQuery({
@@ -28,7 +29,7 @@ export function useAgentClients(isReadable: boolean) {
   });
 }
 
-/** Whether the service is ready for agents. A 503 says in its detail what is not. */
+/** Whether the service is ready for agents; the detail of a 503 says what is not. */
 export function useReadiness() {
   const { call } = useSession();
   return useQuery({
@@ -38,9 +39,7 @@ export function useReadiness() {
   });
 }
 
-// HEAD use-tools.ts: The tools as an agent is told of them.
-
-/** Where and as whom this window speaks MCP, at the moment it is asked. */
+/** Returns the MCP target of this window at the moment of the call. */
 export function useMcpTarget(): () => McpTarget {
   const { endpoint } = useSession();
   return useCallback(
@@ -56,6 +55,7 @@ export function useMcpTarget(): () => McpTarget {
   );
 }
 
+/** The tools as agents see them. */
 export function useTools() {
   const { endpoint } = useSession();
   const target = useMcpTarget();

@@ -1,8 +1,8 @@
 /**
- * The Ask view: tabs of questions; in each the answers, and beside them why one of them holds, why another does not, or
- * the trace.
+ * The Ask view: tabs of questions; each with its answers, and beside them a proof, an explanation of a
+ * missing answer, or the trace.
  *
- * The question that is answered is in the address, with its tab; what is being typed is a draft of the tab.
+ * The address holds the answered question and its tab; text being typed is the tab's draft.
  */
 import { Button } from '@mantine/core';
 import { IconListSearch } from '@tabler/icons-react';
@@ -52,7 +52,7 @@ interface AnswersProps {
   onSort: (sort: AnswerSort | null) => void;
 }
 
-/** The failure of a question; where it was over a limit, with what helps. */
+/** The failure of a question; if it exceeded a limit, with ways to continue. */
 function NotAnswered({ tab, asking, onStoredOnly }: Pick<AnswersProps, 'tab' | 'asking' | 'onStoredOnly'>) {
   const { state, allowance } = asking.runs;
   const { failure } = state;
@@ -72,7 +72,7 @@ function NotAnswered({ tab, asking, onStoredOnly }: Pick<AnswersProps, 'tab' | '
   );
 }
 
-/** The run that the answer is compared with, where there is one and it is still known. */
+/** The run to compare with, if any is chosen and still available. */
 function useComparedTo({ runs }: Asking): ShownAnswer | null {
   const pinned = usePinnedRuns(useSession().space);
   const { comparedTo, earlier } = runs;
@@ -145,7 +145,7 @@ function Answers({ tab, asking, onStoredOnly, ...ways }: AnswersProps) {
   );
 }
 
-/** What the routes put beside the answers. */
+/** What the routes render beside the answers. */
 interface BesideProps {
   renderProof: (question: string, onClose: () => void) => ReactNode;
   renderWhyNot: (question: string, onQuestion: (question: string) => void, onClose: () => void) => ReactNode;
@@ -157,7 +157,7 @@ interface AskViewProps extends BesideProps {
   onSearch: OnSearch;
 }
 
-/** The pane beside the answers, where one is open. Each has sizes of its own. */
+/** The pane beside the answers, if one is open. Each remembers its own size. */
 function paneBeside({ tab, show }: AskTabsOfView, render: BesideProps): Pane[] {
   const { shown } = tab;
   const close = () => show({ ...shown, ...nothingBeside });
@@ -172,7 +172,7 @@ function paneBeside({ tab, show }: AskTabsOfView, render: BesideProps): Pane[] {
   return [];
 }
 
-/** Whoever walks from tab to tab stays among them. */
+/** True if the focus is on a tab: moving along the tabs must not move it to the editor. */
 function isAmongTabs(): boolean {
   return document.activeElement?.role === 'tab';
 }
@@ -191,7 +191,7 @@ interface EditorPaneProps {
   onLive: (isLive: boolean) => void;
   onDraft: (text: string) => void;
   onStoredOnly: (isStoredOnly: boolean) => void;
-  /** Asks; `trace`: and opens the trace. */
+  /** Asks; `trace` also opens the trace. */
   onAsk: (text: string, trace?: 'true') => void;
   onSave: (text: string) => void;
 }
@@ -232,7 +232,7 @@ function EditorPane(props: EditorPaneProps) {
   );
 }
 
-/** The question of a tab over its answers. */
+/** The question of a tab above its answers. */
 function TabContent({ view, beside, onSave }: TabContentProps) {
   const { tab, show, setDraft } = view;
   const { shown } = tab;
@@ -240,7 +240,7 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
   const asking = useAnswer(tab, isLive);
   const isNarrow = beside.length > 0;
 
-  /** What is open beside the answer to another question is closed. */
+  /** Asking another question closes what is open beside the answers. */
   function askFor(text: string, trace?: 'true'): void {
     const next = text.trim();
     if (next === '') return;
@@ -294,6 +294,7 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
   return <Split id="ask-tab" orientation="horizontal" label="Resize" panes={panes} />;
 }
 
+/** The Ask view: the list of questions beside the tabs. */
 export function AskView({ search, onSearch, ...render }: AskViewProps) {
   const view = useAskTabs(search, onSearch);
   const { tabs, tab, actions, renaming } = view;
@@ -336,7 +337,7 @@ export function AskView({ search, onSearch, ...render }: AskViewProps) {
           question={{
             title: 'Rename the tab',
             label: 'Name',
-            hint: 'What the tab is called, in place of its question.',
+            hint: 'Shown instead of the question.',
             action: 'Rename',
             initial: renaming.name ?? titleOf(renaming),
             problemOf: () => null,

@@ -1,16 +1,19 @@
-/** Two runs side by side: which answers came, went and stayed. Pure, and linear in the answers. */
+/** Compares two runs: which answers were added, removed or stayed. Pure, linear in the answers. */
 import type { ShownAnswer } from './answer.ts';
 
+/** What happened to an answer between two runs. */
 export type Change = 'added' | 'removed' | 'stays';
 
+/** An answer of either run. */
 export interface ComparedRow {
   readonly change: Change;
   readonly result: string;
   readonly bindings: Readonly<Record<string, string>>;
 }
 
+/** The difference of two runs. */
 export interface Comparison {
-  /** In the order of the later run, with what went where it stood before. */
+  /** In the order of the later run; removed answers keep their former position. */
   readonly rows: readonly ComparedRow[];
   readonly added: number;
   readonly removed: number;
@@ -19,6 +22,7 @@ export interface Comparison {
 
 type Compared = Pick<ShownAnswer, 'results' | 'bindings'>;
 
+/** Compares the answers of two runs. */
 export function compareRuns(before: Compared, after: Compared): Comparison {
   const placesBefore = new Map(before.results.map((result, index) => [result, index]));
   const still = new Set(after.results);
@@ -32,17 +36,17 @@ export function compareRuns(before: Compared, after: Compared): Comparison {
   };
   let added = 0;
   for (const [index, result] of after.results.entries()) {
-    const place = placesBefore.get(result);
-    if (place !== undefined) passUntil(place);
+    const position = placesBefore.get(result);
+    if (position !== undefined) passUntil(position);
     else added += 1;
-    row(place === undefined ? 'added' : 'stays', after, index);
+    row(position === undefined ? 'added' : 'stays', after, index);
   }
   passUntil(before.results.length);
   const stays = after.results.length - added;
   return { rows, added, removed: rows.length - after.results.length, stays };
 }
 
-/** Where two runs differ in how they were asked, in words; empty where they were asked alike. */
+/** How the runs differ in question, mode and scope, in words; empty if not at all. */
 export function differencesOf(before: ShownAnswer, after: ShownAnswer): string[] {
   const ways = (run: ShownAnswer) => (run.isStoredOnly ? 'stored only' : 'with inference');
   return [
@@ -53,7 +57,7 @@ export function differencesOf(before: ShownAnswer, after: ShownAnswer): string[]
 }
 
 const mostEarlier = 8;
-/** Answers in all earlier runs of a tab. */
+/** Maximum number of answers in all earlier runs of a tab. */
 const mostAnswers = 200_000;
 
 function isSameAnswer(left: ShownAnswer, right: ShownAnswer): boolean {
@@ -67,7 +71,10 @@ function isSameAnswer(left: ShownAnswer, right: ShownAnswer): boolean {
   );
 }
 
-/** The earlier runs once `next`, or a failure (null), takes the place of `shown`; what answered alike is not kept twice. */
+/**
+ * The earlier runs once `next`, or a failure (null), replaces `shown`. Runs with the same answers are stored
+ * once.
+ */
 export function earlierAfter(
   earlier: readonly ShownAnswer[],
   shown: ShownAnswer | null,

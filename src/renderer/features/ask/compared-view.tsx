@@ -1,4 +1,4 @@
-/** Two runs compared: what came, what went, and on wish what stayed. */
+/** Two runs compared: the answers added and removed, and on demand those that stay. */
 import { Button, Switch } from '@mantine/core';
 import { IconArrowsDiff, IconEqual, IconMinus, IconPlus } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
@@ -90,7 +90,7 @@ function columnsOf(variables: readonly string[], { onWhy, onWhyNot }: Ways): Col
   ];
 }
 
-/** The variables that both have; none where they differ: then whole answers are compared by sight. */
+/** The variables of both; none if they differ: then whole answers are shown. */
 function sharedVariables(before: ShownAnswer, after: ShownAnswer): readonly string[] {
   const { variables } = after.question;
   return before.question.variables.join(' ') === variables.join(' ') ? variables : [];
@@ -124,16 +124,16 @@ function Summary({ compared, before, after, isNarrow }: Two & { compared: Compar
   );
 }
 
-/** What one has to know of the two to read their difference. */
+/** What the user needs to know about the two runs to interpret their difference. */
 function AboutRuns({ before, after }: Two) {
   const differences = differencesOf(before, after);
-  const most = Math.max(before.results.length, after.results.length);
+  const maxLength = Math.max(before.results.length, after.results.length);
   return (
     <p className={styles.about}>
       Compared with: {runWords(before, Date.now())}
       {differences.length > 0 && `; ${differences.join(', ')}`}.
       {(before.truncated || after.truncated) &&
-        ` Only the first ${formatAmount(most, 'answer')} are compared.`}
+        ` Only the first ${formatAmount(maxLength, 'answer')} are compared.`}
     </p>
   );
 }
@@ -163,11 +163,12 @@ function ComparedGrid({ rows, before, after, ways }: Two & { rows: readonly Comp
 }
 
 interface ComparedViewProps extends Two, Ways {
-  /** True where something stands beside the answers. */
+  /** True if a pane is open beside the answers. */
   isNarrow: boolean;
   onStop: () => void;
 }
 
+/** Shows the difference of two runs as a grid. */
 export function ComparedView({ before, after, isNarrow, onStop, onWhy, onWhyNot }: ComparedViewProps) {
   const [showsAll, setShowsAll] = useState(false);
   const compared = useMemo(() => compareRuns(before, after), [before, after]);

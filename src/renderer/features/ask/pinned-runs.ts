@@ -1,8 +1,8 @@
 /**
- * Runs that are kept to compare others with.
+ * Pinned runs, to compare others with.
  *
- * They hold answers, so they live as long as the key does in a browser: in this window, over a reload of it, and not
- * past the sign-out. A very long one is kept without the reload.
+ * They contain answers, so they live as long as the browser keeps the key: in this window, across reloads,
+ * until sign-out. Very long ones do not survive a reload.
  */
 import { create } from 'zustand';
 import { useCredential } from '../../api/credential.ts';
@@ -16,7 +16,7 @@ type All = Readonly<Record<string, readonly ShownAnswer[]>>;
 
 const storageKey = 'corollary.pinned-runs';
 const mostPinned = 20;
-/** Longer ones are not kept over a reload: the storage of a window has a few megabytes. */
+/** Longer runs are not stored across reloads: session storage is limited to a few megabytes. */
 const mostAnswersStored = 5_000;
 const none: readonly ShownAnswer[] = [];
 
@@ -26,7 +26,7 @@ function readRun(value: unknown): ShownAnswer | null {
   const text = (question as Partial<Question> | null)?.text;
   if (typeof text !== 'string' || !Array.isArray(results) || !Array.isArray(bindings)) return null;
   const read = readQuestion(text);
-  // Written by this module a moment before, in the same window; what matters here is that it can be read at all.
+  // This module wrote it in the same window; only the question needs parsing.
   return read.ok ? { ...(value as ShownAnswer), question: read.question } : null;
 }
 
@@ -61,6 +61,7 @@ function nameOf({ database, tenant }: Where): string {
   return `${database}/${tenant}`;
 }
 
+/** Pins a run; the oldest pin goes if there are too many. */
 export function pinRun(space: Where, run: ShownAnswer): void {
   const { all } = useStore.getState();
   const name = nameOf(space);
@@ -68,13 +69,14 @@ export function pinRun(space: Where, run: ShownAnswer): void {
   set({ ...all, [name]: [run, ...others].slice(0, mostPinned) });
 }
 
+/** Removes a pin. */
 export function unpinRun(space: Where, id: string): void {
   const { all } = useStore.getState();
   const name = nameOf(space);
   set({ ...all, [name]: (all[name] ?? none).filter((run) => run.id !== id) });
 }
 
-/** The last pinned first. */
+/** The pinned runs, the most recent first. */
 export function usePinnedRuns(space: Where): readonly ShownAnswer[] {
   return useStore(({ all }) => all[nameOf(space)] ?? none);
 }

@@ -1,4 +1,7 @@
-/** Questions at the side: saved ones in their folders, pinned runs, questions to try, and those asked before. */
+/**
+ * The questions beside the tabs: saved ones in folders, pinned runs, suggestions, and earlier ones; with the
+ * dialog that saves one.
+ */
 import {
   ActionIcon,
   Autocomplete,
@@ -40,7 +43,7 @@ function readNames(value: unknown): readonly string[] | null {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : null;
 }
 
-/** Which folders and sections are folded; kept over a reload. */
+/** Which folders and sections are folded; persisted across reloads. */
 function useFolded(): [(name: string) => boolean, (name: string) => void] {
   const [folded, setFolded] = useState(() => readStored(foldedKey, readNames, []));
   function toggle(name: string): void {
@@ -90,7 +93,7 @@ function Entry({ question, onChoose, onSave }: Choosing & { question: KnownQuest
       isInFolder={folder !== null}
       actions={
         <>
-          <Tooltip label={isSaved ? 'Name, folder, no longer save…' : 'Save…'}>
+          <Tooltip label={isSaved ? 'Name, folder, remove…' : 'Save…'}>
             <ActionIcon
               size={24}
               aria-label={`${isSaved ? 'Change' : 'Save'} ${name ?? text}`}
@@ -121,7 +124,7 @@ interface FoldProps {
   count: number;
   isFolded: boolean;
   onToggle: () => void;
-  /** A folder within a section. */
+  /** True for a folder within a section. */
   isFolder?: boolean;
   children: ReactNode;
 }
@@ -196,10 +199,11 @@ function matches(text: string, ...texts: readonly (string | null)[]): boolean {
 }
 
 interface QuestionListProps extends Choosing {
-  /** Asks the question of a pinned run again, and compares. */
+  /** Asks the question of a pinned run again and compares the two. */
   onCompare: (run: ShownAnswer) => void;
 }
 
+/** The pane of questions. */
 export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
   const { space } = useSession();
   const [filter, setFilter] = useState('');
@@ -210,7 +214,7 @@ export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
   const pinned = allPinned.filter(({ question }) => matches(filter, question.text));
   const { folders, loose } = savedByFolder(questions);
   const of = (kind: KnownQuestion['kind']) => questions.filter((question) => question.kind === kind);
-  // What was looked for is to be seen, folded or not.
+  // Matches of the filter are shown even in folded sections.
   const fold = (name: string) => ({
     isFolded: filter === '' && isFolded(name),
     onToggle: () => toggle(name),
@@ -225,7 +229,7 @@ export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
   return (
     <PaneFrame title="Questions" tone="panel" label="Questions">
       {known.length + allPinned.length === 0 ? (
-        <p className={`dim ${styles.hint}`}>What you ask is kept here.</p>
+        <p className={`dim ${styles.hint}`}>Your questions are kept here.</p>
       ) : (
         <TextInput
           className={styles.search ?? ''}
@@ -243,7 +247,7 @@ export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
       )}
       {filter !== '' && questions.length + pinned.length === 0 && (
         <p className={`dim ${styles.hint}`} role="status">
-          No question has that in it.
+          No question matches.
         </p>
       )}
       {section(
@@ -265,8 +269,6 @@ export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
   );
 }
 
-// HEAD save-dialog.tsx: Saves a question under a name and in a folder, or changes where a saved one lies.
-
 interface SaveDialogProps {
   /** The text of the question. */
   question: string;
@@ -277,6 +279,7 @@ function orNull(text: string): string | null {
   return text.trim() === '' ? null : text.trim();
 }
 
+/** Saves a question under a name and in a folder, or changes those of a saved question. */
 export function SaveDialog({ question, onClose }: SaveDialogProps) {
   const { space } = useSession();
   const questions = useQuestions(space);
@@ -306,7 +309,7 @@ export function SaveDialog({ question, onClose }: SaveDialogProps) {
           autoFocus
           data-autofocus
           label="Name"
-          description="Without one it is called by its text."
+          description="Without a name, the list shows its text."
           maxLength={120}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
@@ -314,7 +317,7 @@ export function SaveDialog({ question, onClose }: SaveDialogProps) {
         <Autocomplete
           mt="sm"
           label="Folder"
-          description="One there is, or a new one."
+          description="An existing folder or a new one."
           maxLength={80}
           value={folder}
           data={savedByFolder(questions).folders.map((known) => known.name)}
@@ -331,7 +334,7 @@ export function SaveDialog({ question, onClose }: SaveDialogProps) {
                 onClose();
               }}
             >
-              No longer save
+              Remove from saved
             </Button>
           )}
           <Button variant="default" onClick={onClose}>

@@ -1,4 +1,4 @@
-/** How a question is asked: with inference or of stored facts, kept current or not, asked and cancelled. */
+/** How a question is asked: with inference or over stored facts, refreshed or not; ask and cancel. */
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
 import { IconPlayerPlay, IconStar, IconStarFilled, IconTimeline } from '@tabler/icons-react';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
@@ -13,13 +13,14 @@ interface QuestionToolbarProps {
   onLive: (isLive: boolean) => void;
   onAsk: () => void;
   onTrace: () => void;
-  /** Where the question is saved; null while there is nothing to save. */
+  /** Saves the question; null if there is nothing to save. */
   onSave: (() => void) | null;
   isSaved: boolean;
-  /** True where something stands beside the answers: the bar is kept to one line. */
+  /** True if a pane is open beside the answers: the toolbar stays on one line. */
   isNarrow: boolean;
 }
 
+/** The toolbar of the question editor. */
 export function QuestionToolbar(props: QuestionToolbarProps) {
   const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onTrace, onSave, isSaved, isNarrow } =
     props;
@@ -27,7 +28,7 @@ export function QuestionToolbar(props: QuestionToolbarProps) {
   return (
     <>
       {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
-      <Tooltip label="Ask again when the knowledge changes, where the answer is quick">
+      <Tooltip label="Ask again when the knowledge changes, if the answer is quick">
         <Switch label="Refresh" checked={isLive} onChange={(event) => onLive(event.currentTarget.checked)} />
       </Tooltip>
       <SegmentedControl

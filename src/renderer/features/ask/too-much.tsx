@@ -1,4 +1,4 @@
-/** A question that was over a limit: which one, what it says about the question, and the ways on. */
+/** A question that exceeded a limit: which one, what that means, and ways to continue. */
 import { Button } from '@mantine/core';
 import { IconDatabaseSearch, IconStairsUp } from '@tabler/icons-react';
 import type { Failure, QuestionLimit } from '../../api/problem.ts';
@@ -10,15 +10,15 @@ import styles from './ask.module.css';
 function limitWords(limit: QuestionLimit, allowance: Allowance): string {
   switch (limit) {
     case 'timeoutMs':
-      return `It was given ${formatDuration(allowance.timeoutMs)}. Nothing else was affected, and nothing was changed.`;
+      return `Its limit was ${formatDuration(allowance.timeoutMs)}. Nothing else was affected, and nothing was changed.`;
     case 'maxDerivations':
-      return `It was given ${formatCount(allowance.maxDerivations)} derivations. Nothing else was affected, and nothing was changed.`;
+      return `Its limit was ${formatCount(allowance.maxDerivations)} derivations. Nothing else was affected, and nothing was changed.`;
     case 'memory':
-      return 'What it derived took more memory than the service sets aside for all questions (MEMORY_BUDGET_BYTES). Nothing was changed.';
+      return 'Its conclusions took more memory than the service reserves for all questions (MEMORY_BUDGET_BYTES). Nothing was changed.';
   }
 }
 
-/** The allowance that a raise leads to, as it stands on the button. */
+/** The raised limit, as the button shows it. */
 function raiseWords(limit: QuestionLimit, allowance: Allowance): string | null {
   if (limit === 'memory') return null;
   const more = raised(allowance, limit);
@@ -33,10 +33,11 @@ interface TooMuchProps {
   limit: QuestionLimit;
   allowance: Allowance;
   onRaise: (part: keyof Allowance) => void;
-  /** Absent where the question is more than one atom. */
+  /** null if the question is more than one atom. */
   onStoredOnly: (() => void) | null;
 }
 
+/** Explains an exceeded limit and offers ways to continue. */
 export function TooMuch({ failure, limit, allowance, onRaise, onStoredOnly }: TooMuchProps) {
   const more = raiseWords(limit, allowance);
   return (
@@ -45,10 +46,10 @@ export function TooMuch({ failure, limit, allowance, onRaise, onStoredOnly }: To
       <p>{limitWords(limit, allowance)}</p>
       <h3>What helps</h3>
       <ul>
-        <li>Put a constant where you know one: inference then follows only what belongs to it.</li>
-        <li>Add a condition that few things meet: fewer combinations remain.</li>
+        <li>Use a constant if you know one: inference then derives only what concerns it.</li>
+        <li>Add a selective condition: fewer combinations remain.</li>
         <li>
-          Look for a rule that makes new numbers without end, like{' '}
+          Look for a rule that creates new numbers without end, like{' '}
           <code className="mono">n(?y) :- n(?x), ?y = ?x + 1</code>: it needs a bound such as{' '}
           <code className="mono">?y &lt; 100</code>.
         </li>

@@ -1,4 +1,7 @@
-/** The tabs of the Ask view in step with its address: what the address shows is in a tab, and the other way round. */
+/**
+ * Keeps the tabs of the Ask view and its address in sync, and stores the tabs of each space in this browser:
+ * structural changes at once, drafts every two seconds.
+ */
 import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useMemo, useState } from 'react';
 import { create } from 'zustand';
 import { useSession } from '../../api/session.tsx';
@@ -29,24 +32,26 @@ import { type TabActions, tabKeys } from './tab-bar.tsx';
 
 const askKeys = { ...tabKeys, save: 'Mod+S' } as const;
 
+/** Navigates within the Ask view. */
 export type OnSearch = (search: AskSearch, options?: { replace: boolean }) => void;
 
+/** The tabs of a view, with their actions. */
 export interface AskTabsOfView {
   readonly tabs: AskTabs;
   readonly tab: AskTab;
   readonly actions: TabActions;
-  /** The tab that is being given a name. */
+  /** The tab being renamed. */
   readonly renaming: AskTab | null;
   readonly onRename: (name: string) => void;
   readonly endRenaming: () => void;
-  /** Shows something in the tab that is looked at. */
+  /** Shows something in the active tab. */
   readonly show: (shown: Shown) => void;
   readonly setDraft: (text: string) => void;
-  /** Goes to a question where it fits: in its tab, in this one, in a new one. */
+  /** Opens a question where it fits: in its tab, the active one, or a new one. */
   readonly visit: (question: string) => AskTab;
 }
 
-/** Keys of the view, wherever the focus is in it; before the editor, which has uses of its own for some. */
+/** Keys of the view, wherever the focus is; captured before the editor, which uses some of them itself. */
 export function useAskKeys(actions: TabActions, active: string, onSave: () => void): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (event.target instanceof Element && event.target.closest('[role="dialog"]') !== null) return;
@@ -73,6 +78,7 @@ export function useAskKeys(actions: TabActions, active: string, onSave: () => vo
   }, []);
 }
 
+/** The tabs of the current space, in sync with the address. */
 export function useAskTabs(search: AskSearch, onSearch: OnSearch): AskTabsOfView {
   const { space } = useSession();
   const tabs = useTabs(space) ?? tabsOf(space);
@@ -126,8 +132,6 @@ export function useAskTabs(search: AskSearch, onSearch: OnSearch): AskTabsOfView
   };
 }
 
-// HEAD tabs-store.ts: The tabs of each space, kept in this browser: at once, and every two seconds while something is written.
-
 type Where = Pick<Space, 'database' | 'tenant'>;
 type All = Readonly<Record<string, AskTabs>>;
 
@@ -145,7 +149,7 @@ function readAll(value: unknown): All | null {
 
 const useStore = create<{ readonly all: All }>()(() => ({ all: readStored(storageKey, readAll, {}) }));
 
-/** A name that no tab has, here or in another browser that a link may come from. */
+/** A random id, unique across browsers: links carry it. */
 function freshId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(5)), (byte) => (byte % 36).toString(36)).join('');
 }
@@ -162,7 +166,7 @@ function save(): void {
   writeStored(storageKey, useStore.getState().all);
 }
 
-// What was typed since the last time, when the window closes.
+// Saves pending drafts when the window closes.
 window.addEventListener('pagehide', () => {
   if (timer !== null) save();
 });
@@ -179,7 +183,7 @@ function tabsOf(space: Where): AskTabs {
   return first;
 }
 
-/** Changes the tabs of a space, and gives what they came to. */
+/** Changes the tabs of a space and returns the result. */
 function changeTabs(space: Where, change: (tabs: AskTabs) => AskTabs): AskTabs {
   const before = tabsOf(space);
   const after = change(before);
@@ -190,7 +194,7 @@ function changeTabs(space: Where, change: (tabs: AskTabs) => AskTabs): AskTabs {
   return after;
 }
 
-/** Notes what is being written in a tab. */
+/** Stores the draft of a tab. */
 function noteDraft(space: Where, id: string, draft: string): void {
   set(space, withDraft(tabsOf(space), id, draft));
   timer ??= setTimeout(save, saveMs);

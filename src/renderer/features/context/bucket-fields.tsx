@@ -1,4 +1,4 @@
-/** The buckets of a window: shares of its facts for some predicates, filled in this order. */
+/** The form's buckets: weighted shares of the window for some predicates, filled in this order. */
 import { ActionIcon, Button, NumberInput, Slider, TagsInput, TextInput, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconPlus, IconX } from '@tabler/icons-react';
 import { useId } from 'react';
@@ -10,9 +10,9 @@ import { predicatesOf } from './read-form.ts';
 interface BucketFieldsProps {
   buckets: readonly BucketDraft[];
   onBuckets: (buckets: readonly BucketDraft[]) => void;
-  /** Names of the predicates there are. */
+  /** Names of the existing predicates. */
   predicates: readonly string[];
-  /** By the path in the request, as `relevanceBuckets.0.name`. */
+  /** Problems by path in the request, such as `relevanceBuckets.0.name`. */
   problems: Readonly<Record<string, string>>;
 }
 
@@ -25,7 +25,7 @@ interface BucketProps extends Pick<BucketFieldsProps, 'predicates' | 'problems'>
 }
 
 function problemOf(problems: Readonly<Record<string, string>>, path: string): string | undefined {
-  // A predicate that is wrong has a path of its own below the list.
+  // An invalid predicate has its own path below the list.
   const found = Object.keys(problems).find((key) => key === path || key.startsWith(`${path}.`));
   return found === undefined ? undefined : problems[found];
 }
@@ -104,6 +104,7 @@ function swapped(buckets: readonly BucketDraft[], index: number): BucketDraft[] 
   return next;
 }
 
+/** The list of buckets, each editable, with a button that adds one. */
 export function BucketFields({ buckets, onBuckets, predicates, problems }: BucketFieldsProps) {
   return (
     <>
@@ -111,7 +112,7 @@ export function BucketFields({ buckets, onBuckets, predicates, problems }: Bucke
         <ol className={styles.buckets} aria-label="Buckets">
           {buckets.map((bucket, index) => (
             <Bucket
-              // A bucket is its place: its name is being typed.
+              // Keyed by position: the name changes while being typed.
               key={`bucket ${index + 1}`}
               bucket={bucket}
               index={index}
@@ -141,16 +142,14 @@ export function BucketFields({ buckets, onBuckets, predicates, problems }: Bucke
   );
 }
 
-// HEAD bar-field.tsx: A number that is typed or slid to: the field for what is exact, the slider for what if.
-
 interface BarFieldProps {
   label: string;
-  /** The label in full, where it alone does not say whose it is. */
+  /** The accessible name, if the label alone is ambiguous. */
   name?: string;
-  /** What is typed; '' for none. */
+  /** The typed text; '' for none. */
   value: string;
   stops: readonly number[];
-  /** The value that counts where none is typed; null: there is no limit then, and the slider ends at it. */
+  /** The value used if none is typed; null: no limit, which is then the slider's last stop. */
   fallback: number | null;
   decimals?: number;
   error?: string | undefined;
@@ -159,12 +158,13 @@ interface BarFieldProps {
 
 const noLimit = 'no limit';
 
+/** A number as a field for exact values and a slider for trying some. */
 export function BarField(props: BarFieldProps) {
   const { label, name = label, value, stops, fallback, decimals = 0, error, onValue } = props;
   const id = useId();
   const last = stops.length - (fallback === null ? 0 : 1);
   const number = value.trim() === '' ? fallback : Number(value);
-  const place = number === null ? last : nearestStop(stops, Number.isFinite(number) ? number : 0);
+  const position = number === null ? last : nearestStop(stops, Number.isFinite(number) ? number : 0);
   const words = (index: number) => {
     const stop = stops[index];
     return stop === undefined ? noLimit : decimals > 0 ? String(stop) : formatCount(stop);
@@ -181,7 +181,7 @@ export function BarField(props: BarFieldProps) {
         min={0}
         max={last}
         step={1}
-        value={place}
+        value={position}
         label={words}
         thumbLabel={`${name}: slide`}
         thumbValueText={words}

@@ -1,4 +1,6 @@
-/** How the window is chosen: goals, budget, filters, buckets, session. The window follows every change. */
+/**
+ * The form that selects a window: goals, budget, filters, buckets, session. The window follows every change.
+ */
 import { Button, Select, Switch, TagsInput, TextInput } from '@mantine/core';
 import { IconEraser, IconRefresh } from '@tabler/icons-react';
 import { useEffect, useId, useMemo, useState } from 'react';
@@ -20,7 +22,7 @@ import { defaultMaxFacts, predicatesOf } from './read-form.ts';
 import type { Form } from './use-form.ts';
 import type { SessionWork } from './use-session-work.ts';
 
-/** The scope is that of the whole workbench; here it can be chosen too. */
+/** The scope of the whole workbench, which the form can change too. */
 function ScopeField({ onScope }: { onScope: (scope: ScopeChoice) => void }) {
   const { scope } = useSession().space;
   const names = useScopes();
@@ -51,7 +53,7 @@ function Goals({ form, onSubmit }: { form: Form; onSubmit: (part: WindowFields) 
   return (
     <FormSection
       title="Goals"
-      hint="Patterns, one a line: the proofs of their answers come first. With none, the most salient facts."
+      hint="Patterns, one per line: the proofs of their answers come first. With none, the most salient facts."
     >
       <div className={formStyles.editor}>
         <LazyCodeEditor
@@ -127,7 +129,7 @@ function Which({ form: { fields, read, change }, predicates, onScope }: WhichPro
         onChange={(event) => change({ inferred: event.currentTarget.checked ? 'true' : undefined })}
       />
       <Switch
-        label="Of a contradiction only the more salient side"
+        label="Only the more salient side of a contradiction"
         checked={fields.resolve !== 'false'}
         onChange={(event) => change({ resolve: event.currentTarget.checked ? undefined : 'false' })}
       />
@@ -135,7 +137,10 @@ function Which({ form: { fields, read, change }, predicates, onScope }: WhichPro
   );
 }
 
-/** How long a window may take before its cancel comes up: most are there before, and nothing is to flicker. */
+/**
+ * How long selecting a window may take, in milliseconds, before the cancel button appears; most finish
+ * sooner, which avoids flicker.
+ */
 const longMs = 400;
 
 /** True once the work that began at `since` takes long. */
@@ -183,6 +188,7 @@ function FormActions({ form, formId, run, onCancel }: FormPaneProps & { formId: 
   );
 }
 
+/** The pane with the form of a window. */
 export function FormPane(props: FormPaneProps) {
   const { form, session, onScope, onAgain } = props;
   const { fields, read, change } = form;
@@ -238,14 +244,12 @@ export function FormPane(props: FormPaneProps) {
   );
 }
 
-// HEAD session-fields.tsx: The session: what an agent was given last is kept under its name, and compared with. Looking at windows never touches it; each of the three buttons says what it does to it.
-
 interface SessionFieldsProps {
   session: string | undefined;
   onSession: (session: string | undefined) => void;
   problem: string | undefined;
   work: SessionWork;
-  /** True where the form can be read. */
+  /** True if the form is valid. */
   isReadable: boolean;
 }
 
@@ -253,6 +257,10 @@ function isRunning(state: Pick<RunState<unknown>, 'runningSince'>): boolean {
   return state.runningSince !== null;
 }
 
+/**
+ * The session, which stores the last window given to an agent. Showing a window never changes the session;
+ * only these buttons do.
+ */
 function SessionFields({ session, onSession, problem, work, isReadable }: SessionFieldsProps) {
   const name = session ?? '';
   const isReady = name !== '' && problem === undefined;
@@ -294,8 +302,8 @@ function SessionFields({ session, onSession, problem, work, isReadable }: Sessio
         onChange={(event) => work.setIsByForm(event.currentTarget.checked)}
       />
       <p className={`dim ${formStyles.hint}`}>
-        Only these buttons touch the session. A diff compares its last window with the present one, which then
-        is its last.
+        Only these buttons change the session. A diff compares its last window with the current one, which
+        then becomes its last.
       </p>
     </>
   );

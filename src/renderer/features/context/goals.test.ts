@@ -25,10 +25,10 @@ test('the title counts the goals, and those that are proved where not all are', 
 });
 
 test('a goal is told with what is in the window of it', () => {
-  expect(goalInWords(goal({}))).toBe('3 answers, each with its whole proof.');
+  expect(goalInWords(goal({}))).toBe('3 answers, each with its complete proof.');
   const some = { found: 3, whole: 1, premises: 0, omitted: 2 };
   expect(goalInWords(goal({ answers: some }))).toBe('3 answers: 1 with a whole proof, 2 without.');
-  expect(goalInWords(goal({ status: 'no_answer', needs: null }))).toMatch(/^Nothing that is known/);
+  expect(goalInWords(goal({ status: 'no_answer', needs: null }))).toMatch(/^No known fact/);
 });
 
 test('a goal that does not fit is told with what it needs, and why it is left out', () => {
@@ -36,6 +36,6 @@ test('a goal that does not fit is told with what it needs, and why it is left ou
     '1 answer, none with a whole proof. The first one needs 2 facts and 12 characters. Its bucket had no room left.',
   );
   expect(goalInWords(goal({ status: 'premises', answers: { ...left, premises: 1, omitted: 0 } }))).toMatch(
-    /The facts that it rests on are all in the window\.$/,
+    /All stored facts behind it are in the window\.$/,
   );
 });

@@ -1,4 +1,4 @@
-/** The window that was kept beside the one that is shown: what went, what came, where the rest stands. */
+/** A pinned window compared with the shown one: facts removed, facts added, and the positions of the rest. */
 import { Button, Switch } from '@mantine/core';
 import { IconEqual, IconMinus, IconPin, IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useMemo, useState } from 'react';
@@ -59,7 +59,7 @@ const columns: Column<ComparedRow>[] = [
   { id: 'salience', title: 'Salience', width: 108, cell: ({ entry }) => <Meter value={entry.salience} /> },
 ];
 
-/** By what the two were chosen differently. */
+/** How the two windows were selected differently, in words. */
 function differenceInWords(kept: KeptWindow, shown: ChosenWindow, isSameScope: boolean): string {
   const names = [...differingFields(kept.fields, shown.fields), ...(isSameScope ? [] : ['scope'])];
   const generations =
@@ -104,6 +104,7 @@ function Bar({
   );
 }
 
+/** Compares the shown window with the pinned one. */
 export function KeptComparison(props: KeptComparisonProps) {
   const { kept, shown, onKeep } = props;
   const [withSame, setWithSame] = useState(false);
@@ -128,7 +129,7 @@ export function KeptComparison(props: KeptComparisonProps) {
     <div className={styles.facts}>
       <Bar {...props} kept={kept} rows={rows}>
         <Switch
-          label="Show what is in both"
+          label="Show facts in both"
           checked={withSame}
           onChange={(event) => setWithSame(event.currentTarget.checked)}
         />
@@ -159,15 +160,15 @@ export function KeptComparison(props: KeptComparisonProps) {
   );
 }
 
-// HEAD kept-window.ts: A window that was kept to compare others with: one for each tenant, as long as this workbench is open.
-
+/** A pinned window. */
 interface KeptWindow extends ChosenWindow {
-  /** `scopeKey` of the scope it is of. */
+  /** `scopeKey` of its scope. */
   readonly scope: string;
 }
 
 type Where = Pick<Space, 'database' | 'tenant'>;
 
+/** One window per database and tenant, for as long as this workbench is open. */
 const useStore = create<{ readonly kept: Readonly<Record<string, KeptWindow | undefined>> }>()(() => ({
   kept: {},
 }));
@@ -176,12 +177,13 @@ function nameOf({ database, tenant }: Where): string {
   return JSON.stringify([database, tenant]);
 }
 
-/** Keeps a window in place of the one before; null keeps none. */
+/** Pins a window in place of the previous one; null unpins. */
 export function keepWindow(space: Space, chosen: ChosenWindow | null): void {
   const kept = chosen === null ? undefined : { ...chosen, scope: scopeKey(space.scope) };
   useStore.setState((state) => ({ kept: { ...state.kept, [nameOf(space)]: kept } }));
 }
 
+/** The pinned window of a database and tenant; null: none. */
 export function useKeptWindow(space: Where): KeptWindow | null {
   return useStore((state) => state.kept[nameOf(space)]) ?? null;
 }

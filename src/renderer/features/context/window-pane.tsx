@@ -1,4 +1,7 @@
-/** The window that was chosen: how full it is, what is in it and what is not, and what else there is to see of it. */
+/**
+ * The selected window: how full it is, its facts and those left out, its goals, contradictions and rules, and
+ * comparisons.
+ */
 import { ActionIcon, Anchor, Menu, Tabs, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCopy, IconPin, IconPinFilled, IconRoute2, IconTarget } from '@tabler/icons-react';
@@ -53,7 +56,7 @@ function CopyMenu({
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => copy(requestAsJson(request, session), 'the request')}>
-          The request that gives it
+          The request for this window
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -76,7 +79,7 @@ function Summary({ chosen: { window, elapsedMs } }: { chosen: ChosenWindow }) {
 interface WindowPaneProps {
   chosen: ChosenWindow;
   search: ContextSearch;
-  /** Changes what is looked at. */
+  /** Changes what is shown of the window. */
   onLook: (part: Pick<ContextSearch, 'part' | 'rows' | 'fact'>) => void;
   session: SessionWork;
   onKeepBoth: (keepBoth: boolean) => void;
@@ -152,6 +155,7 @@ function Parts(props: WindowPaneProps) {
   );
 }
 
+/** The pane of the selected window. */
 export function WindowPane(props: WindowPaneProps) {
   const { chosen, search } = props;
   const { space } = useSession();
@@ -186,14 +190,12 @@ export function WindowPane(props: WindowPaneProps) {
   );
 }
 
-// HEAD usage-bars.tsx: How much of the window is used: of its facts, its characters, and of each bucket.
-
 interface UsageBarProps {
   label: string;
   used: number;
-  /** null: there is none. */
+  /** null: no limit. */
   limit: number | null;
-  /** Beside the numbers. */
+  /** Shown beside the numbers. */
   note?: string;
   title?: string;
 }
@@ -224,13 +226,13 @@ function UsageBar({ label, used, limit, note, title }: UsageBarProps) {
   );
 }
 
-function salienceNote(least: number | null, greatest: number | null): string {
-  if (least === null || greatest === null) return 'empty';
-  const [from, to] = [least.toFixed(2), greatest.toFixed(2)];
+function salienceNote(min: number | null, max: number | null): string {
+  if (min === null || max === null) return 'empty';
+  const [from, to] = [min.toFixed(2), max.toFixed(2)];
   return from === to ? `salience ${from}` : `salience ${from} – ${to}`;
 }
 
-/** What else is to be said of the window as a whole. */
+/** Further figures of the window as a whole. */
 function Counts({ chosen: { window } }: { chosen: ChosenWindow }) {
   const parts = [`${formatAmount(window.totalFactsAvailable, 'fact')} available`];
   if (window.goalDriven) parts.push('chosen for goals');
@@ -243,12 +245,13 @@ function Counts({ chosen: { window } }: { chosen: ChosenWindow }) {
   return <p className={`dim number ${styles.counts}`}>{parts.join(' · ')}</p>;
 }
 
+/** How much of the window's budgets is used: facts, characters, and each bucket. */
 function UsageBars({ chosen }: { chosen: ChosenWindow }) {
   const { window, request } = chosen;
   const buckets = Object.entries(window.bucketStats);
   const predicatesOf = new Map((request.relevanceBuckets ?? []).map((each) => [each.name, each.predicates]));
   return (
-    <section className={styles.usages} aria-label="What is used">
+    <section className={styles.usages} aria-label="Usage">
       <div
         className={styles.bars}
         {...(buckets.length > 6 ? { tabIndex: 0, role: 'group', 'aria-label': 'Bars' } : {})}
@@ -271,8 +274,7 @@ function UsageBars({ chosen }: { chosen: ChosenWindow }) {
   );
 }
 
-// HEAD goal-list.tsx: What became of each goal of the window: whether a proof of it is in, and what one needs.
-
+/** The outcome of each goal: whether the window contains a proof of it, and what one needs. */
 function GoalList({ chosen: { window } }: { chosen: ChosenWindow }) {
   if (window.goals.length === 0)
     return (
@@ -282,11 +284,11 @@ function GoalList({ chosen: { window } }: { chosen: ChosenWindow }) {
     );
   return (
     <ol className={styles.rules} tabIndex={0} aria-label="Goals of the window">
-      {window.goals.map((each, place) => {
+      {window.goals.map((each, position) => {
         const { word, tone, meaning } = goalWords[each.status];
         return (
-          // The same goal can be given twice.
-          <li key={`${place} ${each.goal}`} className={styles.goal}>
+          // Goals can repeat.
+          <li key={`${position} ${each.goal}`} className={styles.goal}>
             <span className={styles.goalHead}>
               <span className={styles.grow}>
                 <CodeText text={each.goal} />
@@ -303,8 +305,7 @@ function GoalList({ chosen: { window } }: { chosen: ChosenWindow }) {
   );
 }
 
-// HEAD rule-list.tsx: The rules that an agent is given with the window.
-
+/** The rules that an agent gets with the window. */
 function RuleList({ chosen: { window } }: { chosen: ChosenWindow }) {
   const known = useRules().data ?? [];
   if (window.relevantRules.length === 0)

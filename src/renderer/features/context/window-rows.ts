@@ -1,14 +1,15 @@
-/** A window and what was left out of it as one list, with the line where the budget ended. */
+/** A window as rows, as text, and compared with another. Pure. */
 import type { ContextWindow, Contradiction, OmissionReason } from '../../../engine/contract/context.ts';
 import type { ContextEntry } from '../../../engine/contract/memory.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
 import type { RowFilter, WindowFields } from './context-search.ts';
 import type { WindowRequest } from './read-form.ts';
 
+/** A row of the window's list; `cut` is the line where the budget ended. */
 export type WindowRow =
   | {
       readonly kind: 'entry';
-      /** Counted from 1, in the order in which an agent reads. */
+      /** Position from 1, in the order an agent reads. */
       readonly place: number;
       readonly atom: string;
       readonly entry: ContextEntry;
@@ -21,6 +22,7 @@ export type WindowRow =
       readonly reason: OmissionReason;
     };
 
+/** The rendered atom of an entry. */
 export function atomOf({
   predicate,
   args,
@@ -29,7 +31,7 @@ export function atomOf({
   return renderAtom({ predicate, args: [...args], negated });
 }
 
-/** How often each reason for leaving out occurs, in the order in which reasons first occur. */
+/** How often each omission reason occurs, in order of first occurrence. */
 export function reasonCounts(window: ContextWindow): Map<OmissionReason, number> {
   const counts = new Map<OmissionReason, number>();
   for (const { reason } of window.omitted ?? []) counts.set(reason, (counts.get(reason) ?? 0) + 1);
@@ -37,8 +39,9 @@ export function reasonCounts(window: ContextWindow): Map<OmissionReason, number>
 }
 
 /**
- * The entries in order; then, where the budget left something out, the line and what is below it; then what was left
- * out for other reasons. `filter`: only those in the window, or only those left out; `reason`: only left out for it.
+ * The entries in order; then, if the budget left facts out, the cut line and those facts; then facts left out
+ * for other reasons. `filter` selects only entries or only omissions; `reason` only omissions for that
+ * reason.
  */
 export function windowRows(
   window: ContextWindow,
@@ -58,42 +61,39 @@ export function windowRows(
   return [...entries, ...(below.length > 0 ? [{ kind: 'cut' } as const, ...below] : []), ...others];
 }
 
-// HEAD window-text.ts: A window as it is copied: what an agent gets that asks by the same request, and nothing that only the inspector has.
-
-/** The answer as JSON. What was left out is no part of it: it is listed only where that is asked for. */
+/** The response as JSON, without the list of omissions, which only the inspector requests. */
 export function windowAsJson(window: ContextWindow): string {
   const { omitted: _omitted, omittedComplete: _omittedComplete, ...answer } = window;
   return JSON.stringify(answer, null, 2);
 }
 
-/** The facts, one a line, in order; then, after an empty line, the rules. Each is a statement of the language. */
+/** The facts, one statement per line, in order; then, after an empty line, the rules. */
 export function windowAsText({ entries, relevantRules }: ContextWindow): string {
   const facts = entries.map((entry) => `${atomOf(entry)}.`);
   const rules = relevantRules.map((rule) => `${rule}.`);
   return [...facts, ...(facts.length > 0 && rules.length > 0 ? [''] : []), ...rules].join('\n');
 }
 
-/** The body of POST /context/optimize that gives the window. `session`: where it is to be kept. */
+/** The body of POST /context/optimize that returns the window; `session` stores it there. */
 export function requestAsJson(request: WindowRequest, session: string | undefined): string {
   return JSON.stringify(session === undefined ? request : { ...request, sessionId: session }, null, 2);
 }
 
-// HEAD contradictions.ts: The contradictions of a window, and which side of each an agent is given.
-
-/** `both` and `neither`: as many sides stand in the window. */
+/** Which sides of a contradiction are in the window. */
 type Given = 'positive' | 'negative' | 'both' | 'neither';
 
+/** A contradiction with what became of its sides. */
 export interface ContradictionRow {
   readonly contradiction: Contradiction;
-  /** The atom as it is true; the other side is its negation. */
+  /** The positive atom; the other side is its negation. */
   readonly positive: string;
   readonly negative: string;
   readonly given: Given;
-  /** The side that was left out as the weaker one; null where none was. */
+  /** The side left out as the weaker one; null: none. */
   readonly weaker: 'positive' | 'negative' | null;
 }
 
-/** The contradictions in the order of the answer. */
+/** The contradictions in the order of the response. */
 export function contradictionRows(window: ContextWindow): ContradictionRow[] {
   const inWindow = new Set(window.entries.map(atomOf));
   const weaker = new Set(
@@ -113,7 +113,7 @@ export function contradictionRows(window: ContextWindow): ContradictionRow[] {
   });
 }
 
-/** What became of a contradiction, in words. */
+/** The outcome of a contradiction, in words. */
 export function givenInWords({ given, weaker }: ContradictionRow): string {
   if (given === 'both') return 'both stay';
   if (weaker === 'positive') return given === 'negative' ? 'false wins' : 'false wins, but has no room';
@@ -122,16 +122,15 @@ export function givenInWords({ given, weaker }: ContradictionRow): string {
   return given === 'positive' ? 'only true is in the window' : 'only false is in the window';
 }
 
-// HEAD compare-windows.ts: What differs between a window that was kept and the one that is shown.
-
+/** A fact of either window. */
 export interface ComparedRow {
-  /** `gone`: only in the kept window; `new`: only in the one that is shown. */
+  /** `gone`: only in the pinned window; `new`: only in the shown one. */
   readonly change: 'gone' | 'new' | 'both';
   readonly atom: string;
-  /** Places from 1; null where it is not in that window. */
+  /** Positions from 1; null if absent from that window. */
   readonly before: number | null;
   readonly now: number | null;
-  /** As it is now, where it is there. */
+  /** The current entry if there is one, else the pinned one. */
   readonly entry: ContextEntry;
 }
 
@@ -140,7 +139,7 @@ function placesOf(window: ContextWindow): Map<string, { place: number; entry: Co
   return new Map(window.entries.map((entry, index) => [atomOf(entry), { place: index + 1, entry }]));
 }
 
-/** What went in the order of the kept window, then what is there now in its order. */
+/** Removed facts in the order of the pinned window, then the current ones in theirs. */
 export function compareWindows(kept: ContextWindow, shown: ContextWindow): ComparedRow[] {
   const before = placesOf(kept);
   const now = placesOf(shown);
@@ -159,13 +158,13 @@ const words: Readonly<Record<keyof Omit<WindowFields, 'session'>, string>> = {
   facts: 'facts',
   chars: 'characters',
   predicates: 'predicates',
-  cap: 'most of a predicate',
+  cap: 'predicate cap',
   buckets: 'buckets',
   inferred: 'conclusions',
   resolve: 'contradictions',
 };
 
-/** The names of the fields by which the two windows were chosen differently. */
+/** The names of the fields that differ between the two forms. */
 export function differingFields(before: WindowFields, now: WindowFields): string[] {
   return (Object.keys(words) as (keyof typeof words)[]).flatMap((field) =>
     (before[field] ?? '') === (now[field] ?? '') ? [] : [words[field]],

@@ -1,6 +1,6 @@
 /**
- * Adds facts: as statements in the grammar, many at once, or one by a form with everything a fact can have. They are
- * stored at once, or staged beside the other edits.
+ * Adds facts: many as statements in the grammar, or one by a form with every field of a fact. They are
+ * asserted at once, or staged with the other edits.
  */
 import {
   ActionIcon,
@@ -43,16 +43,16 @@ interface PartProps {
 }
 
 interface DraftLineProps {
-  /** Epoch ms; null: not known. */
+  /** Epoch ms; null: unknown. */
   at: number | null;
   onClear: () => void;
 }
 
-/** Says that what stands in the editor was written before, with the way to be rid of it. */
+/** Says that the editor contains an earlier draft, with a button to clear it. */
 function DraftLine({ at, onClear }: DraftLineProps) {
   return (
     <p className={styles.draftLine}>
-      <span className="dim">{at === null ? 'A draft that was kept.' : `Draft from ${formatTime(at)}.`}</span>
+      <span className="dim">{at === null ? 'A saved draft.' : `Draft from ${formatTime(at)}.`}</span>
       <Button variant="subtle" size="compact-xs" onClick={onClear}>
         Clear
       </Button>
@@ -86,7 +86,7 @@ function Problems({ problems }: { problems: readonly string[] }) {
   );
 }
 
-/** Asserts statements, as a step of the history. What was known before is not taken back by an undo. */
+/** Asserts statements as a step of the history. Undo leaves facts alone that were known before. */
 function useAsserting(onAsserted: () => void) {
   const session = useSession();
   const write = useWrite('assertFacts');
@@ -98,7 +98,7 @@ function useAsserting(onAsserted: () => void) {
     const scope = scopeFieldsOf(session.space.scope);
     const wanted = facts.map((fact) => ({ ...fact, ...scope }));
     setIsLooking(true);
-    // Why it cannot be looked up is said by the write itself, which is refused for the same.
+    // If the look-up fails, the write is refused for the same reason and reports it.
     const unknown = await unknownFacts(session, wanted).catch(() => null);
     setIsLooking(false);
     write.mutate(
@@ -134,7 +134,7 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
     onDone();
   });
 
-  /** Gone from the browser too, so that it does not come again. */
+  /** Removes the stored draft too, so that it does not come back. */
   function clear(): void {
     setText('');
     dropDraft(draft);
@@ -164,7 +164,7 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
         />
       </div>
       <p className="dim">
-        One fact a full stop; a minus in front says that it is explicitly not so.
+        One fact per full stop; a leading minus makes it explicitly false.
         {space.scope.kind === 'named' && ` They go into scope ${space.scope.name}.`}
       </p>
       {table !== null ? (
@@ -208,16 +208,16 @@ function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: st
     const outcome = validate(factInputSchema, body);
     if (Object.keys(problems).length > 0 || !outcome.ok || write.isPending) return;
     const after = contentOfInput(outcome.value);
-    // That it cannot be looked up is said by the write itself.
+    // If the look-up fails, the write reports why.
     const before = await storedContent(call, after).catch(() => undefined);
-    // The form validated the body against the very schema of the request.
+    // The form validated the body against the schema of the request.
     write.mutate(
       { body: body as Parameters<typeof write.mutate>[0]['body'] },
       {
         onSuccess: ({ status, atom, generation }) => {
           notifyDone(`${atom}: ${status}`);
           const label = `asserted ${atom}`;
-          if (before === undefined) recordStuck(space, label, 'what was there before is not known');
+          if (before === undefined) recordStuck(space, label, 'the previous state is unknown');
           else if (status !== 'unchanged')
             recordChanges(session, label, [{ before, after: mergedContent(before, after) }], generation);
           onDone();
@@ -256,14 +256,15 @@ function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: st
 }
 
 interface AddFactsDialogProps {
-  /** Filled in where a predicate is chosen. */
+  /** Prefilled if a predicate is selected. */
   predicate: string | undefined;
   onStage: (facts: readonly FactContent[]) => void;
-  /** What was pasted is a table, to be read as one. */
+  /** Imports pasted text that is a table. */
   onTable: (table: PastedTable) => void;
   onClose: () => void;
 }
 
+/** The dialog that adds facts. */
 export function AddFactsDialog({ predicate, onStage, onTable, onClose }: AddFactsDialogProps) {
   return (
     <Modal opened onClose={onClose} title="Add facts" size="lg">
@@ -283,8 +284,6 @@ export function AddFactsDialog({ predicate, onStage, onTable, onClose }: AddFact
   );
 }
 
-// HEAD fact-form-fields.tsx: The fields of the form of one fact.
-
 interface FactFormFieldsProps {
   form: FactForm;
   onForm: (form: FactForm) => void;
@@ -300,7 +299,7 @@ function Arguments({ form, onForm, problems }: FactFormFieldsProps) {
       <legend>Arguments</legend>
       {form.args.map((arg, index) => (
         <TextInput
-          // An argument is its place.
+          // Keyed by position.
           key={`argument ${index + 1}`}
           aria-label={`Argument ${index + 1}`}
           placeholder={`Argument ${index + 1}`}
@@ -339,14 +338,15 @@ function TruthField({ form, onForm }: Pick<FactFormFieldsProps, 'form' | 'onForm
         value={String(form.truthVal)}
         onChange={(value) => onForm({ ...form, truthVal: value === 'true' })}
         data={[
-          { value: 'true', label: 'It is so' },
-          { value: 'false', label: 'It is explicitly not so' },
+          { value: 'true', label: 'It is true' },
+          { value: 'false', label: 'It is explicitly false' },
         ]}
       />
     </div>
   );
 }
 
+/** The fields of a new fact. */
 function FactFormFields({ form, onForm, problems }: FactFormFieldsProps) {
   const predicates = usePredicates().data ?? [];
   const scopes = useScopes();

@@ -1,4 +1,4 @@
-/** The columns of the fact grid: what is staged, the arguments, then what is known about the fact. */
+/** The columns of the fact grid: the staged mark, the arguments, then the properties of the fact. */
 import { IconMinus, IconPencil, IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
@@ -13,7 +13,7 @@ import type { FactContent, StagedEdit } from './staged-edits.ts';
 import type { FactRow } from './staged-rows.ts';
 
 interface FactOrder {
-  /** null: as the service lists them. */
+  /** null: the order of the service. */
   readonly key: FactSortKey | null;
   readonly direction: 'asc' | 'desc';
   readonly toggle: (key: FactSortKey) => void;
@@ -23,15 +23,17 @@ function sortBy(order: FactOrder, key: FactSortKey): NonNullable<Column<FactRow>
   return { direction: order.key === key ? order.direction : null, toggle: () => order.toggle(key) };
 }
 
+/** A tag for a truth value. */
 export function Truth({ value }: { value: boolean }) {
   return value ? <Tag tone="good">true</Tag> : <Tag tone="bad">false</Tag>;
 }
 
+/** A tag for the origin of a fact: asserted or derived. */
 export function Origin({ derived }: { derived: boolean }) {
   return derived ? <Tag tone="derived">derived</Tag> : <Tag>asserted</Tag>;
 }
 
-/** Whether a fact holds at `now`, with its bounds as text. */
+/** The validity of a fact relative to `now`, with its bounds in the tooltip. */
 export function Validity({ fact, now }: { fact: Pick<StoredFact, 'validFrom' | 'validUntil'>; now: number }) {
   const { validFrom, validUntil } = fact;
   const title = [
@@ -57,7 +59,7 @@ const editWords = {
   removed: { tone: 'bad', icon: IconMinus },
 } as const;
 
-/** What is staged for a row, or for so many, as a word with its sign. */
+/** A tag for a staged edit, or for a number of them. */
 export function EditMark({ kind, count }: { kind: StagedEdit['kind']; count?: number }) {
   const { tone, icon: Icon } = editWords[kind];
   return (
@@ -68,7 +70,7 @@ export function EditMark({ kind, count }: { kind: StagedEdit['kind']; count?: nu
   );
 }
 
-/** A part of a row; marked where it is to become another. */
+/** A part of a row, marked if it is staged to change. */
 function Part({
   row,
   isChanged,
@@ -204,8 +206,8 @@ function contentColumns(order: FactOrder): Column<FactRow>[] {
 const notYet = <span className="dim">–</span>;
 
 /**
- * `arity`: a column an argument; null: one column with the whole fact. `clashes`: null while nothing is staged, else the
- * keys of rows that would be the same fact as another.
+ * The columns of the grid. `arity`: one column per argument; null: one column with the whole fact. `clashes`:
+ * null if nothing is staged, else the keys of rows that would become the same fact as another.
  */
 export function factColumns(
   arity: number | null,

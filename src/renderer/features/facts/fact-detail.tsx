@@ -1,4 +1,7 @@
-/** One fact whole: what is staged for it, its metadata, salience, history, and the conclusions that stand on it. */
+/**
+ * One fact in full: its staged edit, metadata, salience, history, the conclusions that use it, and what it is
+ * derived from.
+ */
 import { Button } from '@mantine/core';
 import { IconFlask, IconMinus, IconPencil, IconRoute, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -26,7 +29,7 @@ import { differencesOf, type StagedEdit } from './staged-edits.ts';
 import { addedRow, type FactRow, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
-/** What is staged for the fact, and the way to drop it. */
+/** The staged edit of the fact, with a button to revert it. */
 function StagedPart({ edit, onRevert }: { edit: StagedEdit; onRevert: () => void }) {
   const fields = edit.kind === 'changed' ? differencesOf(edit.base, edit.fact) : [];
   return (
@@ -96,7 +99,7 @@ function Actions({ row, isEditing, onEdit, onRemove, onRetract }: ActionsProps) 
           <Explaining statement={renderFact(stored)} derived />
         </div>
         <p className={`dim ${styles.note}`}>
-          A conclusion is not edited: it follows from facts and rules, and changes with them.
+          A conclusion cannot be edited: it follows from facts and rules, and changes with them.
         </p>
       </>
     );
@@ -172,7 +175,7 @@ function Figures({ row: { fact, stored } }: { row: FactRow }) {
   );
 }
 
-/** What the pane shows: a stored fact by its id, a conclusion as the grid has it, a row to be added by its key. */
+/** What the pane shows: a stored fact by id, a conclusion from the grid, or a row to be added by its key. */
 export type ShownFact =
   | { readonly id: string }
   | { readonly conclusion: StoredFact }
@@ -181,14 +184,14 @@ export type ShownFact =
 interface FactDetailProps {
   shown: ShownFact;
   staging: Staging;
-  /** The field of the form that is wanted; null: no form. */
+  /** The form field to focus; null: no form. */
   form: 'first' | 'validFrom' | null;
   onForm: (form: 'first' | 'validFrom' | null) => void;
   onClose: () => void;
   onRetract: (fact: StoredFact) => void;
 }
 
-/** The row that is shown; null where it is not known, or no more. */
+/** The row to show; null if unknown, or no longer there. */
 function rowOf(shown: ShownFact, stored: StoredFact | undefined, staging: Staging): FactRow | null {
   if ('added' in shown) {
     const edit = staging.byKey.get(shown.added);
@@ -232,6 +235,7 @@ function Content({ row, detail, ...props }: FactDetailProps & { row: FactRow; de
   );
 }
 
+/** The detail pane of the selected row. */
 export function FactDetail(props: FactDetailProps) {
   const { shown, staging, onClose } = props;
   const { call, endpoint } = useSession();
@@ -261,8 +265,6 @@ export function FactDetail(props: FactDetailProps) {
     </DetailPane>
   );
 }
-
-// HEAD stored-parts.tsx: What is known of a fact: its metadata, salience, history, what stands on it, and what it stands on.
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -302,7 +304,7 @@ function Breakdown({ breakdown }: { breakdown: Detail['salienceBreakdown'] }) {
   );
 }
 
-/** What is known of a stored fact beside its content. */
+/** Everything about a stored fact except its content. */
 function StoredParts({ detail }: { detail: Detail }) {
   const now = Date.now();
   return (
@@ -319,7 +321,7 @@ function StoredParts({ detail }: { detail: Detail }) {
       </Section>
       <Section title="Conclusions that use it">
         {detail.dependents.length === 0 ? (
-          <p className="dim">None that is known. Conclusions are known once they were asked for.</p>
+          <p className="dim">None known. Conclusions become known when questions derive them.</p>
         ) : (
           <ul className={styles.plainList}>
             {detail.dependents.map((atom) => (

@@ -1,4 +1,7 @@
-/** What narrows the grid: a text, a truth value, conclusions or not. Every filter is in the address. */
+/**
+ * The filters of the grid: a text, a truth value, conclusions. The address contains them all; recent ones
+ * remain as chips.
+ */
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
 import {
   IconFileExport,
@@ -101,10 +104,9 @@ function PlainFactFilters({ search, total, onSearch, onAdd }: FactFiltersProps) 
   );
 }
 
+/** The filters above the grid, with the buttons for import, export and adding facts. */
 /** Not rendered again for rows that come while the grid is scrolled. */
 export const FactFilters = memo(PlainFactFilters);
-
-// HEAD filter-chips.tsx: The filters that were used in this space, as chips: each can be switched off and on again, and removed.
 
 function wordsOf(filter: FactFilter): string {
   return filter.kind === 'text' ? `contains ${filter.text}` : `is ${filter.value}`;
@@ -148,6 +150,7 @@ interface FilterChipsProps {
   onSearch: (part: Partial<FactsSearch>) => void;
 }
 
+/** The filters used recently in this space as chips, each of which can be switched on and off, or removed. */
 export function FilterChips(props: FilterChipsProps) {
   const { database, tenant } = useSession().space;
   const key = `corollary.filters.${database} ${tenant}`;

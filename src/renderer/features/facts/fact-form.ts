@@ -1,22 +1,24 @@
-/** The form of one fact: its fields as text, and the fact they make. */
+/** The form of a new fact, and facts from statements: text in, request out. Pure. */
 import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
 
+/** The fields of a new fact as text. */
 export interface FactForm {
   readonly predicate: string;
   readonly args: readonly string[];
   readonly truthVal: boolean;
   readonly scope: string;
-  /** ISO 8601 text or empty. */
+  /** ISO 8601 text, or empty. */
   readonly validFrom: string;
   readonly validUntil: string;
   readonly source: string;
-  /** Text of a number from 0 to 1, or empty. */
+  /** A number from 0 to 1 as text, or empty. */
   readonly importance: string;
   readonly confidence: string;
 }
 
+/** An empty form with one argument. */
 export const emptyForm: FactForm = {
   predicate: '',
   args: [''],
@@ -43,10 +45,10 @@ function shareOf(
   else problems[name] = 'a number from 0 to 1';
 }
 
-/** Complaints by field of the form; `args.0` for the first argument. */
+/** Problems by field of the form; `args.0` for the first argument. */
 export type FormProblems = Record<string, string>;
 
-/** The request that the form stands for, and what is wrong with it. Fields left empty are not given. */
+/** The request for the form and its problems. Empty fields are omitted. */
 export function factOfForm(form: FactForm): { body: FactBody; problems: FormProblems } {
   const problems: FormProblems = {};
   const metadata: Record<string, unknown> = {};
@@ -67,8 +69,6 @@ export function factOfForm(form: FactForm): { body: FactBody; problems: FormProb
   return { body, problems };
 }
 
-// HEAD statements.ts: Facts from statements in the grammar, as POST /assert/facts takes them. Pure; loaded with the dialog.
-
 interface StatedFact {
   readonly predicate: string;
   readonly args: readonly string[];
@@ -77,11 +77,14 @@ interface StatedFact {
 
 interface StatedFacts {
   readonly facts: readonly StatedFact[];
-  /** What is wrong, each with its place; empty where all is well. */
+  /** Problems with line and column; empty if there are none. */
   readonly problems: readonly string[];
 }
 
-/** Reads facts, one a full stop. Rules are a problem here: they are taught in their own view. */
+/**
+ * Parses facts as POST /assert/facts takes them, one per full stop. Rules are a problem: the Rules view
+ * teaches them.
+ */
 export function factsOfStatements(text: string): StatedFacts {
   const { statements, errors, lines } = parseProgram(text, { maxErrors: 20 });
   const facts: StatedFact[] = [];

@@ -1,4 +1,7 @@
-/** The facts of what the address says, with its filters and what is staged; what is missing is said in place. */
+/**
+ * The grid of facts selected by the address, with its filters and the staged edits; empty states explain what
+ * is missing.
+ */
 import { Button, Loader } from '@mantine/core';
 import { IconPlus, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -52,7 +55,7 @@ function NoFacts({ search, hints, onAdd, onImport, onReset }: NoFactsProps) {
           </Button>
         }
       >
-        The filters leave nothing over.
+        No fact passes the filters.
         <HintLines hints={hints} />
       </EmptyState>
     );
@@ -95,18 +98,18 @@ interface FactGridProps {
   staging: Staging;
   onSearch: (part: Partial<FactsSearch>) => void;
   onChoose: (row: FactRow) => void;
-  /** Opens the form of a row, at the field that is too much for a cell. */
+  /** Opens the form of a row at the field that is too complex for a cell. */
   onForm: (row: FactRow) => void;
   onAdd: () => void;
   onRetract: (fact: StoredFact) => void;
 }
 
-/** What a row is found by while rows come and go. */
+/** Identifies a row while rows are added and removed. */
 function keyOfRow(row: FactRow): string | null {
   return row.edit?.key ?? row.stored?.id ?? null;
 }
 
-/** A choice by number, which stays with its row when rows come or go before all others. */
+/** A selection by index that follows its row when staged rows are added or removed above it. */
 function useSelected(leading: number): [number | null, (index: number) => void] {
   const [selected, setSelected] = useState<number | null>(null);
   const [seen, setSeen] = useState(leading);
@@ -119,14 +122,14 @@ function useSelected(leading: number): [number | null, (index: number) => void] 
 
 interface EditedCell {
   readonly row: FactRow;
-  /** Where the row was when it was begun. */
+  /** The index of the row when editing began. */
   readonly index: number;
   readonly column: string;
   readonly cell: CellKind;
   readonly text: string;
 }
 
-/** The row that is edited may have moved meanwhile, by other writers; it is looked for around where it was. */
+/** Other writers may have moved the edited row: looks for it near its former index. */
 function placeOf(
   { row, index }: EditedCell,
   rowAt: (index: number) => FactRow | undefined,
@@ -142,8 +145,8 @@ function placeOf(
 }
 
 const nearby = 300;
-const notEdited = 'Conclusions are not edited: change the facts that they stand on, or the rule.';
-const ofTheService = 'The service works this out: it is not edited.';
+const notEdited = 'Conclusions cannot be edited: change the facts they depend on, or the rule.';
+const ofTheService = 'The service computes this: it cannot be edited.';
 
 interface CellEditing {
   readonly editing: { row: number; column: string; editor: ReactNode } | null;
@@ -198,7 +201,7 @@ function fileNameOf(predicate: string | undefined): string {
   return (predicate ?? 'facts').replace(/[^\p{L}\p{N}._-]+/gu, '_').slice(0, 100);
 }
 
-/** What the header of a column asks for next: up, down, then as the service lists them. */
+/** The order after a click on a column header: ascending, descending, then the service's order. */
 function nextOrder(
   { sort, order }: { sort: FactSortKey | null; order: 'asc' | 'desc' },
   key: FactSortKey,
@@ -207,7 +210,7 @@ function nextOrder(
   return order === 'asc' ? { sort: key, order: 'desc' } : { sort: undefined, order: undefined };
 }
 
-/** The columns for the facts that are shown; of all predicates one with the whole fact. */
+/** The columns for the selected facts; for all predicates a single one with the whole fact. */
 function useColumns(
   { search, staging, onSearch }: Pick<FactGridProps, 'search' | 'staging' | 'onSearch'>,
   added: readonly FactRow[],
@@ -231,13 +234,13 @@ function useColumns(
   );
 }
 
-/** The rows that are to be added to what is shown. */
+/** The staged additions that belong to the selection. */
 function useAdded({ edits }: Staging, predicate: string | undefined): readonly FactRow[] {
   const { scope } = useSession().space;
   return useMemo(() => addedRows(edits, predicate, scope), [edits, predicate, scope]);
 }
 
-/** The grid itself; made anew for every choice of facts, so that it starts at the top. */
+/** The grid itself; remounted for every selection, so that it starts at the top. */
 function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; total: number }) {
   const { search, staging, onChoose } = props;
   const { predicate } = search;
@@ -274,7 +277,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   function onKey(event: KeyboardEvent, index: number): void {
     const row = rowAt(index);
     if (matchesKeys(event, 'Mod+C', isMac)) {
-      // Text that is marked, elsewhere in the view, is what is wanted then.
+      // A text selection elsewhere in the view takes precedence.
       if (window.getSelection()?.isCollapsed === false) return;
       event.preventDefault();
       void choice.copy('tsv', choice.count > 0 ? choice.ranges : [{ first: index, last: index + 1 }]);
@@ -346,10 +349,11 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
   );
 }
 
+/** The pane with the grid, its filters, and a footer. */
 export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
   const { search, onSearch, onAdd, footer } = props;
   const { pages, state } = useFactPages(search);
-  // The first rows are wanted before the grid knows that there are any.
+  // Requests the first rows before the grid knows that there are any.
   useEffect(() => pages.need(0, 1), [pages]);
   return (
     <PaneFrame

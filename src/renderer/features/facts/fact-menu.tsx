@@ -1,4 +1,4 @@
-/** What can be done with a row of the grid and the cell that was pointed at, as its menu. */
+/** The menu of a row and of the cell it was opened on. */
 import {
   IconCopy,
   IconFilter,
@@ -35,7 +35,7 @@ interface MenuContext {
   readonly rowAt: (index: number) => FactRow | undefined;
   /** Opens the editor of a cell. */
   readonly begin: (index: number, column: string) => void;
-  /** Why nothing may be edited; null: it may. */
+  /** Why editing is not allowed; null: it is. */
   readonly reason: string | null;
 }
 
@@ -46,7 +46,7 @@ async function copy(text: string, what: string): Promise<void> {
   if (await copyText(text)) notifyDone(`Copied ${what}`);
 }
 
-/** A question with the constant of one argument, or of none, and variables for the others. */
+/** A question with the constant of one argument, or none, and variables elsewhere. */
 function questionAbout({ predicate, args, truthVal }: FactContent, index: number | null): string {
   const asked = args.map((arg, at) => (at === index ? arg : `?x${at + 1}`));
   return renderAtom({ predicate, args: asked, negated: !truthVal });
@@ -56,7 +56,7 @@ function shortened(text: string): string {
   return text.length > 30 ? `${text.slice(0, 29)}…` : text;
 }
 
-/** The items for a cell: its value copied, looked for, asked about. */
+/** The items for a cell: copy its value, filter by it, ask about it. */
 function useCellItems({ onSearch }: MenuContext): (row: FactRow, column: string) => RowMenuItem[] {
   const navigate = useNavigate();
   return ({ fact }, column) => {
@@ -103,7 +103,7 @@ function editItems(context: MenuContext, row: FactRow, index: number, column: st
             icon: <IconPencil {...icon} />,
             keys: 'F2',
             reason,
-            // The menu gives the focus back when it closes; the editor takes it after that.
+            // The closing menu restores the focus; the editor takes it afterwards.
             onClick: () => void setTimeout(() => begin(index, column)),
           },
         ]
@@ -113,7 +113,7 @@ function editItems(context: MenuContext, row: FactRow, index: number, column: st
       ? []
       : [
           {
-            label: 'Revert what is staged',
+            label: 'Revert the staged edit',
             icon: <IconRestore {...icon} />,
             keys: 'R',
             onClick: () => revertRow(staging, row),
@@ -140,7 +140,7 @@ function editItems(context: MenuContext, row: FactRow, index: number, column: st
   ];
 }
 
-/** The menu of a row: what explains it, what its cell is good for, copies, and what changes it. */
+/** The menu of a row: explanations, cell items, copies, and edits. */
 export function useFactMenu(context: MenuContext): (index: number, column: string) => RowMenuGroups {
   const navigate = useNavigate();
   const cellItems = useCellItems(context);
@@ -158,7 +158,7 @@ export function useFactMenu(context: MenuContext): (index: number, column: strin
       ...(stored?.derived === false
         ? [
             {
-              label: 'What if it were not so',
+              label: 'What if it were not true',
               icon: <IconFlask {...icon} />,
               onClick: () => void navigate({ to: '/what-if', search: { retract: `${statement}.` } }),
             },

@@ -1,8 +1,9 @@
 /**
- * The Facts view: the vocabulary, the facts of what is chosen in it, one fact whole, and what is staged.
+ * The Facts view: the predicates, the facts of the selected one, the detail of one fact, and the staged
+ * edits.
  *
- * What is shown is said by the address alone; order, filter and paging are the service's. Edits are staged here and
- * stored by Apply, all in one.
+ * The address alone determines what is shown; the service sorts, filters and pages. Edits are staged in the
+ * browser, and Apply stores them in one transaction.
  */
 import {
   lazy,
@@ -46,30 +47,30 @@ const AddFactsDialog = lazy(async () => ({
 interface FactsViewProps {
   search: FactsSearch;
   onSearch: (search: FactsSearch) => void;
-  /** Opens the import of a file. */
+  /** Opens the import dialog with a file. */
   onImport: (file: File) => void;
 }
 
-/** What is open beside the grid has no address: a conclusion, or a row that is not stored yet. */
+/** Rows without an address: a conclusion, or a row not yet stored. */
 type Unaddressed = { readonly conclusion: StoredFact } | { readonly added: string };
 
 type FormField = 'first' | 'validFrom';
 
 interface ShownRow {
   readonly shown: ShownFact | null;
-  /** The field of its form that is wanted; null: no form. */
+  /** The form field to focus; null: no form. */
   readonly form: FormField | null;
   readonly setForm: (form: FormField | null) => void;
   readonly showFact: (id: string) => void;
   readonly close: () => void;
-  /** Opens a row; one that is open stays as it is. */
+  /** Opens a row; does nothing if it is open. */
   readonly choose: (row: FactRow) => void;
   /** Opens a row with its form. */
   readonly chooseForm: (row: FactRow) => void;
   readonly choosePredicate: (predicate: string | undefined, hasFacts: boolean) => void;
 }
 
-/** What is open beside the grid. */
+/** The row shown in the detail pane. */
 function useShownRow({ search, onSearch }: Pick<FactsViewProps, 'search' | 'onSearch'>): ShownRow {
   const [unaddressed, setUnaddressed] = useState<Unaddressed | null>(null);
   const [form, setForm] = useState<FormField | null>(null);
@@ -111,7 +112,7 @@ function useShownRow({ search, onSearch }: Pick<FactsViewProps, 'search' | 'onSe
   };
 }
 
-/** `detail` null: nothing is open. */
+/** `detail` null: no detail pane. */
 function panesOf(predicates: ReactNode, grid: ReactNode, detail: ReactNode): Pane[] {
   return [
     { id: 'predicates', size: '230px', least: '140px', content: predicates },
@@ -120,16 +121,17 @@ function panesOf(predicates: ReactNode, grid: ReactNode, detail: ReactNode): Pan
   ];
 }
 
-/** Changes parts of what the address says. */
+/** Changes some search parameters. */
 function usePatch({ search, onSearch }: FactsViewProps): (part: Partial<FactsSearch>) => void {
   return useCallback((part) => onSearch({ ...search, ...part }), [search, onSearch]);
 }
 
-/** The table as a file, whose name proposes that of the predicate. */
+/** The table as a file named after the predicate. */
 function fileOf({ text, kind }: PastedTable, predicate: string | undefined): File {
   return new File([text], `${predicate ?? pastedName}.${kind}`);
 }
 
+/** The Facts view. */
 export function FactsView(props: FactsViewProps) {
   const { search } = props;
   const [retracting, setRetracting] = useState<StoredFact | null>(null);
@@ -206,22 +208,20 @@ export function FactsView(props: FactsViewProps) {
   );
 }
 
-// HEAD predicate-list.tsx: The vocabulary at the left: every predicate with its arity and counts, and all facts on top.
-
 type PredicateRow = PredicateRows['predicates'][number];
 
 interface PredicateListProps {
   selected: string | undefined;
-  /** `hasFacts` false: only its conclusions can be shown. */
+  /** `hasFacts` false: the predicate has only conclusions. */
   onSelect: (predicate: string | undefined, hasFacts: boolean) => void;
 }
 
 interface RowProps {
   name: string;
   arity: string;
-  /** null: not told. */
+  /** null: not shown. */
   facts: number | null;
-  /** null: not told. */
+  /** null: not shown. */
   conclusions: CountedConclusions | null;
 }
 
@@ -247,6 +247,7 @@ function Row({ name, arity, facts, conclusions }: RowProps) {
   );
 }
 
+/** All predicates with arity and counts, below an entry for all facts. */
 function PredicateList({ selected, onSelect }: PredicateListProps) {
   const { data, error, isPending, refetch } = usePredicates();
   const [filter, setFilter] = useState('');
@@ -301,11 +302,10 @@ function PredicateList({ selected, onSelect }: PredicateListProps) {
   );
 }
 
-// HEAD use-apply-key.ts: The key that applies what is staged, wherever the focus is in the view.
-
+/** Applies the staged edits by key, wherever the focus is in the view. */
 function useApplyKey(onApply: () => void): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
-    // A dialog over the view has keys of its own.
+    // A dialog has its own keys.
     if (event.defaultPrevented || isInDialog(event.target) || !matchesKeys(event, 'Mod+Enter', isMac)) return;
     event.preventDefault();
     onApply();

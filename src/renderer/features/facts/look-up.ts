@@ -1,4 +1,7 @@
-/** Reads what is stored for the facts that staged edits concern, each with a generation in which it was so. */
+/**
+ * Reads the stored state of the facts that staged edits concern, each with a generation at which it was
+ * valid.
+ */
 import type { FactDetail } from '../../../engine/contract/facts.ts';
 import { useLive } from '../../api/live.ts';
 import { ApiError } from '../../api/problem.ts';
@@ -17,12 +20,12 @@ import {
 
 type Call = Session['call'];
 
-/** Requests at a time. */
-const width = 6;
-/** Finding what depends on a fact is not what is asked for; this is the time for it, in milliseconds. */
-const leastTimeout = 1;
+/** Maximum number of parallel requests. */
+const maxParallel = 6;
+/** Time limit for finding dependents, which are not needed here, in milliseconds. */
+const minTimeoutMs = 1;
 
-/** What is stored now for every fact that the edits concern. Errors: those of `call`. */
+/** The stored state of every fact that the edits concern. Errors: those of `call`. */
 export async function lookUp(call: Call, edits: StagedEdits, signal?: AbortSignal): Promise<Presents> {
   const waiting = concernedBy(edits);
   const found = new Map<string, Present>();
@@ -30,17 +33,17 @@ export async function lookUp(call: Call, edits: StagedEdits, signal?: AbortSigna
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
       found.set(next.identity, await presentOf(call, next, signal));
   }
-  await Promise.all(Array.from({ length: width }, work));
+  await Promise.all(Array.from({ length: maxParallel }, work));
   return found;
 }
 
-/** The fact of that identity as it is stored; null where it is not. Errors: those of `call`. */
+/** The stored fact with the same identity; null if there is none. Errors: those of `call`. */
 export async function storedContent(call: Call, fact: FactContent): Promise<FactContent | null> {
   const { fact: stored } = await presentByIdentity(call, fact);
   return stored === null ? null : contentOf(stored);
 }
 
-/** What a fact is after it was asserted over a known one: what was not given stays. */
+/** The fact after an assertion over a stored one: fields not given keep their values. */
 export function mergedContent(before: FactContent | null, given: FactContent): FactContent {
   if (before === null) return given;
   return {
@@ -56,9 +59,9 @@ async function presentOf(call: Call, { fact, id }: Concerned, signal?: AbortSign
   return known ?? presentByIdentity(call, fact, signal);
 }
 
-/** Null where the id names no fact any more. */
+/** Null if the id no longer names a fact. */
 async function presentById(call: Call, id: string, signal?: AbortSignal): Promise<Present | null> {
-  // The browser reports every refused request; what is known to be gone need not be asked for.
+  // The browser logs every refused request, so facts known to be gone are not requested.
   if (useLive.getState().gone.has(id)) return null;
   try {
     const detail: FactDetail = await call('getFact', { params: { id } }, optionsOf(signal));
@@ -73,10 +76,10 @@ async function presentById(call: Call, id: string, signal?: AbortSignal): Promis
 async function presentByIdentity(call: Call, fact: FactContent, signal?: AbortSignal): Promise<Present> {
   const { predicate, args, truthVal, scope } = fact;
   const body = { predicate, args: [...args], truthVal, ...scopeFieldsOfStored(scope) };
-  // A retraction that is only tried tells in one answer whether the fact is there, and as of when.
+  // A dry-run retraction tells in one response whether the fact is stored, and at which generation.
   const tried = await call(
     'retract',
-    { body: { ...body, dryRun: true, timeoutMs: leastTimeout } },
+    { body: { ...body, dryRun: true, timeoutMs: minTimeoutMs } },
     optionsOf(signal),
   );
   const id = tried.retracted === 0 ? null : await idOf(call, fact, signal);
@@ -84,7 +87,7 @@ async function presentByIdentity(call: Call, fact: FactContent, signal?: AbortSi
   return known ?? { fact: null, generation: tried.generation };
 }
 
-/** The id of a stored fact; null where it is gone by now. */
+/** The id of a stored fact; null if it is gone by now. */
 async function idOf(call: Call, fact: FactContent, signal?: AbortSignal): Promise<string | null> {
   const scope: ScopeChoice = fact.scope === null ? { kind: 'unscoped' } : { kind: 'named', name: fact.scope };
   const [stored] = await storedFactsOf(call, fact, scope, 1, optionsOf(signal));

@@ -60,7 +60,7 @@ test('statements may lack the last full stop; a rule is a problem of its line', 
 });
 
 test('JSON that breaks off and items that are no facts are told', () => {
-  expect(rowsOfClipboard('[{"predicate": ', everywhere).problems[0]).toMatch(/^This is no JSON/);
+  expect(rowsOfClipboard('[{"predicate": ', everywhere).problems[0]).toMatch(/^This is not JSON/);
   const { facts, problems } = rowsOfClipboard('[{"predicate":"p","args":["x"]},{"args":[]}]', everywhere);
   expect(facts).toEqual([fact('p', ['x'])]);
   expect(problems[0]).toMatch(/^Item 2: predicate/);

@@ -1,13 +1,12 @@
-/** A fact as the language writes it. */
+/** A fact and its fields as text. */
 import { renderAtom } from '../../../engine/language/print.ts';
 import { formatTime } from '../../ui/format.ts';
 import type { FactContent } from './staged-edits.ts';
 
+/** A fact in the language's syntax, without a full stop. */
 export function renderFact(fact: Pick<FactContent, 'predicate' | 'args' | 'truthVal'>): string {
   return renderAtom({ predicate: fact.predicate, args: [...fact.args], negated: !fact.truthVal });
 }
-
-// HEAD fact-fields.ts: The fields of a fact in words.
 
 const words: Record<keyof FactContent, string> = {
   predicate: 'Predicate',
@@ -28,7 +27,7 @@ export function fieldText(fact: FactContent, field: keyof FactContent): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** The word for a field. */
+/** The label of a field. */
 export function fieldWord(field: keyof FactContent): string {
   return words[field];
 }

@@ -1,7 +1,8 @@
 /**
- * Several rows of the grid chosen together, and what is done with them: copied, saved to a file, marked removed.
+ * Several selected rows of the grid, and their actions: copy, save to a file, mark removed.
  *
- * Rows that were not looked at yet are fetched first. When rows come or go, the choice is dropped: it would name others.
+ * Rows not loaded yet are fetched first. When rows are added or removed the selection is dropped, since its
+ * indexes would denote other rows.
  */
 import { useState } from 'react';
 import { ActionIcon, Button, Loader, Menu, Tooltip } from '@mantine/core';
@@ -23,14 +24,14 @@ import { type FactRow, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 interface RowChoice {
-  /** Empty: no rows are chosen together. */
+  /** Empty: no selection. */
   readonly ranges: RowRanges;
-  /** How many rows that are. */
+  /** Number of selected rows. */
   readonly count: number;
   readonly isBusy: boolean;
   readonly choose: (ranges: RowRanges) => void;
   readonly drop: () => void;
-  /** These rows, else those chosen. */
+  /** Copies these rows, else the selected ones. */
   readonly copy: (format: RowsFormat, rows?: RowRanges) => Promise<void>;
   readonly save: (format: RowsFormat) => Promise<void>;
   readonly remove: () => Promise<void>;
@@ -38,11 +39,11 @@ interface RowChoice {
 
 interface ChosenFrom {
   readonly pages: FactPages;
-  /** Rows that stand before those of the service. */
+  /** Staged rows above those of the service. */
   readonly added: readonly FactRow[];
   readonly total: number;
   readonly staging: Staging;
-  /** The beginning of a file's name. */
+  /** Prefix of the file name. */
   readonly name: string;
 }
 
@@ -60,6 +61,7 @@ async function rowsIn(ranges: RowRanges, { pages, added, staging }: ChosenFrom):
 
 const none: RowRanges = [];
 
+/** The selection of rows in the grid, and its actions. */
 export function useRowChoice(from: ChosenFrom): RowChoice {
   const size = `${from.added.length} ${from.total}`;
   const [chosen, setChosen] = useState<{ readonly ranges: RowRanges; readonly size: string } | null>(null);
@@ -71,7 +73,7 @@ export function useRowChoice(from: ChosenFrom): RowChoice {
     const taken = clampedRanges(ranges, next);
     if (taken !== next)
       notifyHint(
-        `At most ${formatCount(mostChosen)} rows are chosen at a time. Export takes all that are shown.`,
+        `At most ${formatCount(mostChosen)} rows can be selected at a time. Export takes all rows shown.`,
       );
     setChosen({ ranges: taken, size });
   }
@@ -116,11 +118,9 @@ export function useRowChoice(from: ChosenFrom): RowChoice {
   };
 }
 
-// HEAD row-choice-bar.tsx: Under the grid while several rows are chosen: how many, and what can be done with them.
-
 interface FormatMenuProps {
   title: string;
-  /** Keys that do it in that format. */
+  /** The keys that do the same in that format. */
   keys?: { readonly format: RowsFormat; readonly keys: string };
   formats: readonly RowsFormat[];
   onFormat: (format: RowsFormat) => void;
@@ -152,6 +152,7 @@ function FormatMenu({ title, keys, formats, onFormat, isBusy }: FormatMenuProps)
   );
 }
 
+/** The bar below the grid while rows are selected. */
 export function RowChoiceBar({ choice }: { choice: RowChoice }) {
   const { count, isBusy } = choice;
   if (count === 0) return null;

@@ -1,4 +1,4 @@
-/** What is done to one row, as a step that can be undone. */
+/** Edits of rows as steps of the history. */
 import { formatAmount } from '../../ui/format.ts';
 import { notifyHint } from '../../ui/notify.tsx';
 import { renderFact } from './render-fact.ts';
@@ -14,21 +14,21 @@ import {
 import type { FactRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
-const longest = 60;
+const maxNameLength = 60;
 
-/** The fact as it is called in steps; a long one is cut. */
+/** A fact in a step's label, shortened if long. */
 export function nameOf(fact: Parameters<typeof renderFact>[0]): string {
   const text = renderFact(fact);
-  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+  return text.length > maxNameLength ? `${text.slice(0, maxNameLength - 1)}…` : text;
 }
 
-/** Facts as they are called in steps: one by itself, several by their number. */
+/** Facts in a step's label: one by name, several by number. */
 export function nameOfFacts(facts: readonly Parameters<typeof renderFact>[0][]): string {
   const [only] = facts;
   return facts.length === 1 && only !== undefined ? nameOf(only) : formatAmount(facts.length, 'fact');
 }
 
-/** Stages what a row is to become. Nothing for a conclusion. */
+/** Stages new content for a row; does nothing for a conclusion. */
 export function stageRow(
   { stage }: Staging,
   { edit, stored, fact: before }: FactRow,
@@ -42,20 +42,20 @@ export function stageRow(
   stage(`changed ${nameOf(before)}`, change);
 }
 
-/** Marks a row as removed; one that was to be added is not added. */
+/** Marks a row as removed, or drops a row that was to be added. */
 export function removeRow({ stage }: Staging, { edit, stored, fact }: FactRow): void {
   const seen = stored === null ? null : seenFactOf(stored);
   if (edit?.kind === 'added') stage(`dropped ${nameOf(fact)}`, (edits) => unstage(edits, edit.key));
   else if (seen === null)
-    notifyHint('Conclusions are not removed: change the facts that they stand on, or the rule.');
+    notifyHint('Conclusions cannot be removed: change the facts they depend on, or the rule.');
   else stage(`removed ${nameOf(seen)}`, (edits) => stageRemoved(edits, seen));
 }
 
-/** Marks rows as removed, in one step; conclusions among them stay, which is said. */
+/** Marks rows as removed in one step; skips conclusions and reports it. */
 export function removeRows({ stage }: Staging, rows: readonly FactRow[]): void {
   const ours = rows.filter(({ edit, stored }) => edit !== null || stored?.derived === false);
   if (ours.length < rows.length)
-    notifyHint('Conclusions among them are not removed: change the facts that they stand on, or the rule.');
+    notifyHint('Conclusions among them cannot be removed: change the facts they depend on, or the rule.');
   stage(`removed ${formatAmount(ours.length, 'row')}`, (edits) =>
     ours.reduce((before, { edit, stored }) => {
       if (edit?.kind === 'added') return unstage(before, edit.key);
@@ -65,7 +65,7 @@ export function removeRows({ stage }: Staging, rows: readonly FactRow[]): void {
   );
 }
 
-/** Drops what is staged for a row. */
+/** Drops the staged edit of a row. */
 export function revertRow({ stage }: Staging, { edit, fact }: Pick<FactRow, 'edit' | 'fact'>): void {
   if (edit !== null) stage(`reverted ${nameOf(fact)}`, (edits) => unstage(edits, edit.key));
 }

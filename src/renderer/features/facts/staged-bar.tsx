@@ -1,5 +1,6 @@
 /**
- * Under the grid: what Apply will do, and the way back and forth. Shown while something is staged, or can be undone.
+ * The bar below the grid: the effect of Apply, undo and redo, and conflicts. Shown while something is staged
+ * or can be undone.
  */
 import { ActionIcon, Button, Loader, Modal, Popover, Tooltip } from '@mantine/core';
 import {
@@ -38,7 +39,7 @@ function Counts({ edits }: { edits: StagedEdits }) {
   );
 }
 
-/** What would follow from Apply, in words. */
+/** The effect of Apply in words. */
 function Effect({ staging }: { staging: Staging }) {
   const { preview, clashes, running } = staging;
   if (clashes.size > 0)
@@ -62,18 +63,18 @@ function Effect({ staging }: { staging: Staging }) {
   if (preview.failure !== null)
     return (
       <span className={styles.bad} title={`Request ${preview.failure.requestId}`}>
-        What would follow is not known: {preview.failure.detail}
+        The effect is unknown: {preview.failure.detail}
       </span>
     );
   if (preview.preview === null)
     return preview.isAutomatic ? null : (
       <Button variant="subtle" onClick={preview.workOut}>
-        Work out what would follow
+        Work out the effect
       </Button>
     );
   const { conflicts, changes, consequences } = preview.preview;
   if (conflicts.length > 0) return null;
-  if (changes.length === 0) return <span className="dim">All is so already.</span>;
+  if (changes.length === 0) return <span className="dim">Nothing would change.</span>;
   return <span className="number">{consequencesInWords(consequences)}</span>;
 }
 
@@ -121,8 +122,8 @@ function DropDialog({ count, onDrop, onClose }: { count: number; onDrop: () => v
   return (
     <Modal opened onClose={onClose} title="Revert all staged rows?" size="sm">
       <p className={styles.dialogText}>
-        {formatAmount(count, 'staged row')} will be dropped; nothing of them was stored. You can still undo
-        this until the window is closed.
+        {formatAmount(count, 'staged row')} will be dropped; none of them was stored. You can still undo this
+        until the window is closed.
       </p>
       <div className={styles.dialogActions}>
         <Button variant="default" onClick={onClose} data-autofocus>
@@ -176,6 +177,7 @@ function Line({ staging, onApply, onDrop }: StagedBarProps & { onDrop: () => voi
   );
 }
 
+/** The bar of staged edits. */
 export function StagedBar(props: StagedBarProps) {
   const { staging, onShow } = props;
   const { edits, history, failure, isKept, preview, said } = staging;
@@ -196,7 +198,7 @@ export function StagedBar(props: StagedBarProps) {
       )}
       {!isKept && (
         <p className={styles.barNote}>
-          The browser has no room for what is staged: it will be lost when this window is closed.
+          The browser has no room for the staged edits: they will be lost when this window closes.
         </p>
       )}
       <Line {...props} onDrop={() => setIsDropping(true)} />
@@ -217,17 +219,15 @@ export function StagedBar(props: StagedBarProps) {
   );
 }
 
-// HEAD conflict-list.tsx: Edits whose facts somebody else changed meanwhile: what was, what is stored, what is wanted, and the ways out.
-
 function whatHappened({ kind, mine, theirs }: EditConflict): string {
-  if (kind === 'exists') return 'is stored already, otherwise than you would add it';
+  if (kind === 'exists') return 'is already stored with different content';
   if (theirs === null) return 'was removed by somebody else after you edited it';
   return mine === null
     ? 'was changed by somebody else after you marked it removed'
     : 'was changed by somebody else after you edited it';
 }
 
-/** The fields in which any two of them differ. */
+/** The fields that differ between any two versions. */
 function fieldsOf(versions: readonly (FactContent | null)[]): (keyof FactContent)[] {
   const [first, ...others] = versions.filter((version) => version !== null);
   if (first === undefined) return [];
@@ -315,6 +315,10 @@ interface ConflictListProps {
   onShow: (id: string) => void;
 }
 
+/**
+ * The edits whose facts someone else changed meanwhile: the versions side by side, and the ways to resolve
+ * each.
+ */
 function ConflictList({ conflicts, staging, onShow }: ConflictListProps) {
   function resolve(label: string, change: (edits: StagedEdits, conflict: EditConflict) => StagedEdits) {
     return (list: readonly EditConflict[]) =>

@@ -1,7 +1,7 @@
 /**
- * The rows of the grid: what the service lists, with the staged edits over it. Pure.
+ * The rows of the grid: the service's facts with the staged edits applied. Pure.
  *
- * Rows that are to be added stand before all others, the newest first, in whatever order the service lists the rest.
+ * Staged additions come first, the newest on top, whatever the order of the rest.
  */
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import type { ScopeChoice } from '../../api/space.ts';
@@ -13,26 +13,27 @@ import {
   type StagedEdits,
 } from './staged-edits.ts';
 
+/** A row of the grid. */
 export interface FactRow {
-  /** As it is to be; of a removed row as it is. */
+  /** The intended content; for a removed row its current one. */
   readonly fact: FactContent;
-  /** As the service has it; null for a row that is to be added. */
+  /** The stored fact; null for a row to be added. */
   readonly stored: StoredFact | null;
   readonly edit: StagedEdit | null;
-  /** Fields of a changed row that are to become others. */
+  /** The changed fields of a changed row. */
   readonly changed: ReadonlySet<keyof FactContent>;
 }
 
 const none: ReadonlySet<keyof FactContent> = new Set();
 
-/** The row of an edit that adds a fact. */
+/** The row of a staged addition. */
 export function addedRow(edit: StagedEdit & { readonly kind: 'added' }): FactRow {
   return { fact: edit.fact, stored: null, edit, changed: none };
 }
 
 const known = new WeakMap<StoredFact, FactRow>();
 
-/** The row of a fact that the service lists; the same object while neither it nor what is staged for it changes. */
+/** The row of a listed fact; the same object as long as neither the fact nor its edit changes. */
 export function storedRow(stored: StoredFact, byKey: ReadonlyMap<string, StagedEdit>): FactRow {
   const edit = (stored.id === null ? undefined : byKey.get(stored.id)) ?? null;
   const before = known.get(stored);
@@ -47,14 +48,14 @@ function rowWith(stored: StoredFact, edit: StagedEdit | null): FactRow {
   return { fact: edit.fact, stored, edit, changed: new Set(differencesOf(edit.base, edit.fact)) };
 }
 
-/** Whether a fact that is to be added belongs to what is shown. Filters by text and truth do not hide it. */
+/** Whether a staged addition belongs to the selection. Text and truth filters do not hide it. */
 function isShown(fact: FactContent, predicate: string | undefined, scope: ScopeChoice): boolean {
   if (predicate !== undefined && fact.predicate !== predicate) return false;
   if (scope.kind === 'all') return true;
   return scope.kind === 'unscoped' ? fact.scope === null : fact.scope === scope.name;
 }
 
-/** The rows that are to be added and belong to what is shown, the newest first. */
+/** The staged additions that belong to the selection, the newest first. */
 export function addedRows(edits: StagedEdits, predicate: string | undefined, scope: ScopeChoice): FactRow[] {
   return edits
     .flatMap((edit) =>

@@ -1,9 +1,10 @@
 /**
- * What can be done with staged edits: stage others, apply them. Each changes the store of the space and is a step of the
- * history, in which it is undone.
+ * The actions on staged edits: stage more, preview, apply. Each is a step of the history, which can undo it.
  *
- * One thing at a time: while the service is asked, nothing else is staged or applied. What is refused changes nothing and
- * says why.
+ * Only one action runs at a time: during a request nothing else is staged or applied. A refused action
+ * changes nothing and reports why. The service's state is read before each request, which finds conflicts by
+ * fact; the transaction is guarded by the generations read, so that a concurrent change is refused, not
+ * overwritten.
  */
 import { type Act, historyOf, record, withoutStaged } from '../../api/history.ts';
 import { noteGeneration, noteGone } from '../../api/live.ts';
@@ -32,20 +33,22 @@ import {
 interface Context {
   readonly session: Session;
   readonly store: EditStore;
-  /** Why something was refused; null when something else is begun. */
+  /** Reports why an action was refused; null when another begins. */
   readonly onFailure: (failure: Failure | null) => void;
   readonly onConflicts: (conflicts: readonly EditConflict[]) => void;
-  /** Facts were stored: what is shown is to be fetched again. */
+  /** Facts were stored: what is shown must be reloaded. */
   readonly onStored: () => void;
 }
 
+/** The actions on staged edits. */
 export interface StagingActions {
-  /** Makes other edits of those there are, as one step that can be undone. */
+  /** Transforms the edits as one step of the history. */
   readonly stage: (label: string, change: (edits: StagedEdits) => StagedEdits) => void;
-  /** Resolves with the ids of the facts that are no more, empty where nothing was applied. */
+  /** Resolves to the ids of the facts that no longer exist; empty if nothing was applied. */
   readonly apply: () => Promise<readonly string[]>;
 }
 
+/** The actions of a space. */
 export function stagingActions(context: Context): StagingActions {
   return {
     stage: (label, change) => stage(context, label, change),
@@ -57,7 +60,7 @@ function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'Conflict';
 }
 
-/** True while the service is asked for something that edits are part of. */
+/** True during a request that involves the edits. */
 function isBusy({ store, session }: Context): boolean {
   return store.getState().isApplying || historyOf(session.space).getState().running !== null;
 }
@@ -69,7 +72,7 @@ function stage(context: Context, label: string, change: (edits: StagedEdits) => 
   const next = change(edits);
   if (next === edits) return;
   if (next.length > mostStaged && next.length > edits.length) {
-    const detail = `At most ${mostStaged.toLocaleString('en')} rows are staged at a time. Apply or revert those there are first.`;
+    const detail = `At most ${mostStaged.toLocaleString('en')} rows can be staged at a time. Apply or revert some first.`;
     notifyFailure({ title: 'Too many staged rows', detail, requestId: '', errors: [] });
     return;
   }
@@ -77,7 +80,7 @@ function stage(context: Context, label: string, change: (edits: StagedEdits) => 
   restage(store, session.space, label, next);
 }
 
-/** Ids of the facts that an Apply of these edits makes go: those removed, and those that became others. */
+/** Ids of the facts that Apply removes, or replaces by facts of another identity. */
 function goneBy(edits: StagedEdits): string[] {
   return edits.flatMap((edit) => {
     if (edit.kind === 'added') return [];
@@ -105,7 +108,7 @@ async function apply(context: Context): Promise<readonly string[]> {
 async function applyAlone(context: Context, wanted: StagedEdits): Promise<readonly string[]> {
   const { session, store, onConflicts, onStored } = context;
   const outcome = await applyEdits(session, wanted).catch(async (error: unknown) => {
-    // Somebody came between reading and writing: by now it can be read who stands against what.
+    // Someone wrote between the read and the transaction: a second read finds the conflicts.
     if (isConflict(error)) onConflicts(await findConflicts(session, wanted));
     throw error;
   });
@@ -121,15 +124,15 @@ async function applyAlone(context: Context, wanted: StagedEdits): Promise<readon
   noteGone(gone);
   noteGeneration(generation);
   store.setState({ edits: [] });
-  // What was staged is one step now.
+  // The staged steps become a single one.
   history.setState(withoutStaged);
   recordChanges(session, `applied ${what}`, changes, generation);
-  notifyDone(what === '' ? 'There was nothing left to do: all was so already.' : `Applied: ${what}`);
+  notifyDone(what === '' ? 'Nothing to apply: everything was stored already.' : `Applied: ${what}`);
   onStored();
   return gone;
 }
 
-/** Takes up changes that were made in a transaction of that generation as a step. No changes are no step. */
+/** Records the changes of a transaction as a step, given its generation. Empty changes are no step. */
 export function recordChanges(
   session: Session,
   label: string,
@@ -139,7 +142,7 @@ export function recordChanges(
   if (changes.length > 0) record(session.space, label, changing(session, inverseOf(changes), generation));
 }
 
-/** Makes changes of facts that nobody touched since that generation. */
+/** A step that makes changes to facts unchanged since that generation. */
 function changing(session: Session, changes: readonly FactChange[], since: number): Act {
   return async () => {
     const generation = await makeChanges(session, changes, since);
@@ -148,20 +151,18 @@ function changing(session: Session, changes: readonly FactChange[], since: numbe
   };
 }
 
-// HEAD staging-runs.ts: What staged edits ask of the service: to try them, to apply them, to take an applied step back. Every time what is stored is read first, so that conflicts are known by fact; the transaction is guarded by the generations that were read, so that what changes in between is refused and not overwritten.
-
 type Service = Pick<Session, 'call' | 'endpoint'>;
 
-/** What Apply would do, or what stands against it. */
+/** The effect of Apply, or its conflicts. */
 export interface Preview {
-  /** Where not empty, the rest is not known. */
+  /** If not empty, the rest is unknown. */
   readonly conflicts: readonly EditConflict[];
   readonly changes: readonly FactChange[];
-  /** What would follow, as far as it was worked out. */
+  /** The consequences, as far as they were computed. */
   readonly consequences: ToldConsequences;
 }
 
-/** The generation of an applied transaction, with what it changed; or the conflicts that kept it from being made. */
+/** The changes and generation of an applied transaction; or the conflicts that prevented it. */
 type Applied =
   | { readonly kind: 'applied'; readonly changes: readonly FactChange[]; readonly generation: number }
   | { readonly kind: 'conflicts'; readonly conflicts: readonly EditConflict[] };
@@ -170,7 +171,7 @@ function guardsOf(presents: Presents): (identity: string) => number | null {
   return (identity) => presents.get(identity)?.generation ?? null;
 }
 
-/** Tries the edits and changes nothing. Errors: those of `call`. */
+/** Previews the edits without changing anything. Errors: those of `call`. */
 export async function previewEdits(
   { call, endpoint }: Service,
   edits: StagedEdits,
@@ -185,12 +186,12 @@ export async function previewEdits(
   return { conflicts, changes, consequences };
 }
 
-/** The conflicts of the edits as things stand. Errors: those of `call`. */
+/** The current conflicts of the edits. Errors: those of `call`. */
 async function findConflicts({ call }: Service, edits: StagedEdits): Promise<EditConflict[]> {
   return conflictsOf(edits, await lookUp(call, edits));
 }
 
-/** Makes the edits in one transaction, unless they conflict. Errors: those of `runTransaction`. */
+/** Applies the edits in one transaction, unless they conflict. Errors: those of `runTransaction`. */
 async function applyEdits({ call, endpoint }: Service, edits: StagedEdits): Promise<Applied> {
   const presents = await lookUp(call, edits);
   const conflicts = conflictsOf(edits, presents);
@@ -202,8 +203,8 @@ async function applyEdits({ call, endpoint }: Service, edits: StagedEdits): Prom
 }
 
 /**
- * Makes changes whose facts nobody touched since `generation`, and answers the generation of that. Errors: those of
- * `runTransaction`; Conflict where somebody did.
+ * Makes changes of facts unchanged since `generation`, and returns the new generation. Errors: those of
+ * `runTransaction`; Conflict if a fact has changed.
  */
 async function makeChanges(
   { endpoint }: Pick<Service, 'endpoint'>,

@@ -1,7 +1,9 @@
-/** How many arguments the facts of a predicate have. */
 import { usePredicates } from '../../api/queries.ts';
 
-/** Arguments of the widest predicate of that name; null where none is chosen. */
+/**
+ * The number of arguments of a predicate, the largest if it has several arities; null if none is selected or
+ * it is unknown.
+ */
 export function useArity(predicate: string | undefined): number | null {
   const rows = usePredicates().data;
   if (predicate === undefined) return null;

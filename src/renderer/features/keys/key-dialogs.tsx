@@ -1,4 +1,4 @@
-/** Makes a key, and shows it the one time that it is shown. */
+/** The dialogs that make a key and show it this once, change one, and revoke one. */
 import { Button, Group, Modal, Radio } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { type CreatedKey, keyRoles, type KeyView } from '../../../engine/contract/authentication.ts';
@@ -54,7 +54,7 @@ function Roles({ role, onRole }: { role: KeyForm['role']; onRole: (role: KeyForm
   );
 }
 
-const serviceDefault = { label: 'As the service has it', hint: 'API_KEY_DEFAULT_EXPIRY_DAYS, else never' };
+const serviceDefault = { label: 'Service default', hint: 'API_KEY_DEFAULT_EXPIRY_DAYS, else never' };
 
 function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onClose: () => void }) {
   const rights = useWhoAmI().data ?? { databases: [], tenants: [] };
@@ -92,7 +92,8 @@ function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onC
       {failure !== null && <ProblemNotice failure={failure} />}
       {failure?.code === 'Unreachable' && (
         <p className={styles.hint}>
-          A key may have been made that nobody has seen. The list tells: revoke it before you make another.
+          The service may have made a key that was not shown. Check the list, and revoke it before you make
+          another.
         </p>
       )}
       <Group justify="flex-end">
@@ -139,6 +140,7 @@ function Made({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
   );
 }
 
+/** Makes a key, then shows its secret, which cannot be shown again. */
 export function MakeKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<CreatedKey | null>(null);
   useReturnedFocus();
@@ -162,27 +164,27 @@ export function MakeKeyDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-// HEAD change-key-dialog.tsx: Changes what can be changed of a key: what it is called, where it is good, when it ends.
-
 interface ChangeKeyDialogProps {
-  /** As it was when it was opened: what somebody else changes meanwhile is kept, unless it is changed here too. */
+  /**
+   * As it was when the dialog opened: concurrent changes survive unless this dialog changes the same field.
+   */
   stored: KeyView;
   onClose: () => void;
 }
 
-/** Said where somebody changes the key that they are signed in with. */
+/** A note for users who change the key they are signed in with. */
 function OwnKey({ form }: { form: KeyForm }) {
   const { space } = useSession();
   return (
     <p className={styles.warning} role="status">
       {losesPlace(form, space)
-        ? 'It is the key that you are signed in with, and it would no longer reach where you are.'
-        : 'It is the key that you are signed in with.'}
+        ? 'You are signed in with this key, and it would no longer reach the current database and tenant.'
+        : 'You are signed in with this key.'}
     </p>
   );
 }
 
-/** No end chosen: the one there is stays. */
+/** Leaving the end unset keeps the current one. */
 function unsaidOf({ expiresAt }: KeyView, now: number) {
   const label = 'As it is';
   if (expiresAt === null) return { label, hint: 'Good until it is revoked' };
@@ -190,6 +192,7 @@ function unsaidOf({ expiresAt }: KeyView, now: number) {
   return { label, hint: `${word} ${formatTime(expiresAt)}` };
 }
 
+/** Changes the description, restrictions and end of a key. */
 export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
   const [key] = useState(stored);
   const [form, setForm] = useState<KeyForm>(() => formOfKey(key));
@@ -253,8 +256,6 @@ export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
   );
 }
 
-// HEAD revoke-key-dialog.tsx: Revokes a key. Where that locks somebody in particular out, how it begins has to be typed first.
-
 interface RevokeKeyDialogProps {
   stored: KeyView;
   keys: readonly KeyView[];
@@ -298,6 +299,7 @@ function PlainDialog({ stored, isBusy, error, onRevoke, onClose, focusAfter }: P
   );
 }
 
+/** Revokes a key; if that may lock someone out, its prefix has to be typed first. */
 export function RevokeKeyDialog({ stored, keys, onClose, focusAfter }: RevokeKeyDialogProps) {
   const who = useWhoAmI().data;
   const changed = useKeysChanged();

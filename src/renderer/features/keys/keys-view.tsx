@@ -1,8 +1,8 @@
 /**
- * The keys of the service: who may what, where and until when.
+ * The keys of the service: who may do what, where and until when.
  *
- * What is looked for and which key is being changed is said by the address. A key itself is shown once, by the dialog
- * that makes it, and is never a part of an address or of what is kept here.
+ * The address holds the filter and the key being changed. A key's secret is shown once, by the dialog that
+ * makes it; it is never part of an address nor stored here.
  */
 import { Button, TextInput } from '@mantine/core';
 import { IconKey, IconKeyOff, IconLock, IconLockOpen, IconPlus, IconSearch } from '@tabler/icons-react';
@@ -38,7 +38,7 @@ interface RowsProps {
 function Rows({ rows, ownId, onChange, onRevoke }: RowsProps) {
   const [selected, setSelected] = useState<string | null>(null);
   const columns = useMemo(() => keyColumns({ ownId, onChange, onRevoke }), [ownId, onChange, onRevoke]);
-  const place = rows.findIndex(({ id }) => id === selected);
+  const position = rows.findIndex(({ id }) => id === selected);
   const withRow = (index: number, act: (row: KeyView) => void) => {
     const row = rows[index];
     if (row !== undefined) act(row);
@@ -54,7 +54,7 @@ function Rows({ rows, ownId, onChange, onRevoke }: RowsProps) {
       columns={columns}
       count={rows.length}
       rowAt={(index) => rows[index]}
-      selected={place < 0 ? null : place}
+      selected={position < 0 ? null : position}
       onSelect={(index) => withRow(index, ({ id }) => setSelected(id))}
       onOpen={(index) => withRow(index, onChange)}
       onKey={onKey}
@@ -77,8 +77,7 @@ function Content({ search, asked, ...actions }: Omit<RowsProps, 'rows'> & Shown)
         Make one for each agent, service and person, with no more rights than it needs.
       </EmptyState>
     );
-  if (rows.length === 0)
-    return <EmptyState title="No key matches">No key has this in what is shown of it.</EmptyState>;
+  if (rows.length === 0) return <EmptyState title="No key matches">No key contains this text.</EmptyState>;
   return <Rows rows={rows} {...actions} />;
 }
 
@@ -130,13 +129,13 @@ function Notices({ asked, isByApiKey }: Pick<Shown, 'asked'> & { isByApiKey: boo
             </Button>
           }
         >
-          The list could not be read again: {failureOf(asked.error).detail}
+          The list could not be refreshed: {failureOf(asked.error).detail}
         </Banner>
       )}
       {isByApiKey && (
         <Banner>
-          You are signed in with API_KEY. It is an admin's key too, is not listed here, and is changed where
-          the service is started.
+          You are signed in with API_KEY. It is an admin key too, is not listed here, and is set where the
+          service is started.
         </Banner>
       )}
     </>
@@ -204,6 +203,7 @@ function KeyList({ search, onSearch, ownId }: KeysViewProps & { ownId: string | 
   );
 }
 
+/** The Keys view; explains why if there is no list to show. */
 export function KeysView(props: KeysViewProps) {
   const authentication = useAuthentication();
   const who = useWhoAmI();
@@ -232,8 +232,6 @@ export function KeysView(props: KeysViewProps) {
   );
 }
 
-// HEAD no-keys.tsx: In place of the keys where there are none to be seen: because nobody is asked for one, or this is not an admin.
-
 const big = { size: 30, stroke: 1.3, 'aria-hidden': true } as const;
 
 const settings = 'AUTH_ENABLED=true\nSERVICE_ADMIN_PASS=a password of your own';
@@ -253,29 +251,31 @@ function HowTo({ after }: { after: string }) {
   );
 }
 
+/** Explains how to turn on keys with roles; with `rbac` they are on. */
 /** `rbac` is where there are keys. */
 function KeysAreOff({ mode }: { mode: Exclude<AuthenticationMode, 'rbac'> }) {
   return mode === 'disabled' ? (
     <div>
       <EmptyState icon={<IconLockOpen {...big} />} title="Authentication is off">
-        Whoever reaches this service may do everything: nobody is asked for a key, and there are none.
+        Anyone who can reach this service may do everything: it requires no key, and there are none.
       </EmptyState>
       <HowTo after="The workbench then asks for the user name (SERVICE_ADMIN_USER, admin unless set) and that password, and makes the first admin key." />
     </div>
   ) : (
     <div>
       <EmptyState icon={<IconLock {...big} />} title="There is one key for everything">
-        The service was started with API_KEY: whoever has that key is an admin. It is changed where the
-        service is started.
+        The service was started with API_KEY: anyone with that key is an admin. Change it where the service is
+        started.
       </EmptyState>
-      <HowTo after="API_KEY stays good beside them, as an admin's, until you leave it out." />
+      <HowTo after="API_KEY remains valid beside them, as an admin key, until you remove it." />
     </div>
   );
 }
 
+/** Shown to callers who may not see keys. */
 function NotAnAdmin({ role }: { role: KeyRole }) {
   return (
-    <EmptyState icon={<IconKeyOff {...big} />} title="Keys are seen to by admins">
+    <EmptyState icon={<IconKeyOff {...big} />} title="Admins manage keys">
       You are signed in as {role}. Sign in with an admin's key to see keys, make and revoke them.
     </EmptyState>
   );
