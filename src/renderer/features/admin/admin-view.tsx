@@ -110,13 +110,13 @@ function NoDatabase({ name, onBack }: { name: string; onBack: () => void }) {
   );
 }
 
-interface KeptProps extends Omit<ListProps, 'administer'> {
+interface AdminListsProps extends Omit<ListProps, 'administer'> {
   onErase: (erasure: Erasure) => void;
   ask: (question: NameQuestion) => void;
 }
 
 /** The lists, one above the other. */
-function Kept({ search, onSearch, goTo, onErase, ask }: KeptProps) {
+function AdminLists({ search, onSearch, goTo, onErase, ask }: AdminListsProps) {
   const { space } = useSession();
   const databases = useDatabases().data;
   const database = search.of ?? space.database;
@@ -183,7 +183,7 @@ export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
     <div className={styles.view} ref={lists}>
       <NotOffered />
       <div className={styles.panes}>
-        <Kept search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />
+        <AdminLists search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />
       </div>
       {question !== null && (
         <NameDialog question={question} failureOf={failureOf} onClose={() => setQuestion(null)} />

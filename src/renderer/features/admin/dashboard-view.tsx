@@ -17,10 +17,10 @@ import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { type ShownTheme, useShownTheme } from '../../ui/theme-choice.ts';
 import styles from './dashboard.module.css';
-import { dayMs, keptMs, type MetricsReading, type Series, withGaps } from './history.ts';
+import { dayMs, retentionMs, type MetricsReading, type Series, withGaps } from './history.ts';
 import { useRefusal } from './rights.ts';
 import { ServicePanel } from './service-panel.tsx';
-import { type Attention, attentionOf, describeTile, summaryOf, type Tile, tilesOf } from './tiles.ts';
+import { type Attention, attentionOf, describeTile, seriesSummaryOf, type Tile, tilesOf } from './tiles.ts';
 import { type MetricsNow, useDay, useMetrics } from './use-history.ts';
 
 type Look = 'charts' | 'table';
@@ -88,7 +88,7 @@ function Table({ tiles }: { tiles: readonly Tile[] }) {
     tile.series.map(({ name, values }) => ({
       key: `${tile.title} ${name}`,
       title: tile.series.length === 1 ? tile.title : `${tile.title}: ${name}`,
-      summary: summaryOf(values, tile.write),
+      summary: seriesSummaryOf(values, tile.write),
     })),
   );
   return (
@@ -107,9 +107,9 @@ function Table({ tiles }: { tiles: readonly Tile[] }) {
           <tr key={key}>
             <th scope="row">{title}</th>
             <td className="number">{summary.now}</td>
-            <td className="number">{summary.least}</td>
+            <td className="number">{summary.min}</td>
             <td className="number">{summary.mean}</td>
-            <td className="number">{summary.most}</td>
+            <td className="number">{summary.max}</td>
           </tr>
         ))}
       </tbody>
@@ -176,7 +176,7 @@ function Numbers({ metrics }: { metrics: MetricsNow }) {
           <AttentionList found={attentionOf(metrics.readings)} />
         )}
         {look === 'charts' ? (
-          <Charts tiles={tiles} readings={readings} spanMs={span === 'day' ? dayMs : keptMs} />
+          <Charts tiles={tiles} readings={readings} spanMs={span === 'day' ? dayMs : retentionMs} />
         ) : (
           <Table tiles={tiles} />
         )}

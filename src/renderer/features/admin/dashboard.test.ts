@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { attentionOf, describeTile, summaryOf, tilesOf } from './tiles.ts';
+import { attentionOf, describeTile, seriesSummaryOf, tilesOf } from './tiles.ts';
 import {
   growthOf,
   isRestart,
-  keptMs,
+  retentionMs,
   lastRestart,
   levelsOf,
   type MetricsReading,
@@ -55,9 +55,9 @@ describe('a reading', () => {
   });
 
   test('is kept for a quarter of an hour, and once', () => {
-    const [old, next] = [reading(0, ''), reading(keptMs, '')];
+    const [old, next] = [reading(0, ''), reading(retentionMs, '')];
     expect(withReading([old], next)).toEqual([old, next]);
-    expect(withReading([old, next], reading(keptMs + 1, ''))).toHaveLength(2);
+    expect(withReading([old, next], reading(retentionMs + 1, ''))).toHaveLength(2);
     expect(withReading([old, next], next)).toEqual([old, next]);
   });
 });
@@ -187,7 +187,12 @@ describe('tiles', () => {
   });
 
   test('have a summary that passes over what is not known', () => {
-    expect(summaryOf([null, 2, 4, null], String)).toEqual({ now: '4', least: '2', mean: '3', most: '4' });
-    expect(summaryOf([null], String)).toEqual({ now: '–', least: '–', mean: '–', most: '–' });
+    expect(seriesSummaryOf([null, 2, 4, null], String)).toEqual({
+      now: '4',
+      least: '2',
+      mean: '3',
+      most: '4',
+    });
+    expect(seriesSummaryOf([null], String)).toEqual({ now: '–', least: '–', mean: '–', most: '–' });
   });
 });

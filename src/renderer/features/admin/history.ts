@@ -8,17 +8,17 @@
  */
 import {
   type BoundCounts,
-  countsOf,
+  bucketCountsOf,
   type Quantile,
   quantileOfCounts,
-  type Sample,
+  type MetricSample,
   sumOf,
 } from './prometheus.ts';
 
 /** How often the metrics are read while visible, in milliseconds. */
 export const metricsEveryMs = 3_000;
 /** How long this window keeps its readings, in milliseconds. */
-export const keptMs = 15 * 60_000;
+export const retentionMs = 15 * 60_000;
 
 /** How often the service itself takes a reading, in milliseconds. */
 export const dayEveryMs = 5 * 60_000;
@@ -88,15 +88,15 @@ export interface MetricsReading {
  */
 const unremarkable: ReadonlySet<string> = new Set(['/metrics', '/events', '/mcp', '/mcp/sse']);
 
-function isRemarkable(labels: Sample['labels']): boolean {
+function isRemarkable(labels: MetricSample['labels']): boolean {
   return !unremarkable.has(labels['route'] ?? '');
 }
 
-function requestCounts(samples: readonly Sample[]): Partial<Record<Counter, number>> {
+function requestCounts(samples: readonly MetricSample[]): Partial<Record<Counter, number>> {
   const name = `${histograms.requests}_count`;
   if (sumOf(samples, name) === null) return {};
   const told = samples.filter((sample) => sample.name === name && isRemarkable(sample.labels));
-  const sum = (those: readonly Sample[]) => those.reduce((total, { value }) => total + value, 0);
+  const sum = (those: readonly MetricSample[]) => those.reduce((total, { value }) => total + value, 0);
   return {
     requests: sum(told),
     failedRequests: sum(told.filter(({ labels }) => labels['status']?.startsWith('5') === true)),
@@ -113,7 +113,7 @@ function present<Name extends string>(
 
 /** A reading made of the samples taken at `at`; `everyMs` as in a reading. */
 export function readingOfMetrics(
-  samples: readonly Sample[],
+  samples: readonly MetricSample[],
   at: number,
   everyMs: number = metricsEveryMs,
 ): MetricsReading {
@@ -133,16 +133,16 @@ export function readingOfMetrics(
     },
     levels: sums(gauges),
     durations: {
-      inference: countsOf(samples, histograms.inference),
-      requests: countsOf(samples, histograms.requests, isRemarkable),
-      syncs: countsOf(samples, histograms.syncs),
+      inference: bucketCountsOf(samples, histograms.inference),
+      requests: bucketCountsOf(samples, histograms.requests, isRemarkable),
+      syncs: bucketCountsOf(samples, histograms.syncs),
     },
   };
 }
 
 /** The service's own readings, built from samples with timestamps, oldest first. */
-export function readingsOfDay(samples: readonly Sample[]): MetricsReading[] {
-  const moments = new Map<number, Sample[]>();
+export function readingsOfDay(samples: readonly MetricSample[]): MetricsReading[] {
+  const moments = new Map<number, MetricSample[]>();
   for (const sample of samples) {
     const { at = 0 } = sample;
     const those = moments.get(at);
@@ -164,7 +164,7 @@ export function withReading(
 ): readonly MetricsReading[] {
   const last = readings.at(-1);
   if (last !== undefined && next.at <= last.at) return readings;
-  return [...readings.filter(({ at }) => at >= next.at - keptMs), next];
+  return [...readings.filter(({ at }) => at >= next.at - retentionMs), next];
 }
 
 /** True if the process was restarted between the two readings. */

@@ -6,7 +6,7 @@
  */
 
 /** One sample of a metric. */
-export interface Sample {
+export interface MetricSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -43,7 +43,7 @@ function labelsOf(text: string): Record<string, string> | null {
   return labels;
 }
 
-function sampleOf(line: string): Sample | null {
+function sampleOf(line: string): MetricSample | null {
   const [, name = '', inBraces = '', number = '', at] = sampleLine.exec(line) ?? [];
   const labels = labelsOf(inBraces);
   const value = valueOf(number);
@@ -53,8 +53,8 @@ function sampleOf(line: string): Sample | null {
 }
 
 /** All samples, in order. Throws at the first malformed line, with its number. */
-export function readMetrics(text: string): Sample[] {
-  const samples: Sample[] = [];
+export function readMetrics(text: string): MetricSample[] {
+  const samples: MetricSample[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const sample = sampleOf(line.replace(/\r$/, ''));
@@ -65,7 +65,7 @@ export function readMetrics(text: string): Sample[] {
   return samples;
 }
 
-function isOf(sample: Sample, name: string, where: Readonly<Record<string, string>>): boolean {
+function isOf(sample: MetricSample, name: string, where: Readonly<Record<string, string>>): boolean {
   return (
     sample.name === name && Object.entries(where).every(([label, value]) => sample.labels[label] === value)
   );
@@ -73,7 +73,7 @@ function isOf(sample: Sample, name: string, where: Readonly<Record<string, strin
 
 /** The sum of a metric over its series with these labels; null if the service has none. */
 export function sumOf(
-  samples: readonly Sample[],
+  samples: readonly MetricSample[],
   name: string,
   where: Readonly<Record<string, string>> = {},
 ): number | null {
@@ -93,18 +93,18 @@ export interface Quantile {
  * The quantile `q` (0 to 1) of a histogram over all its series, in its own unit: linear within its bucket, as
  * Prometheus computes it. Null if nothing was observed, or the histogram is absent.
  */
-export function quantileOf(samples: readonly Sample[], name: string, q: number): Quantile | null {
-  return quantileOfCounts(countsOf(samples, name), q);
+export function quantileOf(samples: readonly MetricSample[], name: string, q: number): Quantile | null {
+  return quantileOfCounts(bucketCountsOf(samples, name), q);
 }
 
 /** Cumulative observations of a histogram by upper bound. */
 export type BoundCounts = ReadonlyMap<number, number>;
 
 /** The counts of a histogram over all its series, or those that pass `isWanted`. Empty if there is none. */
-export function countsOf(
-  samples: readonly Sample[],
+export function bucketCountsOf(
+  samples: readonly MetricSample[],
   name: string,
-  isWanted: (labels: Sample['labels']) => boolean = () => true,
+  isWanted: (labels: MetricSample['labels']) => boolean = () => true,
 ): BoundCounts {
   const counts = new Map<number, number>();
   for (const { name: own, labels, value } of samples) {

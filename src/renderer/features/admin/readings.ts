@@ -5,10 +5,10 @@
  * marked if they lie beyond the last bound. Totals count from the start of the process.
  */
 import { formatBytes, formatCount, formatDuration } from '../../ui/format.ts';
-import { type Quantile, quantileOf, type Sample, sumOf } from './prometheus.ts';
+import { type Quantile, quantileOf, type MetricSample, sumOf } from './prometheus.ts';
 
 /** A labelled number. */
-export interface Reading {
+export interface LabelledValue {
   readonly label: string;
   readonly value: string;
   /** What is measured, if the label does not say it all. */
@@ -17,7 +17,7 @@ export interface Reading {
 
 interface ReadingGroup {
   readonly title: string;
-  readonly readings: readonly Reading[];
+  readonly readings: readonly LabelledValue[];
 }
 
 type Write = (value: number) => string;
@@ -41,12 +41,12 @@ function writtenQuantile(quantile: Quantile | null): string {
 }
 
 /** All metrics shown as plain numbers, in groups, except those shown elsewhere (`storageTakesWrites`). */
-export function readingsOf(samples: readonly Sample[]): ReadingGroup[] {
-  const metric = (label: string, name: string, write: Write, hint?: string): Reading[] => {
+export function readingsOf(samples: readonly MetricSample[]): ReadingGroup[] {
+  const metric = (label: string, name: string, write: Write, hint?: string): LabelledValue[] => {
     const value = sumOf(samples, name);
     return value === null ? [] : [{ label, value: write(value), ...(hint === undefined ? {} : { hint }) }];
   };
-  const quantiles = (name: string, what: string): Reading[] =>
+  const quantiles = (name: string, what: string): LabelledValue[] =>
     sumOf(samples, `${name}_count`) === null
       ? []
       : ([0.5, 0.95] as const).map((q) => ({
@@ -98,7 +98,7 @@ export function readingsOf(samples: readonly Sample[]): ReadingGroup[] {
 }
 
 /** The numbers of the log, shown beside the storage. */
-export function logReadingsOf(samples: readonly Sample[]): Reading[] {
+export function logReadingsOf(samples: readonly MetricSample[]): LabelledValue[] {
   const shown: readonly (readonly [string, string, Write, string])[] = [
     ['Records written', 'service_log_records_total', formatCount, 'Since the start'],
     ['Group commits', 'service_log_commits_total', formatCount, 'Writes that shared a sync, since the start'],
@@ -110,7 +110,7 @@ export function logReadingsOf(samples: readonly Sample[]): Reading[] {
 }
 
 /** Whether the log accepts writes; null if the service does not say. */
-export function storageTakesWrites(samples: readonly Sample[]): boolean | null {
+export function storageTakesWrites(samples: readonly MetricSample[]): boolean | null {
   const value = sumOf(samples, 'service_storage_ready');
   return value === null ? null : value === 1;
 }

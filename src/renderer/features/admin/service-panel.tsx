@@ -19,12 +19,12 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import styles from './admin.module.css';
 import { metricsEveryMs } from './history.ts';
-import type { Sample } from './prometheus.ts';
-import { logReadingsOf, type Reading, readingsOf, storageTakesWrites } from './readings.ts';
+import type { MetricSample } from './prometheus.ts';
+import { logReadingsOf, type LabelledValue, readingsOf, storageTakesWrites } from './readings.ts';
 import { useAdminWrite } from './rights.ts';
 import type { MetricsNow } from './use-history.ts';
 
-function Storage({ samples, isAdministered }: { samples: readonly Sample[]; isAdministered: boolean }) {
+function Storage({ samples, isAdministered }: { samples: readonly MetricSample[]; isAdministered: boolean }) {
   const takesWrites = storageTakesWrites(samples);
   return (
     <section className={styles.group} aria-labelledby="admin-storage">
@@ -39,7 +39,7 @@ function Storage({ samples, isAdministered }: { samples: readonly Sample[]; isAd
   );
 }
 
-function Groups({ samples }: { samples: readonly Sample[] }) {
+function Groups({ samples }: { samples: readonly MetricSample[] }) {
   return readingsOf(samples).map(({ title, readings }) => (
     <section key={title} className={styles.group} aria-label={title}>
       <h3>{title}</h3>
@@ -70,7 +70,7 @@ const syncing: Readonly<Record<StorageState['fsync'], string>> = {
   never: 'left to the system',
 };
 
-function storageReadingsOf(state: StorageState): Reading[] {
+function storageReadingsOf(state: StorageState): LabelledValue[] {
   const { position, log, snapshot, backup, fsync, parent, historyId } = state;
   const none = 'none yet';
   const branch = parent === null ? '' : `, branched off ${parent.historyId} at record ${parent.position}`;
@@ -225,7 +225,7 @@ function StoragePart() {
 }
 
 /** Labels with their values, one below the other. */
-function Readings({ readings }: { readings: readonly Reading[] }) {
+function Readings({ readings }: { readings: readonly LabelledValue[] }) {
   return (
     <dl className={styles.readings}>
       {readings.map(({ label, value, hint }) => (

@@ -273,29 +273,29 @@ export function tilesOf(readings: readonly MetricsReading[]): Tile[] {
 /** A series as four written numbers. */
 interface SeriesSummary {
   readonly now: string;
-  readonly least: string;
+  readonly min: string;
   readonly mean: string;
-  readonly most: string;
+  readonly max: string;
 }
 
 /** The last value, minimum, mean and maximum of a series; a dash if nothing is known. */
-export function summaryOf(values: Series, write: (value: number) => string): SeriesSummary {
+export function seriesSummaryOf(values: Series, write: (value: number) => string): SeriesSummary {
   const known = values.filter((value) => value !== null);
-  if (known.length === 0) return { now: '–', least: '–', mean: '–', most: '–' };
+  if (known.length === 0) return { now: '–', min: '–', mean: '–', max: '–' };
   const sum = known.reduce((total, value) => total + value, 0);
   return {
     now: written(last(values), write),
-    least: write(known.reduce((one, other) => Math.min(one, other))),
+    min: write(known.reduce((one, other) => Math.min(one, other))),
     mean: write(sum / known.length),
-    most: write(known.reduce((one, other) => Math.max(one, other))),
+    max: write(known.reduce((one, other) => Math.max(one, other))),
   };
 }
 
 /** A tile in words, for screen readers. */
 export function describeTile({ title, value, detail, series, write }: Tile): string {
   const lines = series.map(({ name, values }) => {
-    const { least, most } = summaryOf(values, write);
-    return `${name} between ${least} and ${most}`;
+    const { min, max } = seriesSummaryOf(values, write);
+    return `${name} between ${min} and ${max}`;
   });
   return `${title}: ${value}, ${detail}. Over the time shown: ${lines.join('; ')}.`;
 }

@@ -12,7 +12,7 @@ import {
   readingsOfDay,
   withReading,
 } from './history.ts';
-import { readMetrics, type Sample } from './prometheus.ts';
+import { readMetrics, type MetricSample } from './prometheus.ts';
 
 interface History {
   readonly readings: readonly MetricsReading[];
@@ -23,14 +23,14 @@ const useReadings = create<History>()(() => ({ readings: [] }));
 /** The metrics and their readings up to now. */
 export interface MetricsNow {
   /** null: nothing read yet. */
-  readonly samples: readonly Sample[] | null;
+  readonly samples: readonly MetricSample[] | null;
   readonly readings: readonly MetricsReading[];
   readonly error: unknown;
   readonly retry: () => void;
 }
 
 interface Read {
-  readonly samples: readonly Sample[];
+  readonly samples: readonly MetricSample[];
   readonly error: unknown;
 }
 
@@ -68,10 +68,10 @@ export function useDay(isWanted: boolean, now: MetricsNow): Pick<MetricsNow, 're
   const found = useMemo(() => read(day.data), [day.data]);
   const { samples } = now;
   const readings = useMemo(() => {
-    const kept = found === null || found.error !== null ? [] : readingsOfDay(found.samples);
+    const stored = found === null || found.error !== null ? [] : readingsOfDay(found.samples);
     const last = now.readings.at(-1);
-    if (samples === null || last === undefined) return kept;
-    return [...kept.filter(({ at }) => at < last.at), { ...last, everyMs: dayEveryMs }];
+    if (samples === null || last === undefined) return stored;
+    return [...stored.filter(({ at }) => at < last.at), { ...last, everyMs: dayEveryMs }];
   }, [found, samples, now.readings]);
   return { readings, error: day.error ?? found?.error ?? null, retry: () => void day.refetch() };
 }

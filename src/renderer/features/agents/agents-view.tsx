@@ -30,7 +30,7 @@ import { clientNameOf, isFiltering } from './call-log.ts';
 import { CallsPart, type CallsPartProps, type Paused, useOlderCalls } from './calls-part.tsx';
 import { ConnectPart } from './connect-part.tsx';
 import { TryPart } from './try-part.tsx';
-import { useAgentClients, useAgentSetup, useReadiness } from './use-agents.ts';
+import { useAgentClients, useAgentSetup, useAgentReadiness } from './use-agents.ts';
 import { useCallLog } from './call-log-store.ts';
 
 const partWords: Record<AgentPart, string> = {
@@ -167,7 +167,7 @@ function Address({ address, label }: { address: string; label: string }) {
 }
 
 function Health() {
-  const { data, error } = useReadiness();
+  const { data, error } = useAgentReadiness();
   if (error !== null) {
     const failure = failureOf(error);
     const isAway = failure.code === 'Unreachable';

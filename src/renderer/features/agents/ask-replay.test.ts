@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type AskedCall, placeOf, replayOf } from './ask-replay.ts';
+import { type AskedCall, spaceOfCall, replayOf } from './ask-replay.ts';
 
 function asked(given: Record<string, unknown>, part: Partial<AskedCall> = {}): AskedCall {
   return {
@@ -42,7 +42,7 @@ describe('replay into Ask', () => {
     });
     const unscoped = replayOf(asked({ text: 'p(?x)', unscoped: true }));
     expect(unscoped).toMatchObject({ space: { unscoped: 'true', database: undefined } });
-    expect(placeOf({ database: 'shop', tenant: 'default' })).toEqual({
+    expect(spaceOfCall({ database: 'shop', tenant: 'default' })).toEqual({
       database: 'shop',
       tenant: undefined,
       scope: undefined,

@@ -49,6 +49,6 @@ export function replayOf(call: AskedCall): Replay | null {
 const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined } as const;
 
 /** The space of a call, instead of the workbench's own. */
-export function placeOf({ database, tenant }: Pick<ToolCallRecord, 'database' | 'tenant'>): SpaceSearch {
+export function spaceOfCall({ database, tenant }: Pick<ToolCallRecord, 'database' | 'tenant'>): SpaceSearch {
   return { ...nowhere, ...searchOf({ database, tenant, scope: { kind: 'all' } }) };
 }

@@ -14,10 +14,10 @@ const clock = new Intl.DateTimeFormat('en-GB', {
 });
 
 /** No window is wide enough for longer lines. */
-const mostShown = 400;
+const maxLineLength = 400;
 
 /** A tag for the outcome of a call. */
-export function Outcome({ outcome }: Pick<ToolCallRecord, 'outcome'>) {
+export function OutcomeTag({ outcome }: Pick<ToolCallRecord, 'outcome'>) {
   return outcome === 'ok' ? (
     <Tag tone="good">
       <IconCheck size={11} aria-hidden /> ok
@@ -30,7 +30,7 @@ export function Outcome({ outcome }: Pick<ToolCallRecord, 'outcome'>) {
 }
 
 function Line({ text }: { text: string }) {
-  const line = text.slice(0, mostShown);
+  const line = text.slice(0, maxLineLength);
   return <span className="mono">{line}</span>;
 }
 
@@ -72,7 +72,7 @@ const firstColumns: Column<ToolCallRecord>[] = [
     grow: 3,
     cell: (call) => <Line text={argumentsLine(call.arguments)} />,
   },
-  { id: 'outcome', title: 'Outcome', width: 92, cell: (call) => <Outcome {...call} /> },
+  { id: 'outcome', title: 'Outcome', width: 92, cell: (call) => <OutcomeTag {...call} /> },
   {
     id: 'result',
     title: 'Result',

@@ -12,8 +12,8 @@ import { EmptyState, Loading } from '../../ui/notices.tsx';
 import { Pairs } from '../../ui/pairs.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import type { AgentsSearch } from './agents-search.ts';
-import { placeOf, replayOf } from './ask-replay.ts';
-import { Outcome } from './call-columns.tsx';
+import { spaceOfCall, replayOf } from './ask-replay.ts';
+import { OutcomeTag } from './call-columns.tsx';
 import { clientNameOf } from './call-log.ts';
 import { TextBlock } from '../../ui/text-block.tsx';
 import styles from './agents.module.css';
@@ -58,7 +58,7 @@ function TryAgain({ call }: { call: ToolCallRecord }) {
             renderRoot: (props: object) => (
               <Link
                 to="/agents"
-                search={{ ...placeOf(call), part: 'try', trying: call.tool, from: call.id }}
+                search={{ ...spaceOfCall(call), part: 'try', trying: call.tool, from: call.id }}
                 {...props}
               />
             ),
@@ -121,7 +121,7 @@ function Content({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetai
     <div className={styles.detail}>
       <div className={styles.head}>
         <strong>{call.tool}</strong>
-        <Outcome outcome={call.outcome} />
+        <OutcomeTag outcome={call.outcome} />
         <span className="dim">by {clientNameOf(call)}</span>
       </div>
       <Actions call={call} onSearch={onSearch} />

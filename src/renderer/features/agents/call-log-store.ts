@@ -111,10 +111,10 @@ const elsewhereEveryMs = 4_000;
 const restMs = 300;
 
 /** The log of calls and the ways to read more of it. */
-export type CallLog = CallLogState & Omit<CallLogStore, 'store' | 'open'>;
+export type LoadedCallLog = CallLogState & Omit<CallLogStore, 'store' | 'open'>;
 
 /** The log of calls of this window; `isReadable`: false if this user may not see the calls. */
-export function useCallLog(isReadable: boolean): CallLog {
+export function useCallLog(isReadable: boolean): LoadedCallLog {
   const { call } = useSession();
   const log = useMemo(
     () =>

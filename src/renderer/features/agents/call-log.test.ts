@@ -7,8 +7,8 @@ import {
   callPieces,
   countSince,
   type FetchCalls,
-  fewCalls,
-  mostCalls,
+  smallPage,
+  maxPage,
   namelessClient,
   passes,
   pausedCalls,
@@ -60,7 +60,7 @@ describe('the log of calls is kept in step', () => {
     expect(few.calls.map(({ id }) => id)).toEqual(['3', '2', '1']);
     expect(few.isWhole).toBe(true);
     const many = await readFirst(logOf(callsTo(500)).fetchCalls);
-    expect(many.calls).toHaveLength(fewCalls);
+    expect(many.calls).toHaveLength(smallPage);
     expect(many.isWhole).toBe(false);
   });
 
@@ -68,9 +68,9 @@ describe('the log of calls is kept in step', () => {
     const held = await readFirst(logOf(callsTo(500)).fetchCalls);
     const { fetchCalls, asked } = logOf(callsTo(503));
     const next = await readNewer(held, fetchCalls);
-    expect(asked).toEqual([fewCalls]);
+    expect(asked).toEqual([smallPage]);
     expect(next.calls.slice(0, 4).map(({ id }) => id)).toEqual(['503', '502', '501', '500']);
-    expect(next.calls).toHaveLength(fewCalls + 3);
+    expect(next.calls).toHaveLength(smallPage + 3);
     expect(next.anchor?.id).toBe('500');
     expect(await readNewer(next, fetchCalls)).toBe(next);
   });
@@ -79,7 +79,7 @@ describe('the log of calls is kept in step', () => {
     const held = await readFirst(logOf(callsTo(10)).fetchCalls);
     const { fetchCalls, asked } = logOf(callsTo(900));
     const next = await readNewer(held, fetchCalls);
-    expect(asked).toEqual([fewCalls, mostCalls]);
+    expect(asked).toEqual([smallPage, maxPage]);
     expect(next.calls).toEqual(callsTo(900));
     expect(next.isWhole).toBe(true);
   });
@@ -87,7 +87,7 @@ describe('the log of calls is kept in step', () => {
   test('where more came than are read at once, the newest take the place of what was held', async () => {
     const held = await readFirst(logOf(callsTo(10)).fetchCalls);
     const next = await readNewer(held, logOf(callsTo(5_000)).fetchCalls);
-    expect(next.calls).toEqual(callsTo(5_000, 5_001 - fewCalls - mostCalls));
+    expect(next.calls).toEqual(callsTo(5_000, 5_001 - smallPage - maxPage));
     expect(next.isWhole).toBe(false);
     expect(next.anchor?.id).toBe('5000');
   });
@@ -114,7 +114,7 @@ describe('the log of calls is kept in step', () => {
     const { fetchCalls } = logOf(callsTo(2_500));
     let held = await readFirst(fetchCalls);
     held = await readOlder(held, fetchCalls);
-    expect(held.calls).toHaveLength(fewCalls + mostCalls);
+    expect(held.calls).toHaveLength(smallPage + maxPage);
     held = await readOlder(held, fetchCalls);
     held = await readOlder(held, fetchCalls);
     expect(held.calls).toEqual(callsTo(2_500));

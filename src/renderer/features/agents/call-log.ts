@@ -26,9 +26,9 @@ export interface HeldCalls {
 }
 
 /** Size of the first page, and of a page that should bring a few newer calls. */
-export const fewCalls = 100;
+export const smallPage = 100;
 /** Maximum page size of the service. */
-export const mostCalls = 1000;
+export const maxPage = 1000;
 
 function isSameCall(one: ToolCallRecord, other: ToolCallRecord): boolean {
   return one.id === other.id && one.requestId === other.requestId;
@@ -36,8 +36,8 @@ function isSameCall(one: ToolCallRecord, other: ToolCallRecord): boolean {
 
 /** The newest calls, replacing any loaded ones. */
 export async function readFirst(fetchCalls: FetchCalls): Promise<HeldCalls> {
-  const calls = await fetchCalls({ limit: fewCalls, before: null });
-  return { calls, isWhole: calls.length < fewCalls, anchor: calls[0] ?? null };
+  const calls = await fetchCalls({ limit: smallPage, before: null });
+  return { calls, isWhole: calls.length < smallPage, anchor: calls[0] ?? null };
 }
 
 /** The loaded calls preceded by newer ones; the same object if there are none. */
@@ -49,7 +49,7 @@ export async function readNewer(held: HeldCalls, fetchCalls: FetchCalls): Promis
     return first.calls.length === 0 ? held : { ...first, anchor: null };
   }
   const read: ToolCallRecord[] = [];
-  for (const limit of [fewCalls, mostCalls]) {
+  for (const limit of [smallPage, maxPage]) {
     const page = await fetchCalls({ limit, before: read.at(-1)?.id ?? null });
     const known = page.findIndex((call) => isSameCall(call, newest));
     if (known >= 0) {
@@ -72,9 +72,9 @@ function withNewer({ calls, isWhole, anchor }: HeldCalls, newer: readonly ToolCa
 export async function readOlder(held: HeldCalls, fetchCalls: FetchCalls): Promise<HeldCalls> {
   const last = held.calls.at(-1);
   if (last === undefined || held.isWhole) return held;
-  const page = await fetchCalls({ limit: mostCalls, before: last.id });
+  const page = await fetchCalls({ limit: maxPage, before: last.id });
   const calls = [...held.calls, ...page].slice(0, rememberedCalls);
-  return { ...held, calls, isWhole: page.length < mostCalls || calls.length >= rememberedCalls };
+  return { ...held, calls, isWhole: page.length < maxPage || calls.length >= rememberedCalls };
 }
 
 /** The log as it was when paused, as far as it is loaded now. */

@@ -36,7 +36,7 @@ import {
   passes,
   pausedCalls,
 } from './call-log.ts';
-import type { CallLog } from './call-log-store.ts';
+import type { LoadedCallLog } from './call-log-store.ts';
 import styles from './agents.module.css';
 import stack from '../../ui/stack.module.css';
 
@@ -65,7 +65,7 @@ function shownOf(held: HeldCalls, paused: Paused, search: AgentsSearch): Shown {
 export interface CallsPartProps {
   search: AgentsSearch;
   onSearch: (part: Partial<AgentsSearch>) => void;
-  log: CallLog;
+  log: LoadedCallLog;
   paused: Paused;
   onPaused: (paused: Paused) => void;
   /** The names of the service's tools. */
@@ -286,7 +286,7 @@ function Rows({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; sho
 }
 
 /** Shown above a log that could not be updated. */
-function NotCurrent({ log }: { log: CallLog }) {
+function NotCurrent({ log }: { log: LoadedCallLog }) {
   if (log.failure === null) return null;
   return (
     <Banner
@@ -326,7 +326,7 @@ export function CallsPart(props: CallsPartProps) {
 }
 
 /** Keeps loading older calls while `isWanted`. */
-export function useOlderCalls(log: CallLog, isWanted: boolean): void {
+export function useOlderCalls(log: LoadedCallLog, isWanted: boolean): void {
   const { held, failure, isReadingOlder, readOlder } = log;
   const isDue = isWanted && held !== null && !held.isWhole && failure === null && !isReadingOlder;
   useEffect(() => {

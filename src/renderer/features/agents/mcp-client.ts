@@ -50,7 +50,7 @@ export function shakeHands(target: McpTarget, signal: AbortSignal): Promise<Hand
 }
 
 /** The tools of the server. */
-export function listTools(target: McpTarget, signal: AbortSignal): Promise<Tool[]> {
+export function listMcpTools(target: McpTarget, signal: AbortSignal): Promise<Tool[]> {
   return connected(target, { pin: statelessRevision }, signal, async (client) => {
     const { tools } = await client.listTools(undefined, { signal });
     return tools;
@@ -58,18 +58,18 @@ export function listTools(target: McpTarget, signal: AbortSignal): Promise<Tool[
 }
 
 /** The result of a tool call, with its duration. */
-export interface ToolRun {
+export interface FinishedToolCall {
   readonly result: CallToolResult;
   readonly elapsedMs: number;
 }
 
 /** Calls a tool. A tool error is a result, not an exception. */
-export function callTool(
+export function callMcpTool(
   target: McpTarget,
   name: string,
   given: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-): Promise<ToolRun> {
+): Promise<FinishedToolCall> {
   return connected(target, { pin: statelessRevision }, signal, async (client) => {
     const began = performance.now();
     const result = await client.callTool(

@@ -5,7 +5,7 @@ import {
   emptyDraft,
   fieldsOf,
   readArgumentsText,
-  readDraft,
+  readTryDraft,
   textsOf,
 } from './tool-form.ts';
 
@@ -124,9 +124,9 @@ describe('arguments as JSON', () => {
 
   test('a draft is read back as it was, and anything else is none', () => {
     const draft = { form: 'json', texts: { predicate: 'p' }, json: '{' } as const;
-    expect(readDraft(JSON.stringify(draft))).toEqual(draft);
-    expect(readDraft(JSON.stringify(emptyDraft))).toEqual(emptyDraft);
+    expect(readTryDraft(JSON.stringify(draft))).toEqual(draft);
+    expect(readTryDraft(JSON.stringify(emptyDraft))).toEqual(emptyDraft);
     for (const text of ['', '{', '3', '{"form": "other", "texts": {}, "json": ""}', '{"form": "json"}'])
-      expect(readDraft(text)).toBeNull();
+      expect(readTryDraft(text)).toBeNull();
   });
 });

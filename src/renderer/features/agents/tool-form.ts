@@ -213,13 +213,13 @@ export function draftOf(fields: readonly Field[], given: Readonly<Record<string,
 }
 
 /** Parses a stored draft; null if it is malformed. */
-export function readDraft(text: string): TryDraft | null {
+export function readTryDraft(text: string): TryDraft | null {
   const read = text === '' ? null : readJson(text);
   if (read === null || 'problem' in read || !isSchema(read.value)) return null;
   const { form, texts, json } = read.value;
   if ((form !== 'fields' && form !== 'json') || !isSchema(texts) || typeof json !== 'string') return null;
-  const kept = Object.entries(texts).filter(
+  const valid = Object.entries(texts).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  return { form, texts: Object.fromEntries(kept), json };
+  return { form, texts: Object.fromEntries(valid), json };
 }

@@ -29,7 +29,7 @@ import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import type { AgentsSearch } from './agents-search.ts';
 import { replayOf } from './ask-replay.ts';
 import { argumentsLine } from './call-log.ts';
-import type { ToolRun } from './mcp-client.ts';
+import type { FinishedToolCall } from './mcp-client.ts';
 import { ToolFields } from './tool-fields.tsx';
 import {
   argumentsOf,
@@ -38,7 +38,7 @@ import {
   type Field,
   fieldsOf,
   readArgumentsText,
-  readDraft,
+  readTryDraft,
   textsOf,
   type TryDraft,
 } from './tool-form.ts';
@@ -136,7 +136,7 @@ function useTryDraft(
   useEffect(() => {
     if (from !== null) takeUp(from);
   }, [from]);
-  return [useMemo(() => readDraft(text) ?? emptyDraft, [text]), set];
+  return [useMemo(() => readTryDraft(text) ?? emptyDraft, [text]), set];
 }
 
 interface ArgumentsProps {
@@ -216,7 +216,7 @@ function Arguments({ fields, draft, onDraft, problems, problem }: ArgumentsProps
 /** A finished run with its arguments. */
 interface Done {
   readonly given: Given;
-  readonly run: ToolRun;
+  readonly run: FinishedToolCall;
 }
 
 /** The question of a call made here, as the log would have it. */
@@ -259,8 +259,8 @@ function useCalling(tool: Tool) {
   function call(given: Given): void {
     setAsked(null);
     run.start(async (signal) => {
-      const { callTool } = await import('./mcp-client.ts');
-      const answered = await asSignedIn(() => callTool(target(), tool.name, given, signal), {
+      const { callMcpTool } = await import('./mcp-client.ts');
+      const answered = await asSignedIn(() => callMcpTool(target(), tool.name, given, signal), {
         signal,
         isWanted: true,
       });

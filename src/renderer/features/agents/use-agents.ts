@@ -30,7 +30,7 @@ export function useAgentClients(isReadable: boolean) {
 }
 
 /** Whether the service is ready for agents; the detail of a 503 says what is not. */
-export function useReadiness() {
+export function useAgentReadiness() {
   const { call } = useSession();
   return useQuery({
     queryKey: ['service', 'ready'],
@@ -62,8 +62,8 @@ export function useTools() {
   return useQuery({
     queryKey: ['service', 'tools', endpoint.database, endpoint.tenant],
     queryFn: async ({ signal }) => {
-      const { listTools } = await import('./mcp-client.ts');
-      return asSignedIn(() => listTools(target(), signal), { signal });
+      const { listMcpTools } = await import('./mcp-client.ts');
+      return asSignedIn(() => listMcpTools(target(), signal), { signal });
     },
     staleTime: 60_000,
   });

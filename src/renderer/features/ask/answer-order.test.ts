@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inOrder, nextSort, sortOf, sortText } from './answer-order.ts';
+import { sortedAnswers, nextSort, sortOf, sortText } from './answer-order.ts';
 
 function answersOf(...values: readonly string[]) {
   return { results: values.map((x) => `p(${x})`), bindings: values.map((x) => ({ x })) };
@@ -9,16 +9,16 @@ const valuesOf = (answers: ReturnType<typeof answersOf>) => answers.bindings.map
 
 test('numbers stand before texts, by what they are worth', () => {
   const answers = answersOf('pear', '10', '9', 'Apple', '1e1', '-3', '1a');
-  const up = inOrder(answers, { column: 'x', direction: 'asc' });
+  const up = sortedAnswers(answers, { column: 'x', direction: 'asc' });
   expect(valuesOf(up)).toEqual(['-3', '9', '10', '1e1', '1a', 'Apple', 'pear']);
-  const down = inOrder(answers, { column: 'x', direction: 'desc' });
+  const down = sortedAnswers(answers, { column: 'x', direction: 'desc' });
   expect(valuesOf(down)).toEqual(['pear', 'Apple', '1a', '10', '1e1', '9', '-3']);
   expect(down.results[0]).toBe('p(pear)');
 });
 
 test('without an order the answers stay as they came', () => {
   const answers = answersOf('b', 'a');
-  expect(inOrder(answers, null)).toBe(answers);
+  expect(sortedAnswers(answers, null)).toBe(answers);
 });
 
 test('a header goes up, down and back to how the answers came', () => {

@@ -39,7 +39,7 @@ export function nextSort(current: AnswerSort | null, column: string | null): Ans
 }
 
 /** The answers sorted; the same object if `sort` is null. */
-export function inOrder<Of extends Answers>(answers: Of, sort: AnswerSort | null): Of {
+export function sortedAnswers<Of extends Answers>(answers: Of, sort: AnswerSort | null): Of {
   if (sort === null) return answers;
   const { results, bindings } = answers;
   const { column } = sort;

@@ -4,7 +4,7 @@ import { noteGeneration } from '../../api/live.ts';
 import { refusedQuestion } from '../../api/question-text.ts';
 import type { Session } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
-import { bindingsOf, type Question, readQuestion } from './question.ts';
+import { bindingsOf, type ParsedQuestion, readQuestion } from './question.ts';
 
 /** An answer as shown, with how and when it was asked. */
 export interface ShownAnswer {
@@ -12,7 +12,7 @@ export interface ShownAnswer {
   readonly id: string;
   /** Epoch milliseconds. */
   readonly answeredAt: number;
-  readonly question: Question;
+  readonly question: ParsedQuestion;
   readonly isStoredOnly: boolean;
   /** The label of the scope it was asked in. */
   readonly scope: string;
@@ -63,7 +63,7 @@ function aboutRun({ space }: Session): Pick<ShownAnswer, 'id' | 'answeredAt' | '
 
 async function askStored(
   session: Session,
-  question: Question,
+  question: ParsedQuestion,
   { limit }: Allowance,
   signal: AbortSignal,
 ): Promise<ShownAnswer> {
@@ -111,7 +111,7 @@ async function askStored(
  */
 async function askInferred(
   session: Session,
-  question: Question,
+  question: ParsedQuestion,
   allowance: Allowance,
   known: ShownAnswer | null,
   signal: AbortSignal,

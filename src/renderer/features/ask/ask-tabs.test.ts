@@ -14,7 +14,7 @@ import {
   reopened,
   titleOf,
   withDraft,
-  withShown,
+  withTabShown,
 } from './ask-tabs.ts';
 
 const idsOf = ({ tabs }: AskTabs) => tabs.map(({ id }) => id);
@@ -116,7 +116,7 @@ describe('tabs', () => {
   });
 
   test('are read back as they were stored, and what is no tab is left out', () => {
-    const tabs = withShown(two(), 'a', { question: 'p(a)', trace: 'true' });
+    const tabs = withTabShown(two(), 'a', { question: 'p(a)', trace: 'true' });
     expect(readTabs(JSON.parse(JSON.stringify(tabs)))).toEqual(tabs);
     expect(readTabs({ tabs: [{ id: 'a', draft: 'x' }, 3, { id: 4 }], active: 'b' })).toEqual({
       tabs: [{ id: 'a', name: null, draft: 'x', shown: {} }],

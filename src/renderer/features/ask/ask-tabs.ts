@@ -8,7 +8,7 @@
 import { type AskSearch, askSearchOf, newTab } from './ask-search.ts';
 
 /** What a tab shows: its address without the tab id. */
-export type Shown = Omit<AskSearch, 'tab'>;
+export type ShownInTab = Omit<AskSearch, 'tab'>;
 
 /** A tab with its draft. */
 export interface AskTab {
@@ -16,7 +16,7 @@ export interface AskTab {
   /** null: the question serves as the name. */
   readonly name: string | null;
   readonly draft: string;
-  readonly shown: Shown;
+  readonly shown: ShownInTab;
 }
 
 /** All tabs of a space. */
@@ -28,8 +28,8 @@ export interface AskTabs {
   readonly closed: readonly AskTab[];
 }
 
-const mostClosed = 10;
-const longestTitle = 40;
+const maxClosed = 10;
+const maxTitleLength = 40;
 
 function emptyTab(id: string): AskTab {
   return { id, name: null, draft: '', shown: {} };
@@ -52,7 +52,7 @@ export function titleOf({ name, draft, shown }: AskTab): string {
   if (name !== null) return name;
   const text = (draft.trim() === '' ? (shown.question ?? '') : draft).trim().replace(/\s+/g, ' ');
   if (text === '') return 'New question';
-  return text.length > longestTitle ? `${text.slice(0, longestTitle - 1)}…` : text;
+  return text.length > maxTitleLength ? `${text.slice(0, maxTitleLength - 1)}…` : text;
 }
 
 /** True if the draft differs from the question asked. */
@@ -75,7 +75,7 @@ export function withDraft(state: AskTabs, id: string, draft: string): AskTabs {
 }
 
 /** Changes what a tab shows, at its own request: its draft stays. */
-export function withShown(state: AskTabs, id: string, shown: Shown): AskTabs {
+export function withTabShown(state: AskTabs, id: string, shown: ShownInTab): AskTabs {
   return changed(state, id, (tab) => ({ ...tab, shown }));
 }
 
@@ -110,7 +110,7 @@ export function closed(state: AskTabs, id: string, freshId: string): AskTabs {
   return {
     tabs,
     active: state.active === id ? next.id : state.active,
-    closed: isBlank(gone) ? state.closed : [gone, ...state.closed].slice(0, mostClosed),
+    closed: isBlank(gone) ? state.closed : [gone, ...state.closed].slice(0, maxClosed),
   };
 }
 
@@ -132,7 +132,7 @@ export function activated(state: AskTabs, id: string): AskTabs {
 }
 
 /** Shows an address in a tab; another question replaces its draft. */
-function landedIn(state: AskTabs, id: string, shown: Shown): AskTabs {
+function landedIn(state: AskTabs, id: string, shown: ShownInTab): AskTabs {
   const next = changed(state, id, (tab) =>
     shown.question === undefined || shown.question === tab.shown.question
       ? { ...tab, shown }
@@ -162,10 +162,10 @@ function readTab(value: unknown): AskTab | null {
   if (typeof value !== 'object' || value === null) return null;
   const { id, name, draft, shown } = value as Record<string, unknown>;
   if (typeof id !== 'string' || typeof draft !== 'string') return null;
-  const { tab: _tab, ...kept } = askSearchOf(
+  const { tab: _tab, ...valid } = askSearchOf(
     typeof shown === 'object' && shown !== null ? (shown as Record<string, unknown>) : {},
   );
-  return { id, name: typeof name === 'string' ? name : null, draft, shown: kept };
+  return { id, name: typeof name === 'string' ? name : null, draft, shown: valid };
 }
 
 function readList(value: unknown): AskTab[] {
@@ -180,5 +180,5 @@ export function readTabs(value: unknown): AskTabs | null {
   const [first] = list;
   if (first === undefined) return null;
   const id = list.some((tab) => tab.id === active) ? (active as string) : first.id;
-  return { tabs: list, active: id, closed: readList(gone).slice(0, mostClosed) };
+  return { tabs: list, active: id, closed: readList(gone).slice(0, maxClosed) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { greatestAllowance, raised, type ShownAnswer, usualAllowance } from './answer.ts';
-import { compareRuns, differencesOf, earlierAfter } from './compare-runs.ts';
+import { compareRuns, runDifferencesOf, earlierAfter } from './compare-runs.ts';
 
 function run(...results: string[]) {
   return { results, bindings: results.map((x) => ({ x })) };
@@ -91,8 +91,8 @@ describe('the earlier runs of a tab', () => {
   });
 
   test('say how they were asked where that is another way', () => {
-    expect(differencesOf(answered('1'), answered('2'))).toEqual([]);
-    expect(differencesOf(answered('1', { isStoredOnly: true, scope: 'plan' }), answered('2'))).toEqual([
+    expect(runDifferencesOf(answered('1'), answered('2'))).toEqual([]);
+    expect(runDifferencesOf(answered('1', { isStoredOnly: true, scope: 'plan' }), answered('2'))).toEqual([
       'it was asked stored only',
       'its scope was plan',
     ]);

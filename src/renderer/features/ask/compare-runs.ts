@@ -2,19 +2,19 @@
 import type { ShownAnswer } from './answer.ts';
 
 /** What happened to an answer between two runs. */
-export type Change = 'added' | 'removed' | 'stays';
+export type AnswerChange = 'added' | 'removed' | 'stays';
 
 /** An answer of either run. */
-export interface ComparedRow {
-  readonly change: Change;
+export interface ComparedAnswer {
+  readonly change: AnswerChange;
   readonly result: string;
   readonly bindings: Readonly<Record<string, string>>;
 }
 
 /** The difference of two runs. */
-export interface Comparison {
+export interface RunComparison {
   /** In the order of the later run; removed answers keep their former position. */
-  readonly rows: readonly ComparedRow[];
+  readonly rows: readonly ComparedAnswer[];
   readonly added: number;
   readonly removed: number;
   readonly stays: number;
@@ -23,11 +23,11 @@ export interface Comparison {
 type Compared = Pick<ShownAnswer, 'results' | 'bindings'>;
 
 /** Compares the answers of two runs. */
-export function compareRuns(before: Compared, after: Compared): Comparison {
-  const placesBefore = new Map(before.results.map((result, index) => [result, index]));
+export function compareRuns(before: Compared, after: Compared): RunComparison {
+  const positionsBefore = new Map(before.results.map((result, index) => [result, index]));
   const still = new Set(after.results);
-  const rows: ComparedRow[] = [];
-  const row = (change: Change, { results, bindings }: Compared, index: number): void => {
+  const rows: ComparedAnswer[] = [];
+  const row = (change: AnswerChange, { results, bindings }: Compared, index: number): void => {
     rows.push({ change, result: results[index] ?? '', bindings: bindings[index] ?? {} });
   };
   let next = 0;
@@ -36,7 +36,7 @@ export function compareRuns(before: Compared, after: Compared): Comparison {
   };
   let added = 0;
   for (const [index, result] of after.results.entries()) {
-    const position = placesBefore.get(result);
+    const position = positionsBefore.get(result);
     if (position !== undefined) passUntil(position);
     else added += 1;
     row(position === undefined ? 'added' : 'stays', after, index);
@@ -47,7 +47,7 @@ export function compareRuns(before: Compared, after: Compared): Comparison {
 }
 
 /** How the runs differ in question, mode and scope, in words; empty if not at all. */
-export function differencesOf(before: ShownAnswer, after: ShownAnswer): string[] {
+export function runDifferencesOf(before: ShownAnswer, after: ShownAnswer): string[] {
   const ways = (run: ShownAnswer) => (run.isStoredOnly ? 'stored only' : 'with inference');
   return [
     before.question.text === after.question.text ? null : `it asked ${before.question.text}`,
@@ -56,9 +56,9 @@ export function differencesOf(before: ShownAnswer, after: ShownAnswer): string[]
   ].filter((difference) => difference !== null);
 }
 
-const mostEarlier = 8;
+const maxEarlierRuns = 8;
 /** Maximum number of answers in all earlier runs of a tab. */
-const mostAnswers = 200_000;
+const maxEarlierAnswers = 200_000;
 
 function isSameAnswer(left: ShownAnswer, right: ShownAnswer): boolean {
   return (
@@ -81,6 +81,6 @@ export function earlierAfter(
   next: ShownAnswer | null,
 ): readonly ShownAnswer[] {
   if (shown === null || (next !== null && isSameAnswer(shown, next))) return earlier;
-  let room = mostAnswers;
-  return [shown, ...earlier].slice(0, mostEarlier).filter(({ results }) => (room -= results.length) >= 0);
+  let room = maxEarlierAnswers;
+  return [shown, ...earlier].slice(0, maxEarlierRuns).filter(({ results }) => (room -= results.length) >= 0);
 }

@@ -12,11 +12,11 @@ import { Tag } from '../../ui/tags.tsx';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
 import {
-  type Change,
-  type ComparedRow,
+  type AnswerChange,
+  type ComparedAnswer,
   compareRuns,
-  type Comparison,
-  differencesOf,
+  type RunComparison,
+  runDifferencesOf,
 } from './compare-runs.ts';
 import { runWords } from './run-actions.tsx';
 
@@ -26,7 +26,7 @@ const looks = {
   stays: { tone: 'plain', icon: <IconEqual size={12} aria-hidden /> },
 } as const;
 
-function ChangeOfRow({ change }: { change: Change }) {
+function ChangeOfRow({ change }: { change: AnswerChange }) {
   const { tone, icon } = looks[change];
   return (
     <Tag tone={tone}>
@@ -41,8 +41,8 @@ interface Ways {
   onWhyNot: (question: string) => void;
 }
 
-function columnsOf(variables: readonly string[], { onWhy, onWhyNot }: Ways): Column<ComparedRow>[] {
-  const values: Column<ComparedRow>[] =
+function columnsOf(variables: readonly string[], { onWhy, onWhyNot }: Ways): Column<ComparedAnswer>[] {
+  const values: Column<ComparedAnswer>[] =
     variables.length === 0
       ? [
           {
@@ -96,7 +96,7 @@ function sharedVariables(before: ShownAnswer, after: ShownAnswer): readonly stri
   return before.question.variables.join(' ') === variables.join(' ') ? variables : [];
 }
 
-function signOf(change: Change): string {
+function signOf(change: AnswerChange): string {
   return change === 'added' ? '+' : change === 'removed' ? '-' : ' ';
 }
 
@@ -105,7 +105,12 @@ interface Two {
   after: ShownAnswer;
 }
 
-function Summary({ compared, before, after, isNarrow }: Two & { compared: Comparison; isNarrow: boolean }) {
+function Summary({
+  compared,
+  before,
+  after,
+  isNarrow,
+}: Two & { compared: RunComparison; isNarrow: boolean }) {
   const isOfOther = before.generation !== after.generation && !isNarrow;
   return (
     <span className={styles.summary} role="status">
@@ -126,7 +131,7 @@ function Summary({ compared, before, after, isNarrow }: Two & { compared: Compar
 
 /** What the user needs to know about the two runs to interpret their difference. */
 function AboutRuns({ before, after }: Two) {
-  const differences = differencesOf(before, after);
+  const differences = runDifferencesOf(before, after);
   const maxLength = Math.max(before.results.length, after.results.length);
   return (
     <p className={styles.about}>
@@ -138,7 +143,7 @@ function AboutRuns({ before, after }: Two) {
   );
 }
 
-function ComparedGrid({ rows, before, after, ways }: Two & { rows: readonly ComparedRow[]; ways: Ways }) {
+function ComparedGrid({ rows, before, after, ways }: Two & { rows: readonly ComparedAnswer[]; ways: Ways }) {
   const [selected, setSelected] = useState<number | null>(null);
   if (rows.length === 0)
     return (

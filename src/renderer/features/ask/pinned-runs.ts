@@ -9,21 +9,21 @@ import { useCredential } from '../../api/credential.ts';
 import type { Space } from '../../api/space.ts';
 import { readStored, writeStored } from '../../ui/stored-state.ts';
 import type { ShownAnswer } from './answer.ts';
-import { type Question, readQuestion } from './question.ts';
+import { type ParsedQuestion, readQuestion } from './question.ts';
 
 type Where = Pick<Space, 'database' | 'tenant'>;
 type All = Readonly<Record<string, readonly ShownAnswer[]>>;
 
 const storageKey = 'corollary.pinned-runs';
-const mostPinned = 20;
+const maxPinned = 20;
 /** Longer runs are not stored across reloads: session storage is limited to a few megabytes. */
-const mostAnswersStored = 5_000;
+const maxStoredAnswers = 5_000;
 const none: readonly ShownAnswer[] = [];
 
 function readRun(value: unknown): ShownAnswer | null {
   if (typeof value !== 'object' || value === null) return null;
   const { question, results, bindings } = value as Record<string, unknown>;
-  const text = (question as Partial<Question> | null)?.text;
+  const text = (question as Partial<ParsedQuestion> | null)?.text;
   if (typeof text !== 'string' || !Array.isArray(results) || !Array.isArray(bindings)) return null;
   const read = readQuestion(text);
   // This module wrote it in the same window; only the question needs parsing.
@@ -46,11 +46,11 @@ const useStore = create<{ readonly all: All }>()(() => ({
 
 function set(all: All): void {
   useStore.setState({ all });
-  const kept = Object.entries(all).map(([name, runs]) => {
-    let room = mostAnswersStored;
+  const stored = Object.entries(all).map(([name, runs]) => {
+    let room = maxStoredAnswers;
     return [name, runs.filter(({ results }) => (room -= results.length) >= 0)] as const;
   });
-  writeStored(storageKey, Object.fromEntries(kept), sessionStorage);
+  writeStored(storageKey, Object.fromEntries(stored), sessionStorage);
 }
 
 useCredential.subscribe((now, before) => {
@@ -66,7 +66,7 @@ export function pinRun(space: Where, run: ShownAnswer): void {
   const { all } = useStore.getState();
   const name = nameOf(space);
   const others = (all[name] ?? none).filter(({ id }) => id !== run.id);
-  set({ ...all, [name]: [run, ...others].slice(0, mostPinned) });
+  set({ ...all, [name]: [run, ...others].slice(0, maxPinned) });
 }
 
 /** Removes a pin. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bindingsOf, goalsOf, readQuestion } from './question.ts';
+import { bindingsOf, goalsOfQuestion, readQuestion } from './question.ts';
 
 describe('reading a question', () => {
   test('one atom is a pattern with its variables in order', () => {
@@ -22,7 +22,7 @@ describe('reading a question', () => {
 
   test('what a change could make a difference to are its atoms, each once', () => {
     const read = readQuestion('p(?x), not q(?x), ?x < 3, -r(?x), p(?x)');
-    expect(read.ok && goalsOf(read.question)).toEqual(['p(?x)', '-r(?x)']);
+    expect(read.ok && goalsOfQuestion(read.question)).toEqual(['p(?x)', '-r(?x)']);
   });
 
   test('what cannot be read says where', () => {

@@ -6,7 +6,7 @@ import { isNamedVariable, isPositiveAtom, variablesAtLevel } from '../../../engi
 import { bareQuestion } from '../../api/question-text.ts';
 
 /** A parsed question. */
-export interface Question {
+export interface ParsedQuestion {
   readonly text: string;
   /** Without `?`, in order of first occurrence: the columns of the answers. */
   readonly variables: readonly string[];
@@ -16,7 +16,7 @@ export interface Question {
   readonly atoms: readonly Atom[];
 }
 
-type ReadQuestion = { ok: true; question: Question } | { ok: false; message: string };
+type ReadQuestion = { ok: true; question: ParsedQuestion } | { ok: false; message: string };
 
 /** Parses a question: the body of a rule, with an optional question mark at the end. */
 export function readQuestion(text: string): ReadQuestion {
@@ -45,6 +45,6 @@ export function bindingsOf(pattern: Atom, args: readonly string[]): Record<strin
 /**
  * The atoms of a question, rendered, without duplicates, as patterns to compare before and after a change.
  */
-export function goalsOf({ atoms }: Question): string[] {
+export function goalsOfQuestion({ atoms }: ParsedQuestion): string[] {
   return [...new Set(atoms.map(renderAtom))];
 }

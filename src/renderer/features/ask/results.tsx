@@ -27,10 +27,10 @@ import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { readStored, writeStored } from '../../ui/stored-state.ts';
-import { type AnswerSort, inOrder, nextSort } from './answer-order.ts';
+import { type AnswerSort, sortedAnswers, nextSort } from './answer-order.ts';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
-import { goalsOf } from './question.ts';
+import { goalsOfQuestion } from './question.ts';
 import { RunActions } from './run-actions.tsx';
 import type { TabRuns } from './runs-store.ts';
 
@@ -141,7 +141,7 @@ function columnsOf(
 
 /** A link to the changes that would affect the question. */
 function WhatIfButton({ answer }: { answer: ShownAnswer }) {
-  const goals = goalsOf(answer.question).join('\n');
+  const goals = goalsOfQuestion(answer.question).join('\n');
   return (
     <Button
       variant="default"
@@ -319,7 +319,7 @@ interface ResultsProps {
 export function Results(props: ResultsProps) {
   const { answer: asked, sort, onSort, runs, onCompare, isNarrow, onWhy, onWhyNot, onMore } = props;
   const form = useForm((state) => state.form);
-  const answer = useMemo(() => inOrder(asked, sort), [asked, sort]);
+  const answer = useMemo(() => sortedAnswers(asked, sort), [asked, sort]);
   return (
     <PaneFrame
       scroll="own"

@@ -23,9 +23,9 @@ import {
   readTabs,
   renamed,
   reopened,
-  type Shown,
+  type ShownInTab,
   withDraft,
-  withShown,
+  withTabShown,
 } from './ask-tabs.ts';
 import { forgetTab } from './runs-store.ts';
 import { type TabActions, tabKeys } from './tab-bar.tsx';
@@ -45,7 +45,7 @@ export interface AskTabsOfView {
   readonly onRename: (name: string) => void;
   readonly endRenaming: () => void;
   /** Shows something in the active tab. */
-  readonly show: (shown: Shown) => void;
+  readonly show: (shown: ShownInTab) => void;
   readonly setDraft: (text: string) => void;
   /** Opens a question where it fits: in its tab, the active one, or a new one. */
   readonly visit: (question: string) => AskTab;
@@ -126,7 +126,7 @@ export function useAskTabs(search: AskSearch, onSearch: OnSearch): AskTabsOfView
       if (renamingId !== null) changeTabs(space, (before) => renamed(before, renamingId, name));
     },
     endRenaming: () => setRenamingId(null),
-    show: (shown) => void go((before) => withShown(before, tab.id, shown)),
+    show: (shown) => void go((before) => withTabShown(before, tab.id, shown)),
     setDraft: (text) => noteDraft(space, tab.id, text),
     visit: (question) => go((before) => landed(before, { question }, freshId())),
   };
@@ -141,8 +141,8 @@ const saveMs = 2_000;
 function readAll(value: unknown): All | null {
   if (typeof value !== 'object' || value === null) return null;
   const read = Object.entries(value).flatMap(([name, tabs]) => {
-    const kept = readTabs(tabs);
-    return kept === null ? [] : [[name, kept] as const];
+    const valid = readTabs(tabs);
+    return valid === null ? [] : [[name, valid] as const];
   });
   return Object.fromEntries(read);
 }

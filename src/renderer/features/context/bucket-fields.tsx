@@ -5,7 +5,7 @@ import { useId } from 'react';
 import { formatCount } from '../../ui/format.ts';
 import { type BucketDraft, nearestStop, newBucket, weightStops } from './buckets.ts';
 import styles from './context.module.css';
-import { predicatesOf } from './read-form.ts';
+import { predicatesOfList } from './read-form.ts';
 
 interface BucketFieldsProps {
   buckets: readonly BucketDraft[];
@@ -65,7 +65,7 @@ function Bucket({ bucket, index, predicates, problems, onBucket, onUp, onRemove 
         splitChars={[',', ' ']}
         maxDropdownHeight={220}
         error={problemOf(problems, `${path}.predicates`)}
-        onChange={(names) => change({ predicates: predicatesOf(names.join(',')) })}
+        onChange={(names) => change({ predicates: predicatesOfList(names.join(',')) })}
       />
       <BarField
         label="Weight"

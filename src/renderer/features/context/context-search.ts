@@ -32,14 +32,14 @@ export type WindowPart = (typeof windowParts)[number];
 
 /** Which rows the list of facts shows: those in the window, or those left out. */
 const rowFilters = ['in', 'out'] as const;
-export type RowFilter = (typeof rowFilters)[number];
+export type WindowRowFilter = (typeof rowFilters)[number];
 
 /** The form, and what of the window is shown. */
 export interface ContextSearch extends WindowFields {
   /** Absent: the facts. */
   part?: WindowPart | undefined;
   /** Absent: all rows. */
-  rows?: RowFilter | undefined;
+  rows?: WindowRowFilter | undefined;
   /** The selected fact, rendered. */
   fact?: string | undefined;
 }

@@ -20,7 +20,7 @@ import {
 import {
   compareWindows,
   contradictionRows,
-  differingFields,
+  differingFormFields,
   givenInWords,
   reasonCounts,
   requestAsJson,
@@ -284,11 +284,11 @@ describe('two windows', () => {
   });
 
   test('the parameters that differ are named', () => {
-    expect(differingFields({ facts: '5', session: 'a' }, { facts: '6', goals: 'p(?x)' })).toEqual([
+    expect(differingFormFields({ facts: '5', session: 'a' }, { facts: '6', goals: 'p(?x)' })).toEqual([
       'goals',
       'facts',
     ]);
-    expect(differingFields({ facts: '5' }, { facts: '5', chars: '' })).toEqual([]);
+    expect(differingFormFields({ facts: '5' }, { facts: '5', chars: '' })).toEqual([]);
   });
 });
 

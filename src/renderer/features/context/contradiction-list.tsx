@@ -29,7 +29,7 @@ import type { ChosenWindow } from './use-window.ts';
 export type RenderRetract = (fact: StoredFact, onClose: () => void, onRetracted: () => void) => ReactNode;
 
 /** Maximum number of stored facts shown per side: each scope can have one. */
-const mostStored = 20;
+const maxStored = 20;
 
 const columns: Column<ContradictionRow>[] = [
   {
@@ -99,7 +99,7 @@ function Side({ row, side, onRetract }: SideProps) {
   const stored = useQuery({
     queryKey: keyOf('facts', endpoint, 'of side', atom, scopeKey(scope)),
     queryFn: ({ signal }) =>
-      storedFactsOf(call, { predicate, args, truthVal: isTrue }, scope, mostStored, { signal }),
+      storedFactsOf(call, { predicate, args, truthVal: isTrue }, scope, maxStored, { signal }),
   });
   const isGiven = row.given === side || row.given === 'both';
   return (

@@ -14,7 +14,7 @@ import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
-import type { RowFilter } from './context-search.ts';
+import type { WindowRowFilter } from './context-search.ts';
 import styles from './context.module.css';
 import { RowDetail } from './row-detail.tsx';
 import type { ChosenWindow } from './use-window.ts';
@@ -76,7 +76,7 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
       width: 48,
       align: 'end',
       cell: (row) =>
-        row.kind === 'entry' ? <span className="dim number">{formatCount(row.place)}</span> : null,
+        row.kind === 'entry' ? <span className="dim number">{formatCount(row.position)}</span> : null,
     },
     {
       id: 'fact',
@@ -133,8 +133,8 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
 interface FiltersProps {
   chosen: ChosenWindow;
   counts: ReadonlyMap<OmissionReason, number>;
-  rows: RowFilter | undefined;
-  onRows: (rows: RowFilter | undefined) => void;
+  rows: WindowRowFilter | undefined;
+  onRows: (rows: WindowRowFilter | undefined) => void;
   reason: OmissionReason | null;
   onReason: (reason: OmissionReason | null) => void;
 }
@@ -174,7 +174,7 @@ function Filters({ chosen: { window }, counts, rows, onRows, reason, onReason }:
 }
 
 /** Shown instead of an empty list. */
-function NoRows({ chosen: { window }, rows }: { chosen: ChosenWindow; rows: RowFilter | undefined }) {
+function NoRows({ chosen: { window }, rows }: { chosen: ChosenWindow; rows: WindowRowFilter | undefined }) {
   if (rows === 'out')
     return <EmptyState title="Nothing was left out">Every candidate is in the window.</EmptyState>;
   return (
@@ -191,15 +191,15 @@ function NoRows({ chosen: { window }, rows }: { chosen: ChosenWindow; rows: RowF
 
 interface FactListProps {
   chosen: ChosenWindow;
-  rows: RowFilter | undefined;
-  onRows: (rows: RowFilter | undefined) => void;
+  rows: WindowRowFilter | undefined;
+  onRows: (rows: WindowRowFilter | undefined) => void;
   /** The selected row, by its atom. */
   fact: string | undefined;
   onFact: (fact: string | undefined) => void;
 }
 
 /** The facts of a window, with the detail of the selected one. */
-export function FactList({ chosen, rows: filter, onRows, fact, onFact }: FactListProps) {
+export function WindowFacts({ chosen, rows: filter, onRows, fact, onFact }: FactListProps) {
   const navigate = useNavigate();
   const [reason, setReason] = useState<OmissionReason | null>(null);
   // A new window may have no omission for this reason: then the filter is ignored.

@@ -18,7 +18,7 @@ import { BarField, BucketFields } from './bucket-fields.tsx';
 import { bucketsText, charStops, factStops, readBuckets } from './buckets.ts';
 import type { WindowFields } from './context-search.ts';
 import styles from './context.module.css';
-import { defaultMaxFacts, predicatesOf } from './read-form.ts';
+import { defaultMaxFacts, predicatesOfList } from './read-form.ts';
 import type { Form } from './use-form.ts';
 import type { SessionWork } from './use-session-work.ts';
 
@@ -117,11 +117,11 @@ function Which({ form: { fields, read, change }, predicates, onScope }: WhichPro
         label="Only these predicates"
         placeholder={(fields.predicates ?? '') === '' ? 'All' : ''}
         data={[...predicates]}
-        value={predicatesOf(fields.predicates)}
+        value={predicatesOfList(fields.predicates)}
         splitChars={[',', ' ']}
         maxDropdownHeight={220}
         error={wrong === undefined ? undefined : read.problems[wrong]}
-        onChange={(names) => change({ predicates: predicatesOf(names.join(',')).join(',') })}
+        onChange={(names) => change({ predicates: predicatesOfList(names.join(',')).join(',') })}
       />
       <Switch
         label="Conclusions too"

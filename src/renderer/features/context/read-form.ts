@@ -36,7 +36,7 @@ function numberOf(text: string | undefined): number | undefined {
 }
 
 /** The predicates of a comma-separated list, without duplicates. */
-export function predicatesOf(text: string | undefined): string[] {
+export function predicatesOfList(text: string | undefined): string[] {
   const names = (text ?? '').split(',').map((name) => name.trim());
   return [...new Set(names.filter((name) => name !== ''))];
 }
@@ -57,7 +57,7 @@ function goalsOf(patterns: ReturnType<typeof readPatterns>['patterns']) {
 export function readForm(fields: WindowFields, scope: ScopeChoice): ReadForm {
   const { patterns, problems: goalProblems } = readPatterns(fields.goals ?? '');
   const buckets = readBuckets(fields.buckets);
-  const predicates = predicatesOf(fields.predicates);
+  const predicates = predicatesOfList(fields.predicates);
   const request: WindowRequest = {
     maxFacts: numberOf(fields.facts) ?? defaultMaxFacts,
     ...given('maxChars', numberOf(fields.chars)),

@@ -149,7 +149,7 @@ export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void 
   const detail = stored.data;
   return (
     <DetailPane
-      title={row.kind === 'entry' ? `Fact ${row.place} of the window` : 'Left out'}
+      title={row.kind === 'entry' ? `Fact ${row.position} of the window` : 'Left out'}
       onClose={onClose}
     >
       <div className={styles.detail}>

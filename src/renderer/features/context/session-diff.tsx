@@ -11,7 +11,7 @@ import { Running } from '../../ui/running.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import styles from './context.module.css';
 import type { SessionWork } from './use-session-work.ts';
-import { atomOf } from './window-rows.ts';
+import { atomOfEntry } from './window-rows.ts';
 import { categoryWords } from './words.ts';
 
 type Row =
@@ -25,8 +25,8 @@ function shortId(id: string): string {
 
 function rowsOf({ added, removed }: WindowDiff): Row[] {
   return [
-    ...added.map((entry): Row => ({ change: 'added', atom: atomOf(entry), entry })),
-    ...removed.map((fact): Row => ({ change: 'removed', atom: atomOf(fact), scope: fact.scope })),
+    ...added.map((entry): Row => ({ change: 'added', atom: atomOfEntry(entry), entry })),
+    ...removed.map((fact): Row => ({ change: 'removed', atom: atomOfEntry(fact), scope: fact.scope })),
   ];
 }
 

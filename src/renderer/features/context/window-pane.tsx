@@ -20,9 +20,9 @@ import { compareWindows, requestAsJson, windowAsJson, windowAsText } from './win
 import { type ContextSearch, type WindowPart, windowParts } from './context-search.ts';
 import styles from './context.module.css';
 import { ContradictionList, type RenderRetract } from './contradiction-list.tsx';
-import { FactList } from './fact-list.tsx';
+import { WindowFacts } from './fact-list.tsx';
 import { goalInWords, goalsTitle } from './goals.ts';
-import { keepWindow, KeptComparison, useKeptWindow } from './kept-comparison.tsx';
+import { pinWindow, PinnedComparison, usePinnedWindow } from './pinned-comparison.tsx';
 import { SessionDiffView } from './session-diff.tsx';
 import type { SessionWork } from './use-session-work.ts';
 import type { ChosenWindow } from './use-window.ts';
@@ -90,20 +90,20 @@ interface WindowPaneProps {
 function Parts(props: WindowPaneProps) {
   const { chosen, search, onLook, session } = props;
   const { space } = useSession();
-  const kept = useKeptWindow(space);
+  const pinned = usePinnedWindow(space);
   const { window } = chosen;
   const differing = useMemo(
     () =>
-      kept === null
+      pinned === null
         ? 0
-        : compareWindows(kept.window, window).filter(({ change }) => change !== 'both').length,
-    [kept, window],
+        : compareWindows(pinned.window, window).filter(({ change }) => change !== 'both').length,
+    [pinned, window],
   );
   const panels: Readonly<Record<WindowPart, { readonly title: string; readonly content: ReactNode }>> = {
     facts: {
       title: 'Facts',
       content: (
-        <FactList
+        <WindowFacts
           chosen={chosen}
           rows={search.rows}
           onRows={(rows) => onLook({ rows })}
@@ -122,8 +122,8 @@ function Parts(props: WindowPaneProps) {
       content: <RuleList chosen={chosen} />,
     },
     kept: {
-      title: kept === null ? 'Pinned' : `Pinned (${formatCount(differing)} differ)`,
-      content: <KeptComparison kept={kept} shown={chosen} onKeep={(next) => keepWindow(space, next)} />,
+      title: pinned === null ? 'Pinned' : `Pinned (${formatCount(differing)} differ)`,
+      content: <PinnedComparison pinned={pinned} shown={chosen} onPin={(next) => pinWindow(space, next)} />,
     },
     session: {
       title: 'Session',
@@ -159,8 +159,8 @@ function Parts(props: WindowPaneProps) {
 export function WindowPane(props: WindowPaneProps) {
   const { chosen, search } = props;
   const { space } = useSession();
-  const kept = useKeptWindow(space);
-  const isKept = kept?.window === chosen.window;
+  const pinned = usePinnedWindow(space);
+  const isPinned = pinned?.window === chosen.window;
   return (
     <PaneFrame
       scroll="own"
@@ -168,14 +168,14 @@ export function WindowPane(props: WindowPaneProps) {
       title={<Summary chosen={chosen} />}
       actions={
         <>
-          <Tooltip label={isKept ? 'Unpin this window' : 'Pin this window, to compare others with it'}>
+          <Tooltip label={isPinned ? 'Unpin this window' : 'Pin this window, to compare others with it'}>
             <ActionIcon
               aria-label="Pin this window"
-              aria-pressed={isKept}
-              {...(isKept ? { variant: 'light', color: 'iris' } : {})}
-              onClick={() => keepWindow(space, isKept ? null : chosen)}
+              aria-pressed={isPinned}
+              {...(isPinned ? { variant: 'light', color: 'iris' } : {})}
+              onClick={() => pinWindow(space, isPinned ? null : chosen)}
             >
-              {isKept ? <IconPinFilled size={16} aria-hidden /> : <IconPin size={16} aria-hidden />}
+              {isPinned ? <IconPinFilled size={16} aria-hidden /> : <IconPin size={16} aria-hidden />}
             </ActionIcon>
           </Tooltip>
           <CopyMenu chosen={chosen} session={search.session} />

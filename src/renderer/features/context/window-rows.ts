@@ -2,7 +2,7 @@
 import type { ContextWindow, Contradiction, OmissionReason } from '../../../engine/contract/context.ts';
 import type { ContextEntry } from '../../../engine/contract/memory.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
-import type { RowFilter, WindowFields } from './context-search.ts';
+import type { WindowRowFilter, WindowFields } from './context-search.ts';
 import type { WindowRequest } from './read-form.ts';
 
 /** A row of the window's list; `cut` is the line where the budget ended. */
@@ -10,7 +10,7 @@ export type WindowRow =
   | {
       readonly kind: 'entry';
       /** Position from 1, in the order an agent reads. */
-      readonly place: number;
+      readonly position: number;
       readonly atom: string;
       readonly entry: ContextEntry;
     }
@@ -23,7 +23,7 @@ export type WindowRow =
     };
 
 /** The rendered atom of an entry. */
-export function atomOf({
+export function atomOfEntry({
   predicate,
   args,
   negated,
@@ -45,11 +45,11 @@ export function reasonCounts(window: ContextWindow): Map<OmissionReason, number>
  */
 export function windowRows(
   window: ContextWindow,
-  filter: RowFilter | undefined,
+  filter: WindowRowFilter | undefined,
   reason: OmissionReason | null = null,
 ): WindowRow[] {
   const entries = window.entries.map(
-    (entry, index): WindowRow => ({ kind: 'entry', place: index + 1, atom: atomOf(entry), entry }),
+    (entry, index): WindowRow => ({ kind: 'entry', position: index + 1, atom: atomOfEntry(entry), entry }),
   );
   if (filter === 'in') return entries;
   const omitted = (window.omitted ?? [])
@@ -69,7 +69,7 @@ export function windowAsJson(window: ContextWindow): string {
 
 /** The facts, one statement per line, in order; then, after an empty line, the rules. */
 export function windowAsText({ entries, relevantRules }: ContextWindow): string {
-  const facts = entries.map((entry) => `${atomOf(entry)}.`);
+  const facts = entries.map((entry) => `${atomOfEntry(entry)}.`);
   const rules = relevantRules.map((rule) => `${rule}.`);
   return [...facts, ...(facts.length > 0 && rules.length > 0 ? [''] : []), ...rules].join('\n');
 }
@@ -95,13 +95,13 @@ export interface ContradictionRow {
 
 /** The contradictions in the order of the response. */
 export function contradictionRows(window: ContextWindow): ContradictionRow[] {
-  const inWindow = new Set(window.entries.map(atomOf));
+  const inWindow = new Set(window.entries.map(atomOfEntry));
   const weaker = new Set(
     (window.omitted ?? []).flatMap(({ atom, reason }) => (reason === 'contradiction' ? [atom] : [])),
   );
   return window.contradictions.map((contradiction) => {
-    const positive = atomOf({ ...contradiction, negated: false });
-    const negative = atomOf({ ...contradiction, negated: true });
+    const positive = atomOfEntry({ ...contradiction, negated: false });
+    const negative = atomOfEntry({ ...contradiction, negated: true });
     const [isTrue, isFalse] = [inWindow.has(positive), inWindow.has(negative)];
     return {
       contradiction,
@@ -123,7 +123,7 @@ export function givenInWords({ given, weaker }: ContradictionRow): string {
 }
 
 /** A fact of either window. */
-export interface ComparedRow {
+export interface ComparedFact {
   /** `gone`: only in the pinned window; `new`: only in the shown one. */
   readonly change: 'gone' | 'new' | 'both';
   readonly atom: string;
@@ -134,21 +134,21 @@ export interface ComparedRow {
   readonly entry: ContextEntry;
 }
 
-function placesOf(window: ContextWindow): Map<string, { place: number; entry: ContextEntry }> {
+function positionsOf(window: ContextWindow): Map<string, { position: number; entry: ContextEntry }> {
   // Several scopes may store an atom; a window has it once.
-  return new Map(window.entries.map((entry, index) => [atomOf(entry), { place: index + 1, entry }]));
+  return new Map(window.entries.map((entry, index) => [atomOfEntry(entry), { position: index + 1, entry }]));
 }
 
 /** Removed facts in the order of the pinned window, then the current ones in theirs. */
-export function compareWindows(kept: ContextWindow, shown: ContextWindow): ComparedRow[] {
-  const before = placesOf(kept);
-  const now = placesOf(shown);
-  const rows: ComparedRow[] = [];
-  for (const [atom, { place, entry }] of before)
-    if (!now.has(atom)) rows.push({ change: 'gone', atom, before: place, now: null, entry });
-  for (const [atom, { place, entry }] of now) {
-    const earlier = before.get(atom)?.place ?? null;
-    rows.push({ change: earlier === null ? 'new' : 'both', atom, before: earlier, now: place, entry });
+export function compareWindows(pinned: ContextWindow, shown: ContextWindow): ComparedFact[] {
+  const before = positionsOf(pinned);
+  const now = positionsOf(shown);
+  const rows: ComparedFact[] = [];
+  for (const [atom, { position, entry }] of before)
+    if (!now.has(atom)) rows.push({ change: 'gone', atom, before: position, now: null, entry });
+  for (const [atom, { position, entry }] of now) {
+    const earlier = before.get(atom)?.position ?? null;
+    rows.push({ change: earlier === null ? 'new' : 'both', atom, before: earlier, now: position, entry });
   }
   return rows;
 }
@@ -165,7 +165,7 @@ const words: Readonly<Record<keyof Omit<WindowFields, 'session'>, string>> = {
 };
 
 /** The names of the fields that differ between the two forms. */
-export function differingFields(before: WindowFields, now: WindowFields): string[] {
+export function differingFormFields(before: WindowFields, now: WindowFields): string[] {
   return (Object.keys(words) as (keyof typeof words)[]).flatMap((field) =>
     (before[field] ?? '') === (now[field] ?? '') ? [] : [words[field]],
   );

@@ -30,7 +30,7 @@ import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { draftTime, dropDraft, useDraft } from '../../ui/use-draft.ts';
 import { contentOfInput } from './edit-form.ts';
-import { emptyForm, type FactForm, factOfForm, factsOfStatements, type FormProblems } from './fact-form.ts';
+import { emptyForm, type FactForm, factOfForm, factsOfStatements, type FieldProblems } from './fact-form.ts';
 import styles from './facts.module.css';
 import { mergedContent, storedContent } from './look-up.ts';
 import { nameOfFacts } from './stage-row.ts';
@@ -287,7 +287,7 @@ export function AddFactsDialog({ predicate, onStage, onTable, onClose }: AddFact
 interface FactFormFieldsProps {
   form: FactForm;
   onForm: (form: FactForm) => void;
-  problems: FormProblems;
+  problems: FieldProblems;
 }
 
 function Arguments({ form, onForm, problems }: FactFormFieldsProps) {

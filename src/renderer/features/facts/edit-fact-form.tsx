@@ -6,7 +6,7 @@ import { Autocomplete, SegmentedControl, Textarea, TextInput } from '@mantine/co
 import { type KeyboardEvent, useState } from 'react';
 import { useScopes } from '../../api/queries.ts';
 import { type EditForm, factOfEdit, formOfFact } from './edit-form.ts';
-import type { FormProblems } from './fact-form.ts';
+import type { FieldProblems } from './fact-form.ts';
 import styles from './facts.module.css';
 import { identityOf, isSameContent, type FactContent } from './staged-edits.ts';
 
@@ -19,7 +19,7 @@ interface EditFactFormProps {
 
 interface FieldsProps {
   form: EditForm;
-  problems: FormProblems;
+  problems: FieldProblems;
   focus: EditFactFormProps['focus'];
   onForm: (part: Partial<EditForm>) => void;
   /** Stages the form if it is valid. */
@@ -100,14 +100,14 @@ function Fields({ form, problems, focus, onForm, onLeave }: FieldsProps) {
 }
 
 /** A problem somewhere inside the metadata. */
-function metadataProblem(problems: FormProblems): string | undefined {
+function metadataProblem(problems: FieldProblems): string | undefined {
   return Object.entries(problems).find(([path]) => path.startsWith('metadata.'))?.[1];
 }
 
 /** The form that edits a fact in the detail pane. */
 export function EditFactForm({ fact, focus, onFact }: EditFactFormProps) {
   const [form, setForm] = useState(() => formOfFact(fact));
-  const [problems, setProblems] = useState<FormProblems>({});
+  const [problems, setProblems] = useState<FieldProblems>({});
   const [shown, setShown] = useState(fact);
   // The fields follow an undo, a revert, or an edit in the grid.
   if (shown !== fact && !isSameContent(shown, fact)) {

@@ -5,7 +5,7 @@
  */
 import { factInputSchema, type FactInput, type Metadata } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
-import type { FormProblems } from './fact-form.ts';
+import type { FieldProblems } from './fact-form.ts';
 import { contentOf, type FactContent } from './staged-edits.ts';
 
 /** The fields of a fact as text. */
@@ -57,9 +57,9 @@ export function contentOfInput(input: Omit<FactInput, 'ttl' | 'unscoped'>): Fact
 }
 
 /** Problems of a fact by field, as the service would report them; empty if it is valid. */
-export function problemsOfFact(fact: FactContent): FormProblems {
+export function problemsOfFact(fact: FactContent): FieldProblems {
   const { validFrom, validUntil } = fact;
-  const problems: FormProblems = {};
+  const problems: FieldProblems = {};
   const outcome = validate(factInputSchema, contentOf(fact));
   if (!outcome.ok) for (const { path, message } of outcome.errors) problems[path] ??= message;
   if (validFrom !== null && validUntil !== null && validUntil <= validFrom)
@@ -80,7 +80,7 @@ function metadataOf(text: string): Metadata | string {
 export function factOfEdit(
   predicate: string,
   form: EditForm,
-): { readonly fact: FactContent | null; readonly problems: FormProblems } {
+): { readonly fact: FactContent | null; readonly problems: FieldProblems } {
   const metadata = metadataOf(form.metadata);
   if (typeof metadata === 'string') return { fact: null, problems: { metadata } };
   const { args, truthVal, scope, validFrom, validUntil } = form;
@@ -94,7 +94,7 @@ export function factOfEdit(
     metadata,
   });
   if (!outcome.ok) {
-    const problems: FormProblems = {};
+    const problems: FieldProblems = {};
     for (const { path, message } of outcome.errors) problems[path] ??= message;
     return { fact: null, problems };
   }

@@ -22,7 +22,7 @@ import {
 interface EditState {
   readonly edits: StagedEdits;
   /** False: the browser has no room to persist the edits. */
-  readonly isKept: boolean;
+  readonly isPersisted: boolean;
   /** The service is applying the edits; nothing can be staged meanwhile. */
   readonly isApplying: boolean;
 }
@@ -38,11 +38,11 @@ export function editStoreOf({ database, tenant }: Pick<Space, 'database' | 'tena
   const known = stores.get(key);
   if (known !== undefined) return known;
   const edits = readStored(key, readEdits, []);
-  const store = create<EditState>()(() => ({ edits, isKept: true, isApplying: false }));
+  const store = create<EditState>()(() => ({ edits, isPersisted: true, isApplying: false }));
   store.subscribe((state, before) => {
     if (state.edits === before.edits) return;
-    const isKept = keep(key, state.edits);
-    if (isKept !== state.isKept) store.setState({ isKept });
+    const isPersisted = persist(key, state.edits);
+    if (isPersisted !== state.isPersisted) store.setState({ isPersisted });
   });
   followOtherWindows(key, store, { database, tenant });
   stores.set(key, store);
@@ -56,12 +56,12 @@ function followOtherWindows(key: string, store: EditStore, space: Pick<Space, 'd
     const before = store.getState();
     const edits = readStored(key, readEdits, []);
     if (before.isApplying || JSON.stringify(edits) === JSON.stringify(before.edits)) return;
-    restage(store, space, 'edited in another window', edits);
+    replaceEdits(store, space, 'edited in another window', edits);
   });
 }
 
 /** Replaces the edits, as a step of the history; identical edits are no step. */
-export function restage(
+export function replaceEdits(
   store: EditStore,
   space: Pick<Space, 'database' | 'tenant'>,
   label: string,
@@ -82,7 +82,7 @@ function swapped(store: EditStore, edits: StagedEdits): Act {
   };
 }
 
-function keep(key: string, edits: StagedEdits): boolean {
+function persist(key: string, edits: StagedEdits): boolean {
   try {
     if (edits.length === 0) localStorage.removeItem(key);
     else writeStored(key, edits);

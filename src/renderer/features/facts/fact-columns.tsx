@@ -10,7 +10,7 @@ import type { FactSortKey } from './facts-search.ts';
 import styles from './facts.module.css';
 import { renderFact } from './render-fact.ts';
 import type { FactContent, StagedEdit } from './staged-edits.ts';
-import type { FactRow } from './staged-rows.ts';
+import type { FactGridRow } from './staged-rows.ts';
 
 interface FactOrder {
   /** null: the order of the service. */
@@ -19,17 +19,17 @@ interface FactOrder {
   readonly toggle: (key: FactSortKey) => void;
 }
 
-function sortBy(order: FactOrder, key: FactSortKey): NonNullable<Column<FactRow>['sort']> {
+function sortBy(order: FactOrder, key: FactSortKey): NonNullable<Column<FactGridRow>['sort']> {
   return { direction: order.key === key ? order.direction : null, toggle: () => order.toggle(key) };
 }
 
 /** A tag for a truth value. */
-export function Truth({ value }: { value: boolean }) {
+export function TruthTag({ value }: { value: boolean }) {
   return value ? <Tag tone="good">true</Tag> : <Tag tone="bad">false</Tag>;
 }
 
 /** A tag for the origin of a fact: asserted or derived. */
-export function Origin({ derived }: { derived: boolean }) {
+export function OriginTag({ derived }: { derived: boolean }) {
   return derived ? <Tag tone="derived">derived</Tag> : <Tag>asserted</Tag>;
 }
 
@@ -77,7 +77,7 @@ function Part({
   was,
   children,
 }: {
-  row: FactRow;
+  row: FactGridRow;
   isChanged: boolean;
   was: string;
   children: ReactNode;
@@ -90,11 +90,11 @@ function Part({
   );
 }
 
-function baseOf(row: FactRow): FactContent {
+function baseOf(row: FactGridRow): FactContent {
   return row.edit?.kind === 'changed' ? row.edit.base : row.fact;
 }
 
-function argumentColumn(index: number, arity: number, order: FactOrder): Column<FactRow> {
+function argumentColumn(index: number, arity: number, order: FactOrder): Column<FactGridRow> {
   return {
     id: `argument-${index}`,
     title: arity === 0 ? 'No arguments' : `Argument ${index + 1}`,
@@ -115,7 +115,7 @@ function argumentColumn(index: number, arity: number, order: FactOrder): Column<
   };
 }
 
-function wholeColumn(order: FactOrder): Column<FactRow> {
+function wholeColumn(order: FactOrder): Column<FactGridRow> {
   return {
     id: 'fact',
     title: 'Fact',
@@ -134,7 +134,7 @@ function wholeColumn(order: FactOrder): Column<FactRow> {
   };
 }
 
-function editColumn(clashes: ReadonlySet<string>): Column<FactRow> {
+function editColumn(clashes: ReadonlySet<string>): Column<FactGridRow> {
   return {
     id: 'edit',
     title: 'Staged',
@@ -151,7 +151,7 @@ function editColumn(clashes: ReadonlySet<string>): Column<FactRow> {
   };
 }
 
-function contentColumns(order: FactOrder): Column<FactRow>[] {
+function contentColumns(order: FactOrder): Column<FactGridRow>[] {
   return [
     {
       id: 'scope',
@@ -171,7 +171,7 @@ function contentColumns(order: FactOrder): Column<FactRow>[] {
       sort: sortBy(order, 'truthVal'),
       cell: (row) => (
         <Part row={row} isChanged={row.changed.has('truthVal')} was={String(baseOf(row).truthVal)}>
-          <Truth value={row.fact.truthVal} />
+          <TruthTag value={row.fact.truthVal} />
         </Part>
       ),
     },
@@ -213,7 +213,7 @@ export function factColumns(
   arity: number | null,
   order: FactOrder,
   clashes: ReadonlySet<string> | null,
-): Column<FactRow>[] {
+): Column<FactGridRow>[] {
   const what =
     arity === null
       ? [wholeColumn(order)]
@@ -227,7 +227,7 @@ export function factColumns(
       title: 'Origin',
       width: 92,
       sort: sortBy(order, 'derived'),
-      cell: ({ stored }) => (stored === null ? notYet : <Origin derived={stored.derived} />),
+      cell: ({ stored }) => (stored === null ? notYet : <OriginTag derived={stored.derived} />),
     },
     {
       id: 'updated',

@@ -21,17 +21,17 @@ import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { MetadataPairs, Pairs } from '../../ui/pairs.tsx';
 import { Meter } from '../../ui/tags.tsx';
 import { EditFactForm } from './edit-fact-form.tsx';
-import { EditMark, Origin, Truth, Validity } from './fact-columns.tsx';
+import { EditMark, OriginTag, TruthTag, Validity } from './fact-columns.tsx';
 import { fieldText, fieldWord, renderFact } from './render-fact.ts';
 import styles from './facts.module.css';
 import { removeRow, revertRow, stageRow } from './stage-row.ts';
-import { differencesOf, type StagedEdit } from './staged-edits.ts';
-import { addedRow, type FactRow, storedRow } from './staged-rows.ts';
+import { fieldDifferences, type StagedEdit } from './staged-edits.ts';
+import { addedRow, type FactGridRow, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 /** The staged edit of the fact, with a button to revert it. */
 function StagedPart({ edit, onRevert }: { edit: StagedEdit; onRevert: () => void }) {
-  const fields = edit.kind === 'changed' ? differencesOf(edit.base, edit.fact) : [];
+  const fields = edit.kind === 'changed' ? fieldDifferences(edit.base, edit.fact) : [];
   return (
     <section className={styles.stagedPart} aria-label="Staged">
       <div className={styles.stagedHead}>
@@ -82,7 +82,7 @@ function Explaining({ statement, derived }: { statement: string; derived: boolea
 }
 
 interface ActionsProps {
-  row: FactRow;
+  row: FactGridRow;
   isEditing: boolean;
   onEdit: (isEditing: boolean) => void;
   onRemove: () => void;
@@ -134,7 +134,7 @@ function Actions({ row, isEditing, onEdit, onRemove, onRetract }: ActionsProps) 
   );
 }
 
-function Head({ row }: { row: FactRow }) {
+function Head({ row }: { row: FactGridRow }) {
   const { fact, stored } = row;
   const statement = renderFact(fact);
   return (
@@ -144,15 +144,15 @@ function Head({ row }: { row: FactRow }) {
         <CopyButton text={statement} label="Copy the statement" />
       </div>
       <div className={styles.tags}>
-        <Truth value={fact.truthVal} />
-        {stored !== null && <Origin derived={stored.derived} />}
+        <TruthTag value={fact.truthVal} />
+        {stored !== null && <OriginTag derived={stored.derived} />}
         <span className="dim">{fact.scope === null ? 'no scope' : `scope ${fact.scope}`}</span>
       </div>
     </>
   );
 }
 
-function Figures({ row: { fact, stored } }: { row: FactRow }) {
+function Figures({ row: { fact, stored } }: { row: FactGridRow }) {
   return (
     <Pairs>
       <dt>Valid</dt>
@@ -192,7 +192,7 @@ interface FactDetailProps {
 }
 
 /** The row to show; null if unknown, or no longer there. */
-function rowOf(shown: ShownFact, stored: StoredFact | undefined, staging: Staging): FactRow | null {
+function rowOf(shown: ShownFact, stored: StoredFact | undefined, staging: Staging): FactGridRow | null {
   if ('added' in shown) {
     const edit = staging.byKey.get(shown.added);
     return edit?.kind === 'added' ? addedRow(edit) : null;
@@ -201,7 +201,11 @@ function rowOf(shown: ShownFact, stored: StoredFact | undefined, staging: Stagin
   return fact === undefined ? null : storedRow(fact, staging.byKey);
 }
 
-function Content({ row, detail, ...props }: FactDetailProps & { row: FactRow; detail: Detail | undefined }) {
+function Content({
+  row,
+  detail,
+  ...props
+}: FactDetailProps & { row: FactGridRow; detail: Detail | undefined }) {
   const { staging, form, onForm, onClose, onRetract } = props;
   const { edit, stored } = row;
   return (
@@ -236,7 +240,7 @@ function Content({ row, detail, ...props }: FactDetailProps & { row: FactRow; de
 }
 
 /** The detail pane of the selected row. */
-export function FactDetail(props: FactDetailProps) {
+export function FactDetailPane(props: FactDetailProps) {
   const { shown, staging, onClose } = props;
   const { call, endpoint } = useSession();
   const id = 'id' in shown ? shown.id : null;

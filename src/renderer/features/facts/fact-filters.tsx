@@ -27,8 +27,8 @@ import {
   isSameFilter,
   readFilters,
   switched,
-  withActive,
-} from './kept-filters.ts';
+  withActiveFilters,
+} from './recent-filters.ts';
 
 interface FactFiltersProps {
   search: FactsSearch;
@@ -158,17 +158,17 @@ export function FilterChips(props: FilterChipsProps) {
 }
 
 function ChipsOf({ storageKey, search, onSearch }: FilterChipsProps & { storageKey: string }) {
-  const [kept, setKept] = useState(() => readStored(storageKey, readFilters, []));
+  const [recent, setRecent] = useState(() => readStored(storageKey, readFilters, []));
   const { q, truth } = search;
   const before = useRef<string | undefined>(undefined);
   useEffect(() => {
     const was = before.current;
     before.current = q;
-    setKept((filters) => withActive(filters, { q, truth }, was));
+    setRecent((filters) => withActiveFilters(filters, { q, truth }, was));
   }, [q, truth]);
-  useEffect(() => writeStored(storageKey, kept), [storageKey, kept]);
+  useEffect(() => writeStored(storageKey, recent), [storageKey, recent]);
 
-  const chips = chipsOf(kept, search);
+  const chips = chipsOf(recent, search);
   if (chips.length === 0) return null;
   return (
     <ul className={chipStyles.chips} aria-label="Filters">
@@ -178,7 +178,7 @@ function ChipsOf({ storageKey, search, onSearch }: FilterChipsProps & { storageK
           chip={chip}
           onToggle={() => onSearch(switched(chip))}
           onRemove={() => {
-            setKept((filters) => filters.filter((filter) => !isSameFilter(filter, chip.filter)));
+            setRecent((filters) => filters.filter((filter) => !isSameFilter(filter, chip.filter)));
             if (chip.isOn) onSearch(switched(chip));
           }}
         />

@@ -37,7 +37,7 @@ function shareOf(
   name: string,
   text: string,
   metadata: Record<string, unknown>,
-  problems: FormProblems,
+  problems: FieldProblems,
 ): void {
   if (text === '') return;
   const value = Number(text);
@@ -46,11 +46,11 @@ function shareOf(
 }
 
 /** Problems by field of the form; `args.0` for the first argument. */
-export type FormProblems = Record<string, string>;
+export type FieldProblems = Record<string, string>;
 
 /** The request for the form and its problems. Empty fields are omitted. */
-export function factOfForm(form: FactForm): { body: FactBody; problems: FormProblems } {
-  const problems: FormProblems = {};
+export function factOfForm(form: FactForm): { body: FactBody; problems: FieldProblems } {
+  const problems: FieldProblems = {};
   const metadata: Record<string, unknown> = {};
   if (form.source !== '') metadata['source'] = form.source;
   shareOf('importance', form.importance, metadata, problems);

@@ -29,7 +29,7 @@ import type { FactSortKey, FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
 import { renderFact } from './render-fact.ts';
 import { RowChoiceBar, useRowChoice } from './row-choice.tsx';
-import { addedRows, type FactRow, storedRow } from './staged-rows.ts';
+import { addedRows, type FactGridRow, storedRow } from './staged-rows.ts';
 import { removeRow, revertRow, stageRow } from './stage-row.ts';
 import { useArity } from './use-arity.ts';
 import type { Staging } from './use-staging.ts';
@@ -97,15 +97,15 @@ interface FactGridProps {
   search: FactsSearch;
   staging: Staging;
   onSearch: (part: Partial<FactsSearch>) => void;
-  onChoose: (row: FactRow) => void;
+  onChoose: (row: FactGridRow) => void;
   /** Opens the form of a row at the field that is too complex for a cell. */
-  onForm: (row: FactRow) => void;
+  onForm: (row: FactGridRow) => void;
   onAdd: () => void;
   onRetract: (fact: StoredFact) => void;
 }
 
 /** Identifies a row while rows are added and removed. */
-function keyOfRow(row: FactRow): string | null {
+function keyOfRow(row: FactGridRow): string | null {
   return row.edit?.key ?? row.stored?.id ?? null;
 }
 
@@ -121,7 +121,7 @@ function useSelected(leading: number): [number | null, (index: number) => void] 
 }
 
 interface EditedCell {
-  readonly row: FactRow;
+  readonly row: FactGridRow;
   /** The index of the row when editing began. */
   readonly index: number;
   readonly column: string;
@@ -130,9 +130,9 @@ interface EditedCell {
 }
 
 /** Other writers may have moved the edited row: looks for it near its former index. */
-function placeOf(
+function indexOfEdited(
   { row, index }: EditedCell,
-  rowAt: (index: number) => FactRow | undefined,
+  rowAt: (index: number) => FactGridRow | undefined,
   count: number,
 ): number {
   const key = keyOfRow(row);
@@ -155,7 +155,7 @@ interface CellEditing {
 
 function useCellEditing(
   { staging, onForm }: Pick<FactGridProps, 'staging' | 'onForm'>,
-  rowAt: (index: number) => FactRow | undefined,
+  rowAt: (index: number) => FactGridRow | undefined,
   count: number,
 ): CellEditing {
   const [edited, setEdited] = useState<EditedCell | null>(null);
@@ -194,7 +194,7 @@ function useCellEditing(
       onCancel={() => setEdited(null)}
     />
   );
-  return { editing: { row: placeOf(edited, rowAt, count), column: edited.column, editor }, begin };
+  return { editing: { row: indexOfEdited(edited, rowAt, count), column: edited.column, editor }, begin };
 }
 
 function fileNameOf(predicate: string | undefined): string {
@@ -213,8 +213,8 @@ function nextOrder(
 /** The columns for the selected facts; for all predicates a single one with the whole fact. */
 function useColumns(
   { search, staging, onSearch }: Pick<FactGridProps, 'search' | 'staging' | 'onSearch'>,
-  added: readonly FactRow[],
-): readonly Column<FactRow>[] {
+  added: readonly FactGridRow[],
+): readonly Column<FactGridRow>[] {
   const { sort = null, order = 'asc', predicate } = search;
   const known = useArity(predicate);
   const arity = known ?? (predicate === undefined ? null : (added[0]?.fact.args.length ?? null));
@@ -235,7 +235,7 @@ function useColumns(
 }
 
 /** The staged additions that belong to the selection. */
-function useAdded({ edits }: Staging, predicate: string | undefined): readonly FactRow[] {
+function useAdded({ edits }: Staging, predicate: string | undefined): readonly FactGridRow[] {
   const { scope } = useSession().space;
   return useMemo(() => addedRows(edits, predicate, scope), [edits, predicate, scope]);
 }
@@ -256,7 +256,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
     [pages, leading],
   );
 
-  function rowAt(index: number): FactRow | undefined {
+  function rowAt(index: number): FactGridRow | undefined {
     if (index < leading) return added[index];
     const stored = pages.rowAt(index - leading);
     return stored === undefined ? undefined : storedRow(stored, staging.byKey);

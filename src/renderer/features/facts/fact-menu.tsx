@@ -23,16 +23,16 @@ import { renderFact } from './render-fact.ts';
 import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
 import { removeRow, revertRow } from './stage-row.ts';
 import type { FactContent } from './staged-edits.ts';
-import type { FactRow } from './staged-rows.ts';
+import type { FactGridRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 interface MenuContext {
   readonly staging: Staging;
   readonly onSearch: (part: Partial<FactsSearch>) => void;
-  readonly onChoose: (row: FactRow) => void;
-  readonly onForm: (row: FactRow) => void;
+  readonly onChoose: (row: FactGridRow) => void;
+  readonly onForm: (row: FactGridRow) => void;
   readonly onRetract: (fact: StoredFact) => void;
-  readonly rowAt: (index: number) => FactRow | undefined;
+  readonly rowAt: (index: number) => FactGridRow | undefined;
   /** Opens the editor of a cell. */
   readonly begin: (index: number, column: string) => void;
   /** Why editing is not allowed; null: it is. */
@@ -57,7 +57,7 @@ function shortened(text: string): string {
 }
 
 /** The items for a cell: copy its value, filter by it, ask about it. */
-function useCellItems({ onSearch }: MenuContext): (row: FactRow, column: string) => RowMenuItem[] {
+function useCellItems({ onSearch }: MenuContext): (row: FactGridRow, column: string) => RowMenuItem[] {
   const navigate = useNavigate();
   return ({ fact }, column) => {
     const cell = cellKindOf(column);
@@ -89,7 +89,7 @@ function useCellItems({ onSearch }: MenuContext): (row: FactRow, column: string)
   };
 }
 
-function editItems(context: MenuContext, row: FactRow, index: number, column: string): RowMenuItem[] {
+function editItems(context: MenuContext, row: FactGridRow, index: number, column: string): RowMenuItem[] {
   const { staging, onForm, onRetract, begin, reason } = context;
   const { stored, edit } = row;
   if (stored?.derived === true) return [];

@@ -29,7 +29,7 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { isMac } from '../../ui/tags.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
-import { FactDetail, type ShownFact } from './fact-detail.tsx';
+import { FactDetailPane, type ShownFact } from './fact-detail.tsx';
 import { FactGrid } from './fact-grid.tsx';
 import type { FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
@@ -37,7 +37,7 @@ import { PasteRows } from './paste-rows.tsx';
 import { RetractDialog } from './retract-dialog.tsx';
 import { StagedBar } from './staged-bar.tsx';
 import { type FactContent, stageAdded } from './staged-edits.ts';
-import type { FactRow } from './staged-rows.ts';
+import type { FactGridRow } from './staged-rows.ts';
 import { useStaging } from './use-staging.ts';
 
 const AddFactsDialog = lazy(async () => ({
@@ -64,9 +64,9 @@ interface ShownRow {
   readonly showFact: (id: string) => void;
   readonly close: () => void;
   /** Opens a row; does nothing if it is open. */
-  readonly choose: (row: FactRow) => void;
+  readonly choose: (row: FactGridRow) => void;
   /** Opens a row with its form. */
-  readonly chooseForm: (row: FactRow) => void;
+  readonly chooseForm: (row: FactGridRow) => void;
   readonly choosePredicate: (predicate: string | undefined, hasFacts: boolean) => void;
 }
 
@@ -81,7 +81,7 @@ function useShownRow({ search, onSearch }: Pick<FactsViewProps, 'search' | 'onSe
     onSearch({ ...search, fact: id });
   }
 
-  function choose({ stored, edit }: FactRow): void {
+  function choose({ stored, edit }: FactGridRow): void {
     if (stored === null) {
       if (edit !== null) show(undefined, { added: edit.key });
     } else if (stored.id === null) show(undefined, { conclusion: stored });
@@ -170,7 +170,7 @@ export function FactsView(props: FactsViewProps) {
   );
   const detail =
     row.shown === null ? null : (
-      <FactDetail
+      <FactDetailPane
         shown={row.shown}
         staging={staging}
         form={row.form}

@@ -11,7 +11,7 @@ import { isTextField } from '../../ui/keys.ts';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { keysLabel } from '../../ui/tags.tsx';
 import { type PastedRows, rowsOfClipboard } from './pasted-rows.ts';
-import { type FactContent, mostStaged } from './staged-edits.ts';
+import { type FactContent, maxStagedRows } from './staged-edits.ts';
 import { useArity } from './use-arity.ts';
 
 const PasteDialog = lazy(async () => ({ default: (await import('./paste-dialog.tsx')).PasteDialog }));
@@ -39,7 +39,7 @@ export function PasteRows({ predicate, onStage, onTable }: PasteRowsProps) {
 
   function stage(facts: readonly FactContent[]): void {
     onStage(facts);
-    if (facts.length > 0 && facts.length <= mostStaged)
+    if (facts.length > 0 && facts.length <= maxStagedRows)
       notifyDone(`Staged ${formatAmount(facts.length, 'row')}. ${keysLabel('Mod+Z')} undoes it.`);
   }
 

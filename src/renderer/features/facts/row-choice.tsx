@@ -17,10 +17,10 @@ import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
 import { keysLabel } from '../../ui/tags.tsx';
 import type { FactPages } from './fact-pages.ts';
 import styles from './facts.module.css';
-import { clampedRanges, mostChosen } from './row-range.ts';
+import { clampedRanges, maxSelectedRows } from './row-range.ts';
 import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
 import { removeRows } from './stage-row.ts';
-import { type FactRow, storedRow } from './staged-rows.ts';
+import { type FactGridRow, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 interface RowChoice {
@@ -40,16 +40,16 @@ interface RowChoice {
 interface ChosenFrom {
   readonly pages: FactPages;
   /** Staged rows above those of the service. */
-  readonly added: readonly FactRow[];
+  readonly added: readonly FactGridRow[];
   readonly total: number;
   readonly staging: Staging;
   /** Prefix of the file name. */
   readonly name: string;
 }
 
-async function rowsIn(ranges: RowRanges, { pages, added, staging }: ChosenFrom): Promise<FactRow[]> {
+async function rowsIn(ranges: RowRanges, { pages, added, staging }: ChosenFrom): Promise<FactGridRow[]> {
   const leading = added.length;
-  const rows: FactRow[] = [];
+  const rows: FactGridRow[] = [];
   for (const { first, last } of ranges) {
     rows.push(...added.slice(first, last));
     if (last <= leading) continue;
@@ -73,12 +73,12 @@ export function useRowChoice(from: ChosenFrom): RowChoice {
     const taken = clampedRanges(ranges, next);
     if (taken !== next)
       notifyHint(
-        `At most ${formatCount(mostChosen)} rows can be selected at a time. Export takes all rows shown.`,
+        `At most ${formatCount(maxSelectedRows)} rows can be selected at a time. Export takes all rows shown.`,
       );
     setChosen({ ranges: taken, size });
   }
 
-  async function withRows(rows: RowRanges, act: (rows: FactRow[]) => unknown): Promise<void> {
+  async function withRows(rows: RowRanges, act: (rows: FactGridRow[]) => unknown): Promise<void> {
     if (rows.length === 0 || isBusy) return;
     setIsBusy(true);
     try {

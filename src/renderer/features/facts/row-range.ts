@@ -2,13 +2,13 @@
 import { type RowRange, type RowRanges, rowsOf } from '../../ui/grid-places.ts';
 
 /** Maximum number of rows in a selection. */
-export const mostChosen = 10_000;
+export const maxSelectedRows = 10_000;
 
 /**
  * The ranges, shortened to the limit if they are a single range; several ranges beyond the limit leave the
  * selection unchanged.
  */
-export function clampedRanges(before: RowRanges, next: RowRanges, most: number = mostChosen): RowRanges {
+export function clampedRanges(before: RowRanges, next: RowRanges, most: number = maxSelectedRows): RowRanges {
   if (rowsOf(next) <= most) return next;
   const [only, ...others] = next;
   return only === undefined || others.length > 0

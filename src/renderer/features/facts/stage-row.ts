@@ -11,7 +11,7 @@ import {
   type StagedEdits,
   unstage,
 } from './staged-edits.ts';
-import type { FactRow } from './staged-rows.ts';
+import type { FactGridRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 const maxNameLength = 60;
@@ -31,7 +31,7 @@ export function nameOfFacts(facts: readonly Parameters<typeof renderFact>[0][]):
 /** Stages new content for a row; does nothing for a conclusion. */
 export function stageRow(
   { stage }: Staging,
-  { edit, stored, fact: before }: FactRow,
+  { edit, stored, fact: before }: FactGridRow,
   fact: FactContent,
 ): void {
   const seen = stored === null ? null : seenFactOf(stored);
@@ -43,7 +43,7 @@ export function stageRow(
 }
 
 /** Marks a row as removed, or drops a row that was to be added. */
-export function removeRow({ stage }: Staging, { edit, stored, fact }: FactRow): void {
+export function removeRow({ stage }: Staging, { edit, stored, fact }: FactGridRow): void {
   const seen = stored === null ? null : seenFactOf(stored);
   if (edit?.kind === 'added') stage(`dropped ${nameOf(fact)}`, (edits) => unstage(edits, edit.key));
   else if (seen === null)
@@ -52,7 +52,7 @@ export function removeRow({ stage }: Staging, { edit, stored, fact }: FactRow): 
 }
 
 /** Marks rows as removed in one step; skips conclusions and reports it. */
-export function removeRows({ stage }: Staging, rows: readonly FactRow[]): void {
+export function removeRows({ stage }: Staging, rows: readonly FactGridRow[]): void {
   const ours = rows.filter(({ edit, stored }) => edit !== null || stored?.derived === false);
   if (ours.length < rows.length)
     notifyHint('Conclusions among them cannot be removed: change the facts they depend on, or the rule.');
@@ -66,6 +66,6 @@ export function removeRows({ stage }: Staging, rows: readonly FactRow[]): void {
 }
 
 /** Drops the staged edit of a row. */
-export function revertRow({ stage }: Staging, { edit, fact }: Pick<FactRow, 'edit' | 'fact'>): void {
+export function revertRow({ stage }: Staging, { edit, fact }: Pick<FactGridRow, 'edit' | 'fact'>): void {
   if (edit !== null) stage(`reverted ${nameOf(fact)}`, (edits) => unstage(edits, edit.key));
 }

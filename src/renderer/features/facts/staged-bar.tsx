@@ -22,11 +22,17 @@ import { EditMark } from './fact-columns.tsx';
 import { fieldText, fieldWord, renderFact } from './render-fact.ts';
 import styles from './facts.module.css';
 import { type EditConflict, keepMine, withMineKept } from './staged-conflicts.ts';
-import { countsOf, differencesOf, type FactContent, type StagedEdits, unstage } from './staged-edits.ts';
+import {
+  editCountsOf,
+  fieldDifferences,
+  type FactContent,
+  type StagedEdits,
+  unstage,
+} from './staged-edits.ts';
 import type { Staging } from './use-staging.ts';
 
 function Counts({ edits }: { edits: StagedEdits }) {
-  const counts = countsOf(edits);
+  const counts = editCountsOf(edits);
   return (
     <span className={styles.counts}>
       <strong className="number">{formatCount(edits.length)} staged</strong>
@@ -180,7 +186,7 @@ function Line({ staging, onApply, onDrop }: StagedBarProps & { onDrop: () => voi
 /** The bar of staged edits. */
 export function StagedBar(props: StagedBarProps) {
   const { staging, onShow } = props;
-  const { edits, history, failure, isKept, preview, said } = staging;
+  const { edits, history, failure, isPersisted, preview, said } = staging;
   const { done, undone } = history;
   const [isDropping, setIsDropping] = useState(false);
   const conflicts = preview.preview?.conflicts ?? [];
@@ -196,7 +202,7 @@ export function StagedBar(props: StagedBarProps) {
           </ActionIcon>
         </div>
       )}
-      {!isKept && (
+      {!isPersisted && (
         <p className={styles.barNote}>
           The browser has no room for the staged edits: they will be lost when this window closes.
         </p>
@@ -231,17 +237,17 @@ function whatHappened({ kind, mine, theirs }: EditConflict): string {
 function fieldsOf(versions: readonly (FactContent | null)[]): (keyof FactContent)[] {
   const [first, ...others] = versions.filter((version) => version !== null);
   if (first === undefined) return [];
-  return [...new Set(others.flatMap((other) => differencesOf(first, other)))];
+  return [...new Set(others.flatMap((other) => fieldDifferences(first, other)))];
 }
 
 function Versions({ conflict }: { conflict: EditConflict }) {
   const { expected, theirs } = conflict;
-  const kept = withMineKept(conflict);
-  const fields = fieldsOf([expected, theirs, kept]);
+  const rebased = withMineKept(conflict);
+  const fields = fieldsOf([expected, theirs, rebased]);
   const columns = [
     { title: 'When you edited it', fact: expected },
     { title: 'Stored now', fact: theirs },
-    { title: 'With mine kept', fact: kept },
+    { title: 'With mine kept', fact: rebased },
   ].filter(({ title, fact }) => fact !== null || title !== 'When you edited it');
   if (fields.length === 0) return null;
   return (

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { conflictsOf, keepMine } from './staged-conflicts.ts';
+import { editConflictsOf, keepMine } from './staged-conflicts.ts';
 import {
-  changesOf,
+  netChangesOf,
   type FactContent,
   identityOf,
   type Presents,
@@ -40,15 +40,15 @@ const removed = stageRemoved([], base);
 
 /** The one conflict there is. */
 function onlyOf(edits: StagedEdits, stored: Presents) {
-  const [conflict, ...more] = conflictsOf(edits, stored);
+  const [conflict, ...more] = editConflictsOf(edits, stored);
   if (conflict === undefined || more.length > 0) throw new Error('expected one conflict');
   return conflict;
 }
 
 describe('a conflict', () => {
   test('is none where the fact is as it was when it was edited', () => {
-    expect(conflictsOf(changed, presents(base))).toEqual([]);
-    expect(conflictsOf(removed, presents(seen('another id', base)))).toEqual([]);
+    expect(editConflictsOf(changed, presents(base))).toEqual([]);
+    expect(editConflictsOf(removed, presents(seen('another id', base)))).toEqual([]);
   });
 
   test('is a fact that somebody else changed, or removed', () => {
@@ -58,25 +58,25 @@ describe('a conflict', () => {
   });
 
   test('is none where others did the same', () => {
-    expect(conflictsOf(changed, presents(seen('f1', mine)))).toEqual([]);
-    expect(conflictsOf(removed, absent(base))).toEqual([]);
+    expect(editConflictsOf(changed, presents(seen('f1', mine)))).toEqual([]);
+    expect(editConflictsOf(removed, absent(base))).toEqual([]);
     const moved = stageChanged([], base, fact('z'));
     const there = new Map([...absent(base), ...presents(seen('f9', fact('z')))]);
-    expect(conflictsOf(moved, there)).toEqual([]);
-    expect(changesOf(moved, there)).toEqual([]);
+    expect(editConflictsOf(moved, there)).toEqual([]);
+    expect(netChangesOf(moved, there)).toEqual([]);
   });
 
   test('is a fact in the place of one that is added, unless it is the same', () => {
     const added = stageAdded([], fact('x', { n: 2 }));
     const there = seen('f7', fact('x', { n: 7 }));
     expect(onlyOf(added, presents(there))).toMatchObject({ kind: 'exists', theirs: there, expected: null });
-    expect(conflictsOf(added, presents(seen('f7', fact('x', { n: 2 }))))).toEqual([]);
+    expect(editConflictsOf(added, presents(seen('f7', fact('x', { n: 2 }))))).toEqual([]);
   });
 
   test('is not made by a place that another edit makes free', () => {
     const other = seen('f2', fact('b'));
     const edits = stageRemoved(stageChanged([], base, fact('b', { n: 1 })), other);
-    expect(conflictsOf(edits, presents(base, other))).toEqual([]);
+    expect(editConflictsOf(edits, presents(base, other))).toEqual([]);
   });
 });
 
@@ -86,7 +86,7 @@ describe('to keep mine', () => {
     expect(kept).toMatchObject([
       { kind: 'changed', base: theirs, fact: { metadata: { n: 2 }, validUntil: 99 } },
     ]);
-    expect(conflictsOf(kept, presents(theirs))).toEqual([]);
+    expect(editConflictsOf(kept, presents(theirs))).toEqual([]);
   });
 
   test('of a fact that is gone adds it again', () => {
@@ -103,8 +103,8 @@ describe('to keep mine', () => {
     const added = stageAdded([], fact('x', { n: 2 }));
     const there = seen('f7', fact('x', { n: 7 }));
     const kept = keepMine(added, onlyOf(added, presents(there)));
-    expect(conflictsOf(kept, presents(there))).toEqual([]);
-    expect(changesOf(kept, presents(there))).toHaveLength(1);
+    expect(editConflictsOf(kept, presents(there))).toEqual([]);
+    expect(netChangesOf(kept, presents(there))).toHaveLength(1);
     const again = presents(seen('f7', fact('x', { n: 8 })));
     expect(onlyOf(kept, again)).toMatchObject({ kind: 'exists', expected: { metadata: { n: 7 } } });
   });

@@ -6,7 +6,7 @@
  */
 import {
   contentOf,
-  differencesOf,
+  fieldDifferences,
   type FactContent,
   identityOf,
   isSameContent,
@@ -31,7 +31,7 @@ export interface EditConflict {
 }
 
 /** The conflicts of the edits with the stored facts. */
-export function conflictsOf(edits: StagedEdits, presents: Presents): EditConflict[] {
+export function editConflictsOf(edits: StagedEdits, presents: Presents): EditConflict[] {
   // Facts that edits remove make room for others; conflicts with them are found at their own edits.
   const vacated = new Set(edits.flatMap((edit) => (edit.kind === 'added' ? [] : [identityOf(edit.base)])));
   return edits.flatMap((edit) => {
@@ -97,7 +97,7 @@ export function keepMine(edits: StagedEdits, conflict: EditConflict): StagedEdit
 
 /** `theirs` with the fields that `mine` changed from `base`. */
 function mineOver(base: FactContent, mine: FactContent, theirs: FactContent): FactContent {
-  const changed = differencesOf(base, mine).map((field) => [field, mine[field]] as const);
+  const changed = fieldDifferences(base, mine).map((field) => [field, mine[field]] as const);
   return { ...contentOf(theirs), ...Object.fromEntries(changed) };
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { TransactionWrite } from '../../api/transaction.ts';
-import { conflictsOf, keepMine } from './staged-conflicts.ts';
+import { editConflictsOf, keepMine } from './staged-conflicts.ts';
 import {
-  changesOf,
+  netChangesOf,
   clashesOf,
   concernedBy,
   contentOf,
@@ -19,7 +19,7 @@ import {
   type StagedEdits,
   stageRemoved,
   unstage,
-  writesOf,
+  editWritesOf,
 } from './staged-edits.ts';
 
 /** What the service stores, kept as plainly as can be. */
@@ -149,14 +149,14 @@ test('what is applied is what was staged, every fact is written once, and the in
       const store = afterOthers(before, others);
       // Whoever keeps what is staged in every conflict has none left.
       for (let round = 0; round < 3; round += 1)
-        for (const conflict of conflictsOf(edits, presentsOf(edits, store)))
+        for (const conflict of editConflictsOf(edits, presentsOf(edits, store)))
           edits = keepMine(edits, conflict);
       fc.pre(clashesOf(edits).size === 0);
       const presents = presentsOf(edits, store);
-      expect(conflictsOf(edits, presents)).toEqual([]);
+      expect(editConflictsOf(edits, presents)).toEqual([]);
 
-      const changes = changesOf(edits, presents);
-      const writes = writesOf(changes, () => 1);
+      const changes = netChangesOf(edits, presents);
+      const writes = editWritesOf(changes, () => 1);
       const names = writes.map(({ operation, input }) => {
         if (operation !== 'retract' && operation !== 'assertFact') throw new Error(operation);
         const { predicate, args, truthVal, scope } = input.body;
@@ -178,14 +178,14 @@ test('what is applied is what was staged, every fact is written once, and the in
           expect(after.has(identityOf(edit.base))).toBe(false);
       const undone = afterWrites(
         after,
-        writesOf(inverseOf(changes), () => 2),
+        editWritesOf(inverseOf(changes), () => 2),
       );
       expect(listed(undone)).toEqual(listed(store));
       expect(
         listed(
           afterWrites(
             undone,
-            writesOf(changes, () => 3),
+            editWritesOf(changes, () => 3),
           ),
         ),
       ).toEqual(listed(after));

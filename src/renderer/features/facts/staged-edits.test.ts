@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
-  changesOf,
+  netChangesOf,
   clashesOf,
-  countsOf,
+  editCountsOf,
   countsText,
   type FactContent,
   identityOf,
@@ -15,7 +15,7 @@ import {
   stageChanged,
   stageRemoved,
   unstage,
-  writesOf,
+  editWritesOf,
 } from './staged-edits.ts';
 
 const content = (args: string[], more: Partial<FactContent> = {}): FactContent => ({
@@ -42,7 +42,7 @@ const b = seen('f2', ['b'], { scope: 's' });
 describe('staging', () => {
   test('a row that is changed, and then as it was, is not staged', () => {
     const edits = stageChanged([], a, content(['a'], { metadata: { source: 'y' } }));
-    expect(countsOf(edits)).toEqual({ added: 0, changed: 1, removed: 0 });
+    expect(editCountsOf(edits)).toEqual({ added: 0, changed: 1, removed: 0 });
     expect(stageChanged(edits, a, content(['a'], { metadata: { source: 'x' } }))).toEqual([]);
   });
 
@@ -96,8 +96,8 @@ describe('staging', () => {
 
   test('a summary names what there is', () => {
     const edits = stageAdded(stageRemoved(stageRemoved([], a), b), content(['x']));
-    expect(countsText(countsOf(edits))).toBe('1 added, 2 removed');
-    expect(countsText(countsOf([]))).toBe('');
+    expect(countsText(editCountsOf(edits))).toBe('1 added, 2 removed');
+    expect(countsText(editCountsOf([]))).toBe('');
   });
 });
 
@@ -105,20 +105,20 @@ describe('the writes', () => {
   const guard = () => 5;
 
   test('a removed fact is retracted in its own scope and truth, guarded', () => {
-    expect(writesOf(changesOf(stageRemoved([], b), stored(b)), guard)).toEqual([
+    expect(editWritesOf(netChangesOf(stageRemoved([], b), stored(b)), guard)).toEqual([
       {
         operation: 'retract',
         input: { body: { predicate: 'p', args: ['b'], truthVal: true, scope: 's', ifGeneration: 5 } },
       },
     ]);
-    const [unscoped] = writesOf(changesOf(stageRemoved([], a), stored(a)), guard);
+    const [unscoped] = editWritesOf(netChangesOf(stageRemoved([], a), stored(a)), guard);
     expect(unscoped?.input).toMatchObject({ body: { unscoped: true } });
   });
 
   test('of a changed fact only what differs is given; a bound that is taken away is cleared', () => {
     const bounded = seen('f1', ['a'], { validFrom: 1, validUntil: 2, metadata: { k: 1 } });
     const edits = stageChanged([], bounded, content(['a'], { validFrom: 1, metadata: { k: 1 } }));
-    expect(writesOf(changesOf(edits, stored(bounded)), guard)).toEqual([
+    expect(editWritesOf(netChangesOf(edits, stored(bounded)), guard)).toEqual([
       {
         operation: 'assertFact',
         input: {
@@ -137,7 +137,7 @@ describe('the writes', () => {
 
   test('another argument is a retraction and an assertion with all the rest', () => {
     const edits = stageChanged([], a, { ...a, args: ['z'] });
-    const writes = writesOf(changesOf(edits, stored(a)), guard);
+    const writes = editWritesOf(netChangesOf(edits, stored(a)), guard);
     expect(writes.map(({ operation }) => operation)).toEqual(['retract', 'assertFact']);
     expect(writes[1]?.input).toMatchObject({
       body: { args: ['z'], metadata: { source: 'x' }, validFrom: 'always', validUntil: 'never' },
@@ -149,7 +149,7 @@ describe('the writes', () => {
     const two = seen('f2', ['b'], { metadata: { n: 2 } });
     const edits = stageChanged(stageChanged([], one, { ...one, args: ['b'] }), two, { ...two, args: ['a'] });
     expect(clashesOf(edits).size).toBe(0);
-    const writes = writesOf(changesOf(edits, stored(one, two)), guard);
+    const writes = editWritesOf(netChangesOf(edits, stored(one, two)), guard);
     expect(writes.map(({ operation }) => operation)).toEqual(['assertFact', 'assertFact']);
     expect(writes.map(({ input }) => input)).toMatchObject([
       { body: { args: ['a'], metadata: { n: 2 } } },
@@ -159,12 +159,12 @@ describe('the writes', () => {
 
   test('what is so already is not written', () => {
     const edits = stageAdded(stageRemoved([], a), content(['b'], { scope: 's' }));
-    expect(changesOf(edits, stored(b))).toEqual([]);
+    expect(netChangesOf(edits, stored(b))).toEqual([]);
   });
 
   test('the inverse retracts what was added and restores what went, whole', () => {
     const edits = stageAdded(stageRemoved([], a), content(['n']));
-    const writes = writesOf(inverseOf(changesOf(edits, stored(a))), () => 8);
+    const writes = editWritesOf(inverseOf(netChangesOf(edits, stored(a))), () => 8);
     expect(writes).toMatchObject([
       { operation: 'retract', input: { body: { args: ['n'], ifGeneration: 8 } } },
       {

@@ -45,7 +45,7 @@ export type StagedEdit =
 export type StagedEdits = readonly StagedEdit[];
 
 /** Maximum number of staged rows. */
-export const mostStaged = 1_000;
+export const maxStagedRows = 1_000;
 
 /** Equal exactly for the same fact. */
 export function identityOf(fact: Pick<FactContent, 'predicate' | 'args' | 'truthVal' | 'scope'>): string {
@@ -78,7 +78,7 @@ export function isSameContent(a: FactContent, b: FactContent): boolean {
 }
 
 /** The fields that differ between two facts. */
-export function differencesOf(a: FactContent, b: FactContent): (keyof FactContent)[] {
+export function fieldDifferences(a: FactContent, b: FactContent): (keyof FactContent)[] {
   const fields = Object.keys(contentOf(a)) as (keyof FactContent)[];
   return fields.filter((field) => canonical(a[field]) !== canonical(b[field]));
 }
@@ -154,7 +154,7 @@ interface EditCounts {
 }
 
 /** The number of edits by kind. */
-export function countsOf(edits: StagedEdits): EditCounts {
+export function editCountsOf(edits: StagedEdits): EditCounts {
   const counts = { added: 0, changed: 0, removed: 0 };
   for (const { kind } of edits) counts[kind] += 1;
   return counts;
@@ -212,13 +212,13 @@ export function concernedBy(edits: StagedEdits): Concerned[] {
 }
 
 /** A fact before and after; null: absent. */
-export interface FactChange {
+export interface ContentChange {
   readonly before: FactContent | null;
   readonly after: FactContent | null;
 }
 
 /** The net changes of the edits over the stored facts, one per fact. */
-export function changesOf(edits: StagedEdits, presents: Presents): FactChange[] {
+export function netChangesOf(edits: StagedEdits, presents: Presents): ContentChange[] {
   const afters = new Map<string, FactContent | null>();
   for (const edit of edits) {
     const base = baseOf(edit);
@@ -236,12 +236,12 @@ export function changesOf(edits: StagedEdits, presents: Presents): FactChange[] 
 }
 
 /** The inverse changes. */
-export function inverseOf(changes: readonly FactChange[]): FactChange[] {
+export function inverseOf(changes: readonly ContentChange[]): ContentChange[] {
   return changes.map(({ before, after }) => ({ before: after, after: before }));
 }
 
 /** The number of changes by kind. */
-export function countsOfChanges(changes: readonly FactChange[]): EditCounts {
+export function changeCountsOf(changes: readonly ContentChange[]): EditCounts {
   const counts = { added: 0, changed: 0, removed: 0 };
   for (const { before, after } of changes)
     counts[before === null ? 'added' : after === null ? 'removed' : 'changed'] += 1;
@@ -252,8 +252,8 @@ export function countsOfChanges(changes: readonly FactChange[]): EditCounts {
  * The writes of the changes, retractions first. `guardOf` gives the generation that guards the fact of an
  * identity: the service refuses the write if the fact changed since.
  */
-export function writesOf(
-  changes: readonly FactChange[],
+export function editWritesOf(
+  changes: readonly ContentChange[],
   guardOf: (identity: string) => number | null,
 ): TransactionWrite[] {
   const retractions = changes.flatMap(({ before, after }) =>
@@ -278,7 +278,7 @@ function assertionOf(
 ): TransactionWrite {
   const { predicate, args, truthVal, scope, validFrom, validUntil, metadata } = after;
   // For a stored fact only the differing fields are sent: the rest keeps its value.
-  const given = new Set(before === null ? Object.keys(after) : differencesOf(before, after));
+  const given = new Set(before === null ? Object.keys(after) : fieldDifferences(before, after));
   const body = {
     predicate,
     args: [...args],

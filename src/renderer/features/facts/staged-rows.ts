@@ -7,14 +7,14 @@ import type { StoredFact } from '../../../engine/contract/facts.ts';
 import type { ScopeChoice } from '../../api/space.ts';
 import {
   contentOf,
-  differencesOf,
+  fieldDifferences,
   type FactContent,
   type StagedEdit,
   type StagedEdits,
 } from './staged-edits.ts';
 
 /** A row of the grid. */
-export interface FactRow {
+export interface FactGridRow {
   /** The intended content; for a removed row its current one. */
   readonly fact: FactContent;
   /** The stored fact; null for a row to be added. */
@@ -27,14 +27,14 @@ export interface FactRow {
 const none: ReadonlySet<keyof FactContent> = new Set();
 
 /** The row of a staged addition. */
-export function addedRow(edit: StagedEdit & { readonly kind: 'added' }): FactRow {
+export function addedRow(edit: StagedEdit & { readonly kind: 'added' }): FactGridRow {
   return { fact: edit.fact, stored: null, edit, changed: none };
 }
 
-const known = new WeakMap<StoredFact, FactRow>();
+const known = new WeakMap<StoredFact, FactGridRow>();
 
 /** The row of a listed fact; the same object as long as neither the fact nor its edit changes. */
-export function storedRow(stored: StoredFact, byKey: ReadonlyMap<string, StagedEdit>): FactRow {
+export function storedRow(stored: StoredFact, byKey: ReadonlyMap<string, StagedEdit>): FactGridRow {
   const edit = (stored.id === null ? undefined : byKey.get(stored.id)) ?? null;
   const before = known.get(stored);
   if (before?.edit === edit) return before;
@@ -43,9 +43,9 @@ export function storedRow(stored: StoredFact, byKey: ReadonlyMap<string, StagedE
   return row;
 }
 
-function rowWith(stored: StoredFact, edit: StagedEdit | null): FactRow {
+function rowWith(stored: StoredFact, edit: StagedEdit | null): FactGridRow {
   if (edit?.kind !== 'changed') return { fact: contentOf(stored), stored, edit, changed: none };
-  return { fact: edit.fact, stored, edit, changed: new Set(differencesOf(edit.base, edit.fact)) };
+  return { fact: edit.fact, stored, edit, changed: new Set(fieldDifferences(edit.base, edit.fact)) };
 }
 
 /** Whether a staged addition belongs to the selection. Text and truth filters do not hide it. */
@@ -56,7 +56,11 @@ function isShown(fact: FactContent, predicate: string | undefined, scope: ScopeC
 }
 
 /** The staged additions that belong to the selection, the newest first. */
-export function addedRows(edits: StagedEdits, predicate: string | undefined, scope: ScopeChoice): FactRow[] {
+export function addedRows(
+  edits: StagedEdits,
+  predicate: string | undefined,
+  scope: ScopeChoice,
+): FactGridRow[] {
   return edits
     .flatMap((edit) =>
       edit.kind === 'added' && isShown(edit.fact, predicate, scope) ? [addedRow(edit)] : [],

@@ -13,21 +13,21 @@ import type { Session } from '../../api/session.tsx';
 import { runTransaction } from '../../api/transaction.ts';
 import type { ToldConsequences } from '../../ui/consequences.ts';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
-import { type EditStore, restage } from './edit-store.ts';
+import { type EditStore, replaceEdits } from './edit-store.ts';
 import { lookUp } from './look-up.ts';
-import { conflictsOf, type EditConflict } from './staged-conflicts.ts';
+import { editConflictsOf, type EditConflict } from './staged-conflicts.ts';
 import {
-  changesOf,
+  netChangesOf,
   clashesOf,
-  countsOfChanges,
+  changeCountsOf,
   countsText,
-  type FactChange,
+  type ContentChange,
   identityOf,
   inverseOf,
-  mostStaged,
+  maxStagedRows,
   type Presents,
   type StagedEdits,
-  writesOf,
+  editWritesOf,
 } from './staged-edits.ts';
 
 interface Context {
@@ -71,21 +71,21 @@ function stage(context: Context, label: string, change: (edits: StagedEdits) => 
   if (isBusy(context)) return;
   const next = change(edits);
   if (next === edits) return;
-  if (next.length > mostStaged && next.length > edits.length) {
-    const detail = `At most ${mostStaged.toLocaleString('en')} rows can be staged at a time. Apply or revert some first.`;
+  if (next.length > maxStagedRows && next.length > edits.length) {
+    const detail = `At most ${maxStagedRows.toLocaleString('en')} rows can be staged at a time. Apply or revert some first.`;
     notifyFailure({ title: 'Too many staged rows', detail, requestId: '', errors: [] });
     return;
   }
   onFailure(null);
-  restage(store, session.space, label, next);
+  replaceEdits(store, session.space, label, next);
 }
 
 /** Ids of the facts that Apply removes, or replaces by facts of another identity. */
 function goneBy(edits: StagedEdits): string[] {
   return edits.flatMap((edit) => {
     if (edit.kind === 'added') return [];
-    const isKept = edit.kind === 'changed' && identityOf(edit.base) === identityOf(edit.fact);
-    return isKept ? [] : [edit.base.id];
+    const staysSameFact = edit.kind === 'changed' && identityOf(edit.base) === identityOf(edit.fact);
+    return staysSameFact ? [] : [edit.base.id];
   });
 }
 
@@ -119,7 +119,7 @@ async function applyAlone(context: Context, wanted: StagedEdits): Promise<readon
     return [];
   }
   const { changes, generation } = outcome;
-  const what = countsText(countsOfChanges(changes));
+  const what = countsText(changeCountsOf(changes));
   const gone = goneBy(wanted);
   noteGone(gone);
   noteGeneration(generation);
@@ -136,14 +136,14 @@ async function applyAlone(context: Context, wanted: StagedEdits): Promise<readon
 export function recordChanges(
   session: Session,
   label: string,
-  changes: readonly FactChange[],
+  changes: readonly ContentChange[],
   generation: number,
 ): void {
   if (changes.length > 0) record(session.space, label, changing(session, inverseOf(changes), generation));
 }
 
 /** A step that makes changes to facts unchanged since that generation. */
-function changing(session: Session, changes: readonly FactChange[], since: number): Act {
+function changing(session: Session, changes: readonly ContentChange[], since: number): Act {
   return async () => {
     const generation = await makeChanges(session, changes, since);
     noteGeneration(generation);
@@ -157,14 +157,14 @@ type Service = Pick<Session, 'call' | 'endpoint'>;
 export interface Preview {
   /** If not empty, the rest is unknown. */
   readonly conflicts: readonly EditConflict[];
-  readonly changes: readonly FactChange[];
+  readonly changes: readonly ContentChange[];
   /** The consequences, as far as they were computed. */
   readonly consequences: ToldConsequences;
 }
 
 /** The changes and generation of an applied transaction; or the conflicts that prevented it. */
 type Applied =
-  | { readonly kind: 'applied'; readonly changes: readonly FactChange[]; readonly generation: number }
+  | { readonly kind: 'applied'; readonly changes: readonly ContentChange[]; readonly generation: number }
   | { readonly kind: 'conflicts'; readonly conflicts: readonly EditConflict[] };
 
 function guardsOf(presents: Presents): (identity: string) => number | null {
@@ -178,27 +178,27 @@ export async function previewEdits(
   signal: AbortSignal,
 ): Promise<Preview> {
   const presents = await lookUp(call, edits, signal);
-  const conflicts = conflictsOf(edits, presents);
-  const changes = conflicts.length > 0 ? [] : changesOf(edits, presents);
+  const conflicts = editConflictsOf(edits, presents);
+  const changes = conflicts.length > 0 ? [] : netChangesOf(edits, presents);
   if (changes.length === 0) return { conflicts, changes, consequences: {} };
   const options = { dryRun: true, signal };
-  const consequences = await runTransaction(endpoint, writesOf(changes, guardsOf(presents)), options);
+  const consequences = await runTransaction(endpoint, editWritesOf(changes, guardsOf(presents)), options);
   return { conflicts, changes, consequences };
 }
 
 /** The current conflicts of the edits. Errors: those of `call`. */
 async function findConflicts({ call }: Service, edits: StagedEdits): Promise<EditConflict[]> {
-  return conflictsOf(edits, await lookUp(call, edits));
+  return editConflictsOf(edits, await lookUp(call, edits));
 }
 
 /** Applies the edits in one transaction, unless they conflict. Errors: those of `runTransaction`. */
 async function applyEdits({ call, endpoint }: Service, edits: StagedEdits): Promise<Applied> {
   const presents = await lookUp(call, edits);
-  const conflicts = conflictsOf(edits, presents);
+  const conflicts = editConflictsOf(edits, presents);
   if (conflicts.length > 0) return { kind: 'conflicts', conflicts };
-  const changes = changesOf(edits, presents);
+  const changes = netChangesOf(edits, presents);
   if (changes.length === 0) return { kind: 'applied', changes, generation: 0 };
-  const { generation } = await runTransaction(endpoint, writesOf(changes, guardsOf(presents)));
+  const { generation } = await runTransaction(endpoint, editWritesOf(changes, guardsOf(presents)));
   return { kind: 'applied', changes, generation };
 }
 
@@ -208,9 +208,9 @@ async function applyEdits({ call, endpoint }: Service, edits: StagedEdits): Prom
  */
 async function makeChanges(
   { endpoint }: Pick<Service, 'endpoint'>,
-  changes: readonly FactChange[],
+  changes: readonly ContentChange[],
   since: number,
 ): Promise<number> {
-  const writes = writesOf(changes, () => since);
+  const writes = editWritesOf(changes, () => since);
   return (await runTransaction(endpoint, writes)).generation;
 }

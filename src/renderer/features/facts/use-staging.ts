@@ -27,7 +27,7 @@ export interface Staging extends StagingActions {
   /** Keys of edits that would result in the same fact. */
   readonly clashes: ReadonlySet<string>;
   readonly history: HistoryActions;
-  readonly isKept: boolean;
+  readonly isPersisted: boolean;
   readonly running: 'apply' | 'undo' | 'redo' | null;
   readonly preview: PreviewState;
   /** Why the last Apply, undo or redo was refused. */
@@ -83,7 +83,7 @@ export function useStaging(): Staging {
   const client = useQueryClient();
   const { database, tenant } = space;
   const useStore = useMemo(() => editStoreOf({ database, tenant }), [database, tenant]);
-  const { edits, isKept, isApplying } = useStore();
+  const { edits, isPersisted, isApplying } = useStore();
   const history = useHistory();
   const running = isApplying ? 'apply' : history.running;
   const [refused, setRefused] = useState<Failure | null>(null);
@@ -110,7 +110,7 @@ export function useStaging(): Staging {
     byKey,
     clashes,
     history,
-    isKept,
+    isPersisted,
     running,
     preview,
     failure: refused ?? history.failure,

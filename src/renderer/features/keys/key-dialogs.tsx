@@ -19,15 +19,21 @@ import {
   creationOf,
   emptyKeyForm,
   formOfKey,
-  type KeyForm,
+  type KeyFormFields,
   losesPlace,
-  problemsOf,
+  keyFormProblems,
 } from './key-form.ts';
 import { reachInWords, revocationWarnings } from './key-words.ts';
 import styles from './keys.module.css';
 import { useKeysChanged } from './use-keys.ts';
 
-function Roles({ role, onRole }: { role: KeyForm['role']; onRole: (role: KeyForm['role']) => void }) {
+function Roles({
+  role,
+  onRole,
+}: {
+  role: KeyFormFields['role'];
+  onRole: (role: KeyFormFields['role']) => void;
+}) {
   return (
     <Radio.Group
       label="Role"
@@ -58,7 +64,7 @@ const serviceDefault = { label: 'Service default', hint: 'API_KEY_DEFAULT_EXPIRY
 
 function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onClose: () => void }) {
   const rights = useWhoAmI().data ?? { databases: [], tenants: [] };
-  const [form, setForm] = useState<KeyForm>({
+  const [form, setForm] = useState<KeyFormFields>({
     ...emptyKeyForm,
     databases: [...rights.databases],
     tenants: [...rights.tenants],
@@ -66,7 +72,7 @@ function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onC
   const [wasTried, setWasTried] = useState(false);
   const changed = useKeysChanged();
   const make = useWrite('createKey', []);
-  const problems = problemsOf(
+  const problems = keyFormProblems(
     form,
     form.role === 'replica' ? { databases: [], tenants: [] } : rights,
     Date.now(),
@@ -173,7 +179,7 @@ interface ChangeKeyDialogProps {
 }
 
 /** A note for users who change the key they are signed in with. */
-function OwnKey({ form }: { form: KeyForm }) {
+function OwnKey({ form }: { form: KeyFormFields }) {
   const { space } = useSession();
   return (
     <p className={styles.warning} role="status">
@@ -195,14 +201,18 @@ function unsaidOf({ expiresAt }: KeyView, now: number) {
 /** Changes the description, restrictions and end of a key. */
 export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
   const [key] = useState(stored);
-  const [form, setForm] = useState<KeyForm>(() => formOfKey(key));
+  const [form, setForm] = useState<KeyFormFields>(() => formOfKey(key));
   const who = useWhoAmI().data;
   const changed = useKeysChanged();
   const write = useWrite('updateKey', []);
   useReturnedFocus();
   const now = Date.now();
   const rights = who ?? { databases: [], tenants: [] };
-  const problems = problemsOf(form, key.role === 'replica' ? { databases: [], tenants: [] } : rights, now);
+  const problems = keyFormProblems(
+    form,
+    key.role === 'replica' ? { databases: [], tenants: [] } : rights,
+    now,
+  );
   const change = changeOf(key, form, now);
   const isReady = change !== null && Object.keys(problems).length === 0 && !write.isPending;
 

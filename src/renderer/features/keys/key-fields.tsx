@@ -4,7 +4,14 @@ import { useQueries } from '@tanstack/react-query';
 import { useDatabases, useWhoAmI } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatTime } from '../../ui/format.ts';
-import { type EndChoice, endChoices, endOf, type KeyForm, type KeyProblems, limitOf } from './key-form.ts';
+import {
+  type EndChoice,
+  endChoices,
+  endOf,
+  type KeyFormFields,
+  type KeyProblems,
+  limitOf,
+} from './key-form.ts';
 import styles from './keys.module.css';
 
 /** Maximum number of databases whose tenants are suggested; other names can be typed. */
@@ -37,13 +44,13 @@ const endWords: Readonly<Record<Exclude<EndChoice, 'unsaid'>, string>> = {
 };
 
 interface FieldsProps {
-  form: KeyForm;
+  form: KeyFormFields;
   problems: KeyProblems;
   /** What leaving the end unset means. */
   unsaid: { readonly label: string; readonly hint: string };
   /** The description gets the focus. */
   isFirst?: boolean;
-  onForm: (part: Partial<KeyForm>) => void;
+  onForm: (part: Partial<KeyFormFields>) => void;
 }
 
 function Restrictions({ form, problems, onForm }: FieldsProps) {

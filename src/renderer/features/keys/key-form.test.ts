@@ -7,17 +7,17 @@ import {
   emptyKeyForm,
   endChoices,
   formOfKey,
-  type KeyForm,
+  type KeyFormFields,
   limitOf,
   losesPlace,
-  problemsOf,
+  keyFormProblems,
 } from './key-form.ts';
 import { keysSearchOf } from './keys-search.ts';
 
 const day = 86_400_000;
 const now = Date.parse('2026-11-21T12:00:00Z');
 const free = { databases: [], tenants: [] };
-const form = (part: Partial<KeyForm>): KeyForm => ({ ...emptyKeyForm, ...part });
+const form = (part: Partial<KeyFormFields>): KeyFormFields => ({ ...emptyKeyForm, ...part });
 
 const stored: KeyView = {
   id: 'k1',
@@ -58,19 +58,21 @@ describe('a key that is made', () => {
 
 describe('what is wrong with the form', () => {
   test('a name that is none, a time that is past or none, and a long description are said', () => {
-    expect(problemsOf(emptyKeyForm, free, now)).toEqual({});
-    expect(problemsOf(form({ databases: ['shop', 'a b'] }), free, now).databases).toContain('a b');
-    expect(problemsOf(form({ tenants: ['..'] }), free, now).tenants).toContain('..');
-    expect(problemsOf(form({ end: 'date', date: '' }), free, now)).toHaveProperty('date');
-    expect(problemsOf(form({ end: 'date', date: '2020-01-01T00:00' }), free, now)).toHaveProperty('date');
-    expect(problemsOf(form({ description: 'x'.repeat(1001) }), free, now)).toHaveProperty('description');
+    expect(keyFormProblems(emptyKeyForm, free, now)).toEqual({});
+    expect(keyFormProblems(form({ databases: ['shop', 'a b'] }), free, now).databases).toContain('a b');
+    expect(keyFormProblems(form({ tenants: ['..'] }), free, now).tenants).toContain('..');
+    expect(keyFormProblems(form({ end: 'date', date: '' }), free, now)).toHaveProperty('date');
+    expect(keyFormProblems(form({ end: 'date', date: '2020-01-01T00:00' }), free, now)).toHaveProperty(
+      'date',
+    );
+    expect(keyFormProblems(form({ description: 'x'.repeat(1001) }), free, now)).toHaveProperty('description');
   });
 
   test('an admin who is restricted names what the key is good for, among what they reach', () => {
     const rights = { databases: ['shop'], tenants: [] };
-    expect(problemsOf(emptyKeyForm, rights, now)).toHaveProperty('databases');
-    expect(problemsOf(form({ databases: ['shop', 'lab'] }), rights, now).databases).toContain('lab');
-    expect(problemsOf(form({ databases: ['shop'] }), rights, now)).toEqual({});
+    expect(keyFormProblems(emptyKeyForm, rights, now)).toHaveProperty('databases');
+    expect(keyFormProblems(form({ databases: ['shop', 'lab'] }), rights, now).databases).toContain('lab');
+    expect(keyFormProblems(form({ databases: ['shop'] }), rights, now)).toEqual({});
   });
 });
 

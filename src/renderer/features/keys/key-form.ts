@@ -25,7 +25,7 @@ export const endChoices = ['unsaid', '1', '7', '30', '90', '365', 'never', 'date
 export type EndChoice = (typeof endChoices)[number];
 
 /** The fields of a key as typed. */
-export interface KeyForm {
+export interface KeyFormFields {
   readonly role: KeyRole;
   readonly databases: readonly string[];
   readonly tenants: readonly string[];
@@ -36,7 +36,7 @@ export interface KeyForm {
 }
 
 /** The form of a new key. */
-export const emptyKeyForm: KeyForm = {
+export const emptyKeyForm: KeyFormFields = {
   role: 'reader',
   databases: [],
   tenants: [],
@@ -46,7 +46,7 @@ export const emptyKeyForm: KeyForm = {
 };
 
 /** The form of an existing key. */
-export function formOfKey({ role, databases, tenants, description }: KeyView): KeyForm {
+export function formOfKey({ role, databases, tenants, description }: KeyView): KeyFormFields {
   return { ...emptyKeyForm, role, databases, tenants, description: description ?? '' };
 }
 
@@ -55,7 +55,7 @@ export type KeyProblems = Partial<Record<'databases' | 'tenants' | 'description'
 
 /** The chosen end in epoch milliseconds; `unsaid`, `never`, or null if it cannot be read. */
 export function endOf(
-  { end, date }: Pick<KeyForm, 'end' | 'date'>,
+  { end, date }: Pick<KeyFormFields, 'end' | 'date'>,
   now: number,
 ): number | 'unsaid' | 'never' | null {
   if (end === 'unsaid' || end === 'never') return end;
@@ -81,8 +81,8 @@ function namesProblem(
 }
 
 /** The problems of the form, for a caller with these rights. */
-export function problemsOf(
-  form: KeyForm,
+export function keyFormProblems(
+  form: KeyFormFields,
   rights: Pick<Rights, 'databases' | 'tenants'>,
   now: number,
 ): KeyProblems {
@@ -100,7 +100,7 @@ export function problemsOf(
 }
 
 /** The request that creates the key; the form must have no problems. */
-export function creationOf(form: KeyForm, now: number): CreateKeyInput {
+export function creationOf(form: KeyFormFields, now: number): CreateKeyInput {
   const { role, description } = form;
   const end = endOf(form, now);
   // A follower copies everything, so its key has no restrictions.
@@ -119,7 +119,7 @@ function areSame(one: readonly string[], other: readonly string[]): boolean {
 }
 
 /** The request that changes the key; null: nothing changed. The form must have no problems. */
-export function changeOf(key: KeyView, form: KeyForm, now: number): UpdateKeyInput | null {
+export function changeOf(key: KeyView, form: KeyFormFields, now: number): UpdateKeyInput | null {
   const end = endOf(form, now);
   const change: UpdateKeyInput = {
     databases: areSame(key.databases, form.databases) ? null : [...form.databases],
@@ -135,7 +135,7 @@ export function limitOf({
   role,
   tenants,
   databases,
-}: Pick<KeyForm, 'role' | 'tenants' | 'databases'>): string | null {
+}: Pick<KeyFormFields, 'role' | 'tenants' | 'databases'>): string | null {
   if (role === 'writer' && tenants.length > 0)
     return 'Rules serve all tenants: a key that is restricted to tenants can change facts, and no rules.';
   if (role !== 'admin' || databases.length + tenants.length === 0) return null;
@@ -146,7 +146,7 @@ export function limitOf({
 
 /** True if a user who changes their own key this way would lose access to the current space. */
 export function losesPlace(
-  { databases, tenants }: Pick<KeyForm, 'databases' | 'tenants'>,
+  { databases, tenants }: Pick<KeyFormFields, 'databases' | 'tenants'>,
   place: { readonly database: string; readonly tenant: string },
 ): boolean {
   return !reaches({ databases: [...databases], tenants: [...tenants] }, place);

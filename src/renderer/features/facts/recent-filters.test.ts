@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { chipsOf, type FactFilter, readFilters, switched, withActive } from './kept-filters.ts';
+import { chipsOf, type FactFilter, readFilters, switched, withActiveFilters } from './recent-filters.ts';
 
 const text = (value: string): FactFilter => ({ kind: 'text', text: value });
 
 /** What is kept after the address had these texts, one after the other. */
 function after(...texts: (string | undefined)[]): readonly FactFilter[] {
   let kept: readonly FactFilter[] = [];
-  texts.forEach((q, index) => (kept = withActive(kept, { q }, texts[index - 1])));
+  texts.forEach((q, index) => (kept = withActiveFilters(kept, { q }, texts[index - 1])));
   return kept;
 }
 

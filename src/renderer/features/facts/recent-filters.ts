@@ -39,8 +39,8 @@ function activeFilters({ q, truth }: Filters): FactFilter[] {
  * Adds the filters of the address to the list. A longer text replaces the prefix it was typed from, and a
  * text being deleted is not added, so that only intended filters remain. `before`: the previous text.
  */
-export function withActive(
-  kept: readonly FactFilter[],
+export function withActiveFilters(
+  recent: readonly FactFilter[],
   search: Filters,
   before: string | undefined,
 ): readonly FactFilter[] {
@@ -49,21 +49,23 @@ export function withActive(
     q !== undefined && before !== undefined && before.length > q.length && before.startsWith(q);
   const fresh = activeFilters(search).filter(
     (filter) =>
-      !(filter.kind === 'text' && isBeingDeleted) && !kept.some((each) => isSameFilter(each, filter)),
+      !(filter.kind === 'text' && isBeingDeleted) && !recent.some((each) => isSameFilter(each, filter)),
   );
-  if (fresh.length === 0) return kept;
+  if (fresh.length === 0) return recent;
   const isTypedOn = q !== undefined && before !== undefined && q.startsWith(before) && q !== before;
-  const others = isTypedOn ? kept.filter((filter) => filter.kind !== 'text' || filter.text !== before) : kept;
+  const others = isTypedOn
+    ? recent.filter((filter) => filter.kind !== 'text' || filter.text !== before)
+    : recent;
   return [...others, ...fresh].slice(-maxFilters);
 }
 
 /** The listed filters and those of the address, without duplicates, in order of first use. */
-export function chipsOf(kept: readonly FactFilter[], search: Filters): FilterChip[] {
+export function chipsOf(recent: readonly FactFilter[], search: Filters): FilterChip[] {
   const active = activeFilters(search);
   const isIn = (list: readonly FactFilter[], filter: FactFilter) =>
     list.some((each) => isSameFilter(each, filter));
-  const others = active.filter((filter) => !isIn(kept, filter));
-  return [...kept, ...others].map((filter) => ({ filter, isOn: isIn(active, filter) }));
+  const others = active.filter((filter) => !isIn(recent, filter));
+  return [...recent, ...others].map((filter) => ({ filter, isOn: isIn(active, filter) }));
 }
 
 /** The change of the address when a filter is switched on or off. */
