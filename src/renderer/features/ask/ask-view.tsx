@@ -5,34 +5,30 @@
  * The address holds the answered question and its tab; text being typed is the tab's draft.
  */
 import { Button } from '@mantine/core';
-import { IconListSearch } from '@tabler/icons-react';
+import { IconDatabaseSearch, IconListSearch, IconStairsUp } from '@tabler/icons-react';
 import { type ReactNode, useId, useMemo, useState } from 'react';
-import { failureOf } from '../../api/problem.ts';
+import { type Failure, failureOf, type QuestionLimit } from '../../api/problem.ts';
 import { bareQuestion } from '../../api/question-text.ts';
-import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
-import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
-import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { BusyFrame } from '../../ui/busy-frame.tsx';
+import { formatCount, formatDuration } from '../../ui/format.ts';
 import { NameDialog } from '../../ui/name-dialog.tsx';
-import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
+import { Banner, EmptyState, PaneProblem, ProblemNotice } from '../../ui/notices.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { type AnswerSort, sortOf, sortText } from './answer-order.ts';
 import { type Allowance, raised, type ShownAnswer } from './answer.ts';
 import { type AskSearch, nothingBeside } from './ask-search.ts';
 import { type AskTab, titleOf } from './ask-tabs.ts';
-import { type AnswerSort, sortOf, sortText } from './answer-order.ts';
 import styles from './ask.module.css';
 import { ComparedView } from './compared-view.tsx';
 import { usePinnedRuns } from './pinned-runs.ts';
-import { readQuestion } from './question.ts';
+import { QuestionEditor } from './question-editor.tsx';
 import { QuestionList, SaveDialog } from './question-list.tsx';
-import { QuestionToolbar } from './question-toolbar.tsx';
+import { readQuestion } from './question.ts';
 import { Results } from './results.tsx';
 import { compareWith } from './runs-store.ts';
 import { TabBar } from './tab-bar.tsx';
-import { TooMuch } from './too-much.tsx';
 import { type Asking, useAnswer } from './use-answer.ts';
 import { type AskTabsOfView, type OnSearch, useAskKeys, useAskTabs } from './use-ask-tabs.ts';
 
@@ -172,64 +168,10 @@ function paneBeside({ tab, show }: AskTabsOfView, render: BesideProps): Pane[] {
   return [];
 }
 
-/** True if the focus is on a tab: moving along the tabs must not move it to the editor. */
-function isAmongTabs(): boolean {
-  return document.activeElement?.role === 'tab';
-}
-
 interface TabContentProps {
   view: AskTabsOfView;
   onSave: (text: string) => void;
   beside: Pane[];
-}
-
-interface EditorPaneProps {
-  tab: AskTab;
-  asking: Asking;
-  isNarrow: boolean;
-  isLive: boolean;
-  onLive: (isLive: boolean) => void;
-  onDraft: (text: string) => void;
-  onStoredOnly: (isStoredOnly: boolean) => void;
-  /** Asks; `trace` also opens the trace. */
-  onAsk: (text: string, trace?: 'true') => void;
-  onSave: (text: string) => void;
-}
-
-function EditorPane(props: EditorPaneProps) {
-  const { tab, onDraft, onAsk, onSave, ...rest } = props;
-  const { shown, draft } = tab;
-  const questions = useQuestions(useSession().space);
-  const { diagnostics } = useDiagnostics(draft, 'question');
-  return (
-    <PaneFrame
-      scroll="own"
-      label="Question"
-      title={<PaneTitle isWhole>Ask</PaneTitle>}
-      actions={
-        <QuestionToolbar
-          {...rest}
-          isStoredOnly={shown.stored === 'true'}
-          onAsk={() => onAsk(draft)}
-          onTrace={() => onAsk(draft, 'true')}
-          onSave={draft.trim() === '' ? null : () => onSave(draft)}
-          isSaved={questions.some(({ text, kind }) => kind === 'saved' && text === bareQuestion(draft))}
-        />
-      }
-    >
-      <LazyCodeEditor
-        key={tab.id}
-        label="Question"
-        mode="question"
-        placeholder="ancestor(?who, nora), not visited(?who)"
-        value={draft}
-        onChange={onDraft}
-        diagnostics={diagnostics}
-        onSubmit={(text) => onAsk(text)}
-        autoFocus={!isAmongTabs()}
-      />
-    </PaneFrame>
-  );
 }
 
 /** The question of a tab above its answers. */
@@ -262,7 +204,7 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
 
   const setStoredOnly = (stored: boolean) => show({ ...shown, stored: stored ? 'true' : undefined });
   const editor = (
-    <EditorPane
+    <QuestionEditor
       tab={tab}
       asking={asking}
       isNarrow={isNarrow}
@@ -348,5 +290,76 @@ export function AskView({ search, onSearch, ...render }: AskViewProps) {
         />
       )}
     </>
+  );
+}
+
+function limitWords(limit: QuestionLimit, allowance: Allowance): string {
+  switch (limit) {
+    case 'timeoutMs':
+      return `Its limit was ${formatDuration(allowance.timeoutMs)}. Nothing else was affected, and nothing was changed.`;
+    case 'maxDerivations':
+      return `Its limit was ${formatCount(allowance.maxDerivations)} derivations. Nothing else was affected, and nothing was changed.`;
+    case 'memory':
+      return 'Its conclusions took more memory than the service reserves for all questions (MEMORY_BUDGET_BYTES). Nothing was changed.';
+  }
+}
+
+/** The raised limit, as the button shows it. */
+function raiseWords(limit: QuestionLimit, allowance: Allowance): string | null {
+  if (limit === 'memory') return null;
+  const more = raised(allowance, limit);
+  if (more === null) return null;
+  return limit === 'timeoutMs'
+    ? `Give it ${formatDuration(more.timeoutMs)}`
+    : `Give it ${formatCount(more.maxDerivations)} derivations`;
+}
+
+interface TooMuchProps {
+  failure: Failure;
+  limit: QuestionLimit;
+  allowance: Allowance;
+  onRaise: (part: keyof Allowance) => void;
+  /** null if the question is more than one atom. */
+  onStoredOnly: (() => void) | null;
+}
+
+/** Explains an exceeded limit and offers ways to continue. */
+function TooMuch({ failure, limit, allowance, onRaise, onStoredOnly }: TooMuchProps) {
+  const more = raiseWords(limit, allowance);
+  return (
+    <div className={styles.tooMuch}>
+      <ProblemNotice failure={failure} />
+      <p>{limitWords(limit, allowance)}</p>
+      <h3>What helps</h3>
+      <ul>
+        <li>Use a constant if you know one: inference then derives only what concerns it.</li>
+        <li>Add a selective condition: fewer combinations remain.</li>
+        <li>
+          Look for a rule that creates new numbers without end, like{' '}
+          <code className="mono">n(?y) :- n(?x), ?y = ?x + 1</code>: it needs a bound such as{' '}
+          <code className="mono">?y &lt; 100</code>.
+        </li>
+      </ul>
+      <div className={styles.ways}>
+        {more !== null && limit !== 'memory' && (
+          <Button
+            variant="default"
+            leftSection={<IconStairsUp size={14} aria-hidden />}
+            onClick={() => onRaise(limit)}
+          >
+            {more}
+          </Button>
+        )}
+        {onStoredOnly !== null && (
+          <Button
+            variant="default"
+            leftSection={<IconDatabaseSearch size={14} aria-hidden />}
+            onClick={onStoredOnly}
+          >
+            Ask stored facts only
+          </Button>
+        )}
+      </div>
+    </div>
   );
 }

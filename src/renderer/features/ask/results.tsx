@@ -1,7 +1,4 @@
-/**
- * The answers as a table with a column per variable, as text or as JSON; each row links to its proof, an
- * empty result to why not.
- */
+/** The answers as a table, as text or as JSON; each row links to its proof, an empty result to why not. */
 import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
 import {
   IconCircleCheck,
@@ -211,7 +208,6 @@ interface FormsProps {
   onCompare: (run: string) => void;
   form: Form;
   onForm: (form: Form) => void;
-  /** null if the service's limit is reached. */
   onMore: (() => void) | null;
   onWhyNot: (question: string) => void;
 }

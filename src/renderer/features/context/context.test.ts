@@ -216,7 +216,9 @@ describe('a window as rows', () => {
     ],
   });
   const words = (rows: ReturnType<typeof windowRows>) =>
-    rows.map((row) => (row.kind === 'cut' ? '---' : `${row.kind === 'entry' ? row.place : '-'} ${row.atom}`));
+    rows.map((row) =>
+      row.kind === 'cut' ? '---' : `${row.kind === 'entry' ? row.position : '-'} ${row.atom}`,
+    );
 
   test('has the line of the budget right after what is in it', () => {
     expect(words(windowRows(shown, undefined))).toEqual([

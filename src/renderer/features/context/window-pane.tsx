@@ -21,12 +21,11 @@ import { type ContextSearch, type WindowPart, windowParts } from './context-sear
 import styles from './context.module.css';
 import { ContradictionList, type RenderRetract } from './contradiction-list.tsx';
 import { WindowFacts } from './fact-list.tsx';
-import { goalInWords, goalsTitle } from './goals.ts';
+import { goalInWords, goalsTitle, goalWords } from './words.ts';
 import { pinWindow, PinnedComparison, usePinnedWindow } from './pinned-comparison.tsx';
 import { SessionDiffView } from './session-diff.tsx';
 import type { SessionWork } from './use-session-work.ts';
 import type { ChosenWindow } from './use-window.ts';
-import { goalWords } from './words.ts';
 
 function CopyMenu({
   chosen: { window, request },

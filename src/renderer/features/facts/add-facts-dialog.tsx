@@ -1,7 +1,4 @@
-/**
- * Adds facts: many as statements in the grammar, or one by a form with every field of a fact. They are
- * asserted at once, or staged with the other edits.
- */
+/** Adds facts: as statements, or one by a form with all its fields; asserted at once, or staged. */
 import {
   ActionIcon,
   Autocomplete,
@@ -32,24 +29,17 @@ import { draftTime, dropDraft, useDraft } from '../../ui/use-draft.ts';
 import { contentOfInput } from './edit-form.ts';
 import { emptyForm, type FactForm, factOfForm, factsOfStatements, type FieldProblems } from './fact-form.ts';
 import styles from './facts.module.css';
-import { mergedContent, storedContent } from './look-up.ts';
-import { nameOfFacts } from './stage-row.ts';
+import { mergedContent, recordChanges, storedContent } from './staging-actions.ts';
+import { nameOfFacts } from './staged-rows.ts';
 import type { FactContent } from './staged-edits.ts';
-import { recordChanges } from './staging-actions.ts';
 
 interface PartProps {
   onStage: (facts: readonly FactContent[]) => void;
   onDone: () => void;
 }
 
-interface DraftLineProps {
-  /** Epoch ms; null: unknown. */
-  at: number | null;
-  onClear: () => void;
-}
-
-/** Says that the editor contains an earlier draft, with a button to clear it. */
-function DraftLine({ at, onClear }: DraftLineProps) {
+/** Says that the editor contains a draft from `at` (epoch ms; null: unknown), with a button to clear it. */
+function DraftLine({ at, onClear }: { at: number | null; onClear: () => void }) {
   return (
     <p className={styles.draftLine}>
       <span className="dim">{at === null ? 'A saved draft.' : `Draft from ${formatTime(at)}.`}</span>
@@ -60,12 +50,7 @@ function DraftLine({ at, onClear }: DraftLineProps) {
   );
 }
 
-interface TableOfferProps {
-  table: PastedTable;
-  onTable: () => void;
-}
-
-function TableOffer({ table, onTable }: TableOfferProps) {
+function TableOffer({ table, onTable }: { table: PastedTable; onTable: () => void }) {
   const size = `${formatAmount(table.rows, 'row')} and ${formatAmount(table.columns, 'column')}`;
   return (
     <Banner action={<Button onClick={onTable}>Read as a table…</Button>}>

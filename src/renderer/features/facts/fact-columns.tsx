@@ -2,6 +2,7 @@
 import { IconMinus, IconPencil, IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { usePredicates } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
@@ -244,4 +245,15 @@ export function factColumns(
         ),
     },
   ];
+}
+
+/**
+ * The number of arguments of a predicate, the largest if it has several arities; null if none is selected or
+ * it is unknown.
+ */
+export function useArity(predicate: string | undefined): number | null {
+  const rows = usePredicates().data;
+  if (predicate === undefined) return null;
+  const arities = (rows ?? []).filter((row) => row.name === predicate).map((row) => row.arity);
+  return arities.length === 0 ? null : Math.max(...arities);
 }

@@ -24,9 +24,8 @@ import { EditFactForm } from './edit-fact-form.tsx';
 import { EditMark, OriginTag, TruthTag, Validity } from './fact-columns.tsx';
 import { fieldText, fieldWord, renderFact } from './render-fact.ts';
 import styles from './facts.module.css';
-import { removeRow, revertRow, stageRow } from './stage-row.ts';
+import { addedRow, type FactGridRow, removeRow, revertRow, stageRow, storedRow } from './staged-rows.ts';
 import { fieldDifferences, type StagedEdit } from './staged-edits.ts';
-import { addedRow, type FactGridRow, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 /** The staged edit of the fact, with a button to revert it. */

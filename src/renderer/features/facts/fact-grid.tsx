@@ -21,7 +21,7 @@ import { isMac } from '../../ui/tags.tsx';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { type CellKind, cellKindOf, cellText, editedCell } from './cell-edit.ts';
 import { CellEditor } from './cell-editor.tsx';
-import { factColumns } from './fact-columns.tsx';
+import { factColumns, useArity } from './fact-columns.tsx';
 import { FactFilters, FilterChips } from './fact-filters.tsx';
 import { useFactMenu } from './fact-menu.tsx';
 import { type FactPages, useFactPages } from './fact-pages.ts';
@@ -29,9 +29,7 @@ import type { FactSortKey, FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
 import { renderFact } from './render-fact.ts';
 import { RowChoiceBar, useRowChoice } from './row-choice.tsx';
-import { addedRows, type FactGridRow, storedRow } from './staged-rows.ts';
-import { removeRow, revertRow, stageRow } from './stage-row.ts';
-import { useArity } from './use-arity.ts';
+import { addedRows, type FactGridRow, removeRow, revertRow, stageRow, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 interface NoFactsProps {

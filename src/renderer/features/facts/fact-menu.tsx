@@ -21,9 +21,8 @@ import { cellKindOf, cellText } from './cell-edit.ts';
 import type { FactsSearch } from './facts-search.ts';
 import { renderFact } from './render-fact.ts';
 import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
-import { removeRow, revertRow } from './stage-row.ts';
+import { type FactGridRow, removeRow, revertRow } from './staged-rows.ts';
 import type { FactContent } from './staged-edits.ts';
-import type { FactGridRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 interface MenuContext {

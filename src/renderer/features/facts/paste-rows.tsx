@@ -12,7 +12,7 @@ import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { keysLabel } from '../../ui/tags.tsx';
 import { type PastedRows, rowsOfClipboard } from './pasted-rows.ts';
 import { type FactContent, maxStagedRows } from './staged-edits.ts';
-import { useArity } from './use-arity.ts';
+import { useArity } from './fact-columns.tsx';
 
 const PasteDialog = lazy(async () => ({ default: (await import('./paste-dialog.tsx')).PasteDialog }));
 

@@ -14,7 +14,7 @@ import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import styles from './facts.module.css';
 import { recordChanges } from './staging-actions.ts';
-import { nameOf } from './stage-row.ts';
+import { nameOf } from './staged-rows.ts';
 import { contentOf } from './staged-edits.ts';
 import { renderFact } from './render-fact.ts';
 

@@ -19,8 +19,7 @@ import type { FactPages } from './fact-pages.ts';
 import styles from './facts.module.css';
 import { clampedRanges, maxSelectedRows } from './row-range.ts';
 import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
-import { removeRows } from './stage-row.ts';
-import { type FactGridRow, storedRow } from './staged-rows.ts';
+import { type FactGridRow, removeRows, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 interface RowChoice {

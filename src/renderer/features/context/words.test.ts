@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ContextWindow } from '../../../engine/contract/context.ts';
-import { goalInWords, goalsTitle } from './goals.ts';
+import { goalInWords, goalsTitle } from './words.ts';
 
 type WindowGoal = ContextWindow['goals'][number];
 

@@ -1,9 +1,71 @@
-/** How a question is asked: with inference or over stored facts, refreshed or not; ask and cancel. */
+/** The editor of a question with its toolbar: with inference or over stored facts, refreshed or not; ask and cancel. */
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
 import { IconPlayerPlay, IconStar, IconStarFilled, IconTimeline } from '@tabler/icons-react';
+import { bareQuestion } from '../../api/question-text.ts';
+import { useQuestions } from '../../api/questions.ts';
+import { useSession } from '../../api/session.tsx';
+import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { useDiagnostics } from '../../editor/use-diagnostics.ts';
+import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
 import { Keys } from '../../ui/tags.tsx';
+import type { AskTab } from './ask-tabs.ts';
 import type { Asking } from './use-answer.ts';
+
+interface QuestionEditorProps {
+  tab: AskTab;
+  asking: Asking;
+  isNarrow: boolean;
+  isLive: boolean;
+  onLive: (isLive: boolean) => void;
+  onDraft: (text: string) => void;
+  onStoredOnly: (isStoredOnly: boolean) => void;
+  /** Asks; `trace` also opens the trace. */
+  onAsk: (text: string, trace?: 'true') => void;
+  onSave: (text: string) => void;
+}
+
+/** The pane with the editor of a tab's question. */
+export function QuestionEditor(props: QuestionEditorProps) {
+  const { tab, onDraft, onAsk, onSave, ...rest } = props;
+  const { shown, draft } = tab;
+  const questions = useQuestions(useSession().space);
+  const { diagnostics } = useDiagnostics(draft, 'question');
+  return (
+    <PaneFrame
+      scroll="own"
+      label="Question"
+      title={<PaneTitle isWhole>Ask</PaneTitle>}
+      actions={
+        <QuestionToolbar
+          {...rest}
+          isStoredOnly={shown.stored === 'true'}
+          onAsk={() => onAsk(draft)}
+          onTrace={() => onAsk(draft, 'true')}
+          onSave={draft.trim() === '' ? null : () => onSave(draft)}
+          isSaved={questions.some(({ text, kind }) => kind === 'saved' && text === bareQuestion(draft))}
+        />
+      }
+    >
+      <LazyCodeEditor
+        key={tab.id}
+        label="Question"
+        mode="question"
+        placeholder="ancestor(?who, nora), not visited(?who)"
+        value={draft}
+        onChange={onDraft}
+        diagnostics={diagnostics}
+        onSubmit={(text) => onAsk(text)}
+        autoFocus={!isAmongTabs()}
+      />
+    </PaneFrame>
+  );
+}
+
+/** True if the focus is on a tab: moving along the tabs must not move it to the editor. */
+function isAmongTabs(): boolean {
+  return document.activeElement?.role === 'tab';
+}
 
 interface QuestionToolbarProps {
   asking: Asking;
@@ -21,7 +83,7 @@ interface QuestionToolbarProps {
 }
 
 /** The toolbar of the question editor. */
-export function QuestionToolbar(props: QuestionToolbarProps) {
+function QuestionToolbar(props: QuestionToolbarProps) {
   const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onTrace, onSave, isSaved, isNarrow } =
     props;
   const { runningSince, cancelledAfter } = asking.runs.state;
