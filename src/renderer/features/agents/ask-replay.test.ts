@@ -29,11 +29,11 @@ describe('replay into Ask', () => {
     expect(questionOf({ body })).toBe('p(?x), not q(?x)');
   });
 
-  test('blank texts count as absent, as they do for the tool', () => {
+  test('blank texts count as absent, as in the tool', () => {
     expect(questionOf({ predicate: 'p', args: ['?x'], text: '  ', scope: '', limit: 5 })).toBe('p(?x)');
   });
 
-  test('the question is asked where it was asked', () => {
+  test('the question is asked in the space of the call', () => {
     const here = replayOf(asked({ text: 'p(?x)', scope: 'plan' }, { database: 'shop', tenant: 'acme' }));
     expect(here).toEqual({
       kind: 'question',
@@ -50,7 +50,7 @@ describe('replay into Ask', () => {
     });
   });
 
-  test('what is no question, or was cut, says so', () => {
+  test('an invalid or truncated question has a reason', () => {
     expect(replayOf(asked({ predicate: 'p' }))).toMatchObject({ kind: 'none' });
     expect(replayOf(asked({ wrong: 1 }))).toMatchObject({ kind: 'none' });
     expect(replayOf(asked({ text: 'p(?x)' }, { argumentsCut: true }))).toMatchObject({ kind: 'none' });

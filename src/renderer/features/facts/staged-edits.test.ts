@@ -32,7 +32,7 @@ const seen = (id: string, args: string[], more: Partial<FactContent> = {}): Seen
   id,
   ...content(args, more),
 });
-/** All facts stored in generation 5. */
+/** All facts stored at generation 5. */
 const stored = (...facts: SeenFact[]): Presents =>
   new Map(facts.map((fact) => [identityOf(fact), { fact, generation: 5 }]));
 
@@ -40,20 +40,20 @@ const a = seen('f1', ['a'], { metadata: { source: 'x' } });
 const b = seen('f2', ['b'], { scope: 's' });
 
 describe('staging', () => {
-  test('a row that is changed, and then as it was, is not staged', () => {
+  test('a row changed back is not staged', () => {
     const edits = stageChanged([], a, content(['a'], { metadata: { source: 'y' } }));
     expect(editCountsOf(edits)).toEqual({ added: 0, changed: 1, removed: 0 });
     expect(stageChanged(edits, a, content(['a'], { metadata: { source: 'x' } }))).toEqual([]);
   });
 
-  test('the order of the members of metadata makes no difference', () => {
+  test('the order of metadata keys makes no difference', () => {
     const one = content(['a'], { metadata: { x: 1, y: { b: 1, a: [1, 2] } } });
     const other = content(['a'], { metadata: { y: { a: [1, 2], b: 1 }, x: 1 } });
     expect(isSameContent(one, other)).toBe(true);
     expect(isSameContent(one, content(['a'], { metadata: { x: 1, y: { a: [2, 1], b: 1 } } }))).toBe(false);
   });
 
-  test('what a row was first seen as stays its base, whatever was stored since', () => {
+  test('the first base of a row stays, whatever was stored since', () => {
     const edits = stageChanged([], a, content(['a'], { validUntil: 9 }));
     const later = stageChanged(
       edits,
@@ -63,32 +63,32 @@ describe('staging', () => {
     expect(later).toMatchObject([{ kind: 'changed', base: a, fact: { validUntil: 10 } }]);
   });
 
-  test('a removed row can be edited after all, and an edited one removed', () => {
+  test('a removed row can be edited, and an edited one removed', () => {
     const removed = stageRemoved(stageChanged([], a, content(['z'])), a);
     expect(removed).toEqual([{ kind: 'removed', key: 'f1', base: a }]);
     expect(restage(removed, 'f1', content(['y']))).toMatchObject([{ kind: 'changed', base: a }]);
     expect(unstage(removed, 'f1')).toEqual([]);
   });
 
-  test('to add what is to be removed is to change it', () => {
+  test('adding a fact that is marked removed changes it', () => {
     const edits = stageAdded(stageRemoved([], a), content(['a']));
     expect(edits).toMatchObject([{ kind: 'changed', key: 'f1', base: a, fact: { metadata: {} } }]);
   });
 
-  test('the same fact is added once, and keys are not used again while they are there', () => {
+  test('the same fact is added once, and keys are unique', () => {
     const edits = stageAdded(stageAdded(stageAdded([], content(['x'])), content(['y'])), content(['x']));
     expect(edits.map(({ key }) => key)).toEqual(['+1', '+2']);
     expect(stageAdded(unstage(edits, '+1'), content(['z'])).map(({ key }) => key)).toEqual(['+2', '+3']);
   });
 
-  test('an edit that changes nothing leaves the very same edits', () => {
+  test('an edit that changes nothing returns the same object', () => {
     const edits = stageRemoved([], a);
     expect(stageRemoved(edits, a)).toBe(edits);
     expect(unstage(edits, 'unknown')).toBe(edits);
     expect(restage(edits, 'unknown', content(['q']))).toBe(edits);
   });
 
-  test('rows that would be the same fact are told', () => {
+  test('rows that would be the same fact are reported', () => {
     const edits = stageAdded(stageChanged([], a, content(['x'])), content(['x']));
     expect([...clashesOf(edits)].sort()).toEqual(['+1', 'f1']);
     expect(clashesOf(stageAdded(stageChanged([], a, content(['x'])), content(['a'])))).toEqual(new Set());
@@ -115,7 +115,7 @@ describe('the writes', () => {
     expect(unscoped?.input).toMatchObject({ body: { unscoped: true } });
   });
 
-  test('of a changed fact only what differs is given; a bound that is taken away is cleared', () => {
+  test('for a changed fact only differing fields are sent; a removed bound is cleared', () => {
     const bounded = seen('f1', ['a'], { validFrom: 1, validUntil: 2, metadata: { k: 1 } });
     const edits = stageChanged([], bounded, content(['a'], { validFrom: 1, metadata: { k: 1 } }));
     expect(editWritesOf(netChangesOf(edits, stored(bounded)), guard)).toEqual([
@@ -135,7 +135,7 @@ describe('the writes', () => {
     ]);
   });
 
-  test('another argument is a retraction and an assertion with all the rest', () => {
+  test('another argument is a retraction and an assertion with all other fields', () => {
     const edits = stageChanged([], a, { ...a, args: ['z'] });
     const writes = editWritesOf(netChangesOf(edits, stored(a)), guard);
     expect(writes.map(({ operation }) => operation)).toEqual(['retract', 'assertFact']);
@@ -144,7 +144,7 @@ describe('the writes', () => {
     });
   });
 
-  test('two facts that change places are changed where they are', () => {
+  test('two facts that swap identities are changed in place', () => {
     const one = seen('f1', ['a'], { metadata: { n: 1 } });
     const two = seen('f2', ['b'], { metadata: { n: 2 } });
     const edits = stageChanged(stageChanged([], one, { ...one, args: ['b'] }), two, { ...two, args: ['a'] });
@@ -157,12 +157,12 @@ describe('the writes', () => {
     ]);
   });
 
-  test('what is so already is not written', () => {
+  test('what is stored already is not written', () => {
     const edits = stageAdded(stageRemoved([], a), content(['b'], { scope: 's' }));
     expect(netChangesOf(edits, stored(b))).toEqual([]);
   });
 
-  test('the inverse retracts what was added and restores what went, whole', () => {
+  test('the inverse retracts additions and restores removed facts in full', () => {
     const edits = stageAdded(stageRemoved([], a), content(['n']));
     const writes = editWritesOf(inverseOf(netChangesOf(edits, stored(a))), () => 8);
     expect(writes).toMatchObject([
