@@ -230,7 +230,7 @@ guarded(
     await tab(page, 'Cursor').click();
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     const problem = page.getByRole('alert');
-    await expect(problem).toContainText('The service asks for a key: type one');
+    await expect(problem).toContainText('The service requires a key: type one');
     await expect(problem).toContainText('Request');
     await page.getByLabel('Key', { exact: true }).fill(agentKey.key);
     await page.getByRole('button', { name: 'Test', exact: true }).click();
@@ -245,11 +245,11 @@ guarded(
     });
     expect(revoked.ok).toBe(true);
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await expect(problem).toContainText('The key is not taken');
+    await expect(problem).toContainText('The service rejected the key');
 
     await service.stop();
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await expect(problem.filter({ hasText: 'See that the service runs' })).toContainText(
+    await expect(problem.filter({ hasText: 'Check that the service runs' })).toContainText(
       'The service cannot be reached',
     );
   },

@@ -95,11 +95,11 @@ function isRemarkable(labels: MetricSample['labels']): boolean {
 function requestCounts(samples: readonly MetricSample[]): Partial<Record<Counter, number>> {
   const name = `${histograms.requests}_count`;
   if (sumOf(samples, name) === null) return {};
-  const told = samples.filter((sample) => sample.name === name && isRemarkable(sample.labels));
+  const counted = samples.filter((sample) => sample.name === name && isRemarkable(sample.labels));
   const sum = (those: readonly MetricSample[]) => those.reduce((total, { value }) => total + value, 0);
   return {
-    requests: sum(told),
-    failedRequests: sum(told.filter(({ labels }) => labels['status']?.startsWith('5') === true)),
+    requests: sum(counted),
+    failedRequests: sum(counted.filter(({ labels }) => labels['status']?.startsWith('5') === true)),
   };
 }
 

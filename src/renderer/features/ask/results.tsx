@@ -175,7 +175,7 @@ function NoAnswer({ answer, onWhyNot }: NoAnswerProps) {
     >
       {answer.isStoredOnly
         ? 'No stored fact matches. With inference, conclusions of rules count too.'
-        : 'No known fact and nothing that follows from the facts matches. Check the spelling, the number of arguments and the scope.'}
+        : 'No known fact and no conclusion matches. Check the spelling, the number of arguments and the scope.'}
       <HintLines hints={answer.hints} />
     </EmptyState>
   );

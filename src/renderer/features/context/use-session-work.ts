@@ -30,7 +30,7 @@ export interface SessionWork {
 }
 
 /** Reports success or failure as a notification, and passes it on. */
-async function told<Result>(work: Promise<Result>, done: (result: Result) => string): Promise<Result> {
+async function notified<Result>(work: Promise<Result>, done: (result: Result) => string): Promise<Result> {
   try {
     const result = await work;
     notifyDone(done(result));
@@ -56,7 +56,7 @@ export function useSessionWork(
   function keep(): void {
     if (session === undefined || request === null) return;
     keeping.start((signal) =>
-      told(
+      notified(
         call('optimizeContext', { body: { ...request, sessionId: session } }, { signal }),
         ({ totalFactsIncluded }) => `Session '${session}' keeps a window of ${totalFactsIncluded} facts`,
       ),
@@ -73,7 +73,7 @@ export function useSessionWork(
   function clear(): void {
     if (session === undefined) return;
     clearing.start((signal) =>
-      told(call('clearContextSession', { body: { sessionId: session } }, { signal }), (answer) => answer),
+      notified(call('clearContextSession', { body: { sessionId: session } }, { signal }), (answer) => answer),
     );
     comparing.clear();
   }

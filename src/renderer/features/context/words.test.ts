@@ -25,7 +25,7 @@ test('the title counts the goals, and the proved ones unless all are', () => {
 });
 
 test('a goal says how much of it the window contains', () => {
-  expect(goalInWords(goal({}))).toBe('3 answers, each with its complete proof.');
+  expect(goalInWords(goal({}))).toBe('3 answers, each with its whole proof.');
   const some = { found: 3, whole: 1, premises: 0, omitted: 2 };
   expect(goalInWords(goal({ answers: some }))).toBe('3 answers: 1 with a whole proof, 2 without.');
   expect(goalInWords(goal({ status: 'no_answer', needs: null }))).toMatch(/^No known fact/);

@@ -80,13 +80,13 @@ export function goalsTitle(goals: readonly WindowGoal[]): string {
 
 /** How many of a goal's answers are in the window, and what the first missing one would need. */
 export function goalInWords({ status, answers, needs, reason }: WindowGoal): string {
-  if (status === 'no_answer') return 'No known fact and nothing that follows from the facts matches.';
+  if (status === 'no_answer') return 'No known fact and no conclusion matches.';
   if (status === 'limit' || needs === null) return 'It took too long. Ask for something narrower.';
   const found = formatAmount(answers.found, 'answer');
   if (status === 'proved') {
     const rest = answers.found - answers.whole;
     return rest === 0
-      ? `${found}, each with its complete proof.`
+      ? `${found}, each with its whole proof.`
       : `${found}: ${formatCount(answers.whole)} with a whole proof, ${formatCount(rest)} without.`;
   }
   const room = `${formatAmount(needs.facts, 'fact')} and ${formatAmount(needs.chars, 'character')}`;

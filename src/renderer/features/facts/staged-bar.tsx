@@ -227,10 +227,10 @@ export function StagedBar(props: StagedBarProps) {
 
 function whatHappened({ kind, mine, theirs }: EditConflict): string {
   if (kind === 'exists') return 'is already stored with different content';
-  if (theirs === null) return 'was removed by somebody else after you edited it';
+  if (theirs === null) return 'was removed by someone else after you edited it';
   return mine === null
-    ? 'was changed by somebody else after you marked it removed'
-    : 'was changed by somebody else after you edited it';
+    ? 'was changed by someone else after you marked it removed'
+    : 'was changed by someone else after you edited it';
 }
 
 /** The fields that differ between any two versions. */

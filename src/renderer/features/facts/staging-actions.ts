@@ -122,7 +122,7 @@ async function applyAlone(context: Context, wanted: StagedEdits): Promise<readon
   const history = historyOf(session.space);
   if (outcome.kind === 'conflicts') {
     onConflicts(outcome.conflicts);
-    history.setState({ said: 'Nothing was applied: somebody else changed what you edited.' });
+    history.setState({ said: 'Nothing was applied: someone else changed what you edited.' });
     return [];
   }
   const { changes, generation } = outcome;
