@@ -107,7 +107,7 @@ test('the settings of the application are shown and changed, and a key is never 
   await expect(page.getByRole('switch', { name: 'Start at login' })).toBeChecked();
 
   await page.getByRole('switch', { name: 'Check for new versions' }).press('Space');
-  await expect(page.getByText('Version 9.0.0 is there.')).toBeVisible();
+  await expect(page.getByText('Version 9.0.0 is available.')).toBeVisible();
 
   await page.getByRole('textbox', { name: 'Port' }).fill('9400');
   await page.getByRole('button', { name: 'Set', exact: true }).click();
