@@ -259,7 +259,7 @@ unwatched('what the service refuses to a key is offered no more', async ({ page,
   await expect(page.getByRole('dialog').getByRole('alert')).toContainText('this call needs the role admin');
   await expect(page.getByRole('dialog').getByRole('alert')).toContainText('r-403');
   await page.keyboard.press('Escape');
-  await expect(page.getByText('The key in use may look, but not administer')).toBeVisible();
+  await expect(page.getByText('The key in use may read, but not administer')).toBeVisible();
   await expect(rowsOf(page, 'Databases')).toHaveCount(1);
   for (const name of ['New database…', 'New tenant…', 'Empty default'])
     await expect(page.getByRole('button', { name })).toHaveCount(0);

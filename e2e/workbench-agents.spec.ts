@@ -217,7 +217,7 @@ guarded(
     await page.getByRole('textbox', { name: 'API key' }).fill(reader.key);
     await page.keyboard.press('Enter');
     await expect(
-      page.getByRole('heading', { name: 'Who is connected is shown to administrators' }),
+      page.getByRole('heading', { name: 'Only administrators can see who is connected' }),
     ).toBeVisible();
     await expect(page.getByText('you are signed in as reader').first()).toBeVisible();
     await tab(page, 'Try a tool').click();
@@ -230,7 +230,7 @@ guarded(
     await tab(page, 'Cursor').click();
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     const problem = page.getByRole('alert');
-    await expect(problem).toContainText('The service asks for a key: type one');
+    await expect(problem).toContainText('The service requires a key: type one');
     await expect(problem).toContainText('Request');
     await page.getByLabel('Key', { exact: true }).fill(agentKey.key);
     await page.getByRole('button', { name: 'Test', exact: true }).click();
@@ -245,11 +245,11 @@ guarded(
     });
     expect(revoked.ok).toBe(true);
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await expect(problem).toContainText('The key is not taken');
+    await expect(problem).toContainText('The service rejected the key');
 
     await service.stop();
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await expect(problem.filter({ hasText: 'See that the service runs' })).toContainText(
+    await expect(problem.filter({ hasText: 'Check that the service runs' })).toContainText(
       'The service cannot be reached',
     );
   },

@@ -166,7 +166,7 @@ test('a question that explodes is cancelled, or says its limit and what helps', 
   await page.keyboard.press('Alt+t');
   // Nothing waits for it.
   await ask(page, 'edge(a, b)');
-  await expect(page.getByText('Yes, it holds')).toBeVisible();
+  await expect(page.getByText('Yes, it is true')).toBeVisible();
   await tab.click();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(page.getByText(/Cancelled after/)).toBeVisible();

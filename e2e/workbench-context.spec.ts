@@ -24,12 +24,12 @@ async function tellMany(page: Page, service: ServiceProcess): Promise<void> {
 /** Opens the view by address and waits for the first window, which needs everything loaded. */
 async function openWindow(page: Page, service: ServiceProcess, address: string): Promise<void> {
   await open(page, service, `/context?${address}`);
-  await expect(page.getByRole('region', { name: 'What is used' })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Usage' })).toBeVisible();
 }
 
 /** The bar of a budget or bucket, with text such as `20 of 30`. */
 function used(page: Page, bar: string) {
-  return page.getByRole('region', { name: 'What is used' }).getByRole('meter', { name: bar });
+  return page.getByRole('region', { name: 'Usage' }).getByRole('meter', { name: bar });
 }
 
 test('a goal brings its answer and every premise of its proof, and each leads to the proof', async ({
@@ -122,11 +122,11 @@ test('what cannot be read is said, and the window of before stays', async ({ pag
   await openWindow(page, service, 'facts=5');
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '5 of 5');
   await write(page, 'Goals', 'item(?x) item');
-  await expect(page.getByText('The form cannot be read as it stands')).toBeVisible();
+  await expect(page.getByText('The form cannot be read')).toBeVisible();
   await expect(page.getByText(/^Line 1, column \d+/)).toBeVisible();
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '5 of 5');
   await clearEditor(page, 'Goals');
-  await expect(page.getByText('The form cannot be read as it stands')).toBeHidden();
+  await expect(page.getByText('The form cannot be read')).toBeHidden();
 
   await test.step('a draft outlives the view', async () => {
     await write(page, 'Goals', 'item(i03)');
@@ -208,7 +208,7 @@ test('a pinned window is compared with the one that is shown', async ({ page, se
   await expect(page.getByText('0 only pinned, 2 only now')).toBeVisible();
   await expect(rowsOf(page, 'Pinned and shown window')).toHaveCount(2);
   await expect(rowsOf(page, 'Pinned and shown window').first()).toContainText('– → 6');
-  await page.getByRole('switch', { name: 'Show what is in both' }).check();
+  await page.getByRole('switch', { name: 'Show facts in both' }).check();
   await expect(rowsOf(page, 'Pinned and shown window')).toHaveCount(7);
 });
 
@@ -223,7 +223,7 @@ test('a session keeps a window when it is told to, and a diff says what changed 
   await expect(page.getByText('keeps a window of 30 facts')).toBeVisible();
 
   await tell(page, service, { predicate: 'item', args: ['fresh'] });
-  await expect(page.getByText('The knowledge has moved on since this window was chosen')).toBeVisible();
+  await expect(page.getByText('The knowledge has changed since this window was chosen')).toBeVisible();
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '30 of 40');
   await page.getByRole('button', { name: 'Diff', exact: true }).first().click();
   await expect(page.getByText('1 added, 0 removed')).toBeVisible();
@@ -250,7 +250,7 @@ test('what is copied is what an agent would get', async ({ page, service, contex
   const lines = window.entries.map(({ predicate, args }) => `${predicate}(${args.join(', ')}).`);
   expect(await copied('Facts and rules as text')).toBe(lines.join('\n'));
 
-  const request: unknown = JSON.parse(await copied('The request that gives it'));
+  const request: unknown = JSON.parse(await copied('The request for this window'));
   const answer = await page.request.post(`${service.url}/context/optimize`, { headers, data: request });
   expect(contextWindowSchema.parse(await answer.json()).entries.map(({ args }) => args)).toEqual(
     window.entries.map(({ args }) => args),

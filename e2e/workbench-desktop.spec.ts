@@ -106,13 +106,13 @@ test('the settings of the application are shown and changed, and a key is never 
   await expect.poll(() => lastOf(shell, 'changeSettings')).toEqual({ kind: 'opensAtLogin', value: true });
   await expect(page.getByRole('switch', { name: 'Start at login' })).toBeChecked();
 
-  await page.getByRole('switch', { name: 'Tell of new versions' }).press('Space');
-  await expect(page.getByText('Version 9.0.0 is there.')).toBeVisible();
+  await page.getByRole('switch', { name: 'Check for new versions' }).press('Space');
+  await expect(page.getByText('Version 9.0.0 is available.')).toBeVisible();
 
   await page.getByRole('textbox', { name: 'Port' }).fill('9400');
   await page.getByRole('button', { name: 'Set', exact: true }).click();
   await expect.poll(() => lastOf(shell, 'changeSettings')).toEqual({ kind: 'port', port: 9400 });
-  await expect(page.getByRole('button', { name: 'Start the service again' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Restart the service' })).toBeVisible();
 
   await page.getByLabel('Key of Anthropic', { exact: true }).fill('sk-secret');
   await page.keyboard.press('Enter');
@@ -128,7 +128,7 @@ test('the settings of the application are shown and changed, and a key is never 
 
   await page.getByRole('button', { name: 'Choose…' }).click();
   await expect(page.getByText('/elsewhere')).toBeVisible();
-  await page.getByRole('button', { name: 'Start the service again' }).click();
+  await page.getByRole('button', { name: 'Restart the service' }).click();
   await expect.poll(() => shell.asked.map(({ name }) => name)).toContain('restartService');
 });
 

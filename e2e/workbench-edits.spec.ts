@@ -185,8 +185,8 @@ test('the detail edits what is too much for a cell; a conclusion is not edited',
 
   await open(page, service, '/facts?predicate=reach&derived=true');
   await rowsOf(page, 'Facts').first().getByRole('gridcell').first().dblclick();
-  await expect(page.getByText('Conclusions are not edited').first()).toBeVisible();
-  await expect(detail).toContainText('A conclusion is not edited');
+  await expect(page.getByText('Conclusions cannot be edited').first()).toBeVisible();
+  await expect(detail).toContainText('A conclusion cannot be edited');
 });
 
 test('a change made elsewhere is shown, not overwritten', async ({ page, service, watched }, testInfo) => {

@@ -227,5 +227,5 @@ test('a question that cannot be read or has no limit says so, and a running one 
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(page.getByText(/Cancelled after/)).toBeVisible();
   await ask(page, 'n(7)');
-  await expect(page.getByText('Yes, it holds')).toBeVisible();
+  await expect(page.getByText('Yes, it is true')).toBeVisible();
 });

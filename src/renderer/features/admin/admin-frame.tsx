@@ -1,4 +1,4 @@
-/** The parts of administration, each with an address of its own, over the one that is shown. */
+/** The Admin sections, each with its own address, above the one shown. */
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import styles from './admin-frame.module.css';
@@ -10,6 +10,7 @@ const sections: readonly { readonly to: NonNullable<LinkProps['to']>; readonly t
   { to: '/admin/replication', title: 'Replication' },
 ];
 
+/** Shows the links to the Admin sections above the section's content. */
 export function AdminFrame({ children }: { children: ReactNode }) {
   return (
     <div className={styles.frame}>

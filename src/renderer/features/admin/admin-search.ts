@@ -1,20 +1,20 @@
-/** What the address of the Admin view says: which database and tenant are looked at, and what lists are narrowed to. */
+/** The search parameters of the Admin view: the chosen database and tenant, and the filters of the lists. */
 import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
 import { allScopes, searchOf, type Space } from '../../api/space.ts';
 
-/** The database that is looked at need not be the one that the workbench is in. */
+/** The chosen database need not be the one the workbench is in. */
 export interface AdminSearch {
-  /** The database whose tenants are listed; absent: the one that the workbench is in. */
+  /** The database whose tenants are listed; absent: the one the workbench is in. */
   of?: string | undefined;
-  /** The tenant whose scopes are listed; absent: the one that the workbench is in, or the first there is. */
+  /** The tenant whose scopes are listed; absent: the one the workbench is in, or the first. */
   tenantOf?: string | undefined;
-  /** A part of the databases' names. */
+  /** Filters databases by a part of the name. */
   databases?: string | undefined;
-  /** A part of the tenants' names. */
+  /** Filters tenants by a part of the name. */
   tenants?: string | undefined;
 }
 
-/** Reads search parameters; what is not understood is dropped. */
+/** Reads search parameters; drops those it does not understand. */
 export function adminSearchOf(search: Record<string, unknown>): AdminSearch {
   const result: AdminSearch = {};
   const database = databaseNameSchema.safeParse(search['of']);
@@ -28,13 +28,13 @@ export function adminSearchOf(search: Record<string, unknown>): AdminSearch {
   return result;
 }
 
-/** The rows whose name has the part, whatever the case. */
+/** The rows whose name contains `part`, ignoring case. */
 export function withPart<Row extends { readonly name: string }>(rows: readonly Row[], part = ''): Row[] {
   const wanted = part.toLowerCase();
   return rows.filter((row) => row.name.toLowerCase().includes(wanted));
 }
 
-/** The address of the Scopes view in a database and tenant; `source`: the scope that is compared with another. */
+/** The address of the Scopes view in a database and tenant; `source`: the scope to compare with another. */
 export function scopesAddress(where: Omit<Space, 'scope'>, source?: string): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(searchOf({ ...where, scope: allScopes })))

@@ -1,25 +1,28 @@
 /**
- * The databases, tenants and scopes there are.
+ * The databases, tenants and scopes.
  *
- * What is looked at is said by the address, and need not be what the workbench is in. What the service refuses to
- * the key in use is offered no more; the lists then show what that key may see.
+ * The address holds the selection, which need not be the space the workbench is in. Once the service refuses
+ * administration to the key in use, the view stops offering it; the lists then show what that key can see.
  */
 import { Button } from '@mantine/core';
 import { IconDatabaseX } from '@tabler/icons-react';
 import { useCallback, useRef, useState } from 'react';
+import type { Cleared, DeletedDatabase } from '../../../engine/contract/administration.ts';
+import { forgetTenant } from '../../api/known-tenants.ts';
 import { databaseNameProblem, tenantNameProblem } from '../../api/names.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useDatabases, useTenants } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import type { Space } from '../../api/space.ts';
+import { formatAmount } from '../../ui/format.ts';
 import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
 import { Banner, EmptyState } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
+import { TypedNameDialog } from '../../ui/typed-name-dialog.tsx';
 import type { AdminSearch } from './admin-search.ts';
 import styles from './admin.module.css';
-import { EraseDialog } from './erase-dialog.tsx';
-import { type Erasure, nextSpace } from './erasing.ts';
+import { type Erasure, nextSpace, statementOf, type Target } from './erasing.ts';
 import { DatabaseRows, type ListProps, ScopeRows, TenantRows } from './lists.tsx';
 import { forgetRefusal, useAdminWrite, useRefusal } from './rights.ts';
 
@@ -29,7 +32,10 @@ interface AdminViewProps {
   goTo: (space: Space) => void;
 }
 
-/** The tenant whose scopes are shown: the chosen one, else where the workbench is, else the first; null for none. */
+/**
+ * The tenant whose scopes are shown: the chosen one, else the one the workbench is in, else the first; null
+ * for none.
+ */
 function useChosenTenant(database: string, search: AdminSearch): string | null {
   const { space } = useSession();
   const tenants = useTenants(database).data ?? [];
@@ -38,7 +44,7 @@ function useChosenTenant(database: string, search: AdminSearch): string | null {
   return tenants[0]?.name ?? null;
 }
 
-/** The questions for the name of something new. */
+/** The dialogs that ask for the name of a new database or tenant. */
 function useCreating(database: string, onSearch: (part: Partial<AdminSearch>) => void) {
   const createDatabase = useAdminWrite('createDatabase', ['databases']);
   const createTenant = useAdminWrite('createTenant', ['databases']);
@@ -57,7 +63,7 @@ function useCreating(database: string, onSearch: (part: Partial<AdminSearch>) =>
   const newTenant: NameQuestion = {
     title: `New tenant in ${database}`,
     label: 'Name',
-    hint: 'Visible ASCII characters. A tenant also comes into being with its first fact.',
+    hint: 'Visible ASCII characters. The first fact of a tenant creates it too.',
     action: 'Create',
     problemOf: tenantNameProblem,
     onName: async (name) => {
@@ -72,7 +78,7 @@ function useCreating(database: string, onSearch: (part: Partial<AdminSearch>) =>
 function NotOffered() {
   const refusal = useRefusal();
   if (refusal === null) return null;
-  if ('reason' in refusal) return <Banner>You may look, but not administer. {refusal.reason}</Banner>;
+  if ('reason' in refusal) return <Banner>You may read, but not administer. {refusal.reason}</Banner>;
   const { detail, requestId } = refusal.failure;
   return (
     <Banner
@@ -82,7 +88,7 @@ function NotOffered() {
         </Button>
       }
     >
-      The key in use may look, but not administer: {detail}{' '}
+      The key in use may read, but not administer: {detail}{' '}
       {requestId !== '' && <span className="dim">(request {requestId})</span>}
     </Banner>
   );
@@ -104,13 +110,13 @@ function NoDatabase({ name, onBack }: { name: string; onBack: () => void }) {
   );
 }
 
-interface KeptProps extends Omit<ListProps, 'administer'> {
+interface AdminListsProps extends Omit<ListProps, 'administer'> {
   onErase: (erasure: Erasure) => void;
   ask: (question: NameQuestion) => void;
 }
 
-/** The lists, one over the other. */
-function Kept({ search, onSearch, goTo, onErase, ask }: KeptProps) {
+/** The lists, one above the other. */
+function AdminLists({ search, onSearch, goTo, onErase, ask }: AdminListsProps) {
   const { space } = useSession();
   const databases = useDatabases().data;
   const database = search.of ?? space.database;
@@ -153,6 +159,7 @@ function Kept({ search, onSearch, goTo, onErase, ask }: KeptProps) {
   return <Split id="admin-lists" orientation="vertical" label="Resize" panes={panes} />;
 }
 
+/** The Admin view of databases, tenants and scopes, with its dialogs. */
 export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
   const { space } = useSession();
   const [erasure, setErasure] = useState<Erasure | null>(null);
@@ -176,7 +183,7 @@ export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
     <div className={styles.view} ref={lists}>
       <NotOffered />
       <div className={styles.panes}>
-        <Kept search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />
+        <AdminLists search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />
       </div>
       {question !== null && (
         <NameDialog question={question} failureOf={apiFailureOf} onClose={() => setQuestion(null)} />
@@ -194,5 +201,84 @@ export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
         />
       )}
     </div>
+  );
+}
+
+type Gone = Pick<Cleared | DeletedDatabase, 'facts' | 'rules'>;
+
+/** The write of an erasure; `start` calls back with what was deleted. */
+function useErasing({ how, target }: Erasure) {
+  const deleteDatabase = useAdminWrite('deleteDatabase');
+  const nukeDatabase = useAdminWrite('nukeDatabase');
+  const deleteTenant = useAdminWrite('deleteTenant');
+  const nukeTenant = useAdminWrite('nukeTenant');
+  if (target.kind === 'database') {
+    const { mutate, isPending, error } = how === 'delete' ? deleteDatabase : nukeDatabase;
+    const start = (onDone: (gone: Gone) => void) =>
+      mutate({ params: { name: target.name } }, { onSuccess: onDone });
+    return { start, isPending, error };
+  }
+  const { mutate, isPending, error } = how === 'delete' ? deleteTenant : nukeTenant;
+  const start = (onDone: (gone: Gone) => void) =>
+    mutate({ params: { name: target.database, id: target.name } }, { onSuccess: onDone });
+  return { start, isPending, error };
+}
+
+/** The target with current counts while the dialog is open; the last known counts once it is gone. */
+function useCounted(target: Target): Target {
+  const databases = useDatabases().data;
+  const tenants = useTenants(target.kind === 'tenant' ? target.database : null).data;
+  if (target.kind === 'database') {
+    const found = databases?.find(({ name }) => name === target.name);
+    return found === undefined ? target : { ...target, ...found };
+  }
+  const found = tenants?.find(({ name }) => name === target.name);
+  return found === undefined ? target : { ...target, facts: found.facts };
+}
+
+interface EraseDialogProps {
+  erasure: Erasure;
+  onClose: () => void;
+  onErased: (erasure: Erasure) => void;
+  focusAfter: () => HTMLElement | null;
+}
+
+/** Deletes or empties a database or tenant after its name is typed. */
+function EraseDialog({ erasure, onClose, onErased, focusAfter }: EraseDialogProps) {
+  const { space } = useSession();
+  const { how } = erasure;
+  const target = useCounted(erasure.target);
+  const erasing = useErasing(erasure);
+  const { title, goes, stays, here } = statementOf({ how, target }, space);
+
+  function onConfirm(): void {
+    erasing.start(({ facts, rules }) => {
+      if (how === 'delete' && target.kind === 'tenant') forgetTenant(target.name);
+      const gone = target.kind === 'database' ? ` and ${formatAmount(rules, 'rule')}` : '';
+      notifyDone(
+        `${how === 'delete' ? 'Deleted' : 'Emptied'} ${target.name}, with ${formatAmount(facts, 'fact')}${gone}.`,
+      );
+      onClose();
+      onErased(erasure);
+    });
+  }
+
+  return (
+    <TypedNameDialog
+      title={title}
+      name={target.name}
+      action={how === 'delete' ? 'Delete' : 'Empty'}
+      isBusy={erasing.isPending}
+      failure={erasing.error === null ? null : apiFailureOf(erasing.error)}
+      onConfirm={onConfirm}
+      onClose={onClose}
+      focusAfter={focusAfter}
+    >
+      <p>
+        This deletes <strong>{goes}</strong>, for good. It cannot be undone.
+      </p>
+      <p>{stays}</p>
+      {here !== null && <p>{here}</p>}
+    </TypedNameDialog>
   );
 }

@@ -1,23 +1,26 @@
 /**
- * How the service fares: what needs attention first, then its numbers over the last minutes, and its storage.
+ * The dashboard: what needs attention, the numbers of the last minutes, and the storage.
  *
- * The numbers are those of `/metrics`, read every few seconds while this is seen; what came before is kept while the
- * window is open, and of the last day by the service. Every chart is there in words and in a table too.
+ * The numbers come from `/metrics`, read every few seconds while the view is visible. The window keeps
+ * earlier readings while it is open; the service keeps those of the last day. Every chart is also available
+ * in words and as a table.
  */
 import { Loader, SegmentedControl } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { useElementSize } from '@mantine/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
 import { apiFailureOf } from '../../api/problem.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { type Attention, attentionOf } from './attention.ts';
-import { Chart } from './chart.tsx';
+import { type ShownTheme, useShownTheme } from '../../ui/theme-choice.ts';
 import styles from './dashboard.module.css';
-import { dayMs, keptMs, type MetricsReading, withGaps } from './history.ts';
+import { dayMs, retentionMs, type MetricsReading, type Series, withGaps } from './history.ts';
 import { useRefusal } from './rights.ts';
 import { ServicePanel } from './service-panel.tsx';
-import { describeTile, summaryOf, type Tile, tilesOf } from './tiles.ts';
+import { type Attention, attentionOf, describeTile, seriesSummaryOf, type Tile, tilesOf } from './tiles.ts';
 import { type MetricsNow, useDay, useMetrics } from './use-history.ts';
 
 type Look = 'charts' | 'table';
@@ -51,13 +54,13 @@ function AttentionList({ found }: { found: readonly Attention[] }) {
 interface TilesProps {
   tiles: readonly Tile[];
   readings: readonly MetricsReading[];
-  /** How far back charts go, in milliseconds. */
+  /** How far back the charts go, in milliseconds. */
   spanMs: number;
 }
 
 function Charts({ tiles, readings, spanMs }: TilesProps) {
   const last = readings.at(-1)?.at ?? 0;
-  // A chart of a few seconds would make a mountain of every molehill.
+  // A chart of only a few seconds would exaggerate small changes.
   const from = Math.max(last - spanMs, Math.min(readings[0]?.at ?? last, last - 60_000));
   return (
     <ul className={styles.tiles}>
@@ -85,7 +88,7 @@ function Table({ tiles }: { tiles: readonly Tile[] }) {
     tile.series.map(({ name, values }) => ({
       key: `${tile.title} ${name}`,
       title: tile.series.length === 1 ? tile.title : `${tile.title}: ${name}`,
-      summary: summaryOf(values, tile.write),
+      summary: seriesSummaryOf(values, tile.write),
     })),
   );
   return (
@@ -104,9 +107,9 @@ function Table({ tiles }: { tiles: readonly Tile[] }) {
           <tr key={key}>
             <th scope="row">{title}</th>
             <td className="number">{summary.now}</td>
-            <td className="number">{summary.least}</td>
+            <td className="number">{summary.min}</td>
             <td className="number">{summary.mean}</td>
-            <td className="number">{summary.most}</td>
+            <td className="number">{summary.max}</td>
           </tr>
         ))}
       </tbody>
@@ -114,7 +117,7 @@ function Table({ tiles }: { tiles: readonly Tile[] }) {
   );
 }
 
-/** How far back the readings go, in words. */
+/** The time span of the readings, in words. */
 function spanWords(readings: readonly MetricsReading[]): string {
   const [first, last] = [readings[0], readings.at(-1)];
   const span = first === undefined || last === undefined ? 0 : last.at - first.at;
@@ -173,7 +176,7 @@ function Numbers({ metrics }: { metrics: MetricsNow }) {
           <AttentionList found={attentionOf(metrics.readings)} />
         )}
         {look === 'charts' ? (
-          <Charts tiles={tiles} readings={readings} spanMs={span === 'day' ? dayMs : keptMs} />
+          <Charts tiles={tiles} readings={readings} spanMs={span === 'day' ? dayMs : retentionMs} />
         ) : (
           <Table tiles={tiles} />
         )}
@@ -182,6 +185,7 @@ function Numbers({ metrics }: { metrics: MetricsNow }) {
   );
 }
 
+/** The dashboard beside the panel of the service. */
 export function DashboardView() {
   const metrics = useMetrics();
   const isAdministered = useRefusal() === null;
@@ -195,4 +199,83 @@ export function DashboardView() {
     },
   ];
   return <Split id="dashboard" orientation="horizontal" label="Resize" panes={panes} />;
+}
+
+interface ChartProps {
+  label: string;
+  /** Epoch ms, one for each value. */
+  times: readonly number[];
+  series: readonly Series[];
+  /** Epoch ms. */
+  from: number;
+}
+
+function colours(): string[] {
+  const style = getComputedStyle(document.documentElement);
+  return ['--accent', '--text-dim'].map((name) => style.getPropertyValue(name).trim());
+}
+
+function optionsOf(width: number, height: number, count: number, scheme: ShownTheme): uPlot.Options {
+  const [first = '', second = ''] = colours();
+  const strokes = [first, second];
+  return {
+    width,
+    height,
+    class: scheme,
+    padding: [4, 0, 2, 0],
+    legend: { show: false },
+    cursor: { show: false },
+    axes: [{ show: false }, { show: false }],
+    scales: {
+      x: { time: true },
+      // From 0 up, so that a line at the bottom means zero.
+      y: { range: (_self, _least, most) => [0, most > 0 ? most * 1.08 : 1] },
+    },
+    series: [
+      {},
+      ...Array.from({ length: count }, (_, index) => ({
+        stroke: strokes[index] ?? first,
+        width: 1.5,
+        ...(index === 0 ? { fill: `color-mix(in srgb, ${first} 14%, transparent)` } : { dash: [4, 3] }),
+        points: { show: false },
+        spanGaps: false,
+      })),
+    ],
+  };
+}
+
+/**
+ * A small chart of a tile's series over time, without axes; its tile shows the numbers and says them to
+ * screen readers.
+ */
+function Chart({ label, times, series, from }: ChartProps) {
+  const scheme = useShownTheme();
+  const { ref: measured, width, height } = useElementSize();
+  const container = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const count = series.length;
+
+  useEffect(() => {
+    if (container.current === null || width === 0 || height === 0) return;
+    const made = new uPlot(optionsOf(width, height, count, scheme), [[]], container.current);
+    plot.current = made;
+    return () => {
+      plot.current = null;
+      made.destroy();
+    };
+  }, [width, height, count, scheme]);
+
+  useEffect(() => {
+    if (plot.current === null) return;
+    const values = series.map((one) => [...one]);
+    const to = times.at(-1) ?? from;
+    plot.current.setData([times.map((time) => time / 1_000), ...values], false);
+    plot.current.setScale('x', { min: from / 1_000, max: to / 1_000 });
+  }, [times, series, from, width, height, count, scheme]);
+
+  return (
+    <div ref={measured} className={styles.chart} role="img" aria-label={label}>
+      <div ref={container} />
+    </div>
+  );
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { attentionOf } from './attention.ts';
+import { attentionOf, describeTile, seriesSummaryOf, tilesOf } from './tiles.ts';
 import {
   growthOf,
   isRestart,
-  keptMs,
+  retentionMs,
   lastRestart,
   levelsOf,
   type MetricsReading,
@@ -16,7 +16,6 @@ import {
   withReading,
 } from './history.ts';
 import { readMetrics } from './prometheus.ts';
-import { describeTile, summaryOf, tilesOf } from './tiles.ts';
 
 function reading(at: number, text: string): MetricsReading {
   return readingOfMetrics(readMetrics(text), at);
@@ -33,13 +32,13 @@ const inference = 'service_inference_duration_seconds';
 const requests = 'service_http_request_duration_seconds';
 
 describe('a reading', () => {
-  test('has what the service measures, and nothing in place of what it does not', () => {
+  test('has what the service measures, and omits what it does not', () => {
     const { counts, levels } = reading(5, 'service_memory_facts_total 3\nservice_facts_asserted_total 7');
     expect(counts).toEqual({ asserted: 7 });
     expect(levels).toEqual({ facts: 3 });
   });
 
-  test('leaves out the readings themselves and open streams, and tells what failed', () => {
+  test('excludes metrics requests and open streams, and counts failures', () => {
     const text = [
       histogram(requests, { '1': 5, '+Inf': 5 }, ',method="POST",route="/ask",status="200"'),
       histogram(requests, { '1': 2, '+Inf': 2 }, ',method="POST",route="/tell",status="507"'),
@@ -51,14 +50,14 @@ describe('a reading', () => {
     expect(durations.requests.get(1)).toBe(7);
   });
 
-  test('that is no number is none', () => {
+  test('that is not a number is absent', () => {
     expect(reading(5, 'nodejs_eventloop_lag_p99_seconds NaN').levels).toEqual({});
   });
 
-  test('is kept for a quarter of an hour, and once', () => {
-    const [old, next] = [reading(0, ''), reading(keptMs, '')];
+  test('is kept for a quarter of an hour, without duplicates', () => {
+    const [old, next] = [reading(0, ''), reading(retentionMs, '')];
     expect(withReading([old], next)).toEqual([old, next]);
-    expect(withReading([old, next], reading(keptMs + 1, ''))).toHaveLength(2);
+    expect(withReading([old, next], reading(retentionMs + 1, ''))).toHaveLength(2);
     expect(withReading([old, next], next)).toEqual([old, next]);
   });
 });
@@ -68,7 +67,7 @@ describe('between readings', () => {
     reading(at, `service_facts_asserted_total ${total}\nservice_uptime_seconds ${uptime}`);
   const readings = [asserted(0, 10, 5), asserted(2_000, 16, 7), asserted(4_000, 4, 1), asserted(6_000, 4, 3)];
 
-  test('a counter has a rate, which is not known over a restart', () => {
+  test('a counter has a rate, which is unknown across a restart', () => {
     expect(ratesOf(readings, 'asserted')).toEqual([null, 3, null, 0]);
     expect(ratesOf(readings, 'fired')).toEqual([null, null, null, null]);
   });
@@ -79,17 +78,17 @@ describe('between readings', () => {
     expect(growthOf(readings.slice(0, 1), 'asserted')).toBe(0);
   });
 
-  test('a restart is known by the time that the service is up, or by a counter that fell', () => {
+  test('a restart shows in the uptime, or in a counter that fell', () => {
     expect(lastRestart(readings)).toBe(4_000);
     expect(lastRestart(readings.slice(0, 2))).toBeNull();
     const without = (total: number) => reading(0, `service_facts_asserted_total ${total}`);
     expect(isRestart(without(5), without(4))).toBe(true);
     expect(isRestart(without(5), without(5))).toBe(false);
-    // Counted more than before within a shorter time.
+    // Higher counts within a shorter uptime.
     expect(isRestart(asserted(0, 1, 100), asserted(60_000, 50, 2))).toBe(true);
   });
 
-  test('that lie far apart nothing is known, and lines have a gap', () => {
+  test('that are far apart the rate is unknown, and lines have a gap', () => {
     const apart = [asserted(0, 0, 1), asserted(60_000, 60, 61)];
     expect(ratesOf(apart, 'asserted')).toEqual([null, null]);
     expect(withGaps(apart, [levelsOf(apart, 'uptime')])).toEqual({
@@ -100,7 +99,7 @@ describe('between readings', () => {
     expect(withGaps(near, [levelsOf(near, 'uptime')])).toEqual({ times: [0, 2_000], series: [[5, 7]] });
   });
 
-  test('of the day, which the service took, belong together where it was there all the time', () => {
+  test('of the last day are joined as long as the service was running', () => {
     const minute = 60_000;
     const told = (at: number, total: number, uptime: number) =>
       `service_facts_asserted_total ${total} ${at}\nservice_uptime_seconds ${uptime} ${at}\n`;
@@ -115,14 +114,14 @@ describe('between readings', () => {
     expect(withGaps(day, [levelsOf(day, 'uptime')]).series).toEqual([[300, 600, 900, null, 10]]);
   });
 
-  test('a quantile is of what took its time since the first, restarts included', () => {
+  test('a quantile covers all durations since the first reading, across restarts', () => {
     const at = (time: number, fast: number, all: number, uptime: number) =>
       reading(
         time,
         `${histogram(inference, { '1': fast, '2': all, '+Inf': all })}\nservice_uptime_seconds ${uptime}`,
       );
     const told = [at(0, 100, 100, 50), at(3_000, 100, 104, 53), at(6_000, 0, 4, 2)];
-    // Before the first reading all was fast: that is no part of it.
+    // Everything before the first reading was fast, and does not count.
     expect(quantileOver(told.slice(0, 2), 'inference', 0.5)).toEqual({ value: 1.5, isAtLeast: false });
     expect(quantileOver(told, 'inference', 0.5)).toEqual({ value: 1.5, isAtLeast: false });
     expect(quantileOver(told.slice(0, 1), 'inference', 0.5)).toBeNull();
@@ -134,12 +133,12 @@ describe('what needs attention', () => {
   const titles = (...texts: string[]) =>
     attentionOf(texts.map((text, index) => reading(index * 3_000, text))).map(({ title }) => title);
 
-  test('is nothing where all is well, or nothing is known', () => {
+  test('is nothing if all is well, or nothing is known', () => {
     expect(titles()).toEqual([]);
     expect(titles('service_storage_ready 1\nnodejs_eventloop_lag_p99_seconds 0.01')).toEqual([]);
   });
 
-  test('is storage first, then calls that failed, memory, lag and agents', () => {
+  test('lists storage first, then failed calls, memory, lag and agents', () => {
     const failed = (count: number) =>
       `${histogram(requests, { '+Inf': count }, ',route="/tell",status="500"')}\nservice_mcp_tool_call_duration_seconds_count{outcome="error"} ${count}`;
     const now = [
@@ -153,28 +152,28 @@ describe('what needs attention', () => {
       'Storage takes no writes',
       '1 request failed inside the service',
       'The memory for conclusions is nearly full',
-      'The service answers late',
+      'The service responds slowly',
       'This follower is 3 records behind',
       '1 tool call of agents failed',
     ]);
   });
 
-  test('is a restart too', () => {
+  test('includes a restart', () => {
     expect(titles('service_uptime_seconds 100', 'service_uptime_seconds 1')).toEqual([
-      'The service was started again',
+      'The service was restarted',
     ]);
   });
 });
 
 describe('tiles', () => {
-  test('are there for what is measured alone', () => {
+  test('exist only for what is measured', () => {
     expect(tilesOf([])).toEqual([]);
     expect(tilesOf([reading(0, 'service_memory_facts_total 1')]).map(({ title }) => title)).toEqual([
       'Stored facts',
     ]);
   });
 
-  test('say a number of now, and in words what a chart shows', () => {
+  test('show a current number, and describe the chart in words', () => {
     const [tile] = tilesOf([
       reading(0, 'service_rules_fired_total 0'),
       reading(2_000, 'service_rules_fired_total 1'),
@@ -187,8 +186,13 @@ describe('tiles', () => {
     );
   });
 
-  test('have a summary that passes over what is not known', () => {
-    expect(summaryOf([null, 2, 4, null], String)).toEqual({ now: '4', least: '2', mean: '3', most: '4' });
-    expect(summaryOf([null], String)).toEqual({ now: '–', least: '–', mean: '–', most: '–' });
+  test('have a summary that skips unknown values', () => {
+    expect(seriesSummaryOf([null, 2, 4, null], String)).toEqual({
+      now: '4',
+      min: '2',
+      mean: '3',
+      max: '4',
+    });
+    expect(seriesSummaryOf([null], String)).toEqual({ now: '–', min: '–', mean: '–', max: '–' });
   });
 });

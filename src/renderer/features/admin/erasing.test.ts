@@ -7,7 +7,7 @@ const acme = { kind: 'tenant', database: 'shop', name: 'acme', facts: 1 } as con
 const inAcme: Space = { database: 'shop', tenant: 'acme', scope: { kind: 'named', name: 'draft' } };
 const elsewhere: Space = { database: 'default', tenant: 'acme', scope: allScopes };
 
-describe('what is said before something is erased', () => {
+describe('the dialog before an erasure', () => {
   test('a database goes with the facts of its tenants and its rules', () => {
     expect(statementOf({ how: 'delete', target: shop }, elsewhere)).toEqual({
       title: 'Delete the database shop?',
@@ -17,7 +17,7 @@ describe('what is said before something is erased', () => {
     });
   });
 
-  test('a tenant goes with its facts alone', () => {
+  test('a tenant goes with its facts only', () => {
     expect(statementOf({ how: 'nuke', target: acme }, elsewhere)).toEqual({
       title: 'Empty the tenant acme?',
       goes: '1 fact',
@@ -26,7 +26,7 @@ describe('what is said before something is erased', () => {
     });
   });
 
-  test('a database that is emptied stays, with its tenants', () => {
+  test('an emptied database stays, with its tenants', () => {
     expect(statementOf({ how: 'nuke', target: shop }, elsewhere)).toMatchObject({
       title: 'Empty the database shop?',
       goes: '1,234 facts of 2 tenants, and 1 rule',
@@ -34,7 +34,7 @@ describe('what is said before something is erased', () => {
     });
   });
 
-  test('where the workbench is in it, it says where that leaves it', () => {
+  test('says where the workbench goes if it is in the target', () => {
     expect(statementOf({ how: 'delete', target: shop }, inAcme).here).toContain(
       'goes to the database default',
     );

@@ -1,7 +1,8 @@
-/** What can be deleted or emptied here, and in words what goes with it and what stays. */
+/** What can be deleted or emptied, and in words what goes and what stays. */
 import { defaultName, type Space } from '../../api/space.ts';
 import { formatAmount } from '../../ui/format.ts';
 
+/** A database or tenant, with counts of what would go. */
 export type Target =
   | {
       readonly kind: 'database';
@@ -12,24 +13,24 @@ export type Target =
     }
   | { readonly kind: 'tenant'; readonly database: string; readonly name: string; readonly facts: number };
 
-/** `delete`: with its name. `nuke`: what is in it. */
+/** `delete` removes the target itself, `nuke` only its content. */
 export interface Erasure {
   readonly how: 'delete' | 'nuke';
   readonly target: Target;
 }
 
-/** True where the workbench is in what is erased. */
+/** True if the workbench is in the target. */
 export function isHere({ target }: Erasure, space: Space): boolean {
   return target.kind === 'database'
     ? space.database === target.name
     : space.database === target.database && space.tenant === target.name;
 }
 
-export interface Statement {
+interface Statement {
   readonly title: string;
   readonly goes: string;
   readonly stays: string;
-  /** What happens to the workbench; null where nothing does. */
+  /** What happens to the workbench; null if nothing does. */
   readonly here: string | null;
 }
 
@@ -56,6 +57,7 @@ function whereTo({ how, target }: Erasure): string {
     : `The workbench is in this tenant, and goes to the tenant ${defaultName}.`;
 }
 
+/** The words of the dialog that confirms an erasure. */
 export function statementOf(erasure: Erasure, space: Space): Statement {
   const { how, target } = erasure;
   const what = target.kind === 'database' ? `the database ${target.name}` : `the tenant ${target.name}`;
@@ -67,7 +69,7 @@ export function statementOf(erasure: Erasure, space: Space): Statement {
   };
 }
 
-/** Where the workbench goes once that is done; null where it stays. */
+/** The space the workbench moves to after the erasure; null if it stays. */
 export function nextSpace(erasure: Erasure, space: Space): Space | null {
   const { how, target } = erasure;
   if (how === 'nuke' || !isHere(erasure, space) || target.name === defaultName) return null;

@@ -1,29 +1,31 @@
 /**
- * What the metrics said over the last minutes: numbers by name at each reading, and what happened between two readings.
+ * Readings of the metrics over the last minutes: numbers by name at each reading, and changes between
+ * readings.
  *
- * Counters begin anew when the service is started again. What happened in between is not known then, and is a gap, not
- * a number below zero; `isRestart` tells of it. Readings of the last minutes are of this window alone and go with it, those of
- * the last day are the service's.
+ * Counters restart with the service. Changes across a restart are unknown and become a gap, not a negative
+ * number; `isRestart` detects it. Readings of the last minutes belong to this window and are lost with it;
+ * those of the last day come from the service.
  */
 import {
   type BoundCounts,
-  countsOf,
+  bucketCountsOf,
   type Quantile,
   quantileOfCounts,
-  type Sample,
+  type MetricSample,
   sumOf,
 } from './prometheus.ts';
 
-/** How often the metrics are read while they are seen, in milliseconds. */
+/** How often the metrics are read while visible, in milliseconds. */
 export const metricsEveryMs = 3_000;
-/** How far back readings of this window are kept, in milliseconds. */
-export const keptMs = 15 * 60_000;
+/** How long this window keeps its readings, in milliseconds. */
+export const retentionMs = 15 * 60_000;
 
-/** How often the service takes a reading by itself, and for how long it keeps them. */
+/** How often the service itself takes a reading, in milliseconds. */
 export const dayEveryMs = 5 * 60_000;
+/** How long the service keeps its own readings, in milliseconds. */
 export const dayMs = 24 * 3_600_000;
 
-/** Numbers that only grow while a service runs. */
+/** Counters: they only grow while the service runs. */
 const counters = {
   asserted: 'service_facts_asserted_total',
   retracted: 'service_facts_retracted_total',
@@ -33,7 +35,7 @@ const counters = {
   processor: 'process_cpu_seconds_total',
 } as const;
 
-/** Numbers that go up and down. */
+/** Gauges: they go up and down. */
 const gauges = {
   facts: 'service_memory_facts_total',
   conclusions: 'service_derived_conclusions',
@@ -47,6 +49,7 @@ const gauges = {
   uptime: 'service_uptime_seconds',
 } as const;
 
+/** The counters, those computed from several metrics included. */
 export type Counter =
   | keyof typeof counters
   | 'questions'
@@ -54,14 +57,16 @@ export type Counter =
   | 'failedTools'
   | 'requests'
   | 'failedRequests';
+/** The gauges. */
 export type Gauge = keyof typeof gauges;
 
-/** The durations that are measured, in seconds. */
+/** Durations measured as histograms, in seconds. */
 const histograms = {
   inference: 'service_inference_duration_seconds',
   requests: 'service_http_request_duration_seconds',
   syncs: 'service_log_sync_duration_seconds',
 } as const;
+/** The durations measured as histograms. */
 export type Durations = keyof typeof histograms;
 
 const toolCalls = 'service_mcp_tool_call_duration_seconds_count';
@@ -70,28 +75,31 @@ const toolCalls = 'service_mcp_tool_call_duration_seconds_count';
 export interface MetricsReading {
   /** Epoch ms. */
   readonly at: number;
-  /** Ms to the reading before it, where readings are taken as they should be. */
+  /** Expected time since the previous reading, in milliseconds. */
   readonly everyMs: number;
   readonly counts: Readonly<Partial<Record<Counter, number>>>;
   readonly levels: Readonly<Partial<Record<Gauge, number>>>;
   readonly durations: Readonly<Record<Durations, BoundCounts>>;
 }
 
-/** Reading the metrics is a request too, and a stream of changes is open for hours: neither says how requests fare. */
+/**
+ * Routes left out of the request counts: reading the metrics is a request too, and streams stay open for
+ * hours.
+ */
 const unremarkable: ReadonlySet<string> = new Set(['/metrics', '/events', '/mcp', '/mcp/sse']);
 
-function isRemarkable(labels: Sample['labels']): boolean {
+function isRemarkable(labels: MetricSample['labels']): boolean {
   return !unremarkable.has(labels['route'] ?? '');
 }
 
-function requestCounts(samples: readonly Sample[]): Partial<Record<Counter, number>> {
+function requestCounts(samples: readonly MetricSample[]): Partial<Record<Counter, number>> {
   const name = `${histograms.requests}_count`;
   if (sumOf(samples, name) === null) return {};
-  const told = samples.filter((sample) => sample.name === name && isRemarkable(sample.labels));
-  const sum = (those: readonly Sample[]) => those.reduce((total, { value }) => total + value, 0);
+  const counted = samples.filter((sample) => sample.name === name && isRemarkable(sample.labels));
+  const sum = (those: readonly MetricSample[]) => those.reduce((total, { value }) => total + value, 0);
   return {
-    requests: sum(told),
-    failedRequests: sum(told.filter(({ labels }) => labels['status']?.startsWith('5') === true)),
+    requests: sum(counted),
+    failedRequests: sum(counted.filter(({ labels }) => labels['status']?.startsWith('5') === true)),
   };
 }
 
@@ -103,9 +111,9 @@ function present<Name extends string>(
   ) as Partial<Record<Name, number>>;
 }
 
-/** `everyMs` as in a reading. */
+/** A reading made of the samples taken at `at`; `everyMs` as in a reading. */
 export function readingOfMetrics(
-  samples: readonly Sample[],
+  samples: readonly MetricSample[],
   at: number,
   everyMs: number = metricsEveryMs,
 ): MetricsReading {
@@ -125,16 +133,16 @@ export function readingOfMetrics(
     },
     levels: sums(gauges),
     durations: {
-      inference: countsOf(samples, histograms.inference),
-      requests: countsOf(samples, histograms.requests, isRemarkable),
-      syncs: countsOf(samples, histograms.syncs),
+      inference: bucketCountsOf(samples, histograms.inference),
+      requests: bucketCountsOf(samples, histograms.requests, isRemarkable),
+      syncs: bucketCountsOf(samples, histograms.syncs),
     },
   };
 }
 
-/** The readings that the service took: samples with their times, in the order of these. */
-export function readingsOfDay(samples: readonly Sample[]): MetricsReading[] {
-  const moments = new Map<number, Sample[]>();
+/** The service's own readings, built from samples with timestamps, oldest first. */
+export function readingsOfDay(samples: readonly MetricSample[]): MetricsReading[] {
+  const moments = new Map<number, MetricSample[]>();
   for (const sample of samples) {
     const { at = 0 } = sample;
     const those = moments.get(at);
@@ -146,17 +154,20 @@ export function readingsOfDay(samples: readonly Sample[]): MetricsReading[] {
   );
 }
 
-/** The readings with a new one, those that are too old left out. One that is not newer changes nothing. */
+/**
+ * The readings with a new one, without those older than `keptMs`. A reading that is not newer changes
+ * nothing.
+ */
 export function withReading(
   readings: readonly MetricsReading[],
   next: MetricsReading,
 ): readonly MetricsReading[] {
   const last = readings.at(-1);
   if (last !== undefined && next.at <= last.at) return readings;
-  return [...readings.filter(({ at }) => at >= next.at - keptMs), next];
+  return [...readings.filter(({ at }) => at >= next.at - retentionMs), next];
 }
 
-/** True where the process was started again between the two. */
+/** True if the process was restarted between the two readings. */
 export function isRestart(before: MetricsReading, after: MetricsReading): boolean {
   const [was, is] = [before.levels.uptime, after.levels.uptime];
   if (was !== undefined && is !== undefined && is < was) return true;
@@ -165,7 +176,7 @@ export function isRestart(before: MetricsReading, after: MetricsReading): boolea
   );
 }
 
-/** When the service was last started again, as far as the readings know; null: it was not. */
+/** When the service was last restarted, as far as the readings show; null: it was not. */
 export function lastRestart(readings: readonly MetricsReading[]): number | null {
   for (let index = readings.length - 1; index > 0; index -= 1) {
     const [before, after] = [readings[index - 1], readings[index]];
@@ -174,19 +185,20 @@ export function lastRestart(readings: readonly MetricsReading[]): number | null 
   return null;
 }
 
-/** Per reading, in its order; null where it is not known. */
+/** One value per reading, in order; null if unknown. */
 export type Series = readonly (number | null)[];
 
+/** The values of a gauge, one per reading. */
 export function levelsOf(readings: readonly MetricsReading[], name: Gauge): Series {
   return readings.map(({ levels }) => levels[name] ?? null);
 }
 
-/** So far apart, readings do not belong together: the window was asleep, or the service away. */
+/** Readings further apart than this are not joined: the window slept, or the service was away. */
 function longestStepMs({ everyMs }: MetricsReading): number {
   return Math.max(30_000, everyMs * 2);
 }
 
-/** Times and values as a chart takes them: where no reading was taken for long there is a gap in every line. */
+/** Times and values for a chart; where readings are too far apart, every line gets a gap. */
 export function withGaps(
   readings: readonly MetricsReading[],
   series: readonly Series[],
@@ -206,7 +218,7 @@ export function withGaps(
   return { times, series: joined };
 }
 
-/** How much a counter grew in a second, since the reading before. */
+/** How fast a counter grew since the previous reading, per second. */
 export function ratesOf(readings: readonly MetricsReading[], name: Counter): Series {
   return readings.map((after, index) => {
     const before = readings[index - 1];
@@ -217,7 +229,7 @@ export function ratesOf(readings: readonly MetricsReading[], name: Counter): Ser
   });
 }
 
-/** How much a counter grew over all readings; a process that was started again counts from 0. Null: not measured. */
+/** How much a counter grew over all readings; a restarted process counts from 0. Null: not measured. */
 export function growthOf(readings: readonly MetricsReading[], name: Counter): number | null {
   if (readings.every(({ counts }) => counts[name] === undefined)) return null;
   let growth = 0;
@@ -230,7 +242,7 @@ export function growthOf(readings: readonly MetricsReading[], name: Counter): nu
   return growth;
 }
 
-/** What a histogram counted over these readings. */
+/** The histogram's counts over these readings. */
 function countsOver(readings: readonly MetricsReading[], name: Durations): BoundCounts {
   const sum = new Map<number, number>();
   for (const [index, after] of readings.entries()) {
@@ -243,7 +255,7 @@ function countsOver(readings: readonly MetricsReading[], name: Durations): Bound
   return sum;
 }
 
-/** The quantile `q` of what took its time over these readings, in seconds; null where nothing did. */
+/** The quantile `q` of a duration over these readings, in seconds; null if nothing was observed. */
 export function quantileOver(
   readings: readonly MetricsReading[],
   name: Durations,
@@ -252,10 +264,10 @@ export function quantileOver(
   return quantileOfCounts(countsOver(readings, name), q);
 }
 
-/** Quantiles are of the last half minute at each reading: of less there is seldom enough. */
+/** Each quantile covers the last half minute; shorter spans seldom have enough observations. */
 const quantileMs = 30_000;
 
-/** The quantile over time, in seconds. What lies beyond the last bound of the histogram is shown at it. */
+/** The quantile over time, in seconds; values beyond the histogram's last bound are shown at that bound. */
 export function quantilesOf(readings: readonly MetricsReading[], name: Durations, q: number): Series {
   let first = 0;
   return readings.map(({ at, everyMs }, index) => {

@@ -1,42 +1,56 @@
-/** The three lists of the Admin view: databases, the tenants of one, the scopes of one of those. */
+/**
+ * The three lists of the Admin view: the databases, the tenants of one database, the scopes of one tenant.
+ */
 import { Button } from '@mantine/core';
-import { IconDatabase, IconExternalLink, IconPlus, IconStack2, IconUsers } from '@tabler/icons-react';
+import {
+  IconDatabase,
+  IconEraser,
+  IconExternalLink,
+  IconLogin2,
+  IconPlus,
+  IconStack2,
+  IconTrash,
+  IconUsers,
+} from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import type { DatabaseList, TenantList } from '../../../engine/contract/administration.ts';
+import type { OperationName } from '../../../engine/contract/operations.ts';
 import type { ScopeList } from '../../../engine/contract/scopes.ts';
 import { useDatabases, useScopesOf, useTenants, useWhoAmI } from '../../api/queries.ts';
 import { type ActionTarget, reasonAgainst } from '../../api/rights.ts';
-import type { OperationName } from '../../../engine/contract/operations.ts';
 import { useSession } from '../../api/session.tsx';
 import { defaultName, type Space } from '../../api/space.ts';
 import type { Column } from '../../ui/data-grid.tsx';
+import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneTitle } from '../../ui/pane.tsx';
+import { RowAction } from '../../ui/row-action.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
+import { Tag } from '../../ui/tags.tsx';
 import { type AdminSearch, scopesAddress } from './admin-search.ts';
 import styles from './admin.module.css';
 import type { Erasure } from './erasing.ts';
-import { actionsColumn, countColumn, createdColumn, nameColumn, type RowActions } from './list-columns.tsx';
 import { NamedList } from './named-list.tsx';
 
-/** How often the lists are read again while they are seen, in milliseconds: other spaces tell of no changes. */
-export const listsEveryMs = 5_000;
+/** How often the lists are reread while visible, in milliseconds: other spaces send no change events. */
+const listsEveryMs = 5_000;
 
 type Database = DatabaseList['databases'][number];
 type Tenant = TenantList['tenants'][number];
 type Scope = ScopeList['scopes'][number];
 
+/** What every list of the Admin view takes. */
 export interface ListProps {
   search: AdminSearch;
   onSearch: (part: Partial<AdminSearch>) => void;
   goTo: (space: Space) => void;
-  /** Null where administration is not offered. */
+  /** Null if administration is not offered. */
   administer: { readonly onErase: (erasure: Erasure) => void; readonly onCreate: () => void } | null;
 }
 
 const bigIcon = { size: 30, stroke: 1.3, 'aria-hidden': true } as const;
 
-/** Whether an operation is not known to be refused. */
+/** Tells whether an operation is not known to be refused. */
 function useMay(): (name: OperationName, place: ActionTarget) => boolean {
   const who = useWhoAmI().data;
   return (name, place) => who === undefined || reasonAgainst(who, name, place) === null;
@@ -47,7 +61,7 @@ function onRowKey<Row>(actions: RowActions<Row>): (event: KeyboardEvent, row: Ro
     const key = rowKeyOf(event, 'places');
     const act = key === null ? null : actions[key](row);
     if (act === null) return;
-    // The key is not to be typed into the dialog that it opens.
+    // Keeps the key from being typed into the dialog it opens.
     event.preventDefault();
     act();
   };
@@ -71,6 +85,7 @@ function CreateButton({ isMain = false, children, onClick }: CreateButtonProps) 
   );
 }
 
+/** The list of databases. */
 export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: ListProps & { chosen: string }) {
   const { space } = useSession();
   const asked = useDatabases({ everyMs: listsEveryMs });
@@ -95,7 +110,7 @@ export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: Lis
     enter: (row) =>
       isHere(row) ? null : () => goTo({ ...space, database: row.name, scope: { kind: 'all' } }),
     nuke: (row) => erase('nuke', row),
-    // The service keeps this one.
+    // The default database cannot be deleted.
     remove: (row) => (row.name === defaultName ? null : erase('delete', row)),
   };
   const columns: Column<Database>[] = [
@@ -139,6 +154,7 @@ interface TenantRowsProps extends ListProps {
   chosen: string | null;
 }
 
+/** The list of the tenants of a database. */
 export function TenantRows({ search, onSearch, goTo, administer, database, chosen }: TenantRowsProps) {
   const { space } = useSession();
   const asked = useTenants(database, { everyMs: listsEveryMs });
@@ -178,7 +194,7 @@ export function TenantRows({ search, onSearch, goTo, administer, database, chose
       actions={administer !== null && <CreateButton onClick={administer.onCreate}>New tenant…</CreateButton>}
       empty={
         <EmptyState icon={<IconUsers {...bigIcon} />} title="No tenants yet">
-          A tenant comes into being with its first fact.
+          A tenant is created by its first fact.
         </EmptyState>
       }
     />
@@ -213,7 +229,7 @@ const scopeColumns = (where: Omit<Space, 'scope'>): Column<Scope>[] => [
   countColumn('rules', 'Rules', (row) => row.rules),
 ];
 
-/** Enter on a row, or its name, leads to the Scopes view. */
+/** The list of the scopes of a tenant; Enter on a row, or its name, opens the Scopes view. */
 export function ScopeRows({ database, tenant }: { database: string; tenant: string }) {
   const where = { database, tenant };
   const asked = useScopesOf(where, { everyMs: listsEveryMs });
@@ -248,4 +264,81 @@ export function ScopeRows({ database, tenant }: { database: string; tenant: stri
       }
     />
   );
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** The name, with a tag on the one the workbench is in. */
+function nameColumn<Row extends Named>(title: string, isHere: (row: Row) => boolean): Column<Row> {
+  return {
+    id: 'name',
+    title,
+    width: 180,
+    grow: 1,
+    cell: (row) => (
+      <span className={styles.name}>
+        <span className="truncate" title={row.name}>
+          {row.name}
+        </span>
+        {isHere(row) && <Tag tone="good">in use</Tag>}
+      </span>
+    ),
+  };
+}
+
+function countColumn<Row>(id: string, title: string, countOf: (row: Row) => number): Column<Row> {
+  return {
+    id,
+    title,
+    width: 90,
+    align: 'end',
+    cell: (row) => <span className="number">{formatCount(countOf(row))}</span>,
+  };
+}
+
+function createdColumn<Row extends { readonly createdAt: number }>(): Column<Row> {
+  return {
+    id: 'created',
+    title: 'Created',
+    width: 110,
+    cell: ({ createdAt }) => (
+      <span className="dim" title={formatTime(createdAt)}>
+        {formatRelative(createdAt, Date.now())}
+      </span>
+    ),
+  };
+}
+
+/** The actions of a row; null if not possible, which hides the button. */
+interface RowActions<Row> {
+  readonly enter: (row: Row) => (() => void) | null;
+  readonly nuke: (row: Row) => (() => void) | null;
+  readonly remove: (row: Row) => (() => void) | null;
+}
+
+/** The same keys work on the row: Enter uses it, N empties it, Delete deletes it. */
+function actionsColumn<Row extends Named>({ enter, nuke, remove }: RowActions<Row>): Column<Row> {
+  const size = { size: 15, 'aria-hidden': true } as const;
+  return {
+    id: 'actions',
+    title: 'Actions',
+    width: 108,
+    holds: 'controls',
+    cell: (row) => {
+      const actions = [
+        { act: enter(row), label: `Use ${row.name}`, icon: <IconLogin2 {...size} /> },
+        { act: nuke(row), label: `Empty ${row.name}`, icon: <IconEraser {...size} /> },
+        { act: remove(row), label: `Delete ${row.name}`, icon: <IconTrash {...size} /> },
+      ];
+      return actions.map(({ act, label, icon }) =>
+        act === null ? (
+          <span key={label} className={styles.noAction} />
+        ) : (
+          <RowAction key={label} label={label} icon={icon} onClick={act} />
+        ),
+      );
+    },
+  };
 }

@@ -1,4 +1,4 @@
-/** A list of things with names: narrowed by a part of the name, one of them selected, with every state it can be in. */
+/** A filterable list of named rows with a selection, in all its states: loading, failed, empty, no match. */
 import { Loader, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
@@ -14,7 +14,7 @@ interface Named {
   readonly name: string;
 }
 
-/** The part of a query's state that is shown. */
+/** The part of a query's state that the list shows. */
 interface Asked<Row> {
   readonly data: readonly Row[] | undefined;
   readonly error: Error | null;
@@ -27,22 +27,22 @@ interface Filter {
 }
 
 interface NamedListProps<Row extends Named> {
-  /** `Databases`: names the grid too. */
+  /** `Databases`, for example; also names the grid. */
   label: string;
   title: ReactNode;
-  /** What one of them is called. */
+  /** What one row is called. */
   one: string;
   asked: Asked<Row>;
   columns: readonly Column<Row>[];
-  /** The name of the selected one. */
+  /** The name of the selected row. */
   selected?: string | undefined;
   onSelect: (row: Row) => void;
   onOpen: (row: Row) => void;
   onKey?: (event: KeyboardEvent, row: Row) => void;
-  /** Absent: the list cannot be narrowed. */
+  /** Absent: the list cannot be filtered. */
   filter?: Filter;
   actions?: ReactNode;
-  /** In place of an empty list that was not narrowed. */
+  /** Shown if the unfiltered list is empty. */
   empty: ReactNode;
 }
 
@@ -61,7 +61,7 @@ function FilterField({ label, filter }: { label: string; filter: Filter }) {
 
 function Rows<Row extends Named>({ list, rows }: { list: NamedListProps<Row>; rows: readonly Row[] }) {
   const { label, columns, selected, onSelect, onOpen, onKey } = list;
-  const place = rows.findIndex((row) => row.name === selected);
+  const position = rows.findIndex((row) => row.name === selected);
   const withRow = (index: number, act: (row: Row) => void) => {
     const row = rows[index];
     if (row !== undefined) act(row);
@@ -72,11 +72,11 @@ function Rows<Row extends Named>({ list, rows }: { list: NamedListProps<Row>; ro
       columns={columns}
       count={rows.length}
       rowAt={(index) => rows[index]}
-      selected={place < 0 ? null : place}
+      selected={position < 0 ? null : position}
       onSelect={(index) => withRow(index, onSelect)}
       onOpen={(index) => withRow(index, onOpen)}
       onKey={(event, index) => withRow(index, (row) => onKey?.(event, row))}
-      {...(place < 0 ? {} : { reveal: place })}
+      {...(position < 0 ? {} : { reveal: position })}
     />
   );
 }
@@ -105,6 +105,7 @@ function Content<Row extends Named>({
   return asked.data?.length === 0 ? empty : <EmptyState title={`No ${one} matches`} />;
 }
 
+/** A pane with a filterable grid of named rows. */
 export function NamedList<Row extends Named>(list: NamedListProps<Row>) {
   const { label, title, one, asked, filter, actions } = list;
   const rows = asked.data === undefined ? undefined : withPart(asked.data, filter?.part);

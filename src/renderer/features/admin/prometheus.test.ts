@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { quantileOf, readMetrics, sumOf } from './prometheus.ts';
 
 describe('samples', () => {
-  test('have a name, labels and a number; comments and empty lines are passed over', () => {
+  test('have a name, labels and a number; comments and empty lines are skipped', () => {
     expect(
       readMetrics('# HELP a What it is\n# TYPE a counter\na 3\n\nb{x="1",y="two"} -1.5e3 1700000000\n'),
     ).toEqual([
@@ -11,13 +11,13 @@ describe('samples', () => {
     ]);
   });
 
-  test('of labels with quotes, braces, commas and line ends are read as they were written', () => {
+  test('keep quotes, braces, commas and line breaks in labels', () => {
     expect(readMetrics('a{x="a \\"b\\", {c}\\\\\\n=",} 1')).toEqual([
       { name: 'a', labels: { x: 'a "b", {c}\\\n=' }, value: 1 },
     ]);
   });
 
-  test('may be no number, or beyond all', () => {
+  test('may be NaN or infinite', () => {
     expect(readMetrics('a NaN\na +Inf\na -Inf\r\na .5').map(({ value }) => value)).toEqual([
       Number.NaN,
       Number.POSITIVE_INFINITY,
@@ -27,11 +27,11 @@ describe('samples', () => {
   });
 
   for (const line of ['a', 'a one', 'a{x=1} 1', 'a{x="1" 1', '3a 1', 'a{x="1"y="2"} 1', 'a 0x10', '<html>'])
-    test(`are refused with the number of the line: ${line}`, () => {
+    test(`are rejected with the line number: ${line}`, () => {
       expect(() => readMetrics(`ok 1\n${line}\n`)).toThrow('line 2 of the metrics');
     });
 
-  test('are summed over the series that are asked for', () => {
+  test('are summed over the matching series', () => {
     const samples = readMetrics('a{of="x"} 1\na{of="y"} 2\nb 4');
     expect(sumOf(samples, 'a')).toBe(3);
     expect(sumOf(samples, 'a', { of: 'y' })).toBe(2);
@@ -68,7 +68,7 @@ describe('a quantile', () => {
     expect(quantileOf(samples, 'h', 0.95)).toEqual({ value: 1, isAtLeast: true });
   });
 
-  test('passes over empty buckets', () => {
+  test('skips empty buckets', () => {
     const samples = readMetrics(
       histogram([
         ['1', 0],
@@ -80,7 +80,7 @@ describe('a quantile', () => {
     expect(quantileOf(samples, 'h', 0)).toEqual({ value: 2, isAtLeast: false });
   });
 
-  test('is over all series, whatever the order of their lines', () => {
+  test('covers all series, in any order of lines', () => {
     const samples = readMetrics(
       'h_bucket{le="+Inf",t="a"} 2\nh_bucket{le="1",t="a"} 2\nh_bucket{le="1",t="b"} 0\nh_bucket{le="+Inf",t="b"} 2',
     );

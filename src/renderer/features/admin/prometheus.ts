@@ -1,15 +1,16 @@
 /**
- * A reader of Prometheus' text format, as far as a person's view of one service needs it.
+ * A reader of Prometheus' text format, limited to what the view of one service needs.
  *
- * Comments and types are passed over: who asks for a metric by name knows what it is. A line that is not of the
- * format is an error that names it, so that no number is shown that was misread.
+ * It skips comments and types: callers ask for a metric by name and know what it is. A malformed line throws
+ * an error that names the line, so that no misread number is ever shown.
  */
 
-export interface Sample {
+/** One sample of a metric. */
+export interface MetricSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** Epoch ms; absent: it is of now. */
+  /** Epoch ms; absent: now. */
   readonly at?: number;
 }
 
@@ -29,7 +30,7 @@ function valueOf(text: string): number | null {
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : null;
 }
 
-/** The labels between the braces, or null where they are none. */
+/** The labels between the braces, or null if malformed. */
 function labelsOf(text: string): Record<string, string> | null {
   const labels: Record<string, string> = {};
   labelPart.lastIndex = 0;
@@ -42,7 +43,7 @@ function labelsOf(text: string): Record<string, string> | null {
   return labels;
 }
 
-function sampleOf(line: string): Sample | null {
+function sampleOf(line: string): MetricSample | null {
   const [, name = '', inBraces = '', number = '', at] = sampleLine.exec(line) ?? [];
   const labels = labelsOf(inBraces);
   const value = valueOf(number);
@@ -51,9 +52,9 @@ function sampleOf(line: string): Sample | null {
     : { name, labels, value, ...(at === undefined ? {} : { at: Number(at) }) };
 }
 
-/** All samples, in their order. Throws at the first line that is not of the format, with its number. */
-export function readMetrics(text: string): Sample[] {
-  const samples: Sample[] = [];
+/** All samples, in order. Throws at the first malformed line, with its number. */
+export function readMetrics(text: string): MetricSample[] {
+  const samples: MetricSample[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const sample = sampleOf(line.replace(/\r$/, ''));
@@ -64,15 +65,15 @@ export function readMetrics(text: string): Sample[] {
   return samples;
 }
 
-function isOf(sample: Sample, name: string, where: Readonly<Record<string, string>>): boolean {
+function isOf(sample: MetricSample, name: string, where: Readonly<Record<string, string>>): boolean {
   return (
     sample.name === name && Object.entries(where).every(([label, value]) => sample.labels[label] === value)
   );
 }
 
-/** The sum of a metric over its series with these labels; null where the service has none such. */
+/** The sum of a metric over its series with these labels; null if the service has none. */
 export function sumOf(
-  samples: readonly Sample[],
+  samples: readonly MetricSample[],
   name: string,
   where: Readonly<Record<string, string>> = {},
 ): number | null {
@@ -80,28 +81,30 @@ export function sumOf(
   return found.length === 0 ? null : found.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** `isAtLeast`: the quantile lies beyond the last bound of the histogram, which is what `value` is then. */
+/**
+ * A quantile of a histogram. `isAtLeast`: it lies beyond the last finite bound, and `value` is that bound.
+ */
 export interface Quantile {
   readonly value: number;
   readonly isAtLeast: boolean;
 }
 
 /**
- * The quantile `q` (0 to 1) of a histogram over all its series, in its own unit: linear within the bucket that it
- * falls in, as Prometheus reckons it. Null where nothing was observed, or there is no such histogram.
+ * The quantile `q` (0 to 1) of a histogram over all its series, in its own unit: linear within its bucket, as
+ * Prometheus computes it. Null if nothing was observed, or the histogram is absent.
  */
-export function quantileOf(samples: readonly Sample[], name: string, q: number): Quantile | null {
-  return quantileOfCounts(countsOf(samples, name), q);
+export function quantileOf(samples: readonly MetricSample[], name: string, q: number): Quantile | null {
+  return quantileOfCounts(bucketCountsOf(samples, name), q);
 }
 
-/** How many observations a histogram has up to each of its bounds. */
+/** Cumulative observations of a histogram by upper bound. */
 export type BoundCounts = ReadonlyMap<number, number>;
 
-/** The counts of a histogram over all its series, or those that `isWanted`. Empty where there is none. */
-export function countsOf(
-  samples: readonly Sample[],
+/** The counts of a histogram over all its series, or those that pass `isWanted`. Empty if there is none. */
+export function bucketCountsOf(
+  samples: readonly MetricSample[],
   name: string,
-  isWanted: (labels: Sample['labels']) => boolean = () => true,
+  isWanted: (labels: MetricSample['labels']) => boolean = () => true,
 ): BoundCounts {
   const counts = new Map<number, number>();
   for (const { name: own, labels, value } of samples) {
@@ -111,7 +114,7 @@ export function countsOf(
   return counts;
 }
 
-/** The same of counts, in any order of their bounds. */
+/** The quantile `q` of cumulative counts, in any order of their bounds; null if nothing was observed. */
 export function quantileOfCounts(counts: BoundCounts, q: number): Quantile | null {
   const buckets = [...counts].sort(([one], [other]) => one - other);
   const total = buckets.at(-1)?.[1] ?? 0;

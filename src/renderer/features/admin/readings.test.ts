@@ -26,8 +26,8 @@ function shown(metrics: string): Record<string, Record<string, string>> {
   );
 }
 
-describe('what is shown of the metrics', () => {
-  test('is what the service measures, in the units of people', () => {
+describe('the metrics shown', () => {
+  test('are what the service measures, in readable units', () => {
     expect(shown(text)).toEqual({
       Knowledge: { 'Stored facts': '12,345', Asserted: '20,000' },
       Inference: { Questions: '11', p50: '1.9 ms', p95: 'over 10 ms' },
@@ -36,25 +36,25 @@ describe('what is shown of the metrics', () => {
     });
   });
 
-  test('leaves out what is not measured, with the title over it', () => {
+  test('omit what is not measured, with its title', () => {
     expect(shown('process_resident_memory_bytes 1024')).toEqual({ Process: { Memory: '1.00 KiB' } });
     expect(shown('')).toEqual({});
   });
 
-  test('has the log by itself', () => {
+  test('show the log separately', () => {
     expect(logReadingsOf(readMetrics(text)).map(({ label, value }) => `${label} ${value}`)).toEqual([
       'Records written 42',
     ]);
   });
 
-  test('says whether the log takes writes, where the service says it', () => {
+  test('say whether the log accepts writes, if the service reports it', () => {
     expect(storageTakesWrites(readMetrics(text))).toBe(true);
     expect(storageTakesWrites(readMetrics('service_storage_ready 0'))).toBe(false);
     expect(storageTakesWrites([])).toBeNull();
   });
 });
 
-test('the time a service is up is told in its two greatest units', () => {
+test('the uptime is written in its two largest units', () => {
   expect([3.7, 60, 3_599, 3_600, 90_061].map(formatUptime)).toEqual([
     '3 s',
     '1 min',

@@ -1,22 +1,23 @@
 /**
- * What the service's metrics say, as the numbers that are shown.
+ * The service's metrics as the labelled numbers shown on the dashboard.
  *
- * What a service does not measure is left out, not shown as zero; durations of histograms are estimates, written
- * with a sign that says so where they lie beyond the last bound. Totals count from the start of the process.
+ * What the service does not measure is left out, not shown as zero. Quantiles are estimates from histograms,
+ * marked if they lie beyond the last bound. Totals count from the start of the process.
  */
 import { formatBytes, formatCount, formatDuration } from '../../ui/format.ts';
-import { type Quantile, quantileOf, type Sample, sumOf } from './prometheus.ts';
+import { type Quantile, quantileOf, type MetricSample, sumOf } from './prometheus.ts';
 
-export interface Reading {
+/** A labelled number. */
+export interface LabelledValue {
   readonly label: string;
   readonly value: string;
-  /** What is measured, where the label does not say it all. */
+  /** What is measured, if the label does not say it all. */
   readonly hint?: string;
 }
 
-export interface ReadingGroup {
+interface ReadingGroup {
   readonly title: string;
-  readonly readings: readonly Reading[];
+  readonly readings: readonly LabelledValue[];
 }
 
 type Write = (value: number) => string;
@@ -25,7 +26,7 @@ function seconds(value: number): string {
   return formatDuration(value * 1_000);
 }
 
-/** How long the process has been up: days and hours rather than thousands of minutes. */
+/** The uptime in days, hours and minutes. */
 export function formatUptime(value: number): string {
   const minutes = Math.floor(value / 60);
   if (minutes < 1) return `${Math.floor(value)} s`;
@@ -39,13 +40,13 @@ function writtenQuantile(quantile: Quantile | null): string {
   return `${quantile.isAtLeast ? 'over ' : ''}${seconds(quantile.value)}`;
 }
 
-/** All that is shown of the metrics, but for what has its own place (`storageTakesWrites`). */
-export function readingsOf(samples: readonly Sample[]): ReadingGroup[] {
-  const metric = (label: string, name: string, write: Write, hint?: string): Reading[] => {
+/** All metrics shown as plain numbers, in groups, except those shown elsewhere (`storageTakesWrites`). */
+export function readingsOf(samples: readonly MetricSample[]): ReadingGroup[] {
+  const metric = (label: string, name: string, write: Write, hint?: string): LabelledValue[] => {
     const value = sumOf(samples, name);
     return value === null ? [] : [{ label, value: write(value), ...(hint === undefined ? {} : { hint }) }];
   };
-  const quantiles = (name: string, what: string): Reading[] =>
+  const quantiles = (name: string, what: string): LabelledValue[] =>
     sumOf(samples, `${name}_count`) === null
       ? []
       : ([0.5, 0.95] as const).map((q) => ({
@@ -96,8 +97,8 @@ export function readingsOf(samples: readonly Sample[]): ReadingGroup[] {
   return groups.filter(({ readings }) => readings.length > 0);
 }
 
-/** The numbers of the log, shown with the storage. */
-export function logReadingsOf(samples: readonly Sample[]): Reading[] {
+/** The numbers of the log, shown beside the storage. */
+export function logReadingsOf(samples: readonly MetricSample[]): LabelledValue[] {
   const shown: readonly (readonly [string, string, Write, string])[] = [
     ['Records written', 'service_log_records_total', formatCount, 'Since the start'],
     ['Group commits', 'service_log_commits_total', formatCount, 'Writes that shared a sync, since the start'],
@@ -108,8 +109,8 @@ export function logReadingsOf(samples: readonly Sample[]): Reading[] {
   });
 }
 
-/** Whether the log takes writes; null where the service does not say. */
-export function storageTakesWrites(samples: readonly Sample[]): boolean | null {
+/** Whether the log accepts writes; null if the service does not say. */
+export function storageTakesWrites(samples: readonly MetricSample[]): boolean | null {
   const value = sumOf(samples, 'service_storage_ready');
   return value === null ? null : value === 1;
 }

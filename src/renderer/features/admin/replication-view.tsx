@@ -1,7 +1,7 @@
 /**
- * How the service follows its leader, or who follows it, as it is now, and how each is begun.
+ * Replication: how this service follows its leader, or which followers it has, and how to start each.
  *
- * It is asked every two seconds while this is seen.
+ * Refreshed every two seconds while visible.
  */
 import type { ReplicationStatus } from '../../../engine/contract/replication.ts';
 import { apiFailureOf } from '../../api/problem.ts';
@@ -15,10 +15,9 @@ import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { Strip, StripItem } from '../../ui/strip.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { TextBlock } from '../../ui/text-block.tsx';
-import { followerSettings, promotionSettings, replicationStateWords } from './replication-words.ts';
 import styles from './replication.module.css';
 
-/** What was told; a dash for what is not known yet. */
+/** The written value; a dash if unknown. */
 function known<Value>(value: Value | null, write: (value: Value) => string): string {
   return value === null ? '–' : write(value);
 }
@@ -26,7 +25,7 @@ function known<Value>(value: Value | null, write: (value: Value) => string): str
 function Readings({ status }: { status: ReplicationStatus }) {
   const { leader, position, leaderPosition, lagRecords, lagMs, lastContactAt, historyId, epoch } = status;
   return (
-    <Strip label="How it stands">
+    <Strip label="Replication status">
       {leader !== null && (
         <StripItem title="Leader">
           <a className={`mono ${styles.address}`} href={leader} target="_blank" rel="noreferrer">
@@ -40,13 +39,13 @@ function Readings({ status }: { status: ReplicationStatus }) {
       </StripItem>
       {leader !== null && (
         <>
-          <StripItem title="Last of the leader" hint="When it last answered">
+          <StripItem title="Leader's last record" hint="As of its last response">
             <span className="number">{known(leaderPosition, formatCount)}</span>
           </StripItem>
           <StripItem title="Records behind">
             <span className="number">{known(lagRecords, formatCount)}</span>
           </StripItem>
-          <StripItem title="Time behind" hint="Since everything was here that the leader had">
+          <StripItem title="Time behind" hint="Since this follower last had all records of the leader">
             <span className="number">{known(lagMs, (ms) => (ms === 0 ? 'none' : formatDuration(ms)))}</span>
           </StripItem>
           <StripItem title="Last contact">
@@ -54,10 +53,10 @@ function Readings({ status }: { status: ReplicationStatus }) {
           </StripItem>
         </>
       )}
-      <StripItem title="Epoch" hint="Counts the leaders that the records had">
+      <StripItem title="Epoch" hint="Counts the leaders that wrote this history">
         <span className="number">{formatCount(epoch)}</span>
       </StripItem>
-      <StripItem title="History" hint="A leader and all that follow it have the same">
+      <StripItem title="History" hint="The same for a leader and all its followers">
         <code className="mono">{historyId ?? '–'}</code>
         {historyId !== null && <CopyButton text={historyId} label="Copy the id of the history" />}
       </StripItem>
@@ -100,7 +99,7 @@ function FollowerTable({ followers }: Pick<ReplicationStatus, 'followers'>) {
   );
 }
 
-/** Of a leader: who follows, and how somebody begins to. */
+/** For a leader: its followers, and how to add one. */
 function Followers({ followers }: Pick<ReplicationStatus, 'followers'>) {
   const { endpoint } = useSession();
   return (
@@ -108,39 +107,39 @@ function Followers({ followers }: Pick<ReplicationStatus, 'followers'>) {
       <section aria-label="Followers" className={styles.part}>
         <h2>Followers</h2>
         {followers.length === 0 ? (
-          <p className="dim">Nobody has followed this service in the last ten minutes.</p>
+          <p className="dim">No follower has contacted this service in the last ten minutes.</p>
         ) : (
           <FollowerTable followers={followers} />
         )}
       </section>
       <section aria-label="Another follower" className={styles.part}>
         <TextBlock
-          title="To have another one follow, start it with"
+          title="To add a follower, start it with"
           text={followerSettings(endpoint.origin)}
           label="Copy the settings of a follower"
         />
         <p className="dim">
-          The key has the role replica, and is wanted where this service asks for keys. A follower fetches
-          everything that is here, and then what is written; it answers all questions, and sends who writes to
-          this service.
+          The key needs the role replica; leave it out if this service requires no keys. A follower fetches
+          everything stored here, then every new write; it answers all questions, and refers writers to this
+          service.
         </p>
       </section>
     </>
   );
 }
 
-/** Of a follower: how it takes the place of its leader. */
+/** For a follower: how it takes over from its leader. */
 function Promotion() {
   return (
     <section aria-label="To take over" className={styles.part}>
       <TextBlock
-        title="To take over from the leader: end the leader, then start this service anew with"
+        title="To take over from the leader, stop the leader, then restart this service with"
         text={promotionSettings}
         label="Copy the settings of a leader"
       />
       <p className="dim">
-        It keeps all that it has caught up with, and takes writes from then on. Give the others its address as
-        LEADER_URL; they begin again with a snapshot of it.
+        It keeps everything it has received, and accepts writes from then on. Give the other followers its
+        address as LEADER_URL; they start over from its snapshot.
       </p>
     </section>
   );
@@ -163,6 +162,7 @@ function Status({ status }: { status: ReplicationStatus }) {
   );
 }
 
+/** The replication status of this service. */
 export function ReplicationView() {
   const isAllowed = useMayAskOfReplication();
   const { data, error, refetch } = useReplication({ everyMs: 2000, isAllowed });
@@ -177,7 +177,7 @@ export function ReplicationView() {
       }
     >
       {!isAllowed ? (
-        <Banner>This is told to admins, and to keys of the role replica, without restrictions.</Banner>
+        <Banner>Only admins, and keys of the role replica, without restrictions can see this.</Banner>
       ) : error !== null && data === undefined ? (
         <PaneProblem failure={apiFailureOf(error)} onRetry={() => void refetch()} />
       ) : data === undefined ? (
@@ -188,3 +188,38 @@ export function ReplicationView() {
     </PaneFrame>
   );
 }
+
+type State = ReplicationStatus['state'];
+
+const wordsOf: Readonly<Record<State, { tone: 'good' | 'warn' | 'bad'; words: string }>> = {
+  leader: { tone: 'good', words: 'It accepts writes and sends them to its followers.' },
+  connecting: { tone: 'warn', words: 'Its leader has not answered yet.' },
+  snapshot: { tone: 'warn', words: 'It is fetching a snapshot from its leader.' },
+  streaming: {
+    tone: 'good',
+    words: 'It has everything its leader has, except what was written since it last asked.',
+  },
+  stale: {
+    tone: 'warn',
+    words: 'Its leader does not respond. It answers from what it has, and keeps asking.',
+  },
+  refused: { tone: 'bad', words: 'It cannot follow until someone fixes the cause.' },
+};
+
+/** What the state means, and how severe it is. */
+function replicationStateWords(state: State): { tone: 'good' | 'warn' | 'bad'; words: string } {
+  return wordsOf[state];
+}
+
+/** The environment of a follower of the service at `leader`. */
+function followerSettings(leader: string): string {
+  return [
+    'REPLICATION_MODE=FOLLOWER',
+    `LEADER_URL=${leader}`,
+    'REPLICATION_API_KEY=cor_…',
+    'STORAGE_DIR=a folder of its own',
+  ].join('\n');
+}
+
+/** The environment that turns a follower into a leader. */
+const promotionSettings = 'REPLICATION_MODE=LEADER';

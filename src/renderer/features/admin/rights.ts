@@ -1,8 +1,8 @@
 /**
  * Whether administration is offered: to admins, until the service refuses it to the key in use.
  *
- * What was refused once is not offered again with that key, unless somebody asks for another try. What the role does
- * not allow is not offered at all.
+ * An operation refused once is not offered again with that key, unless the user asks to try again. An
+ * operation that the role does not allow is never offered.
  */
 import { useEffect } from 'react';
 import { create } from 'zustand';
@@ -20,10 +20,10 @@ interface Refused {
 
 const useRefused = create<{ readonly refused: Refused | null }>()(() => ({ refused: null }));
 
-/** The role does not allow it, or the service has refused it (`failure`). */
+/** The role does not allow it (`reason`), or the service has refused it (`failure`). */
 type Refusal = { readonly reason: string } | { readonly failure: ApiFailure };
 
-/** Why administration is not offered to the key in use; null: it is, as far as is known. */
+/** Why administration is not offered to the key in use; null: it is, as far as known. */
 export function useRefusal(): Refusal | null {
   const key = useCredential((credential) => credential.key);
   const refused = useRefused((state) => state.refused);
@@ -39,7 +39,7 @@ export function forgetRefusal(): void {
   useRefused.setState({ refused: null });
 }
 
-/** `useWrite` for what only an administrator may do. */
+/** `useWrite` for operations that only an admin may use; remembers a refusal. */
 export function useAdminWrite<Name extends OperationName>(name: Name, stale?: readonly Topic[]) {
   const write = useWrite(name, stale);
   const key = useCredential((credential) => credential.key);

@@ -1,10 +1,14 @@
-/** The tiles of the dashboard: a number of now, what it was over the last minutes, and what it means. */
-import { formatAmount, formatBytes, formatCount, formatDuration } from '../../ui/format.ts';
+/**
+ * The tiles of the dashboard (a current number, its course over the last minutes, and what it means), and
+ * what needs attention.
+ */
+import { formatAmount, formatBytes, formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import {
   type Counter,
   type Durations,
   type Gauge,
   growthOf,
+  lastRestart,
   levelsOf,
   type MetricsReading,
   quantileOver,
@@ -14,16 +18,17 @@ import {
 } from './history.ts';
 import type { Quantile } from './prometheus.ts';
 
-export interface TileSeries {
+interface TileSeries {
   readonly name: string;
   readonly values: Series;
 }
 
+/** A tile of the dashboard. */
 export interface Tile {
   readonly title: string;
-  /** The number of now, written. */
+  /** The current number, written. */
   readonly value: string;
-  /** A second thing to know. */
+  /** A second number or a unit. */
   readonly detail: string;
   /** What is measured. */
   readonly hint: string;
@@ -105,7 +110,7 @@ function levelTile(
     : [{ title, value: write(now), detail, hint, series: [{ name: title, values }], write }];
 }
 
-/** p95 in large, p50 beside it, both over all readings; the lines are of half a minute each. */
+/** p95 large, p50 beside it, both over all readings; each point of the lines covers half a minute. */
 function durationTile(
   readings: readonly MetricsReading[],
   title: string,
@@ -134,7 +139,7 @@ function knowledgeTiles(readings: readonly MetricsReading[]): Tile[] {
   const { derivedBytes, derivedBudget } = readings.at(-1)?.levels ?? {};
   const budget =
     derivedBytes === undefined || derivedBudget === undefined
-      ? 'kept for the next question'
+      ? 'cached for the next question'
       : `${formatBytes(derivedBytes)} of ${formatBytes(derivedBudget)}`;
   return [
     ...levelTile(readings, {
@@ -148,7 +153,7 @@ function knowledgeTiles(readings: readonly MetricsReading[]): Tile[] {
       title: 'Known conclusions',
       gauge: 'conclusions',
       detail: budget,
-      hint: 'What was derived and is still kept, and the memory that it takes',
+      hint: 'Conclusions in the cache, and the memory they take',
       write: formatCount,
     }),
   ];
@@ -161,7 +166,7 @@ function workTiles(readings: readonly MetricsReading[]): Tile[] {
       counter: 'questions',
       name: 'questions a second',
       detail: (growth) => formatAmount(growth, 'question'),
-      hint: 'Questions that were asked with inference',
+      hint: 'Questions asked with inference',
     }),
     ...durationTile(
       readings,
@@ -193,7 +198,7 @@ function trafficTiles(readings: readonly MetricsReading[]): Tile[] {
       counter: 'requests',
       name: 'requests a second',
       detail: (growth) => formatAmount(growth, 'request'),
-      hint: 'Without the readings of this dashboard, and without streams',
+      hint: 'Without the requests of this dashboard, and without streams',
     }),
     ...durationTile(
       readings,
@@ -224,7 +229,7 @@ function processTiles(readings: readonly MetricsReading[]): Tile[] {
       title: 'Event-loop lag',
       gauge: 'lag',
       detail: '99th percentile',
-      hint: 'How long the service was held up before it could turn to a call',
+      hint: 'How long the service was blocked before it could handle a call',
       write: seconds,
     }),
     ...rateTile(readings, {
@@ -247,15 +252,15 @@ function processTiles(readings: readonly MetricsReading[]): Tile[] {
       gauge: 'replicationRecords',
       detail:
         replicationSeconds === undefined || replicationSeconds === 0
-          ? 'nothing to take over'
+          ? 'nothing to fetch'
           : `${seconds(replicationSeconds)} behind the leader`,
-      hint: 'Records that this service has yet to take over; a leader has none',
+      hint: 'Records that this service has yet to fetch; a leader has none',
       write: (value) => formatAmount(value, 'record'),
     }),
   ];
 }
 
-/** All tiles, in their order; what the service does not measure has none. */
+/** All tiles, in order; a metric that the service does not measure has none. */
 export function tilesOf(readings: readonly MetricsReading[]): Tile[] {
   return [
     ...knowledgeTiles(readings),
@@ -265,31 +270,103 @@ export function tilesOf(readings: readonly MetricsReading[]): Tile[] {
   ];
 }
 
-/** A series in four numbers, written. */
-export interface SeriesSummary {
+/** A series as four written numbers. */
+interface SeriesSummary {
   readonly now: string;
-  readonly least: string;
+  readonly min: string;
   readonly mean: string;
-  readonly most: string;
+  readonly max: string;
 }
 
-export function summaryOf(values: Series, write: (value: number) => string): SeriesSummary {
+/** The last value, minimum, mean and maximum of a series; a dash if nothing is known. */
+export function seriesSummaryOf(values: Series, write: (value: number) => string): SeriesSummary {
   const known = values.filter((value) => value !== null);
-  if (known.length === 0) return { now: '–', least: '–', mean: '–', most: '–' };
+  if (known.length === 0) return { now: '–', min: '–', mean: '–', max: '–' };
   const sum = known.reduce((total, value) => total + value, 0);
   return {
     now: written(last(values), write),
-    least: write(known.reduce((one, other) => Math.min(one, other))),
+    min: write(known.reduce((one, other) => Math.min(one, other))),
     mean: write(sum / known.length),
-    most: write(known.reduce((one, other) => Math.max(one, other))),
+    max: write(known.reduce((one, other) => Math.max(one, other))),
   };
 }
 
-/** A tile in words, for those who do not see its chart. */
+/** A tile in words, for screen readers. */
 export function describeTile({ title, value, detail, series, write }: Tile): string {
   const lines = series.map(({ name, values }) => {
-    const { least, most } = summaryOf(values, write);
-    return `${name} between ${least} and ${most}`;
+    const { min, max } = seriesSummaryOf(values, write);
+    return `${name} between ${min} and ${max}`;
   });
   return `${title}: ${value}, ${detail}. Over the time shown: ${lines.join('; ')}.`;
+}
+
+/** Something that needs attention. */
+export interface Attention {
+  readonly tone: 'bad' | 'warn';
+  readonly title: string;
+  readonly detail: string;
+}
+
+/** From this share of its budget on, the cache of derived conclusions is about to evict. */
+const nearlyFull = 0.9;
+const longLagSeconds = 0.25;
+
+/** What needs attention by the metrics, the worst first; empty if all is well. */
+export function attentionOf(readings: readonly MetricsReading[]): Attention[] {
+  const now = readings.at(-1);
+  if (now === undefined) return [];
+  const { storageReady, derivedBytes, derivedBudget, lag, replicationRecords } = now.levels;
+  const found: Attention[] = [];
+  if (storageReady === 0)
+    found.push({
+      tone: 'bad',
+      title: 'Storage takes no writes',
+      detail:
+        'The service refuses writes, but still answers reads. Free disk space: writes work again a few seconds later. If the log says that a sync failed, restart the service.',
+    });
+  const failed = growthOf(readings, 'failedRequests') ?? 0;
+  if (failed > 0)
+    found.push({
+      tone: 'bad',
+      title: `${formatAmount(failed, 'request')} failed inside the service`,
+      detail: 'In the time shown here. The log has each with its request id.',
+    });
+  if (
+    derivedBytes !== undefined &&
+    derivedBudget !== undefined &&
+    derivedBudget > 0 &&
+    derivedBytes >= nearlyFull * derivedBudget
+  )
+    found.push({
+      tone: 'warn',
+      title: 'The memory for conclusions is nearly full',
+      detail: `${formatBytes(derivedBytes)} of ${formatBytes(derivedBudget)}. Conclusions that no longer fit are derived again when asked for; MEMORY_BUDGET_BYTES raises the limit.`,
+    });
+  if (lag !== undefined && lag > longLagSeconds)
+    found.push({
+      tone: 'warn',
+      title: 'The service responds slowly',
+      detail: `Its event loop was blocked for ${formatDuration(lag * 1_000)} at the 99th percentile: every call waits that long.`,
+    });
+  if (replicationRecords !== undefined && replicationRecords > 0)
+    found.push({
+      tone: 'warn',
+      title: `This follower is ${formatAmount(replicationRecords, 'record')} behind`,
+      detail: 'Its answers are older than the knowledge of its leader.',
+    });
+  const failedTools = growthOf(readings, 'failedTools') ?? 0;
+  if (failedTools > 0)
+    found.push({
+      tone: 'warn',
+      title: `${formatAmount(failedTools, 'tool call')} of agents failed`,
+      detail: 'In the time shown here.',
+    });
+  const restart = lastRestart(readings);
+  if (restart !== null)
+    found.push({
+      tone: 'warn',
+      title: 'The service was restarted',
+      detail: `Before ${formatTime(restart)}. Totals count from then.`,
+    });
+  return found;
 }

@@ -1,4 +1,6 @@
-/** The readings of this window: taken while a view that wants them is seen, kept for a quarter of an hour. */
+/**
+ * The readings of this window: taken while a view that needs them is visible, kept for a quarter of an hour.
+ */
 import { useEffect, useMemo } from 'react';
 import { create } from 'zustand';
 import { useMetricsHistoryText, useMetricsText } from '../../api/queries.ts';
@@ -10,7 +12,7 @@ import {
   readingsOfDay,
   withReading,
 } from './history.ts';
-import { readMetrics, type Sample } from './prometheus.ts';
+import { readMetrics, type MetricSample } from './prometheus.ts';
 
 interface History {
   readonly readings: readonly MetricsReading[];
@@ -18,16 +20,17 @@ interface History {
 
 const useReadings = create<History>()(() => ({ readings: [] }));
 
+/** The metrics and their readings up to now. */
 export interface MetricsNow {
-  /** null: nothing was read yet. */
-  readonly samples: readonly Sample[] | null;
+  /** null: nothing read yet. */
+  readonly samples: readonly MetricSample[] | null;
   readonly readings: readonly MetricsReading[];
   readonly error: unknown;
   readonly retry: () => void;
 }
 
 interface Read {
-  readonly samples: readonly Sample[];
+  readonly samples: readonly MetricSample[];
   readonly error: unknown;
 }
 
@@ -40,6 +43,7 @@ function read(text: string | undefined): Read | null {
   }
 }
 
+/** The metrics, read every few seconds, with the readings of the last minutes. */
 export function useMetrics(): MetricsNow {
   const metrics = useMetricsText(metricsEveryMs);
   const { data, dataUpdatedAt } = metrics;
@@ -58,16 +62,16 @@ export function useMetrics(): MetricsNow {
   };
 }
 
-/** The readings of the last day up to now, where they are wanted; `error` is why they could not be read. */
+/** The readings of the last day up to now, if `isWanted`; `error` says why they could not be read. */
 export function useDay(isWanted: boolean, now: MetricsNow): Pick<MetricsNow, 'readings' | 'error' | 'retry'> {
   const day = useMetricsHistoryText(isWanted, dayEveryMs);
   const found = useMemo(() => read(day.data), [day.data]);
   const { samples } = now;
   const readings = useMemo(() => {
-    const kept = found === null || found.error !== null ? [] : readingsOfDay(found.samples);
+    const stored = found === null || found.error !== null ? [] : readingsOfDay(found.samples);
     const last = now.readings.at(-1);
-    if (samples === null || last === undefined) return kept;
-    return [...kept.filter(({ at }) => at < last.at), { ...last, everyMs: dayEveryMs }];
+    if (samples === null || last === undefined) return stored;
+    return [...stored.filter(({ at }) => at < last.at), { ...last, everyMs: dayEveryMs }];
   }, [found, samples, now.readings]);
   return { readings, error: day.error ?? found?.error ?? null, retry: () => void day.refetch() };
 }

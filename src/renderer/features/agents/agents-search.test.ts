@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { agentsSearchOf, filterOf, noFilter } from './agents-search.ts';
 
-test('an address opens the part, the filters, the call and the program that it says', () => {
+test('an address selects the part, the filters, the call and the program', () => {
   const search = {
     part: 'connect',
     client: 'Cursor',
@@ -22,7 +22,7 @@ test('an address opens the part, the filters, the call and the program that it s
   });
 });
 
-test('what is not understood in an address is dropped', () => {
+test('unknown search parameters are dropped', () => {
   expect(agentsSearchOf({ part: 'calling', outcome: 'maybe', program: 'emacs', q: '', call: 7 })).toEqual({});
 });
 

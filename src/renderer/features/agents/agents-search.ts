@@ -1,25 +1,27 @@
-/** What the address of the Agents view says: the part that is shown, the filters of the log, what is open in it. */
+/** The search parameters of the Agents view: the part shown, the filters of the log, and the selection. */
 import { type AgentProgram, agentPrograms } from '../../../engine/contract/agent-setup.ts';
 import type { CallFilter } from './call-log.ts';
 
+/** The parts of the view, in order. */
 export const agentParts = ['calls', 'clients', 'connect', 'try'] as const;
 export type AgentPart = (typeof agentParts)[number];
 
+/** What the address of the Agents view contains. */
 export interface AgentsSearch {
   /** Absent: the log of calls. */
   part?: AgentPart | undefined;
-  /** Filters of the log: the name of a client, of a tool, how calls ended, a text in them. */
+  /** Filters of the log: client name, tool name, outcome, and text anywhere in the call. */
   client?: string | undefined;
   tool?: string | undefined;
   outcome?: 'ok' | 'error' | undefined;
   q?: string | undefined;
-  /** Id of the call that is open beside the log. */
+  /** Id of the call shown beside the log. */
   call?: string | undefined;
-  /** The program that is configured; absent: the first. */
+  /** The program being configured; absent: the first. */
   program?: AgentProgram | undefined;
-  /** The tool that is tried; absent: the first. */
+  /** The tool being tried; absent: the first. */
   trying?: string | undefined;
-  /** Id of the call whose arguments the form takes up. */
+  /** Id of the call whose arguments fill the form. */
   from?: string | undefined;
 }
 
@@ -31,7 +33,7 @@ function oneOf<Value extends string>(values: readonly Value[], value: unknown): 
   return values.find((known) => known === value);
 }
 
-/** Reads search parameters; what is not understood is dropped. */
+/** Reads search parameters; drops those it does not understand. */
 export function agentsSearchOf(search: Record<string, unknown>): AgentsSearch {
   const found: AgentsSearch = {
     part: oneOf(agentParts, search['part']),
@@ -47,10 +49,10 @@ export function agentsSearchOf(search: Record<string, unknown>): AgentsSearch {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
 }
 
-/** The filter of the log that the address says. */
+/** The log filter in the address. */
 export function filterOf({ client, tool, outcome, q }: AgentsSearch): CallFilter {
   return { client: client ?? null, tool: tool ?? null, outcome: outcome ?? null, text: q ?? '' };
 }
 
-/** Takes every filter of the log away. */
+/** Removes every filter of the log. */
 export const noFilter = { client: undefined, tool: undefined, outcome: undefined, q: undefined } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type AskedCall, placeOf, replayOf } from './ask-replay.ts';
+import { type AskedCall, spaceOfCall, replayOf } from './ask-replay.ts';
 
 function asked(given: Record<string, unknown>, part: Partial<AskedCall> = {}): AskedCall {
   return {
@@ -29,11 +29,11 @@ describe('replay into Ask', () => {
     expect(questionOf({ body })).toBe('p(?x), not q(?x)');
   });
 
-  test('blank texts count as absent, as they do for the tool', () => {
+  test('blank texts count as absent, as in the tool', () => {
     expect(questionOf({ predicate: 'p', args: ['?x'], text: '  ', scope: '', limit: 5 })).toBe('p(?x)');
   });
 
-  test('the question is asked where it was asked', () => {
+  test('the question is asked in the space of the call', () => {
     const here = replayOf(asked({ text: 'p(?x)', scope: 'plan' }, { database: 'shop', tenant: 'acme' }));
     expect(here).toEqual({
       kind: 'question',
@@ -42,7 +42,7 @@ describe('replay into Ask', () => {
     });
     const unscoped = replayOf(asked({ text: 'p(?x)', unscoped: true }));
     expect(unscoped).toMatchObject({ space: { unscoped: 'true', database: undefined } });
-    expect(placeOf({ database: 'shop', tenant: 'default' })).toEqual({
+    expect(spaceOfCall({ database: 'shop', tenant: 'default' })).toEqual({
       database: 'shop',
       tenant: undefined,
       scope: undefined,
@@ -50,7 +50,7 @@ describe('replay into Ask', () => {
     });
   });
 
-  test('what is no question, or was cut, says so', () => {
+  test('an invalid or truncated question has a reason', () => {
     expect(replayOf(asked({ predicate: 'p' }))).toMatchObject({ kind: 'none' });
     expect(replayOf(asked({ wrong: 1 }))).toMatchObject({ kind: 'none' });
     expect(replayOf(asked({ text: 'p(?x)' }, { argumentsCut: true }))).toMatchObject({ kind: 'none' });

@@ -1,6 +1,7 @@
 /**
- * A call of `ask` as a question that the Ask view takes: the same question in the grammar, in the place and scope where it
- * was asked. What cannot be written so (arguments that were cut, or that the service refused) has a reason instead.
+ * A call of `ask` as a question for the Ask view: the same question in the grammar, in the space and scope of
+ * the call. A call that cannot be written so (its arguments were cut, or the service refused them) has a
+ * reason instead.
  */
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
 import { type AskInput, askInputSchema } from '../../../engine/contract/inference.ts';
@@ -8,6 +9,7 @@ import { readAs } from '../../../engine/contract/validation.ts';
 import { renderAtom, renderBody } from '../../../engine/language/print.ts';
 import { type SpaceSearch, searchOf } from '../../api/space.ts';
 
+/** The question of a call, or why it has none. */
 export type Replay =
   | { readonly kind: 'question'; readonly question: string; readonly space: SpaceSearch }
   | { readonly kind: 'none'; readonly reason: string };
@@ -17,22 +19,22 @@ function questionOf({ predicate, args, negated, body, text }: AskInput): string 
   return body === null ? (text ?? '') : renderBody(body);
 }
 
-/** Blank texts count as absent, as they do for the tool. */
+/** Blank texts count as absent, as in the tool itself. */
 function withoutBlanks(given: ToolCallRecord['arguments']): Record<string, unknown> {
   const isBlank = (value: unknown) => value === null || (typeof value === 'string' && value.trim() === '');
   return Object.fromEntries(Object.entries(given).filter(([, value]) => !isBlank(value)));
 }
 
-/** What of a call says what it asked. */
+/** The fields of a call that contain its question. */
 export type AskedCall = Pick<ToolCallRecord, 'tool' | 'arguments' | 'argumentsCut' | 'database' | 'tenant'>;
 
-/** The question of a call of `ask`; null for any other tool. */
+/** The question of an `ask` call; null for any other tool. */
 export function replayOf(call: AskedCall): Replay | null {
   if (call.tool !== 'ask') return null;
   if (call.argumentsCut)
-    return { kind: 'none', reason: 'Its arguments were too long to be kept whole in the log.' };
+    return { kind: 'none', reason: 'Its arguments were too long for the log, which cut them.' };
   const asked = readAs(askInputSchema, withoutBlanks(call.arguments));
-  if (!asked.success) return { kind: 'none', reason: 'Its arguments are no question that can be asked.' };
+  if (!asked.success) return { kind: 'none', reason: 'Its arguments are not a valid question.' };
   const { scope, unscoped } = asked.data;
   const space = searchOf({
     database: call.database,
@@ -43,10 +45,10 @@ export function replayOf(call: AskedCall): Replay | null {
   return { kind: 'question', question: questionOf(asked.data), space: { ...nowhere, ...space } };
 }
 
-/** Takes the place of what the address keeps from view to view. */
+/** Clears the space that the address carries from view to view. */
 const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined } as const;
 
-/** The place of a call, in place of where the workbench is. */
-export function placeOf({ database, tenant }: Pick<ToolCallRecord, 'database' | 'tenant'>): SpaceSearch {
+/** The space of a call, instead of the workbench's own. */
+export function spaceOfCall({ database, tenant }: Pick<ToolCallRecord, 'database' | 'tenant'>): SpaceSearch {
   return { ...nowhere, ...searchOf({ database, tenant, scope: { kind: 'all' } }) };
 }

@@ -13,10 +13,11 @@ const clock = new Intl.DateTimeFormat('en-GB', {
   fractionalSecondDigits: 3,
 });
 
-/** Longer lines are not seen whole in any window. */
-const mostShown = 400;
+/** No window is wide enough for longer lines. */
+const maxLineLength = 400;
 
-export function Outcome({ outcome }: Pick<ToolCallRecord, 'outcome'>) {
+/** A tag for the outcome of a call. */
+export function OutcomeTag({ outcome }: Pick<ToolCallRecord, 'outcome'>) {
   return outcome === 'ok' ? (
     <Tag tone="good">
       <IconCheck size={11} aria-hidden /> ok
@@ -29,7 +30,7 @@ export function Outcome({ outcome }: Pick<ToolCallRecord, 'outcome'>) {
 }
 
 function Line({ text }: { text: string }) {
-  const line = text.slice(0, mostShown);
+  const line = text.slice(0, maxLineLength);
   return <span className="mono">{line}</span>;
 }
 
@@ -44,7 +45,7 @@ const placeColumn: Column<ToolCallRecord> = {
   ),
 };
 
-/** Together they fit beside the detail in a window of 1280 pixels. */
+/** Together they fit beside the detail pane in a window of 1280 pixels. */
 const firstColumns: Column<ToolCallRecord>[] = [
   {
     id: 'time',
@@ -71,7 +72,7 @@ const firstColumns: Column<ToolCallRecord>[] = [
     grow: 3,
     cell: (call) => <Line text={argumentsLine(call.arguments)} />,
   },
-  { id: 'outcome', title: 'Outcome', width: 92, cell: (call) => <Outcome {...call} /> },
+  { id: 'outcome', title: 'Outcome', width: 92, cell: (call) => <OutcomeTag {...call} /> },
   {
     id: 'result',
     title: 'Result',
@@ -99,7 +100,7 @@ const firstColumns: Column<ToolCallRecord>[] = [
   },
 ];
 
-/** `hasPlaces`: calls of several databases or tenants stand among one another. */
+/** The columns of the log; `hasPlaces`: the calls come from several databases or tenants. */
 export function callColumns(hasPlaces: boolean): Column<ToolCallRecord>[] {
   return hasPlaces ? [...firstColumns, placeColumn] : firstColumns;
 }

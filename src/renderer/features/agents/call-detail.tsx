@@ -1,4 +1,4 @@
-/** One tool call: what was asked for, what the agent was given, and the ways to do it again. */
+/** One tool call: its arguments, its result, and the ways to repeat it. */
 import { Button } from '@mantine/core';
 import { IconFilter, IconListSearch, IconTool } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -12,16 +12,16 @@ import { EmptyState, Loading } from '../../ui/notices.tsx';
 import { Pairs } from '../../ui/pairs.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import type { AgentsSearch } from './agents-search.ts';
-import { placeOf, replayOf } from './ask-replay.ts';
-import { Outcome } from './call-columns.tsx';
+import { spaceOfCall, replayOf } from './ask-replay.ts';
+import { OutcomeTag } from './call-columns.tsx';
 import { clientNameOf } from './call-log.ts';
 import { TextBlock } from '../../ui/text-block.tsx';
 import styles from './agents.module.css';
 
 interface CallDetailProps {
-  /** null: it is not among those that are held. */
+  /** null: not loaded. */
   call: ToolCallRecord | null;
-  /** It may yet come. */
+  /** True while older calls are being loaded. */
   isLooking: boolean;
   onSearch: (part: Partial<AgentsSearch>) => void;
   onClose: () => void;
@@ -58,7 +58,7 @@ function TryAgain({ call }: { call: ToolCallRecord }) {
             renderRoot: (props: object) => (
               <Link
                 to="/agents"
-                search={{ ...placeOf(call), part: 'try', trying: call.tool, from: call.id }}
+                search={{ ...spaceOfCall(call), part: 'try', trying: call.tool, from: call.id }}
                 {...props}
               />
             ),
@@ -68,7 +68,7 @@ function TryAgain({ call }: { call: ToolCallRecord }) {
     </Button>
   );
   return (
-    <Guarded reason={call.argumentsCut ? 'Its arguments were too long to be kept whole in the log.' : null}>
+    <Guarded reason={call.argumentsCut ? 'Its arguments were too long for the log, which cut them.' : null}>
       {button}
     </Guarded>
   );
@@ -121,7 +121,7 @@ function Content({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetai
     <div className={styles.detail}>
       <div className={styles.head}>
         <strong>{call.tool}</strong>
-        <Outcome outcome={call.outcome} />
+        <OutcomeTag outcome={call.outcome} />
         <span className="dim">by {clientNameOf(call)}</span>
       </div>
       <Actions call={call} onSearch={onSearch} />
@@ -132,11 +132,12 @@ function Content({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetai
         label="Copy the arguments"
         note={call.argumentsCut && <Tag tone="warn">cut</Tag>}
       />
-      <TextBlock title="Result, as the agent was given it" text={call.result} label="Copy the result" />
+      <TextBlock title="Result, as the agent received it" text={call.result} label="Copy the result" />
     </div>
   );
 }
 
+/** The pane of the selected call. */
 export function CallDetail({ call, isLooking, onSearch, onClose }: CallDetailProps) {
   return (
     <DetailPane title="Call" onClose={onClose}>
@@ -146,7 +147,7 @@ export function CallDetail({ call, isLooking, onSearch, onClose }: CallDetailPro
         <Loading />
       ) : (
         <EmptyState title="This call is not remembered">
-          The service keeps the last 10,000 calls, until it is stopped.
+          The service keeps only the last 10,000 calls.
         </EmptyState>
       )}
     </DetailPane>

@@ -30,7 +30,7 @@ interface Service {
   readonly fetchCalls: FetchCalls;
 }
 
-/** A log of so many calls, which answers when it is let, or fails. */
+/** A log of so many calls whose responses the test releases or fails. */
 function serviceOf(count: number): Service {
   const service: Service = {
     count,
@@ -48,12 +48,12 @@ function serviceOf(count: number): Service {
   return service;
 }
 
-/** All that was asked for so far is read: nothing here waits for more than promises. */
+/** Lets all pending reads finish: they wait for promises only. */
 async function settled(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-test('readings of newer calls that would wait behind one another are one', async () => {
+test('waiting reads of newer calls are merged', async () => {
   const service = serviceOf(3);
   const log = createCallLog(service.fetchCalls);
   log.readOn();
@@ -67,7 +67,7 @@ test('readings of newer calls that would wait behind one another are one', async
   expect(log.store.getState().held?.calls.map(({ id }) => id)).toEqual(['5', '4', '3', '2', '1']);
 });
 
-test('a call that is told of while one reads is not missed', async () => {
+test('a call announced during a read is not missed', async () => {
   const service = serviceOf(3);
   let release: () => void = () => undefined;
   const log = createCallLog(service.fetchCalls);
@@ -83,7 +83,7 @@ test('a call that is told of while one reads is not missed', async () => {
   expect(service.asked).toBe(3);
 });
 
-test('all that the service remembers is read for an export, without a gap while calls go on', async () => {
+test('an export reads everything the service remembers, without a gap while calls come in', async () => {
   const service = serviceOf(2_345);
   const log = createCallLog(service.fetchCalls);
   log.readOn();
@@ -94,7 +94,7 @@ test('all that the service remembers is read for an export, without a gap while 
   expect(new Set(calls.map(({ id }) => id)).size).toBe(2_345);
 });
 
-test('a service that is away leaves what was held, and the next reading takes the failure back', async () => {
+test('an unreachable service leaves the loaded calls, and the next read clears the failure', async () => {
   const service = serviceOf(3);
   const log = createCallLog(service.fetchCalls);
   log.readOn();
@@ -105,7 +105,7 @@ test('a service that is away leaves what was held, and the next reading takes th
   await settled();
   expect(log.store.getState()).toMatchObject({ failure: { code: 'Unreachable' } });
   expect(log.store.getState().held?.calls).toHaveLength(3);
-  // What is held can be saved, which says nothing of the service.
+  // The loaded calls can be saved, which says nothing about the service.
   expect(await log.readAll()).toHaveLength(3);
   expect(log.store.getState().failure).not.toBeNull();
   service.isAway = false;
@@ -115,7 +115,7 @@ test('a service that is away leaves what was held, and the next reading takes th
   expect(log.store.getState().held?.calls).toHaveLength(4);
 });
 
-test('an export says what failed, in place of a part of the calls', async () => {
+test('an export fails instead of containing only a part of the calls', async () => {
   const service = serviceOf(500);
   const log = createCallLog(service.fetchCalls);
   log.readOn();

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { rememberedCalls, type ToolCallRecord } from '../../../engine/contract/agents.ts';
+import { callListSchema, rememberedCalls, type ToolCallRecord } from '../../../engine/contract/agents.ts';
 import {
   argumentsLine,
+  callFileName,
   type CallFilter,
+  callPieces,
   countSince,
-  fewCalls,
   type FetchCalls,
-  mostCalls,
+  smallPage,
+  maxPage,
   namelessClient,
   passes,
   pausedCalls,
@@ -39,7 +41,7 @@ function callsTo(last: number, first = 1, part: Partial<ToolCallRecord> = {}): T
   return Array.from({ length: last - first + 1 }, (_, index) => callOf(last - index, part));
 }
 
-/** A log that answers as the contract says, with the pages that were asked for. */
+/** A log that follows the contract, and the pages requested from it. */
 function logOf(calls: readonly ToolCallRecord[]): { fetchCalls: FetchCalls; asked: number[] } {
   const asked: number[] = [];
   return {
@@ -52,45 +54,45 @@ function logOf(calls: readonly ToolCallRecord[]): { fetchCalls: FetchCalls; aske
   };
 }
 
-describe('the log of calls is kept in step', () => {
-  test('the newest calls are read first, and it is known whether there are older ones', async () => {
+describe('following the log of calls', () => {
+  test('the newest calls are read first, and whether there are older ones', async () => {
     const few = await readFirst(logOf(callsTo(3)).fetchCalls);
     expect(few.calls.map(({ id }) => id)).toEqual(['3', '2', '1']);
     expect(few.isWhole).toBe(true);
     const many = await readFirst(logOf(callsTo(500)).fetchCalls);
-    expect(many.calls).toHaveLength(fewCalls);
+    expect(many.calls).toHaveLength(smallPage);
     expect(many.isWhole).toBe(false);
   });
 
-  test('only what is newer is read, in one small page where little happened', async () => {
+  test('only newer calls are read, in one small page if there are few', async () => {
     const held = await readFirst(logOf(callsTo(500)).fetchCalls);
     const { fetchCalls, asked } = logOf(callsTo(503));
     const next = await readNewer(held, fetchCalls);
-    expect(asked).toEqual([fewCalls]);
+    expect(asked).toEqual([smallPage]);
     expect(next.calls.slice(0, 4).map(({ id }) => id)).toEqual(['503', '502', '501', '500']);
-    expect(next.calls).toHaveLength(fewCalls + 3);
+    expect(next.calls).toHaveLength(smallPage + 3);
     expect(next.anchor?.id).toBe('500');
     expect(await readNewer(next, fetchCalls)).toBe(next);
   });
 
-  test('where many came at once a large page is read, without a gap', async () => {
+  test('many new calls are read in a large page, without a gap', async () => {
     const held = await readFirst(logOf(callsTo(10)).fetchCalls);
     const { fetchCalls, asked } = logOf(callsTo(900));
     const next = await readNewer(held, fetchCalls);
-    expect(asked).toEqual([fewCalls, mostCalls]);
+    expect(asked).toEqual([smallPage, maxPage]);
     expect(next.calls).toEqual(callsTo(900));
     expect(next.isWhole).toBe(true);
   });
 
-  test('where more came than are read at once, the newest take the place of what was held', async () => {
+  test('too many new calls for one page replace the loaded ones', async () => {
     const held = await readFirst(logOf(callsTo(10)).fetchCalls);
     const next = await readNewer(held, logOf(callsTo(5_000)).fetchCalls);
-    expect(next.calls).toEqual(callsTo(5_000, 5_001 - fewCalls - mostCalls));
+    expect(next.calls).toEqual(callsTo(5_000, 5_001 - smallPage - maxPage));
     expect(next.isWhole).toBe(false);
     expect(next.anchor?.id).toBe('5000');
   });
 
-  test('calls of a service that was started anew are told apart though their ids are the same', async () => {
+  test('calls of a restarted service differ although their ids are the same', async () => {
     const held = await readFirst(logOf(callsTo(3)).fetchCalls);
     const again = callsTo(4).map((call) => ({ ...call, requestId: `other-${call.id}` }));
     const next = await readNewer(held, logOf(again).fetchCalls);
@@ -112,7 +114,7 @@ describe('the log of calls is kept in step', () => {
     const { fetchCalls } = logOf(callsTo(2_500));
     let held = await readFirst(fetchCalls);
     held = await readOlder(held, fetchCalls);
-    expect(held.calls).toHaveLength(fewCalls + mostCalls);
+    expect(held.calls).toHaveLength(smallPage + maxPage);
     held = await readOlder(held, fetchCalls);
     held = await readOlder(held, fetchCalls);
     expect(held.calls).toEqual(callsTo(2_500));
@@ -120,7 +122,7 @@ describe('the log of calls is kept in step', () => {
     expect(await readOlder(held, fetchCalls)).toBe(held);
   });
 
-  test('no more are held than the service remembers', async () => {
+  test('no more calls are loaded than the service remembers', async () => {
     const held = { calls: callsTo(rememberedCalls), isWhole: true, anchor: callOf(rememberedCalls) };
     const next = await readNewer(held, logOf(callsTo(rememberedCalls + 5)).fetchCalls);
     expect(next.calls).toHaveLength(rememberedCalls);
@@ -129,13 +131,13 @@ describe('the log of calls is kept in step', () => {
 });
 
 describe('a pause', () => {
-  test('keeps what there was, with what is older, and counts what is new', () => {
+  test('keeps the calls and older ones, and counts new ones', () => {
     const { shown, newer } = pausedCalls(callsTo(9), callsTo(6, 4));
     expect(shown).toEqual(callsTo(6));
     expect(newer.map(({ id }) => id)).toEqual(['9', '8', '7']);
   });
 
-  test('keeps what the service has forgotten', () => {
+  test('keeps calls that the service has dropped', () => {
     const again = callsTo(2).map((call) => ({ ...call, requestId: `other-${call.id}` }));
     expect(pausedCalls(again, callsTo(2))).toEqual({ shown: callsTo(2), newer: again });
   });
@@ -148,7 +150,7 @@ describe('a pause', () => {
 describe('filters', () => {
   const any: CallFilter = { client: null, tool: null, outcome: null, text: '' };
 
-  test('client, tool and outcome are met exactly', () => {
+  test('client, tool and outcome match exactly', () => {
     const call = callOf(1, { outcome: 'error' });
     expect(passes(call, any)).toBe(true);
     expect(passes(call, { ...any, client: 'Cursor', tool: 'ask', outcome: 'error' })).toBe(true);
@@ -162,14 +164,14 @@ describe('filters', () => {
     expect(passes(callOf(1), { ...any, client: namelessClient })).toBe(false);
   });
 
-  test('a text is looked for in arguments, result, place and ids, in any case', () => {
+  test('a text is searched in arguments, result, space and ids, ignoring case', () => {
     const call = callOf(1, { tenant: 'Acme', arguments: { predicate: 'p', args: ['a b'], limit: 7 } });
     for (const text of ['P(A B)', '"limit":7', 'BEN', 'acme', 'request-1'])
       expect(passes(call, { ...any, text }), text).toBe(true);
     expect(passes(call, { ...any, text: 'zoe' })).toBe(false);
   });
 
-  test('rows that came since the log was opened are counted among those that pass', () => {
+  test('filtered rows that came since the log was opened are counted', () => {
     const calls = callsTo(6).map((call) => ({ ...call, tool: Number(call.id) % 2 === 0 ? 'ask' : 'tell' }));
     const asks = calls.filter(({ tool }) => tool === 'ask');
     expect(countSince(asks, calls, calls[3] ?? null)).toBe(2);
@@ -178,7 +180,7 @@ describe('filters', () => {
 });
 
 describe('arguments in one line', () => {
-  test('are the pattern as it is written, then what else was said', () => {
+  test('are the pattern as written, then all other arguments', () => {
     expect(argumentsLine({ predicate: 'age', args: ['ada', 36], limit: 5 })).toBe('age(ada, 36) · limit: 5');
     expect(argumentsLine({ text: 'p(?x),\n  q(?x)' })).toBe('p(?x), q(?x)');
     expect(argumentsLine({})).toBe('');
@@ -191,4 +193,40 @@ describe('arguments in one line', () => {
       'body: [{"naf":true}] · scope: plan',
     );
   });
+});
+
+const call: ToolCallRecord = {
+  id: '7',
+  time: 5,
+  client: null,
+  tool: 'tell',
+  arguments: { predicate: 'p', args: ['line\nbreak', '\u2028'] },
+  argumentsCut: false,
+  outcome: 'error',
+  elapsedMs: 0.25,
+  resultChars: 3,
+  result: 'no\n',
+  database: 'default',
+  tenant: 'acme',
+  requestId: 'r-1',
+};
+
+test('calls are exported as one JSON object per line', () => {
+  const lines = callPieces([call, { ...call, id: '6' }], 'ndjson')
+    .join('')
+    .split('\n');
+  expect(lines).toHaveLength(3);
+  expect(lines[2]).toBe('');
+  expect(lines.slice(0, 2).map((line) => JSON.parse(line) as unknown)).toEqual([call, { ...call, id: '6' }]);
+});
+
+test("calls are exported as the service's list", () => {
+  for (const calls of [[], [call], [call, { ...call, id: '6' }]]) {
+    const text = callPieces(calls, 'json').join('');
+    expect(callListSchema.parse(JSON.parse(text))).toEqual({ calls });
+  }
+});
+
+test('the file name contains the time, in characters that every system accepts', () => {
+  expect(callFileName('ndjson', 0)).toBe('tool-calls-1970-01-01T00-00-00Z.ndjson');
 });

@@ -1,53 +1,55 @@
 /**
- * The tool calls that this window holds, newest first, and how they are kept in step with the service's log.
+ * The tool calls loaded in this window, newest first, and how they follow the service's log; also filters and
+ * export. Pure.
  *
- * The log answers from its newest call backwards, so the newer ones are read until one comes that is held already. Where
- * none comes (the service was started anew, or much happened meanwhile), what was read takes the place of what was held.
- * Ids are of one run of the service: only with the request id do they tell calls of different runs apart. When to read is
- * the business of `use-call-log.ts`.
+ * The log is read backwards from its newest call, so newer pages are read until a known call appears. If none
+ * does (the service restarted, or many calls came in), the calls read replace those loaded. Ids are unique
+ * within one run of the service: together with the request id they identify a call across runs.
+ * `call-log-store.ts` decides when to read.
  */
 import { rememberedCalls, type ToolCallRecord } from '../../../engine/contract/agents.ts';
 
-/** A page of the log: at most `limit` calls that are older than the call `before`; null: the newest. */
+/** A page of the log: at most `limit` calls older than the call `before`; null: the newest. */
 export type FetchCalls = (page: {
   readonly limit: number;
   readonly before: string | null;
 }) => Promise<readonly ToolCallRecord[]>;
 
+/** The calls loaded so far. */
 export interface HeldCalls {
   /** Newest first. */
   readonly calls: readonly ToolCallRecord[];
-  /** True where the service has none that are older. */
+  /** True if the service has no older calls. */
   readonly isWhole: boolean;
-  /** The call that was the newest when holding began; null: there was none. */
+  /** The newest call when loading began; null: there was none. */
   readonly anchor: ToolCallRecord | null;
 }
 
-/** Calls that are asked for at first, and where a few newer ones are expected. */
-export const fewCalls = 100;
-/** The most that the service gives at once. */
-export const mostCalls = 1000;
+/** Size of the first page, and of a page that should bring a few newer calls. */
+export const smallPage = 100;
+/** Maximum page size of the service. */
+export const maxPage = 1000;
 
-export function isSameCall(one: ToolCallRecord, other: ToolCallRecord): boolean {
+function isSameCall(one: ToolCallRecord, other: ToolCallRecord): boolean {
   return one.id === other.id && one.requestId === other.requestId;
 }
 
-/** The newest calls, in place of whatever was held. */
+/** The newest calls, replacing any loaded ones. */
 export async function readFirst(fetchCalls: FetchCalls): Promise<HeldCalls> {
-  const calls = await fetchCalls({ limit: fewCalls, before: null });
-  return { calls, isWhole: calls.length < fewCalls, anchor: calls[0] ?? null };
+  const calls = await fetchCalls({ limit: smallPage, before: null });
+  return { calls, isWhole: calls.length < smallPage, anchor: calls[0] ?? null };
 }
 
-/** What is held with the newer calls before it. The same object where there are none. */
+/** The loaded calls preceded by newer ones; the same object if there are none. */
 export async function readNewer(held: HeldCalls, fetchCalls: FetchCalls): Promise<HeldCalls> {
   const [newest] = held.calls;
   if (newest === undefined) {
     const first = await readFirst(fetchCalls);
-    // The anchor stays where holding began, before the first call.
+    // The anchor stays at the beginning, before the first call.
     return first.calls.length === 0 ? held : { ...first, anchor: null };
   }
   const read: ToolCallRecord[] = [];
-  for (const limit of [fewCalls, mostCalls]) {
+  for (const limit of [smallPage, maxPage]) {
     const page = await fetchCalls({ limit, before: read.at(-1)?.id ?? null });
     const known = page.findIndex((call) => isSameCall(call, newest));
     if (known >= 0) {
@@ -62,55 +64,57 @@ export async function readNewer(held: HeldCalls, fetchCalls: FetchCalls): Promis
 
 function withNewer({ calls, isWhole, anchor }: HeldCalls, newer: readonly ToolCallRecord[]): HeldCalls {
   const all = [...newer, ...calls];
-  // The service forgets the oldest, and so does this window.
+  // The service drops the oldest calls, and so does this window.
   return { calls: all.slice(0, rememberedCalls), isWhole: isWhole || all.length >= rememberedCalls, anchor };
 }
 
-/** What is held with the next older calls behind it. */
+/** The loaded calls followed by the next older ones. */
 export async function readOlder(held: HeldCalls, fetchCalls: FetchCalls): Promise<HeldCalls> {
   const last = held.calls.at(-1);
   if (last === undefined || held.isWhole) return held;
-  const page = await fetchCalls({ limit: mostCalls, before: last.id });
+  const page = await fetchCalls({ limit: maxPage, before: last.id });
   const calls = [...held.calls, ...page].slice(0, rememberedCalls);
-  return { ...held, calls, isWhole: page.length < mostCalls || calls.length >= rememberedCalls };
+  return { ...held, calls, isWhole: page.length < maxPage || calls.length >= rememberedCalls };
 }
 
-/** The log as it stood when it was paused: what came before then, as far as it is held by now. */
+/** The log as it was when paused, as far as it is loaded now. */
 export function pausedCalls(
   calls: readonly ToolCallRecord[],
   paused: readonly ToolCallRecord[],
 ): { readonly shown: readonly ToolCallRecord[]; readonly newer: readonly ToolCallRecord[] } {
   const [first] = paused;
   if (first === undefined) return { shown: [], newer: calls };
-  const place = calls.findIndex((call) => isSameCall(call, first));
-  // What the service has forgotten since stays for who looks at it.
-  if (place < 0) return { shown: paused, newer: calls };
-  return { shown: calls.slice(place), newer: calls.slice(0, place) };
+  const position = calls.findIndex((call) => isSameCall(call, first));
+  // Calls that the service has dropped since stay visible until the pause ends.
+  if (position < 0) return { shown: paused, newer: calls };
+  return { shown: calls.slice(position), newer: calls.slice(0, position) };
 }
 
-/** A client that gave no name. */
+/** Shown for a client without a name. */
 export const namelessClient = '(no name)';
 
+/** The name of the calling client, or `namelessClient`. */
 export function clientNameOf({ client }: Pick<ToolCallRecord, 'client'>): string {
   return client ?? namelessClient;
 }
 
-/** What calls have to be like; null: anything. */
+/** The conditions a call must meet; null: any. */
 export interface CallFilter {
   readonly client: string | null;
   readonly tool: string | null;
   readonly outcome: ToolCallRecord['outcome'] | null;
-  /** Anywhere in what is known of the call, in any case. */
+  /** Matched anywhere in the call, ignoring case. */
   readonly text: string;
 }
 
+/** True if the filter has any condition. */
 export function isFiltering({ client, tool, outcome, text }: CallFilter): boolean {
   return client !== null || tool !== null || outcome !== null || text !== '';
 }
 
 const searched = new WeakMap<ToolCallRecord, string>();
 
-/** All that a call says, in small letters. */
+/** Everything a call says, in lower case; cached. */
 function searchedText(call: ToolCallRecord): string {
   const known = searched.get(call);
   if (known !== undefined) return known;
@@ -130,6 +134,7 @@ function searchedText(call: ToolCallRecord): string {
   return text;
 }
 
+/** True if the call meets every condition of the filter. */
 export function passes(call: ToolCallRecord, { client, tool, outcome, text }: CallFilter): boolean {
   return (
     (client === null || clientNameOf(call) === client) &&
@@ -139,14 +144,14 @@ export function passes(call: ToolCallRecord, { client, tool, outcome, text }: Ca
   );
 }
 
-/** How many of `shown`, which pass a filter, came after the anchor. */
+/** How many of `shown`, which are filtered, came after the anchor. */
 export function countSince(
   shown: readonly ToolCallRecord[],
   calls: readonly ToolCallRecord[],
   anchor: ToolCallRecord | null,
 ): number {
-  const place = anchor === null ? calls.length : calls.findIndex((call) => isSameCall(call, anchor));
-  const since = new Set(place < 0 ? [] : calls.slice(0, place));
+  const position = anchor === null ? calls.length : calls.findIndex((call) => isSameCall(call, anchor));
+  const since = new Set(position < 0 ? [] : calls.slice(0, position));
   let count = 0;
   for (const call of shown) {
     if (!since.has(call)) break;
@@ -159,7 +164,7 @@ function isListOfValues(value: unknown): value is (string | number | boolean)[] 
   return Array.isArray(value) && value.every((item) => ['string', 'number', 'boolean'].includes(typeof item));
 }
 
-/** Arguments in one line: the pattern as it is written, then what else was said. */
+/** Arguments in one line: the pattern as written, then all other arguments. */
 export function argumentsLine(given: Readonly<Record<string, unknown>>): string {
   const { predicate, args, text, ...rest } = given;
   const isPattern = typeof predicate === 'string' && isListOfValues(args);
@@ -174,4 +179,35 @@ export function argumentsLine(given: Readonly<Record<string, unknown>>): string 
     if (value !== undefined)
       parts.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return parts.join(' · ').replaceAll(/\s+/g, ' ');
+}
+
+/** File formats of an export, with their labels. */
+export const callFormats = { ndjson: 'NDJSON', json: 'JSON' } as const;
+/** A file format of an export. */
+export type CallFormat = keyof typeof callFormats;
+
+const types = { ndjson: 'application/x-ndjson', json: 'application/json' } as const;
+
+/** The calls in the given order, as pieces of a file. */
+export function callPieces(calls: readonly ToolCallRecord[], format: CallFormat): string[] {
+  if (format === 'ndjson') return calls.map((call) => `${JSON.stringify(call)}\n`);
+  if (calls.length === 0) return ['{"calls": []}\n'];
+  // The shape of GET /mcp/calls, one call per line.
+  const last = calls.length - 1;
+  const lines = calls.map((call, index) => `${JSON.stringify(call)}${index === last ? '' : ','}\n`);
+  return ['{"calls": [\n', ...lines, ']}\n'];
+}
+
+/** The calls as a file. */
+export function callFile(calls: readonly ToolCallRecord[], format: CallFormat): Blob {
+  return new Blob(callPieces(calls, format), { type: types[format] });
+}
+
+/** A file name such as `tool-calls-2026-07-28T12-00-00Z.ndjson`; `at`: epoch ms. */
+export function callFileName(format: CallFormat, at: number): string {
+  const stamp = new Date(at)
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(':', '-');
+  return `tool-calls-${stamp}.${format}`;
 }

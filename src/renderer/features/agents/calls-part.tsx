@@ -1,7 +1,7 @@
 /**
- * The live log of tool calls: newest first, filtered, paused, saved to a file.
+ * The live log of tool calls: newest first, filtered, paused, exported.
  *
- * What is looked for is looked for in all that the service remembers: older calls are read until there are no more.
+ * A search covers everything the service remembers: it loads older calls until there are none left.
  */
 import { Button, Menu, Select } from '@mantine/core';
 import {
@@ -24,20 +24,30 @@ import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import { type AgentsSearch, filterOf, noFilter } from './agents-search.ts';
 import { callColumns } from './call-columns.tsx';
-import { type CallFormat, callFile, callFileName, callFormats } from './call-export.ts';
-import { clientNameOf, countSince, type HeldCalls, isFiltering, passes, pausedCalls } from './call-log.ts';
-import type { CallLog } from './use-call-log.ts';
+import {
+  callFile,
+  callFileName,
+  type CallFormat,
+  callFormats,
+  clientNameOf,
+  countSince,
+  type HeldCalls,
+  isFiltering,
+  passes,
+  pausedCalls,
+} from './call-log.ts';
+import type { LoadedCallLog } from './call-log-store.ts';
 import styles from './agents.module.css';
 import stack from '../../ui/stack.module.css';
 
-/** The calls that are shown: those there were when it was paused, else all; null: it goes on. */
+/** The calls loaded when the log was paused; null: not paused. */
 export type Paused = readonly ToolCallRecord[] | null;
 
 interface Shown {
   readonly rows: readonly ToolCallRecord[];
-  /** Calls since the pause that pass the filter. */
+  /** Filtered calls that came after the pause. */
   readonly waiting: number;
-  /** Of the rows, those that came since the log was opened. */
+  /** How many of the rows came since the log was opened. */
   readonly leading: number;
 }
 
@@ -51,17 +61,18 @@ function shownOf(held: HeldCalls, paused: Paused, search: AgentsSearch): Shown {
   return { rows, waiting: pass(newer).length, leading: countSince(rows, held.calls, held.anchor) };
 }
 
+/** What the log of calls takes. */
 export interface CallsPartProps {
   search: AgentsSearch;
   onSearch: (part: Partial<AgentsSearch>) => void;
-  log: CallLog;
+  log: LoadedCallLog;
   paused: Paused;
   onPaused: (paused: Paused) => void;
-  /** The tools there are. */
+  /** The names of the service's tools. */
   tools: readonly string[];
 }
 
-/** The values by code point, the chosen one among them. */
+/** The values sorted by code point, with the chosen one included. */
 function choicesOf(values: readonly string[], chosen: string | undefined): string[] {
   return [...new Set(chosen === undefined ? values : [...values, chosen])].sort();
 }
@@ -231,7 +242,7 @@ function NoMatch({ onSearch, isWhole }: Pick<CallsPartProps, 'onSearch'> & { isW
         </Button>
       }
     >
-      None of the calls that the service remembers is like this.
+      No call that the service remembers passes the filters.
     </EmptyState>
   );
 }
@@ -251,7 +262,7 @@ function Rows({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; sho
     ) : (
       <NoCalls onSearch={onSearch} isPaused={paused !== null} />
     );
-  const place = search.call === undefined ? -1 : rows.findIndex(({ id }) => id === search.call);
+  const position = search.call === undefined ? -1 : rows.findIndex(({ id }) => id === search.call);
   const open = (index: number) => {
     const id = rows[index]?.id;
     if (id !== undefined && id !== search.call) onSearch({ call: id });
@@ -260,10 +271,10 @@ function Rows({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; sho
     <DataGrid
       label="Tool calls"
       columns={columns}
-      // One more stands for those that are read when somebody comes to them.
+      // One extra row, which loads older calls when scrolled to.
       count={rows.length + (held.isWhole ? 0 : 1)}
       rowAt={(index) => rows[index]}
-      selected={place < 0 ? null : place}
+      selected={position < 0 ? null : position}
       onSelect={open}
       onOpen={open}
       leading={leading}
@@ -274,8 +285,8 @@ function Rows({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; sho
   );
 }
 
-/** Over a log that could not be read on. */
-function NotCurrent({ log }: { log: CallLog }) {
+/** Shown above a log that could not be updated. */
+function NotCurrent({ log }: { log: LoadedCallLog }) {
   if (log.failure === null) return null;
   return (
     <Banner
@@ -285,7 +296,7 @@ function NotCurrent({ log }: { log: CallLog }) {
         </Button>
       }
     >
-      The log could not be read on: {log.failure.detail}
+      The log could not be updated: {log.failure.detail}
       {log.failure.requestId !== '' && (
         <span className="dim">
           {' '}
@@ -296,6 +307,7 @@ function NotCurrent({ log }: { log: CallLog }) {
   );
 }
 
+/** The log with its toolbar. */
 export function CallsPart(props: CallsPartProps) {
   const { log, paused, search } = props;
   const { held, failure } = log;
@@ -313,8 +325,8 @@ export function CallsPart(props: CallsPartProps) {
   );
 }
 
-/** Reads older calls on while `isWanted`. */
-export function useOlderCalls(log: CallLog, isWanted: boolean): void {
+/** Keeps loading older calls while `isWanted`. */
+export function useOlderCalls(log: LoadedCallLog, isWanted: boolean): void {
   const { held, failure, isReadingOlder, readOlder } = log;
   const isDue = isWanted && held !== null && !held.isWhole && failure === null && !isReadingOlder;
   useEffect(() => {

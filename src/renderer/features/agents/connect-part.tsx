@@ -1,11 +1,11 @@
 /**
- * Connecting an agent: its program, the place it is to work in, the key it is given; what is to be written where; and a
- * test that makes the very handshake that the program would make.
+ * Connecting an agent: choose its program, database, tenant and key; copy the configuration; test it with the
+ * handshake that the program itself would make.
  *
- * A key that is typed here is kept for as long as the part is shown, and is no part of an address.
+ * A key typed here is kept only while this part is visible, and never in the address.
  */
 import { Anchor, Autocomplete, Button, PasswordInput, Tabs } from '@mantine/core';
-import { IconDownload, IconPlugConnected } from '@tabler/icons-react';
+import { IconCircleCheck, IconDownload, IconPlugConnected } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import {
@@ -13,6 +13,7 @@ import {
   type AgentPlace,
   type AgentProgram,
   agentPrograms,
+  type AgentRoute,
   configurationOf,
   placeAdvice,
 } from '../../../engine/contract/agent-setup.ts';
@@ -21,17 +22,23 @@ import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/f
 import { AnswerOrFailure } from '../../api/answered.tsx';
 import { CreateDatabase } from '../../api/create-database.tsx';
 import { typedKey } from '../../api/key-text.ts';
+import type { ApiFailure } from '../../api/problem.ts';
 import { useAuthentication, useDatabases, useTenants } from '../../api/queries.ts';
+import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
+import { useRun } from '../../api/use-run.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { EmptyState } from '../../ui/notices.tsx';
+import { Guarded } from '../../ui/guarded.tsx';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { CancelledNote, Running } from '../../ui/running.tsx';
 import type { AgentsSearch } from './agents-search.ts';
-import { ConnectionTest } from './connection-test.tsx';
-import { useAgentSetup } from './use-agents.ts';
 import styles from './agents.module.css';
+import type { Handshake } from './mcp-client.ts';
+import { adviceFor, testedBridge, testedUrl, testedWords } from './tested.ts';
+import { useAgentSetup } from './use-agents.ts';
 
-/** The place as it is typed. */
+/** The form's fields as typed. */
 interface TypedPlace {
   readonly database: string;
   readonly tenant: string;
@@ -70,7 +77,7 @@ function placeOf({ database, tenant, key }: TypedPlace, setup: AgentSetup): Agen
   };
 }
 
-/** What the program is called, which does not depend on what there is. */
+/** The title of a program, which does not depend on the configuration. */
 function titleOf(program: AgentProgram): string {
   const anywhere = { address: 'http://127.0.0.1', database: 'default', tenant: 'default', key: null };
   return configurationOf(program, { ...anywhere, bridge: { command: '', args: [] } })?.title ?? program;
@@ -84,14 +91,14 @@ interface PlaceFieldsProps {
 
 function KeyField({ typed, problems, onTyped }: PlaceFieldsProps) {
   const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
-  if (!isAsked) return <p className={`dim ${styles.noKey}`}>The service asks for no key.</p>;
+  if (!isAsked) return <p className={`dim ${styles.noKey}`}>The service requires no key.</p>;
   return (
     <PasswordInput
       w={260}
       label="Key"
       description={
         <>
-          Of the agent, with no more rights than it needs.{' '}
+          Give the agent its own key, with no more rights than it needs.{' '}
           <Anchor
             size="xs"
             renderRoot={(props) => <Link to="/admin/keys" search={{ make: 'true' }} {...props} />}
@@ -143,12 +150,12 @@ function FileHint({ configuration: { file, language } }: { configuration: AgentC
   return (
     <span>
       Write this into <code className="mono">{file}</code>
-      {language === 'json' && ', beside what is there'}:
+      {language === 'json' && ', next to what it already contains'}:
     </span>
   );
 }
 
-/** The way of one step, where there is one. */
+/** The one-step way, if there is a bundle. */
 function Bundle({ address }: { address: string }) {
   return (
     <div className={styles.bundle}>
@@ -167,7 +174,7 @@ function Bundle({ address }: { address: string }) {
   );
 }
 
-/** Where rules, facts and scopes live; and the database itself, where the configuration names one that is not there. */
+/** Where rules, facts and scopes live, and a button to create the named database if it does not exist. */
 function PlaceNotes({ typed, problems }: Pick<PlaceFieldsProps, 'typed' | 'problems'>) {
   const databases = useDatabases().data;
   const isMissing =
@@ -206,7 +213,7 @@ function Configuration({ configuration, typed, setup }: ConfigurationProps) {
       </div>
       <CodeBlock label="Configuration" text={text} />
       {note !== null && <p className="dim">{note}</p>}
-      {/* What was tried is what is shown, or it is not shown. */}
+      {/* Changing the route resets the test. */}
       <ConnectionTest key={JSON.stringify(route)} route={route} place={place} />
     </div>
   );
@@ -227,13 +234,12 @@ function Program({
     () => (isGood ? configurationOf(program, placeOf(typed, setup)) : null),
     [program, setup, typed, isGood],
   );
-  if (!isGood) return <p className="dim">Mend what is marked, and the configuration stands here.</p>;
+  if (!isGood) return <p className="dim">Fix the marked fields to see the configuration.</p>;
   if (configuration === null)
     return (
       <EmptyState title="The bridge is not built">
         {titleOf(program)} starts its servers itself and speaks to them on standard input and output; this
-        installation lacks the program for that. Where Corollary runs from its sources, npm run build makes
-        it.
+        installation lacks the program for that. If Corollary runs from its sources, npm run build creates it.
       </EmptyState>
     );
   return <Configuration configuration={configuration} typed={typed} setup={setup} />;
@@ -278,7 +284,76 @@ function Programs({ search, onSearch, setup }: ConnectPartProps & { setup: Agent
   );
 }
 
+/** The part that configures and tests agents. */
 export function ConnectPart(props: ConnectPartProps) {
   const setup = useAgentSetup();
   return <AnswerOrFailure asked={setup}>{(data) => <Programs {...props} setup={data} />}</AnswerOrFailure>;
+}
+
+const nowhere = { database: null, tenant: null } as const;
+
+function Connected({ handshake, route }: { handshake: Handshake; route: AgentRoute }) {
+  return (
+    <div className={styles.connected} role="status">
+      <IconCircleCheck size={18} aria-hidden />
+      <span>
+        <strong>{testedWords(handshake)}</strong>{' '}
+        <span className="dim">
+          {handshake.server}, {route.via === 'http' ? 'by its address' : 'through the bridge'}
+        </span>
+      </span>
+    </div>
+  );
+}
+
+function Failed({ failure, advice }: { failure: ApiFailure; advice: string | null }) {
+  const detail = advice === null ? failure.detail : `${failure.detail.replace(/[.\s]*$/, '.')} ${advice}`;
+  return <ProblemNotice failure={{ ...failure, detail }} />;
+}
+
+/** A button that tries a configuration, with the outcome. */
+function ConnectionTest({ route, place }: { route: AgentRoute; place: AgentPlace }) {
+  const { call, endpoint } = useSession();
+  const { state, start, cancel } = useRun<Handshake>();
+  const reason = useReason('testBridge', nowhere);
+
+  async function work(signal: AbortSignal): Promise<Handshake> {
+    if (route.via === 'bridge') {
+      const { database, tenant, key } = place;
+      return testedBridge(
+        await call('testBridge', { body: { database, tenant, key } }, { signal, isWanted: true }),
+      );
+    }
+    const { shakeHands } = await import('./mcp-client.ts');
+    return shakeHands({ url: testedUrl(route.url, endpoint.origin), headers: route.headers }, signal);
+  }
+
+  const { runningSince, result, failure, cancelledAfter } = state;
+  return (
+    <div className={styles.test}>
+      <div className={styles.testBar}>
+        <Guarded reason={route.via === 'bridge' ? reason : null}>
+          <Button
+            variant="default"
+            leftSection={<IconPlugConnected size={14} aria-hidden />}
+            disabled={runningSince !== null}
+            onClick={() => start(work)}
+          >
+            Test
+          </Button>
+        </Guarded>
+        <span className="dim">
+          {route.via === 'http'
+            ? 'Connects to this address with these headers and lists the tools.'
+            : 'Starts the bridge as configured, connects through it and lists the tools.'}
+        </span>
+      </div>
+      {runningSince !== null && <Running what="Connecting" since={runningSince} onCancel={cancel} />}
+      {runningSince === null && result !== null && <Connected handshake={result} route={route} />}
+      {runningSince === null && failure !== null && (
+        <Failed failure={failure} advice={adviceFor(failure.code, route, place.key !== null)} />
+      )}
+      {runningSince === null && cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
+    </div>
+  );
 }

@@ -1,10 +1,10 @@
 /**
- * An MCP client in the browser, with the official SDK: it shakes hands as the configured programs do, lists the tools and
- * calls them. It is loaded when it is first needed.
+ * An MCP client for the browser, based on the official SDK: it does the handshake of the configured programs,
+ * lists the tools and calls them. Loaded on first use.
  *
- * Every connection is made for one purpose and ended with it, so that no session is left behind and a service that was
- * started anew is met without one. Errors are ApiErrors, with the words and the request id of the service's refusal where
- * there is one; an abort is an AbortError.
+ * Each connection serves one purpose and ends with it, which leaves no session behind and makes a restarted
+ * service no problem. Errors are ApiErrors, with the detail and request id of the service's refusal if there
+ * is one; an abort is an AbortError.
  */
 import {
   type CallToolResult,
@@ -17,12 +17,13 @@ import { workbenchClientName } from '../../../engine/contract/agents.ts';
 import { newRequestId } from '../../api/client.ts';
 import { ApiError, errorOfAnswer, errorOfSilence } from '../../api/problem.ts';
 
-/** Whom to speak to, with what: `headers` are sent as they are. */
+/** The server's URL and the headers to send, unchanged. */
 export interface McpTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The outcome of a handshake. */
 export interface Handshake {
   /** `corollary 0.1.0`. */
   readonly server: string;
@@ -31,9 +32,9 @@ export interface Handshake {
   readonly elapsedMs: number;
 }
 
-/** The revision without sessions. */
+/** The protocol revision without sessions. */
 const statelessRevision = '2026-07-28';
-/** Longer than the longest time that a tool takes: the one who waits cancels. */
+/** Longer than any tool may take; users cancel earlier. */
 const callTimeoutMs = 660_000;
 
 /** Opens a session as programs do (`initialize`), lists the tools, and ends the session. */
@@ -48,24 +49,27 @@ export function shakeHands(target: McpTarget, signal: AbortSignal): Promise<Hand
   });
 }
 
-export function listTools(target: McpTarget, signal: AbortSignal): Promise<Tool[]> {
+/** The tools of the server. */
+export function listMcpTools(target: McpTarget, signal: AbortSignal): Promise<Tool[]> {
   return connected(target, { pin: statelessRevision }, signal, async (client) => {
     const { tools } = await client.listTools(undefined, { signal });
     return tools;
   });
 }
 
-export interface ToolRun {
+/** The result of a tool call, with its duration. */
+export interface FinishedToolCall {
   readonly result: CallToolResult;
   readonly elapsedMs: number;
 }
 
-export function callTool(
+/** Calls a tool. A tool error is a result, not an exception. */
+export function callMcpTool(
   target: McpTarget,
   name: string,
   given: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-): Promise<ToolRun> {
+): Promise<FinishedToolCall> {
   return connected(target, { pin: statelessRevision }, signal, async (client) => {
     const began = performance.now();
     const result = await client.callTool(
@@ -89,7 +93,7 @@ async function connected<Result>(
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     fetch: watch.fetch,
     requestInit: { headers: { ...headers }, cache: 'no-store' },
-    // A stream that breaks ends with its purpose: nothing is to be resumed.
+    // Streams are not resumed: each serves one purpose.
     reconnectionOptions: {
       maxRetries: 0,
       initialReconnectionDelay: 1_000,
@@ -104,7 +108,7 @@ async function connected<Result>(
     if (signal.aborted) throw new DOMException('given up', 'AbortError');
     throw watch.refusal() ?? errorOfProtocol(error);
   } finally {
-    // Nobody waits for it.
+    // Not awaited: nothing depends on it.
     void leave(client, transport);
   }
 }
@@ -113,12 +117,12 @@ async function leave(client: Client, transport: StreamableHTTPClientTransport): 
   try {
     await transport.terminateSession();
   } catch {
-    // The service is away, or the key is not taken any more: it ends the session by itself.
+    // The service is unreachable or no longer accepts the key; it ends the session itself.
   }
   await client.close();
 }
 
-/** A fetch that keeps the last refusal in the service's own words, which the SDK does not hand on. */
+/** A fetch that remembers the last refusal in the service's own words, which the SDK does not pass on. */
 function watchedFetch(): { readonly fetch: FetchLike; readonly refusal: () => ApiError | null } {
   let refusal: ApiError | null = null;
   async function watched(url: string | URL, init?: RequestInit): Promise<Response> {
@@ -146,7 +150,7 @@ function problemIn(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // What is no JSON is no problem document: the status alone is told then.
+    // Not JSON, so not a problem document: only the status is reported.
     return null;
   }
 }

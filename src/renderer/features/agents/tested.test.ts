@@ -17,7 +17,7 @@ describe('the test of a configuration', () => {
     expect(testedWords(testedBridge(bridged))).toBe('9 tools answered in 34 ms, revision 2025-11-25.');
   });
 
-  test('tells the words of a bridge that did not connect', () => {
+  test('reports the message of a bridge that did not connect', () => {
     const failed = {
       ...bridged,
       isConnected: false,
@@ -30,14 +30,14 @@ describe('the test of a configuration', () => {
     expect(() => testedBridge({ ...failed, detail: null })).toThrow('It did not say why.');
   });
 
-  test('goes to the service that the page came from, by whatever name it was opened', () => {
+  test('goes to the service that served the page, under any of its names', () => {
     expect(testedUrl('http://127.0.0.1:9300/mcp', 'http://localhost:9300')).toBe('http://localhost:9300/mcp');
     expect(testedUrl('http://127.0.0.1:9300/mcp', 'https://kb.example:9443')).toBe(
       'https://kb.example:9443/mcp',
     );
   });
 
-  test('says what to do about a refused key, a database that is not there, a service that is away', () => {
+  test('advises on a refused key, a missing database, an unreachable service', () => {
     expect(adviceFor('Unauthenticated', http, true)).toContain('Make another');
     expect(adviceFor('Unauthenticated', http, false)).toContain('type one');
     expect(adviceFor('DatabaseNotFound', http, false)).toContain('Admin');

@@ -1,4 +1,4 @@
-/** Trying a configuration: the handshake that its program would make, by the way it would take. */
+/** Tests a configuration with the handshake that its program would make, over the same route. */
 import type { AgentRoute } from '../../../engine/contract/agent-setup.ts';
 import type { BridgeTested } from '../../../engine/contract/agents.ts';
 import { ApiError } from '../../api/problem.ts';
@@ -6,15 +6,15 @@ import { formatAmount, formatDuration } from '../../ui/format.ts';
 import type { Handshake } from './mcp-client.ts';
 
 /**
- * The address to try from this page. It may speak to its own service alone, so the path is tried where the page came
- * from: the same service under another name.
+ * The address to test from this page. The page may only call its own origin, so the test uses that origin
+ * with the configured path: the same service under another name.
  */
 export function testedUrl(url: string, origin: string): string {
   const { pathname, search } = new URL(url);
   return origin + pathname + search;
 }
 
-/** The handshake that the bridge made. Errors: ApiError with the words of the bridge, where it made none. */
+/** The handshake made by the bridge. Errors: ApiError with the bridge's message if it did not connect. */
 export function testedBridge({
   isConnected,
   server,
@@ -35,25 +35,25 @@ export function testedBridge({
   return { server: server ?? '', revision: revision ?? '', tools, elapsedMs };
 }
 
-/** `9 tools answered in 34 ms, revision 2025-11-25.` */
+/** The result of a test, such as `9 tools answered in 34 ms, revision 2025-11-25.` */
 export function testedWords({ tools, elapsedMs, revision }: Handshake): string {
   return `${formatAmount(tools, 'tool')} answered in ${formatDuration(elapsedMs)}, revision ${revision}.`;
 }
 
-/** What is to be done about a refusal, beside what the service says; null: it says it. */
+/** Advice on a failure, beyond what the service says; null: none. */
 export function adviceFor(code: string, route: AgentRoute, hasKey: boolean): string | null {
   switch (code) {
     case 'Unauthenticated':
       return hasKey
-        ? 'The key is not taken: it may have been revoked or have expired. Make another.'
-        : 'The service asks for a key: type one, or make one for this agent.';
+        ? 'The service rejected the key: it may be revoked or expired. Make another.'
+        : 'The service requires a key: type one, or make one for this agent.';
     case 'Forbidden':
-      return 'Choose a database and tenant that the key is good for, or make a key that is good for these.';
+      return 'Choose a database and tenant that the key can access, or make a key for these.';
     case 'DatabaseNotFound':
-      return 'Choose a database that is there, or make it under Admin.';
+      return 'Choose an existing database, or create it under Admin.';
     case 'Unreachable':
       return route.via === 'http'
-        ? 'See that the service runs, and that the address is the one it listens at.'
+        ? 'Check that the service runs, and that it listens at this address.'
         : null;
     default:
       return null;

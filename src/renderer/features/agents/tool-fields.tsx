@@ -1,10 +1,10 @@
-/** The fields of a tool's arguments. */
+/** The fields for a tool's arguments. */
 import { Select, Textarea, TextInput } from '@mantine/core';
 import type { Field, FieldKind, FieldTexts } from './tool-form.ts';
 import styles from './agents.module.css';
 
 const kindHints: Partial<Record<FieldKind, string>> = {
-  texts: 'One a line',
+  texts: 'One per line',
   json: 'JSON',
   'number-or-text': 'A number or a text',
 };
@@ -86,6 +86,7 @@ interface ToolFieldsProps {
   onTexts: (texts: FieldTexts) => void;
 }
 
+/** A field for each argument of a tool. */
 export function ToolFields({ fields, texts, problems, onTexts }: ToolFieldsProps) {
   if (fields.length === 0) return <p className="dim">It takes no arguments.</p>;
   return (

@@ -5,13 +5,13 @@ import {
   emptyDraft,
   fieldsOf,
   readArgumentsText,
-  readDraft,
+  readTryDraft,
   textsOf,
 } from './tool-form.ts';
 
 const term = { type: ['string', 'number', 'boolean'] };
 
-/** As `tools/list` describes arguments, one field of each form. */
+/** Arguments as `tools/list` describes them, one field of each kind. */
 const schema = {
   type: 'object',
   properties: {
@@ -33,7 +33,7 @@ const schema = {
 const fields = fieldsOf(schema);
 
 describe('the form of a tool', () => {
-  test('has a field for each argument, the required first', () => {
+  test('has a field for each argument, required ones first', () => {
     expect(fields.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
       'predicate text',
       'args texts',
@@ -52,12 +52,12 @@ describe('the form of a tool', () => {
     expect(fields[6]?.choices).toEqual(['known', 'all']);
   });
 
-  test('an empty form sends what is required of lists, and nothing else', () => {
+  test('an empty form sends only required lists', () => {
     expect(argumentsOf(fields, {})).toEqual({ given: { args: [] }, problems: {} });
     expect(fieldsOf({ type: 'object', properties: {} })).toEqual([]);
   });
 
-  test('what is typed becomes arguments of their types', () => {
+  test('typed texts become typed arguments', () => {
     const texts = {
       predicate: 'parent',
       args: 'ada\n?who\n',
@@ -84,13 +84,13 @@ describe('the form of a tool', () => {
     expect(argumentsOf(fields, { validFrom: '-5' }).given).toMatchObject({ validFrom: -5 });
   });
 
-  test('what cannot be read is told at its field, and is not sent', () => {
+  test('an unreadable value is reported at its field and not sent', () => {
     const { given, problems } = argumentsOf(fields, { ttl: 'soon', metadata: '{', predicate: 'p' });
     expect(Object.keys(problems)).toEqual(['ttl', 'metadata']);
     expect(given).toEqual({ predicate: 'p', args: [] });
   });
 
-  test('shows arguments only where it can show them as they are', () => {
+  test('shows arguments only if it can show them unchanged', () => {
     const given = { predicate: 'p', args: ['a', '?x'], ttl: 5, metadata: { a: [1] } };
     const texts = textsOf(fields, given);
     expect(texts).not.toBeNull();
@@ -103,7 +103,7 @@ describe('the form of a tool', () => {
     expect(textsOf(fields, { predicate: '', args: [] })).toBeNull();
   });
 
-  test('arguments of a call are taken up as fields, else as JSON', () => {
+  test('the arguments of a call fill the fields, else the JSON editor', () => {
     expect(draftOf(fields, { predicate: 'p', args: ['a'] })).toMatchObject({
       form: 'fields',
       texts: { predicate: 'p', args: 'a' },
@@ -115,18 +115,18 @@ describe('the form of a tool', () => {
 });
 
 describe('arguments as JSON', () => {
-  test('are an object, and say so where they are not', () => {
+  test('must be an object', () => {
     expect(readArgumentsText(' ')).toEqual({ given: {} });
     expect(readArgumentsText('{"a": 1}')).toEqual({ given: { a: 1 } });
-    expect(readArgumentsText('[1]')).toHaveProperty('problem', 'Arguments are a JSON object.');
+    expect(readArgumentsText('[1]')).toHaveProperty('problem', 'Arguments must be a JSON object.');
     expect(readArgumentsText('{a}')).toHaveProperty('problem');
   });
 
-  test('a draft is read back as it was, and anything else is none', () => {
+  test('a stored draft is read back; anything else is rejected', () => {
     const draft = { form: 'json', texts: { predicate: 'p' }, json: '{' } as const;
-    expect(readDraft(JSON.stringify(draft))).toEqual(draft);
-    expect(readDraft(JSON.stringify(emptyDraft))).toEqual(emptyDraft);
+    expect(readTryDraft(JSON.stringify(draft))).toEqual(draft);
+    expect(readTryDraft(JSON.stringify(emptyDraft))).toEqual(emptyDraft);
     for (const text of ['', '{', '3', '{"form": "other", "texts": {}, "json": ""}', '{"form": "json"}'])
-      expect(readDraft(text)).toBeNull();
+      expect(readTryDraft(text)).toBeNull();
   });
 });

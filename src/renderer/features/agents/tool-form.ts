@@ -1,10 +1,11 @@
 /**
- * The form of a tool, made from the JSON Schema of its arguments.
+ * The form of a tool, built from the JSON Schema of its arguments.
  *
- * What a field holds is text, as typed; an empty one is not sent. A form never alters what it shows: arguments that it
- * cannot show as they are (unknown fields, texts of several lines in a list) are for the JSON beside it. Whether they are
- * good is the service's to say.
+ * Fields contain text as typed; empty fields are not sent. A form never alters what it shows: arguments that
+ * it cannot show unchanged (unknown fields, multi-line texts in a list) need the JSON editor. Only the
+ * service validates them.
  */
+/** How a field is edited and read. */
 export type FieldKind =
   | 'text'
   | 'long-text'
@@ -15,18 +16,19 @@ export type FieldKind =
   | 'texts'
   | 'json';
 
+/** A field of the form. */
 export interface Field {
   readonly name: string;
   readonly kind: FieldKind;
   readonly description: string | null;
   readonly isRequired: boolean;
-  /** What counts where nothing is given, as text; null: nothing does. */
+  /** The default value as text; null: none. */
   readonly fallback: string | null;
-  /** Of a choice. */
+  /** The options of a choice. */
   readonly choices: readonly string[];
 }
 
-/** What was typed, by the name of the field. */
+/** Typed text by field name. */
 export type FieldTexts = Readonly<Record<string, string>>;
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -35,7 +37,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The types that a schema allows; null where it says more than types. */
+/** The types a schema allows; null if it says more than types. */
 function typesOf(schema: Schema): readonly string[] | null {
   const { type, anyOf } = schema;
   if (typeof type === 'string') return [type];
@@ -46,9 +48,9 @@ function typesOf(schema: Schema): readonly string[] | null {
 }
 
 const numbers: readonly string[] = ['number', 'integer'];
-/** A text that may be longer than this gets room for several lines. */
+/** Fields that allow longer text get several lines. */
 const longText = 2_000;
-/** What tools call a text in the grammar, which goes over lines. */
+/** What tools call a text in the grammar, which may span lines. */
 const grammarField = 'text';
 
 function kindOf(name: string, schema: Schema): FieldKind {
@@ -73,7 +75,7 @@ function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** The fields of a tool's arguments: those that are required first, else in the order of the schema. */
+/** The fields of a tool's arguments: required ones first, otherwise in schema order. */
 export function fieldsOf(inputSchema: Schema): Field[] {
   const properties = isSchema(inputSchema['properties']) ? inputSchema['properties'] : {};
   const required = isListOfTexts(inputSchema['required']) ? inputSchema['required'] : [];
@@ -96,9 +98,9 @@ export function fieldsOf(inputSchema: Schema): Field[] {
   ];
 }
 
-export interface ReadArguments {
+interface ReadArguments {
   readonly given: Readonly<Record<string, unknown>>;
-  /** What cannot be read, by the name of the field. */
+  /** Problems by field name. */
   readonly problems: FieldTexts;
 }
 
@@ -113,7 +115,7 @@ function readField({ kind }: Field, text: string): ReadField {
     case 'choice':
       return { value: text };
     case 'number':
-      return numberPattern.test(text.trim()) ? { value: Number(text) } : { problem: 'This is no number.' };
+      return numberPattern.test(text.trim()) ? { value: Number(text) } : { problem: 'This is not a number.' };
     case 'number-or-text':
       return { value: /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text };
     case 'boolean':
@@ -129,11 +131,11 @@ function readJson(text: string): ReadField {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {
-    return { problem: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { problem: `This is not JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
-/** The arguments that a form holds. A list that is required is sent though it is empty. */
+/** The arguments in a form. A required list is sent even if empty. */
 export function argumentsOf(fields: readonly Field[], texts: FieldTexts): ReadArguments {
   const given: Record<string, unknown> = {};
   const problems: Record<string, string> = {};
@@ -153,7 +155,7 @@ function textOf({ kind }: Field, value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The texts of a form that holds just these arguments; null where it cannot. */
+/** The texts of a form with exactly these arguments; null if it cannot represent them. */
 export function textsOf(
   fields: readonly Field[],
   given: Readonly<Record<string, unknown>>,
@@ -180,17 +182,19 @@ function isSameJson(one: unknown, other: unknown): boolean {
   return one === other;
 }
 
-/** Arguments as JSON text read back; a problem where it is no JSON object. */
+/** Parses arguments typed as JSON; a problem if they are not a JSON object. */
 export function readArgumentsText(
   text: string,
 ): { readonly given: Record<string, unknown> } | { readonly problem: string } {
   if (text.trim() === '') return { given: {} };
   const read = readJson(text);
   if ('problem' in read) return read;
-  return isSchema(read.value) ? { given: { ...read.value } } : { problem: 'Arguments are a JSON object.' };
+  return isSchema(read.value)
+    ? { given: { ...read.value } }
+    : { problem: 'Arguments must be a JSON object.' };
 }
 
-/** What is being written for one tool. */
+/** The draft of a tool's arguments. */
 export interface TryDraft {
   /** Which of the two is sent. */
   readonly form: 'fields' | 'json';
@@ -198,23 +202,24 @@ export interface TryDraft {
   readonly json: string;
 }
 
+/** The draft of a tool that was not edited yet. */
 export const emptyDraft: TryDraft = { form: 'fields', texts: {}, json: '' };
 
-/** A draft that holds the arguments: as fields where they can be shown so. */
+/** A draft with the arguments: as fields if the form can represent them. */
 export function draftOf(fields: readonly Field[], given: Readonly<Record<string, unknown>>): TryDraft {
   const texts = textsOf(fields, given);
   const json = JSON.stringify(given, null, 2);
   return texts === null ? { form: 'json', texts: {}, json } : { form: 'fields', texts, json };
 }
 
-/** Reads a draft back from what was kept; null where it is none. */
-export function readDraft(text: string): TryDraft | null {
+/** Parses a stored draft; null if it is malformed. */
+export function readTryDraft(text: string): TryDraft | null {
   const read = text === '' ? null : readJson(text);
   if (read === null || 'problem' in read || !isSchema(read.value)) return null;
   const { form, texts, json } = read.value;
   if ((form !== 'fields' && form !== 'json') || !isSchema(texts) || typeof json !== 'string') return null;
-  const kept = Object.entries(texts).filter(
+  const valid = Object.entries(texts).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  return { form, texts: Object.fromEntries(kept), json };
+  return { form, texts: Object.fromEntries(valid), json };
 }

@@ -1,4 +1,4 @@
-/** What a tool answered: the text that an agent reads, the content that a program reads, and the way to its proofs. */
+/** The result of a tool call: the text for agents, the content for programs, and links to the proofs. */
 import { Button } from '@mantine/core';
 import { IconListSearch } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -6,22 +6,22 @@ import { useMemo } from 'react';
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
 import { formatAmount, formatDuration } from '../../ui/format.ts';
 import { ProofLink } from '../../ui/knowledge-links.tsx';
-import { Outcome } from './call-columns.tsx';
+import { OutcomeTag } from './call-columns.tsx';
 import type { Replay } from './ask-replay.ts';
-import type { ToolRun } from './mcp-client.ts';
+import type { FinishedToolCall } from './mcp-client.ts';
 import { Block, TextBlock } from '../../ui/text-block.tsx';
 import styles from './agents.module.css';
 
-/** Proofs that are linked to. */
-const mostProofs = 20;
+/** Maximum number of proof links. */
+const maxProofs = 20;
 
-function textOf({ result }: ToolRun): string {
+function textOf({ result }: FinishedToolCall): string {
   const parts = result.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`));
   return parts.join('\n');
 }
 
 /** The answers in the structured content of `ask`. */
-function answersOf({ result }: ToolRun): string[] {
+function answersOf({ result }: FinishedToolCall): string[] {
   const { structuredContent: content } = result;
   const results =
     typeof content === 'object' && content !== null && 'results' in content ? content.results : [];
@@ -46,7 +46,7 @@ function Proofs({ answers, replay }: { answers: readonly string[]; replay: Repla
       }
     >
       <ul className={styles.proofs}>
-        {answers.slice(0, mostProofs).map((answer) => (
+        {answers.slice(0, maxProofs).map((answer) => (
           <li key={answer}>
             <code className="mono truncate" title={answer}>
               {answer}
@@ -55,19 +55,20 @@ function Proofs({ answers, replay }: { answers: readonly string[]; replay: Repla
           </li>
         ))}
       </ul>
-      {answers.length > mostProofs && (
-        <p className="dim">and {formatAmount(answers.length - mostProofs, 'more answer')}</p>
+      {answers.length > maxProofs && (
+        <p className="dim">and {formatAmount(answers.length - maxProofs, 'more answer')}</p>
       )}
     </Block>
   );
 }
 
 interface ToolResultProps {
-  run: ToolRun;
-  /** The question of an `ask`; null: it was none. */
+  run: FinishedToolCall;
+  /** The question of an `ask` call; null: another tool. */
   replay: Replay | null;
 }
 
+/** Shows the result of a tool call. */
 export function ToolResult({ run, replay }: ToolResultProps) {
   const outcome: ToolCallRecord['outcome'] = run.result.isError === true ? 'error' : 'ok';
   const structured = useMemo(
@@ -81,7 +82,7 @@ export function ToolResult({ run, replay }: ToolResultProps) {
   return (
     <div className={styles.result}>
       <div className={styles.head} role="status">
-        <Outcome outcome={outcome} />
+        <OutcomeTag outcome={outcome} />
         <span>{outcome === 'ok' ? 'The tool answered' : 'The tool refused the call'}</span>
         <span className="dim number">in {formatDuration(run.elapsedMs)}</span>
       </div>

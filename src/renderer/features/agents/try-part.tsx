@@ -1,8 +1,9 @@
 /**
- * Trying a tool by hand: a form of its arguments, or their JSON; the call, as an agent makes it; what it answered.
+ * Trying a tool by hand: a form for its arguments, or their JSON; the call as an agent would make it; its
+ * result.
  *
- * What is written for a tool is kept, for each tool of each database and tenant. A tool that can destroy asks before it
- * does. The call is an agent's in every way: it stands in the log, and a refusal is the tool error that an agent gets.
+ * Drafts are stored per database, tenant and tool. A destructive tool asks for confirmation. The call goes
+ * through MCP like an agent's: it appears in the log, and a refusal is the tool error an agent would get.
  */
 import { Button, Group, Modal, SegmentedControl, Tabs, Textarea } from '@mantine/core';
 import { IconEraser, IconPlayerPlay } from '@tabler/icons-react';
@@ -28,7 +29,7 @@ import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import type { AgentsSearch } from './agents-search.ts';
 import { replayOf } from './ask-replay.ts';
 import { argumentsLine } from './call-log.ts';
-import type { ToolRun } from './mcp-client.ts';
+import type { FinishedToolCall } from './mcp-client.ts';
 import { ToolFields } from './tool-fields.tsx';
 import {
   argumentsOf,
@@ -37,17 +38,17 @@ import {
   type Field,
   fieldsOf,
   readArgumentsText,
-  readDraft,
+  readTryDraft,
   textsOf,
   type TryDraft,
 } from './tool-form.ts';
 import { ToolResult } from './tool-result.tsx';
-import { useMcpTarget, useTools } from './use-tools.ts';
+import { useMcpTarget, useTools } from './use-agents.ts';
 import styles from './agents.module.css';
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** What a draft holds: the arguments, or why they cannot be read. */
+/** The arguments in a draft, or why they cannot be read. */
 function givenOf(
   fields: readonly Field[],
   draft: TryDraft,
@@ -63,13 +64,13 @@ function givenOf(
   return { given: isGood ? given : null, problems: { ...problems }, problem: null };
 }
 
-/** The operation behind a tool; null for one that this workbench does not know. */
+/** The operation behind a tool; null if this workbench does not know it. */
 function operationOf(tool: string): OperationName | null {
   const table = Object.entries(operations) as [OperationName, OperationSpec][];
   return table.find(([, spec]) => spec.tool?.name === tool)?.[0] ?? null;
 }
 
-/** Why a call of the tool would be refused to the one who is signed in; null: it would not, or that is not known. */
+/** Why the service would refuse the tool to this user; null: it would not, or that is unknown. */
 function useToolReason(tool: string): string | null {
   const rights = useWhoAmI().data;
   const { space } = useSession();
@@ -101,7 +102,7 @@ function ConfirmDialog({ tool, given, onRun, onClose }: ConfirmProps) {
   return (
     <Modal opened onClose={onClose} title={`Run ${tool.name}?`} size="md">
       <p className={styles.paragraph}>
-        This tool destroys: what it takes away in the tenant <strong>{tenant}</strong> of the database{' '}
+        This tool is destructive: what it removes from the tenant <strong>{tenant}</strong> of the database{' '}
         <strong>{database}</strong> is gone for agents and people alike. With dryRun it only says what it
         would do.
       </p>
@@ -118,7 +119,7 @@ function ConfirmDialog({ tool, given, onRun, onClose }: ConfirmProps) {
   );
 }
 
-/** The draft of a tool, which takes up the arguments of a call where one is given. */
+/** The draft of a tool, replaced by the arguments of a call if one is given. */
 function useTryDraft(
   tool: Tool,
   fields: readonly Field[],
@@ -135,7 +136,7 @@ function useTryDraft(
   useEffect(() => {
     if (from !== null) takeUp(from);
   }, [from]);
-  return [useMemo(() => readDraft(text) ?? emptyDraft, [text]), set];
+  return [useMemo(() => readTryDraft(text) ?? emptyDraft, [text]), set];
 }
 
 interface ArgumentsProps {
@@ -212,13 +213,13 @@ function Arguments({ fields, draft, onDraft, problems, problem }: ArgumentsProps
   );
 }
 
-/** A run with what was asked of it. */
+/** A finished run with its arguments. */
 interface Done {
   readonly given: Given;
-  readonly run: ToolRun;
+  readonly run: FinishedToolCall;
 }
 
-/** A call of our own, as the log would have it. */
+/** The question of a call made here, as the log would have it. */
 function replayHere(tool: string, given: Given, place: { database: string; tenant: string }) {
   return replayOf({ ...place, tool, arguments: given, argumentsCut: false });
 }
@@ -243,13 +244,13 @@ function Outcome({ tool, run: { state, cancel } }: { tool: Tool; run: ReturnType
   if (result === null)
     return (
       <EmptyState title="Nothing called yet">
-        What the tool answers stands here: the text that an agent reads, and the content that a program reads.
+        The result appears here: the text that an agent reads, and the content that a program reads.
       </EmptyState>
     );
   return <ToolResult run={result.run} replay={replayHere(tool.name, result.given, space)} />;
 }
 
-/** The call of a tool, with what is asked before one that destroys. */
+/** Calls a tool; a destructive one waits for confirmation. */
 function useCalling(tool: Tool) {
   const target = useMcpTarget();
   const run = useRun<Done>();
@@ -258,8 +259,8 @@ function useCalling(tool: Tool) {
   function call(given: Given): void {
     setAsked(null);
     run.start(async (signal) => {
-      const { callTool } = await import('./mcp-client.ts');
-      const answered = await asSignedIn(() => callTool(target(), tool.name, given, signal), {
+      const { callMcpTool } = await import('./mcp-client.ts');
+      const answered = await asSignedIn(() => callMcpTool(target(), tool.name, given, signal), {
         signal,
         isWanted: true,
       });
@@ -270,7 +271,7 @@ function useCalling(tool: Tool) {
   return {
     run,
     isRunning: run.state.runningSince !== null,
-    /** What waits for a word of its user; null: nothing does. */
+    /** Arguments awaiting confirmation; null: none. */
     asked,
     call,
     dismiss: () => setAsked(null),
@@ -358,7 +359,7 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
 interface TryPartProps {
   search: AgentsSearch;
   onSearch: (part: Partial<AgentsSearch>) => void;
-  /** The call whose arguments are taken up; null: there is none, or it is not known yet. */
+  /** The call whose arguments fill the form; null: none, or not loaded yet. */
   from: ToolCallRecord | null;
 }
 
@@ -387,6 +388,7 @@ function Tools({ tools, search, onSearch, from }: TryPartProps & { tools: readon
   );
 }
 
+/** The part that tries tools. */
 export function TryPart(props: TryPartProps) {
   const tools = useTools();
   return <AnswerOrFailure asked={tools}>{(list) => <Tools {...props} tools={list} />}</AnswerOrFailure>;

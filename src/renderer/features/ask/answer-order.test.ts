@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inOrder, nextSort, sortOf, sortText } from './answer-order.ts';
+import { sortedAnswers, nextSort, sortOf, sortText } from './answer-order.ts';
 
 function answersOf(...values: readonly string[]) {
   return { results: values.map((x) => `p(${x})`), bindings: values.map((x) => ({ x })) };
@@ -7,21 +7,21 @@ function answersOf(...values: readonly string[]) {
 
 const valuesOf = (answers: ReturnType<typeof answersOf>) => answers.bindings.map(({ x }) => x);
 
-test('numbers stand before texts, by what they are worth', () => {
+test('numbers sort before texts, by value', () => {
   const answers = answersOf('pear', '10', '9', 'Apple', '1e1', '-3', '1a');
-  const up = inOrder(answers, { column: 'x', direction: 'asc' });
+  const up = sortedAnswers(answers, { column: 'x', direction: 'asc' });
   expect(valuesOf(up)).toEqual(['-3', '9', '10', '1e1', '1a', 'Apple', 'pear']);
-  const down = inOrder(answers, { column: 'x', direction: 'desc' });
+  const down = sortedAnswers(answers, { column: 'x', direction: 'desc' });
   expect(valuesOf(down)).toEqual(['pear', 'Apple', '1a', '10', '1e1', '9', '-3']);
   expect(down.results[0]).toBe('p(pear)');
 });
 
-test('without an order the answers stay as they came', () => {
+test('without a sort the answers keep their order', () => {
   const answers = answersOf('b', 'a');
-  expect(inOrder(answers, null)).toBe(answers);
+  expect(sortedAnswers(answers, null)).toBe(answers);
 });
 
-test('a header goes up, down and back to how the answers came', () => {
+test('a header cycles through ascending, descending and unsorted', () => {
   const up = nextSort(null, 'x');
   expect(up).toEqual({ column: 'x', direction: 'asc' });
   const down = nextSort(up, 'x');
@@ -30,7 +30,7 @@ test('a header goes up, down and back to how the answers came', () => {
   expect(nextSort(down, 'y')).toEqual({ column: 'y', direction: 'asc' });
 });
 
-test('an address says the order; what the question does not have is dropped', () => {
+test('an address contains the sort; a variable the question lacks is dropped', () => {
   for (const sort of [
     { column: 'x', direction: 'asc' },
     { column: 'x', direction: 'desc' },

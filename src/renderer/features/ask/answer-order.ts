@@ -1,11 +1,11 @@
 /**
- * Answers in the order of one of their columns. All that are shown are here already, so nothing is asked for again.
+ * Sorts answers by one of their columns, in the client: all shown answers are loaded.
  *
- * Numbers stand before texts, each by the order of the language's comparisons; answers that are equal in the column stay
- * in the order in which they came. Pure.
+ * Numbers sort before texts, each in the order of the language's comparisons; the sort is stable. Pure.
  */
 import { compareNumbersFirst } from '../../../engine/language/numbers.ts';
 
+/** The column to sort by, and the direction. */
 export interface AnswerSort {
   /** A variable without its question mark; null: the whole answer. */
   readonly column: string | null;
@@ -17,12 +17,12 @@ interface Answers {
   readonly bindings: readonly Readonly<Record<string, string>>[];
 }
 
-/** As an address has it: `?name` or `answer`, with a minus before it for the greatest first. */
+/** The sort as written in the address: `?name` or `answer`, with a leading minus for descending. */
 export function sortText({ column, direction }: AnswerSort): string {
   return `${direction === 'desc' ? '-' : ''}${column === null ? 'answer' : `?${column}`}`;
 }
 
-/** What `sortText` wrote; null for anything else, and for a variable that the question does not have. */
+/** Parses what `sortText` wrote; null for anything else, and for a variable the question does not have. */
 export function sortOf(text: string | undefined, variables: readonly string[]): AnswerSort | null {
   const [, minus, name] = /^(-?)(answer|\?.+)$/su.exec(text ?? '') ?? [];
   if (name === undefined) return null;
@@ -32,25 +32,25 @@ export function sortOf(text: string | undefined, variables: readonly string[]): 
   return variables.includes(column) ? { column, direction } : null;
 }
 
-/** What the header of a column asks for next: up, down, then the order in which the answers came (null). */
+/** The sort after a click on a column header: ascending, descending, then unsorted (null). */
 export function nextSort(current: AnswerSort | null, column: string | null): AnswerSort | null {
   if (current === null || current.column !== column) return { column, direction: 'asc' };
   return current.direction === 'asc' ? { column, direction: 'desc' } : null;
 }
 
-/** The answers in that order; the same object where there is none. */
-export function inOrder<Of extends Answers>(answers: Of, sort: AnswerSort | null): Of {
+/** The answers sorted; the same object if `sort` is null. */
+export function sortedAnswers<Of extends Answers>(answers: Of, sort: AnswerSort | null): Of {
   if (sort === null) return answers;
   const { results, bindings } = answers;
   const { column } = sort;
   const keys = column === null ? results : bindings.map((row) => row[column] ?? '');
   const sign = sort.direction === 'asc' ? 1 : -1;
-  const places = Array.from(results, (_, index) => index).sort(
+  const positions = Array.from(results, (_, index) => index).sort(
     (left, right) => sign * compareNumbersFirst(keys[left] ?? '', keys[right] ?? '') || left - right,
   );
   return {
     ...answers,
-    results: places.map((place) => results[place] ?? ''),
-    bindings: places.map((place) => bindings[place] ?? {}),
+    results: positions.map((position) => results[position] ?? ''),
+    bindings: positions.map((position) => bindings[position] ?? {}),
   };
 }

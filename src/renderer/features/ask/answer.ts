@@ -1,51 +1,53 @@
-/** One question asked once: of inference or of stored facts, and the answer with what is said about it. */
+/** One run of a question, with inference or over stored facts, and its answer with metadata. */
 import { renderAtom } from '../../../engine/language/print.ts';
 import { noteGeneration } from '../../api/live.ts';
 import { refusedQuestion } from '../../api/question-text.ts';
 import type { WorkbenchSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
-import { bindingsOf, type Question, readQuestion } from './question.ts';
+import { bindingsOf, type ParsedQuestion, readQuestion } from './question.ts';
 
+/** An answer as shown, with how and when it was asked. */
 export interface ShownAnswer {
-  /** Names the run that it came of. */
+  /** Id of the run. */
   readonly id: string;
   /** Epoch milliseconds. */
   readonly answeredAt: number;
-  readonly question: Question;
+  readonly question: ParsedQuestion;
   readonly isStoredOnly: boolean;
-  /** The scope it was asked in, as it is called. */
+  /** The label of the scope it was asked in. */
   readonly scope: string;
   readonly results: readonly string[];
   readonly bindings: readonly Readonly<Record<string, string>>[];
   readonly truncated: boolean;
-  /** How many answers there are; null where only some stored facts are known. */
+  /** The number of answers; null if stored facts were cut at the limit. */
   readonly total: number | null;
-  /** null for stored facts, whose answer does not carry it. */
+  /** null for stored facts, whose response does not include it. */
   readonly generation: number | null;
-  /** Milliseconds: the service's own for inference, there and back for stored facts. */
+  /** Milliseconds: measured by the service for inference, round trip for stored facts. */
   readonly elapsedMs: number;
-  /** What was probably meant, where nothing was found. */
+  /** Likely intended spellings, if nothing was found. */
   readonly hints: readonly string[];
 }
 
-/** How far a question may go. */
+/** The limits of a question. */
 export interface Allowance {
-  /** Answers that are shown. */
+  /** Maximum number of answers shown. */
   readonly limit: number;
   readonly timeoutMs: number;
   readonly maxDerivations: number;
 }
 
+/** The limits of a first attempt. */
 export const usualAllowance: Allowance = { limit: 2_000, timeoutMs: 60_000, maxDerivations: 10_000_000 };
 
-/** As far as the service lets anyone go. */
+/** The service's own limits. */
 export const greatestAllowance: Allowance = {
   limit: 100_000,
   timeoutMs: 600_000,
   maxDerivations: 1_000_000_000,
 };
 
-/** The allowance with one part ten times as great; null where it is as great as it can be. */
+/** The allowance with one limit raised tenfold, capped at the service's own; null if it is there already. */
 export function raised(allowance: Allowance, part: keyof Allowance): Allowance | null {
   if (allowance[part] >= greatestAllowance[part]) return null;
   return { ...allowance, [part]: Math.min(greatestAllowance[part], allowance[part] * 10) };
@@ -61,7 +63,7 @@ function aboutRun({ space }: WorkbenchSession): Pick<ShownAnswer, 'id' | 'answer
 
 async function askStored(
   session: WorkbenchSession,
-  question: Question,
+  question: ParsedQuestion,
   { limit }: Allowance,
   signal: AbortSignal,
 ): Promise<ShownAnswer> {
@@ -81,7 +83,7 @@ async function askStored(
         args: atom.args,
         truthVal: !atom.negated,
         ...scopeFieldsOf(space.scope),
-        // One more than is shown tells whether there is more.
+        // One more than shown, to detect truncation.
         limit: Math.min(greatestAllowance.limit, limit + 1),
       },
     },
@@ -104,10 +106,12 @@ async function askStored(
   };
 }
 
-/** With `known`, which is shown already, only the answers after those are asked for, unless the knowledge changed. */
+/**
+ * With `known`, the answers shown already, fetches only those after them, unless the knowledge has changed.
+ */
 async function askInferred(
   session: WorkbenchSession,
-  question: Question,
+  question: ParsedQuestion,
   allowance: Allowance,
   known: ShownAnswer | null,
   signal: AbortSignal,
@@ -136,8 +140,8 @@ async function askInferred(
 }
 
 /**
- * Asks. Rejects with the failure to show, where the text is no question too, and when the signal is aborted. `known` is
- * the answer to the same question with a lesser limit, where there is one.
+ * Asks a question. Rejects with the failure to show, also if the text is not a question, and when the signal
+ * is aborted. `known` is the answer to the same question with a lower limit, if there is one.
  */
 export async function askOnce(
   session: WorkbenchSession,

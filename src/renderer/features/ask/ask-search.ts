@@ -1,26 +1,27 @@
-/** What the address of the Ask view says: the question that is answered, and what of it is explained beside it. */
+/** The search parameters of the Ask view: the answered question, and what is open beside it. */
 export interface AskSearch {
-  /** The tab that shows it; `newTab` asks for an empty one. What no tab is called opens where it fits. */
+  /** The tab; `newTab` asks for an empty one. An unknown id opens in a suitable tab. */
   tab?: string | undefined;
   question?: string | undefined;
   /** Stored facts only, without inference. */
   stored?: 'true' | undefined;
-  /** The column that the answers are in the order of, as `answer-order.ts` writes it; absent: as they came. */
+  /** The sort of the answers as `answer-order.ts` writes it; absent: unsorted. */
   sort?: string | undefined;
-  /** The answer whose proof is open, as rendered. */
+  /** The rendered answer whose proof is open. */
   why?: string | undefined;
-  /** What was expected and did not come, whose explanation is open. */
+  /** The expected but missing answer whose explanation is open. */
   whyNot?: string | undefined;
-  /** The trace of the question is open. */
+  /** The trace is open. */
   trace?: 'true' | undefined;
 }
 
+/** The `tab` parameter that opens an empty tab. */
 export const newTab = 'new';
 
-/** Nothing is open beside the answers. */
+/** Closes everything beside the answers. */
 export const nothingBeside = { why: undefined, whyNot: undefined, trace: undefined } as const;
 
-/** Reads search parameters; what is not understood is dropped. */
+/** Reads search parameters; drops those it does not understand. */
 export function askSearchOf(search: Record<string, unknown>): AskSearch {
   const { tab, question, stored, sort, why, whyNot, trace } = search;
   return {

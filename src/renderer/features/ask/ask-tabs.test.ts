@@ -14,19 +14,19 @@ import {
   reopened,
   titleOf,
   withDraft,
-  withShown,
+  withTabShown,
 } from './ask-tabs.ts';
 
 const idsOf = ({ tabs }: AskTabs) => tabs.map(({ id }) => id);
 
-/** Tabs a and b, of which b is looked at; each answers the question `p(id)`. */
+/** Tabs a and b, with b active; each shows the question `p(id)`. */
 function two(): AskTabs {
   const first = landed(firstTabs('a'), { question: 'p(a)' }, 'x');
   return landed(opened(first, 'b'), { question: 'p(b)' }, 'x');
 }
 
-describe('an address that is come to', () => {
-  test('is shown in the tab it names, written there where it is another question', () => {
+describe('navigating to an address', () => {
+  test('shows it in the named tab, and replaces the draft if it is another question', () => {
     const after = landed(two(), { tab: 'a', question: 'q(?x)', stored: 'true' }, 'x');
     expect(activeTab(after)).toEqual({
       id: 'a',
@@ -36,19 +36,19 @@ describe('an address that is come to', () => {
     });
   });
 
-  test('leaves what is being written where the question is that of the tab', () => {
+  test('keeps the draft if the tab has this question already', () => {
     const writing = withDraft(two(), 'b', 'p(b), r(');
     const after = landed(writing, { tab: 'b', question: 'p(b)', why: 'p(b)' }, 'x');
     expect(activeTab(after)).toMatchObject({ draft: 'p(b), r(', shown: { why: 'p(b)' } });
   });
 
-  test('without a tab goes to the one that shows the question already', () => {
+  test('without a tab id goes to the tab that shows the question already', () => {
     const after = landed(two(), { question: 'p(a)' }, 'x');
     expect(after.active).toBe('a');
     expect(idsOf(after)).toEqual(['a', 'b']);
   });
 
-  test('takes the place of a question that was asked, and never of one that is being written or has a name', () => {
+  test('replaces an asked question, but never a draft or a named tab', () => {
     expect(idsOf(landed(two(), { question: 'q(1)' }, 'x'))).toEqual(['a', 'b']);
     const writing = landed(withDraft(two(), 'b', 'r('), { question: 'q(1)' }, 'x');
     expect(idsOf(writing)).toEqual(['a', 'b', 'x']);
@@ -58,13 +58,13 @@ describe('an address that is come to', () => {
     expect(named.active).toBe('x');
   });
 
-  test('without a question shows the tab that was looked at last, as it was', () => {
+  test('without a question shows the last active tab unchanged', () => {
     const before = two();
     expect(landed(before, {}, 'x')).toBe(before);
     expect(landed(before, { tab: 'gone' }, 'x')).toBe(before);
   });
 
-  test('that asks for a new tab opens one, once', () => {
+  test('that asks for a new tab opens exactly one', () => {
     const after = landed(two(), { tab: 'new' }, 'x');
     expect(idsOf(after)).toEqual(['a', 'b', 'x']);
     expect(landed(after, { tab: 'new' }, 'y')).toBe(after);
@@ -73,7 +73,7 @@ describe('an address that is come to', () => {
 });
 
 describe('tabs', () => {
-  test('open after the one that is looked at, and are gone through round the ends', () => {
+  test('open after the active one, and wrap around', () => {
     const tabs = opened(activated(two(), 'a'), 'c');
     expect(idsOf(tabs)).toEqual(['a', 'c', 'b']);
     expect(neighbour(tabs, 1).id).toBe('b');
@@ -82,7 +82,7 @@ describe('tabs', () => {
     expect(activated(tabs, 'gone')).toBe(tabs);
   });
 
-  test('give way to their right neighbour when they are closed, and come back as they were', () => {
+  test('activate their right neighbour when closed, and reopen unchanged', () => {
     const without = closed(activated(two(), 'a'), 'a', 'x');
     expect([idsOf(without), without.active]).toEqual([['b'], 'b']);
     const back = reopened(without);
@@ -91,12 +91,12 @@ describe('tabs', () => {
     expect(reopened(back)).toBe(back);
   });
 
-  test('leave an empty one when the last is closed; one that was empty is not kept', () => {
+  test('leave an empty one when the last is closed; empty ones cannot be reopened', () => {
     const none = closed(firstTabs('a'), 'a', 'x');
     expect([idsOf(none), none.closed]).toEqual([['x'], []]);
   });
 
-  test('are called by their name, else by what is written, else by what was asked', () => {
+  test('are titled by their name, else the draft, else the question', () => {
     const tab = activeTab(two());
     expect(titleOf(tab)).toBe('p(b)');
     expect(titleOf({ ...tab, draft: '  p(?x),\n  q(?x) ' })).toBe('p(?x), q(?x)');
@@ -107,7 +107,7 @@ describe('tabs', () => {
     expect(titleOf(activeTab(firstTabs('a')))).toBe('New question');
   });
 
-  test('say whether what is written was asked', () => {
+  test('know whether the draft was asked', () => {
     const asked = activeTab(two());
     expect(isUnasked(asked)).toBe(false);
     expect(isUnasked({ ...asked, draft: ' p(b) ' })).toBe(false);
@@ -115,8 +115,8 @@ describe('tabs', () => {
     expect(isUnasked({ ...asked, draft: '' })).toBe(false);
   });
 
-  test('are read back as they were stored, and what is no tab is left out', () => {
-    const tabs = withShown(two(), 'a', { question: 'p(a)', trace: 'true' });
+  test('are read back as stored, without malformed ones', () => {
+    const tabs = withTabShown(two(), 'a', { question: 'p(a)', trace: 'true' });
     expect(readTabs(JSON.parse(JSON.stringify(tabs)))).toEqual(tabs);
     expect(readTabs({ tabs: [{ id: 'a', draft: 'x' }, 3, { id: 4 }], active: 'b' })).toEqual({
       tabs: [{ id: 'a', name: null, draft: 'x', shown: {} }],

@@ -1,57 +1,61 @@
 /**
- * The tabs of the Ask view, as values: what each shows, what is being written in it, which one is looked at.
+ * The tabs of the Ask view as values: what each shows, its draft, and which one is active. Pure.
  *
- * There is always one. An address that names a tab is shown in it; one that names none goes to the tab that shows the
- * question already, else to the one that is looked at where nothing is lost by that, else to a new one. What is
- * written in a tab is never overwritten by an address.
+ * There is always at least one. An address that names a tab opens in it; any other goes to the tab that
+ * already shows the question, else to the active tab if that loses no draft, else to a new tab. An address
+ * never overwrites a draft.
  */
 import { type AskSearch, askSearchOf, newTab } from './ask-search.ts';
 
-/** What a tab shows: an address without the tab. */
-export type Shown = Omit<AskSearch, 'tab'>;
+/** What a tab shows: its address without the tab id. */
+export type ShownInTab = Omit<AskSearch, 'tab'>;
 
+/** A tab with its draft. */
 export interface AskTab {
   readonly id: string;
-  /** null: called by its question. */
+  /** null: the question serves as the name. */
   readonly name: string | null;
   readonly draft: string;
-  readonly shown: Shown;
+  readonly shown: ShownInTab;
 }
 
+/** All tabs of a space. */
 export interface AskTabs {
   readonly tabs: readonly AskTab[];
-  /** The id of the one that is looked at. */
+  /** The id of the active tab. */
   readonly active: string;
-  /** Those that were closed, the last first. */
+  /** Closed tabs, the most recent first. */
   readonly closed: readonly AskTab[];
 }
 
-const mostClosed = 10;
-const longestTitle = 40;
+const maxClosed = 10;
+const maxTitleLength = 40;
 
 function emptyTab(id: string): AskTab {
   return { id, name: null, draft: '', shown: {} };
 }
 
+/** A single empty tab. */
 export function firstTabs(id: string): AskTabs {
   return { tabs: [emptyTab(id)], active: id, closed: [] };
 }
 
+/** The active tab. */
 export function activeTab({ tabs, active }: AskTabs): AskTab {
   const tab = tabs.find(({ id }) => id === active) ?? tabs[0];
   if (tab === undefined) throw new Error('there is no tab');
   return tab;
 }
 
-/** What a tab is called. */
+/** The title of a tab: its name, else its draft or question, shortened. */
 export function titleOf({ name, draft, shown }: AskTab): string {
   if (name !== null) return name;
   const text = (draft.trim() === '' ? (shown.question ?? '') : draft).trim().replace(/\s+/g, ' ');
   if (text === '') return 'New question';
-  return text.length > longestTitle ? `${text.slice(0, longestTitle - 1)}…` : text;
+  return text.length > maxTitleLength ? `${text.slice(0, maxTitleLength - 1)}…` : text;
 }
 
-/** True where something was written that was not asked. */
+/** True if the draft differs from the question asked. */
 export function isUnasked({ draft, shown }: AskTab): boolean {
   const text = draft.trim();
   return text !== '' && text !== shown.question;
@@ -65,68 +69,70 @@ function changed(state: AskTabs, id: string, change: (tab: AskTab) => AskTab): A
   return { ...state, tabs: state.tabs.map((tab) => (tab.id === id ? change(tab) : tab)) };
 }
 
+/** Changes the draft of a tab. */
 export function withDraft(state: AskTabs, id: string, draft: string): AskTabs {
   return changed(state, id, (tab) => ({ ...tab, draft }));
 }
 
-/** Shows something in a tab that asked for it itself: what is written in it stays. */
-export function withShown(state: AskTabs, id: string, shown: Shown): AskTabs {
+/** Changes what a tab shows, at its own request: its draft stays. */
+export function withTabShown(state: AskTabs, id: string, shown: ShownInTab): AskTabs {
   return changed(state, id, (tab) => ({ ...tab, shown }));
 }
 
-/** `name`: an empty one gives the tab back to its question. */
+/** Renames a tab; a blank name shows its question again. */
 export function renamed(state: AskTabs, id: string, name: string): AskTabs {
   const trimmed = name.trim();
   return changed(state, id, (tab) => ({ ...tab, name: trimmed === '' ? null : trimmed }));
 }
 
-/** With an empty tab after the one that is looked at, and there. */
+/** Adds an empty tab after the active one and activates it. */
 export function opened(state: AskTabs, id: string): AskTabs {
   return inserted(state, emptyTab(id));
 }
 
 function inserted(state: AskTabs, tab: AskTab): AskTabs {
-  const place = state.tabs.findIndex(({ id }) => id === state.active) + 1;
+  const position = state.tabs.findIndex(({ id }) => id === state.active) + 1;
   return {
     ...state,
-    tabs: [...state.tabs.slice(0, place), tab, ...state.tabs.slice(place)],
+    tabs: [...state.tabs.slice(0, position), tab, ...state.tabs.slice(position)],
     active: tab.id,
   };
 }
 
-/** Without a tab; the last one leaves an empty one called `freshId`. Its right neighbour comes in its place. */
+/** Closes a tab and activates its right neighbour; closing the only one leaves an empty tab `freshId`. */
 export function closed(state: AskTabs, id: string, freshId: string): AskTabs {
-  const place = state.tabs.findIndex((tab) => tab.id === id);
-  const gone = state.tabs[place];
+  const position = state.tabs.findIndex((tab) => tab.id === id);
+  const gone = state.tabs[position];
   if (gone === undefined) return state;
   const left = state.tabs.filter((tab) => tab.id !== id);
   const tabs = left.length === 0 ? [emptyTab(freshId)] : left;
-  const next = tabs[Math.min(place, tabs.length - 1)] as AskTab;
+  const next = tabs[Math.min(position, tabs.length - 1)] as AskTab;
   return {
     tabs,
     active: state.active === id ? next.id : state.active,
-    closed: isBlank(gone) ? state.closed : [gone, ...state.closed].slice(0, mostClosed),
+    closed: isBlank(gone) ? state.closed : [gone, ...state.closed].slice(0, maxClosed),
   };
 }
 
-/** With the tab that was closed last, as it was. */
+/** Restores the tab closed last. */
 export function reopened(state: AskTabs): AskTabs {
   const [tab, ...rest] = state.closed;
   return tab === undefined ? state : { ...inserted(state, tab), closed: rest };
 }
 
-/** The tab that is `step` further on, round the ends. */
+/** The tab `step` positions further, wrapping around. */
 export function neighbour({ tabs, active }: AskTabs, step: number): AskTab {
-  const place = tabs.findIndex(({ id }) => id === active);
-  return tabs[(place + step + tabs.length) % tabs.length] as AskTab;
+  const position = tabs.findIndex(({ id }) => id === active);
+  return tabs[(position + step + tabs.length) % tabs.length] as AskTab;
 }
 
+/** Activates a tab, if it exists. */
 export function activated(state: AskTabs, id: string): AskTabs {
   return state.active === id || !state.tabs.some((tab) => tab.id === id) ? state : { ...state, active: id };
 }
 
-/** Shows something in a tab for which it comes from elsewhere: another question is written in it too. */
-function landedIn(state: AskTabs, id: string, shown: Shown): AskTabs {
+/** Shows an address in a tab; another question replaces its draft. */
+function landedIn(state: AskTabs, id: string, shown: ShownInTab): AskTabs {
   const next = changed(state, id, (tab) =>
     shown.question === undefined || shown.question === tab.shown.question
       ? { ...tab, shown }
@@ -135,7 +141,7 @@ function landedIn(state: AskTabs, id: string, shown: Shown): AskTabs {
   return { ...next, active: id };
 }
 
-/** The tabs for an address that was come to. `freshId`: for a tab that may have to be opened. */
+/** The tabs after navigation to an address; `freshId`: the id of a tab it may open. */
 export function landed(state: AskTabs, search: AskSearch, freshId: string): AskTabs {
   const { tab: wanted, ...shown } = search;
   const current = activeTab(state);
@@ -156,17 +162,17 @@ function readTab(value: unknown): AskTab | null {
   if (typeof value !== 'object' || value === null) return null;
   const { id, name, draft, shown } = value as Record<string, unknown>;
   if (typeof id !== 'string' || typeof draft !== 'string') return null;
-  const { tab: _tab, ...kept } = askSearchOf(
+  const { tab: _tab, ...valid } = askSearchOf(
     typeof shown === 'object' && shown !== null ? (shown as Record<string, unknown>) : {},
   );
-  return { id, name: typeof name === 'string' ? name : null, draft, shown: kept };
+  return { id, name: typeof name === 'string' ? name : null, draft, shown: valid };
 }
 
 function readList(value: unknown): AskTab[] {
   return Array.isArray(value) ? value.map(readTab).filter((tab) => tab !== null) : [];
 }
 
-/** Reads what was stored; null where it holds no tab. */
+/** Parses stored tabs; null if there are none. */
 export function readTabs(value: unknown): AskTabs | null {
   if (typeof value !== 'object' || value === null) return null;
   const { tabs, active, closed: gone } = value as Record<string, unknown>;
@@ -174,5 +180,5 @@ export function readTabs(value: unknown): AskTabs | null {
   const [first] = list;
   if (first === undefined) return null;
   const id = list.some((tab) => tab.id === active) ? (active as string) : first.id;
-  return { tabs: list, active: id, closed: readList(gone).slice(0, mostClosed) };
+  return { tabs: list, active: id, closed: readList(gone).slice(0, maxClosed) };
 }

@@ -1,39 +1,34 @@
 /**
- * The Ask view: tabs of questions; in each the answers, and beside them why one of them holds, why another does not, or
- * the trace.
+ * The Ask view: tabs of questions; each with its answers, and beside them a proof, an explanation of a
+ * missing answer, or the trace.
  *
- * The question that is answered is in the address, with its tab; what is being typed is a draft of the tab.
+ * The address holds the answered question and its tab; text being typed is the tab's draft.
  */
 import { Button } from '@mantine/core';
-import { IconListSearch } from '@tabler/icons-react';
+import { IconDatabaseSearch, IconListSearch, IconStairsUp } from '@tabler/icons-react';
 import { type ReactNode, useId, useMemo, useState } from 'react';
-import { apiFailureOf } from '../../api/problem.ts';
+import { type ApiFailure, apiFailureOf, type QuestionLimit } from '../../api/problem.ts';
 import { bareQuestion } from '../../api/question-text.ts';
-import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
-import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
-import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { BusyFrame } from '../../ui/busy-frame.tsx';
+import { formatCount, formatDuration } from '../../ui/format.ts';
 import { NameDialog } from '../../ui/name-dialog.tsx';
-import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
+import { Banner, EmptyState, PaneProblem, ProblemNotice } from '../../ui/notices.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
+import { type AnswerSort, sortOf, sortText } from './answer-order.ts';
 import { type Allowance, raised, type ShownAnswer } from './answer.ts';
 import { type AskSearch, nothingBeside } from './ask-search.ts';
 import { type AskTab, titleOf } from './ask-tabs.ts';
-import { type AnswerSort, sortOf, sortText } from './answer-order.ts';
 import styles from './ask.module.css';
 import { ComparedView } from './compared-view.tsx';
 import { usePinnedRuns } from './pinned-runs.ts';
+import { QuestionEditor } from './question-editor.tsx';
+import { QuestionList, SaveDialog } from './question-list.tsx';
 import { readQuestion } from './question.ts';
-import { QuestionList } from './question-list.tsx';
-import { QuestionToolbar } from './question-toolbar.tsx';
 import { Results } from './results.tsx';
 import { compareWith } from './runs-store.ts';
-import { SaveDialog } from './save-dialog.tsx';
 import { TabBar } from './tab-bar.tsx';
-import { TooMuch } from './too-much.tsx';
 import { type Asking, useAnswer } from './use-answer.ts';
 import { type AskTabsOfView, type OnSearch, useAskKeys, useAskTabs } from './use-ask-tabs.ts';
 
@@ -53,7 +48,7 @@ interface AnswersProps {
   onSort: (sort: AnswerSort | null) => void;
 }
 
-/** The failure of a question; where it was over a limit, with what helps. */
+/** The failure of a question; if it exceeded a limit, with ways to continue. */
 function NotAnswered({ tab, asking, onStoredOnly }: Pick<AnswersProps, 'tab' | 'asking' | 'onStoredOnly'>) {
   const { state, allowance } = asking.runs;
   const { failure } = state;
@@ -73,7 +68,7 @@ function NotAnswered({ tab, asking, onStoredOnly }: Pick<AnswersProps, 'tab' | '
   );
 }
 
-/** The run that the answer is compared with, where there is one and it is still known. */
+/** The run to compare with, if any is chosen and still available. */
 function useComparedTo({ runs }: Asking): ShownAnswer | null {
   const pinned = usePinnedRuns(useSession().space);
   const { comparedTo, earlier } = runs;
@@ -146,7 +141,7 @@ function Answers({ tab, asking, onStoredOnly, ...ways }: AnswersProps) {
   );
 }
 
-/** What the routes put beside the answers. */
+/** What the routes render beside the answers. */
 interface BesideProps {
   renderProof: (question: string, onClose: () => void) => ReactNode;
   renderWhyNot: (question: string, onQuestion: (question: string) => void, onClose: () => void) => ReactNode;
@@ -158,7 +153,7 @@ interface AskViewProps extends BesideProps {
   onSearch: OnSearch;
 }
 
-/** The pane beside the answers, where one is open. Each has sizes of its own. */
+/** The pane beside the answers, if one is open. Each remembers its own size. */
 function paneBeside({ tab, show }: AskTabsOfView, render: BesideProps): Pane[] {
   const { shown } = tab;
   const close = () => show({ ...shown, ...nothingBeside });
@@ -173,67 +168,13 @@ function paneBeside({ tab, show }: AskTabsOfView, render: BesideProps): Pane[] {
   return [];
 }
 
-/** Whoever walks from tab to tab stays among them. */
-function isAmongTabs(): boolean {
-  return document.activeElement?.role === 'tab';
-}
-
 interface TabContentProps {
   view: AskTabsOfView;
   onSave: (text: string) => void;
   beside: Pane[];
 }
 
-interface EditorPaneProps {
-  tab: AskTab;
-  asking: Asking;
-  isNarrow: boolean;
-  isLive: boolean;
-  onLive: (isLive: boolean) => void;
-  onDraft: (text: string) => void;
-  onStoredOnly: (isStoredOnly: boolean) => void;
-  /** Asks; `trace`: and opens the trace. */
-  onAsk: (text: string, trace?: 'true') => void;
-  onSave: (text: string) => void;
-}
-
-function EditorPane(props: EditorPaneProps) {
-  const { tab, onDraft, onAsk, onSave, ...rest } = props;
-  const { shown, draft } = tab;
-  const questions = useQuestions(useSession().space);
-  const { diagnostics } = useDiagnostics(draft, 'question');
-  return (
-    <PaneFrame
-      scroll="own"
-      label="Question"
-      title={<PaneTitle isWhole>Ask</PaneTitle>}
-      actions={
-        <QuestionToolbar
-          {...rest}
-          isStoredOnly={shown.stored === 'true'}
-          onAsk={() => onAsk(draft)}
-          onTrace={() => onAsk(draft, 'true')}
-          onSave={draft.trim() === '' ? null : () => onSave(draft)}
-          isSaved={questions.some(({ text, kind }) => kind === 'saved' && text === bareQuestion(draft))}
-        />
-      }
-    >
-      <LazyCodeEditor
-        key={tab.id}
-        label="Question"
-        mode="question"
-        placeholder="ancestor(?who, nora), not visited(?who)"
-        value={draft}
-        onChange={onDraft}
-        diagnostics={diagnostics}
-        onSubmit={(text) => onAsk(text)}
-        autoFocus={!isAmongTabs()}
-      />
-    </PaneFrame>
-  );
-}
-
-/** The question of a tab over its answers. */
+/** The question of a tab above its answers. */
 function TabContent({ view, beside, onSave }: TabContentProps) {
   const { tab, show, setDraft } = view;
   const { shown } = tab;
@@ -241,7 +182,7 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
   const asking = useAnswer(tab, isLive);
   const isNarrow = beside.length > 0;
 
-  /** What is open beside the answer to another question is closed. */
+  /** Asking another question closes what is open beside the answers. */
   function askFor(text: string, trace?: 'true'): void {
     const next = text.trim();
     if (next === '') return;
@@ -263,7 +204,7 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
 
   const setStoredOnly = (stored: boolean) => show({ ...shown, stored: stored ? 'true' : undefined });
   const editor = (
-    <EditorPane
+    <QuestionEditor
       tab={tab}
       asking={asking}
       isNarrow={isNarrow}
@@ -295,6 +236,7 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
   return <Split id="ask-tab" orientation="horizontal" label="Resize" panes={panes} />;
 }
 
+/** The Ask view: the list of questions beside the tabs. */
 export function AskView({ search, onSearch, ...render }: AskViewProps) {
   const view = useAskTabs(search, onSearch);
   const { tabs, tab, actions, renaming } = view;
@@ -337,7 +279,7 @@ export function AskView({ search, onSearch, ...render }: AskViewProps) {
           question={{
             title: 'Rename the tab',
             label: 'Name',
-            hint: 'What the tab is called, in place of its question.',
+            hint: 'Shown instead of the question.',
             action: 'Rename',
             initial: renaming.name ?? titleOf(renaming),
             problemOf: () => null,
@@ -348,5 +290,76 @@ export function AskView({ search, onSearch, ...render }: AskViewProps) {
         />
       )}
     </>
+  );
+}
+
+function limitWords(limit: QuestionLimit, allowance: Allowance): string {
+  switch (limit) {
+    case 'timeoutMs':
+      return `Its limit was ${formatDuration(allowance.timeoutMs)}. Nothing else was affected, and nothing was changed.`;
+    case 'maxDerivations':
+      return `Its limit was ${formatCount(allowance.maxDerivations)} derivations. Nothing else was affected, and nothing was changed.`;
+    case 'memory':
+      return 'Its conclusions took more memory than the service reserves for all questions (MEMORY_BUDGET_BYTES). Nothing was changed.';
+  }
+}
+
+/** The raised limit, as the button shows it. */
+function raiseWords(limit: QuestionLimit, allowance: Allowance): string | null {
+  if (limit === 'memory') return null;
+  const more = raised(allowance, limit);
+  if (more === null) return null;
+  return limit === 'timeoutMs'
+    ? `Give it ${formatDuration(more.timeoutMs)}`
+    : `Give it ${formatCount(more.maxDerivations)} derivations`;
+}
+
+interface TooMuchProps {
+  failure: ApiFailure;
+  limit: QuestionLimit;
+  allowance: Allowance;
+  onRaise: (part: keyof Allowance) => void;
+  /** null if the question is more than one atom. */
+  onStoredOnly: (() => void) | null;
+}
+
+/** Explains an exceeded limit and offers ways to continue. */
+function TooMuch({ failure, limit, allowance, onRaise, onStoredOnly }: TooMuchProps) {
+  const more = raiseWords(limit, allowance);
+  return (
+    <div className={styles.tooMuch}>
+      <ProblemNotice failure={failure} />
+      <p>{limitWords(limit, allowance)}</p>
+      <h3>What helps</h3>
+      <ul>
+        <li>Use a constant if you know one: inference then derives only what concerns it.</li>
+        <li>Add a selective condition: fewer combinations remain.</li>
+        <li>
+          Look for a rule that creates new numbers without end, like{' '}
+          <code className="mono">n(?y) :- n(?x), ?y = ?x + 1</code>: it needs a bound such as{' '}
+          <code className="mono">?y &lt; 100</code>.
+        </li>
+      </ul>
+      <div className={styles.ways}>
+        {more !== null && limit !== 'memory' && (
+          <Button
+            variant="default"
+            leftSection={<IconStairsUp size={14} aria-hidden />}
+            onClick={() => onRaise(limit)}
+          >
+            {more}
+          </Button>
+        )}
+        {onStoredOnly !== null && (
+          <Button
+            variant="default"
+            leftSection={<IconDatabaseSearch size={14} aria-hidden />}
+            onClick={onStoredOnly}
+          >
+            Ask stored facts only
+          </Button>
+        )}
+      </div>
+    </div>
   );
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { greatestAllowance, raised, type ShownAnswer, usualAllowance } from './answer.ts';
-import { compareRuns, differencesOf, earlierAfter } from './compare-runs.ts';
+import { compareRuns, runDifferencesOf, earlierAfter } from './compare-runs.ts';
 
 function run(...results: string[]) {
   return { results, bindings: results.map((x) => ({ x })) };
 }
 
 describe('two runs compared', () => {
-  test('stand in the order of the later one, with what went where it stood before', () => {
+  test('keep the order of the later one, with removed answers at their former position', () => {
     const { rows, added, removed, stays } = compareRuns(
       run('a', 'b', 'c', 'e'),
       run('a', 'c', 'd', 'e', 'f'),
@@ -34,7 +34,7 @@ describe('two runs compared', () => {
     ]);
   });
 
-  test('of different order still have each answer once', () => {
+  test('in different order still have each answer once', () => {
     const { rows } = compareRuns(run('c', 'b', 'a', 'z'), run('a', 'b', 'c'));
     expect(rows.map(({ change, result }) => `${change} ${result}`)).toEqual([
       'stays a',
@@ -65,7 +65,7 @@ function answered(id: string, part: Partial<ShownAnswer> = {}): ShownAnswer {
 describe('the earlier runs of a tab', () => {
   const idsOf = (runs: readonly ShownAnswer[]) => runs.map(({ id }) => id);
 
-  test('take up what was shown, unless it is answered alike', () => {
+  test('include the previous run, unless its answers are the same', () => {
     const first = answered('1');
     expect(earlierAfter([], null, first)).toEqual([]);
     expect(earlierAfter([], first, answered('2', { generation: 2 }))).toEqual([]);
@@ -74,7 +74,7 @@ describe('the earlier runs of a tab', () => {
     expect(idsOf(earlierAfter([], first, null))).toEqual(['1']);
   });
 
-  test('are few, and do not hold too many answers', () => {
+  test('are limited in number and in answers', () => {
     const many = Array.from({ length: 8 }, (_, index) => answered(String(index)));
     expect(idsOf(earlierAfter(many, answered('new'), null))).toEqual([
       'new',
@@ -90,16 +90,16 @@ describe('the earlier runs of a tab', () => {
     expect(idsOf(earlierAfter([large, answered('old')], answered('new'), null))).toEqual(['new', 'large']);
   });
 
-  test('say how they were asked where that is another way', () => {
-    expect(differencesOf(answered('1'), answered('2'))).toEqual([]);
-    expect(differencesOf(answered('1', { isStoredOnly: true, scope: 'plan' }), answered('2'))).toEqual([
+  test('say how they were asked if it differs', () => {
+    expect(runDifferencesOf(answered('1'), answered('2'))).toEqual([]);
+    expect(runDifferencesOf(answered('1', { isStoredOnly: true, scope: 'plan' }), answered('2'))).toEqual([
       'it was asked stored only',
       'its scope was plan',
     ]);
   });
 });
 
-test('what a question is given grows tenfold, up to what the service gives anyone', () => {
+test("a limit is raised tenfold, up to the service's maximum", () => {
   expect(raised(usualAllowance, 'maxDerivations')).toEqual({
     ...usualAllowance,
     maxDerivations: 100_000_000,

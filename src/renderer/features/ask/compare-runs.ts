@@ -1,17 +1,20 @@
-/** Two runs side by side: which answers came, went and stayed. Pure, and linear in the answers. */
+/** Compares two runs: which answers were added, removed or stayed. Pure, linear in the answers. */
 import type { ShownAnswer } from './answer.ts';
 
-export type Change = 'added' | 'removed' | 'stays';
+/** What happened to an answer between two runs. */
+export type AnswerChange = 'added' | 'removed' | 'stays';
 
-export interface ComparedRow {
-  readonly change: Change;
+/** An answer of either run. */
+export interface ComparedAnswer {
+  readonly change: AnswerChange;
   readonly result: string;
   readonly bindings: Readonly<Record<string, string>>;
 }
 
-export interface Comparison {
-  /** In the order of the later run, with what went where it stood before. */
-  readonly rows: readonly ComparedRow[];
+/** The difference of two runs. */
+export interface RunComparison {
+  /** In the order of the later run; removed answers keep their former position. */
+  readonly rows: readonly ComparedAnswer[];
   readonly added: number;
   readonly removed: number;
   readonly stays: number;
@@ -19,11 +22,12 @@ export interface Comparison {
 
 type Compared = Pick<ShownAnswer, 'results' | 'bindings'>;
 
-export function compareRuns(before: Compared, after: Compared): Comparison {
-  const placesBefore = new Map(before.results.map((result, index) => [result, index]));
+/** Compares the answers of two runs. */
+export function compareRuns(before: Compared, after: Compared): RunComparison {
+  const positionsBefore = new Map(before.results.map((result, index) => [result, index]));
   const still = new Set(after.results);
-  const rows: ComparedRow[] = [];
-  const row = (change: Change, { results, bindings }: Compared, index: number): void => {
+  const rows: ComparedAnswer[] = [];
+  const row = (change: AnswerChange, { results, bindings }: Compared, index: number): void => {
     rows.push({ change, result: results[index] ?? '', bindings: bindings[index] ?? {} });
   };
   let next = 0;
@@ -32,18 +36,18 @@ export function compareRuns(before: Compared, after: Compared): Comparison {
   };
   let added = 0;
   for (const [index, result] of after.results.entries()) {
-    const place = placesBefore.get(result);
-    if (place !== undefined) passUntil(place);
+    const position = positionsBefore.get(result);
+    if (position !== undefined) passUntil(position);
     else added += 1;
-    row(place === undefined ? 'added' : 'stays', after, index);
+    row(position === undefined ? 'added' : 'stays', after, index);
   }
   passUntil(before.results.length);
   const stays = after.results.length - added;
   return { rows, added, removed: rows.length - after.results.length, stays };
 }
 
-/** Where two runs differ in how they were asked, in words; empty where they were asked alike. */
-export function differencesOf(before: ShownAnswer, after: ShownAnswer): string[] {
+/** How the runs differ in question, mode and scope, in words; empty if not at all. */
+export function runDifferencesOf(before: ShownAnswer, after: ShownAnswer): string[] {
   const ways = (run: ShownAnswer) => (run.isStoredOnly ? 'stored only' : 'with inference');
   return [
     before.question.text === after.question.text ? null : `it asked ${before.question.text}`,
@@ -52,9 +56,9 @@ export function differencesOf(before: ShownAnswer, after: ShownAnswer): string[]
   ].filter((difference) => difference !== null);
 }
 
-const mostEarlier = 8;
-/** Answers in all earlier runs of a tab. */
-const mostAnswers = 200_000;
+const maxEarlierRuns = 8;
+/** Maximum number of answers in all earlier runs of a tab. */
+const maxEarlierAnswers = 200_000;
 
 function isSameAnswer(left: ShownAnswer, right: ShownAnswer): boolean {
   return (
@@ -67,13 +71,16 @@ function isSameAnswer(left: ShownAnswer, right: ShownAnswer): boolean {
   );
 }
 
-/** The earlier runs once `next`, or a failure (null), takes the place of `shown`; what answered alike is not kept twice. */
+/**
+ * The earlier runs once `next`, or a failure (null), replaces `shown`. Runs with the same answers are stored
+ * once.
+ */
 export function earlierAfter(
   earlier: readonly ShownAnswer[],
   shown: ShownAnswer | null,
   next: ShownAnswer | null,
 ): readonly ShownAnswer[] {
   if (shown === null || (next !== null && isSameAnswer(shown, next))) return earlier;
-  let room = mostAnswers;
-  return [shown, ...earlier].slice(0, mostEarlier).filter(({ results }) => (room -= results.length) >= 0);
+  let room = maxEarlierAnswers;
+  return [shown, ...earlier].slice(0, maxEarlierRuns).filter(({ results }) => (room -= results.length) >= 0);
 }

@@ -1,4 +1,4 @@
-/** Two runs compared: what came, what went, and on wish what stayed. */
+/** Two runs compared: the answers added and removed, and on demand those that stay. */
 import { Button, Switch } from '@mantine/core';
 import { IconArrowsDiff, IconEqual, IconMinus, IconPlus } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
@@ -12,11 +12,11 @@ import { Tag } from '../../ui/tags.tsx';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
 import {
-  type Change,
-  type ComparedRow,
+  type AnswerChange,
+  type ComparedAnswer,
   compareRuns,
-  type Comparison,
-  differencesOf,
+  type RunComparison,
+  runDifferencesOf,
 } from './compare-runs.ts';
 import { runWords } from './run-actions.tsx';
 
@@ -26,7 +26,7 @@ const looks = {
   stays: { tone: 'plain', icon: <IconEqual size={12} aria-hidden /> },
 } as const;
 
-function ChangeOfRow({ change }: { change: Change }) {
+function ChangeOfRow({ change }: { change: AnswerChange }) {
   const { tone, icon } = looks[change];
   return (
     <Tag tone={tone}>
@@ -41,8 +41,8 @@ interface Ways {
   onWhyNot: (question: string) => void;
 }
 
-function columnsOf(variables: readonly string[], { onWhy, onWhyNot }: Ways): Column<ComparedRow>[] {
-  const values: Column<ComparedRow>[] =
+function columnsOf(variables: readonly string[], { onWhy, onWhyNot }: Ways): Column<ComparedAnswer>[] {
+  const values: Column<ComparedAnswer>[] =
     variables.length === 0
       ? [
           {
@@ -90,13 +90,13 @@ function columnsOf(variables: readonly string[], { onWhy, onWhyNot }: Ways): Col
   ];
 }
 
-/** The variables that both have; none where they differ: then whole answers are compared by sight. */
+/** The variables of both; none if they differ: then whole answers are shown. */
 function sharedVariables(before: ShownAnswer, after: ShownAnswer): readonly string[] {
   const { variables } = after.question;
   return before.question.variables.join(' ') === variables.join(' ') ? variables : [];
 }
 
-function signOf(change: Change): string {
+function signOf(change: AnswerChange): string {
   return change === 'added' ? '+' : change === 'removed' ? '-' : ' ';
 }
 
@@ -105,7 +105,12 @@ interface Two {
   after: ShownAnswer;
 }
 
-function Summary({ compared, before, after, isNarrow }: Two & { compared: Comparison; isNarrow: boolean }) {
+function Summary({
+  compared,
+  before,
+  after,
+  isNarrow,
+}: Two & { compared: RunComparison; isNarrow: boolean }) {
   const isOfOther = before.generation !== after.generation && !isNarrow;
   return (
     <span className={styles.summary} role="status">
@@ -124,21 +129,21 @@ function Summary({ compared, before, after, isNarrow }: Two & { compared: Compar
   );
 }
 
-/** What one has to know of the two to read their difference. */
+/** What the user needs to know about the two runs to interpret their difference. */
 function AboutRuns({ before, after }: Two) {
-  const differences = differencesOf(before, after);
-  const most = Math.max(before.results.length, after.results.length);
+  const differences = runDifferencesOf(before, after);
+  const maxLength = Math.max(before.results.length, after.results.length);
   return (
     <p className={styles.about}>
       Compared with: {runWords(before, Date.now())}
       {differences.length > 0 && `; ${differences.join(', ')}`}.
       {(before.truncated || after.truncated) &&
-        ` Only the first ${formatAmount(most, 'answer')} are compared.`}
+        ` Only the first ${formatAmount(maxLength, 'answer')} are compared.`}
     </p>
   );
 }
 
-function ComparedGrid({ rows, before, after, ways }: Two & { rows: readonly ComparedRow[]; ways: Ways }) {
+function ComparedGrid({ rows, before, after, ways }: Two & { rows: readonly ComparedAnswer[]; ways: Ways }) {
   const [selected, setSelected] = useState<number | null>(null);
   if (rows.length === 0)
     return (
@@ -163,11 +168,12 @@ function ComparedGrid({ rows, before, after, ways }: Two & { rows: readonly Comp
 }
 
 interface ComparedViewProps extends Two, Ways {
-  /** True where something stands beside the answers. */
+  /** True if a pane is open beside the answers. */
   isNarrow: boolean;
   onStop: () => void;
 }
 
+/** Shows the difference of two runs as a grid. */
 export function ComparedView({ before, after, isNarrow, onStop, onWhy, onWhyNot }: ComparedViewProps) {
   const [showsAll, setShowsAll] = useState(false);
   const compared = useMemo(() => compareRuns(before, after), [before, after]);

@@ -1,32 +1,32 @@
 /**
- * Runs that are kept to compare others with.
+ * Pinned runs, to compare others with.
  *
- * They hold answers, so they live as long as the key does in a browser: in this window, over a reload of it, and not
- * past the sign-out. A very long one is kept without the reload.
+ * They contain answers, so they live as long as the browser keeps the key: in this window, across reloads,
+ * until sign-out. Very long ones do not survive a reload.
  */
 import { create } from 'zustand';
 import { useCredential } from '../../api/credential.ts';
 import type { Space } from '../../api/space.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import type { ShownAnswer } from './answer.ts';
-import { type Question, readQuestion } from './question.ts';
+import { type ParsedQuestion, readQuestion } from './question.ts';
 
 type Where = Pick<Space, 'database' | 'tenant'>;
 type All = Readonly<Record<string, readonly ShownAnswer[]>>;
 
 const storageKey = 'corollary.pinned-runs';
-const mostPinned = 20;
-/** Longer ones are not kept over a reload: the storage of a window has a few megabytes. */
-const mostAnswersStored = 5_000;
+const maxPinned = 20;
+/** Longer runs are not stored across reloads: session storage is limited to a few megabytes. */
+const maxStoredAnswers = 5_000;
 const none: readonly ShownAnswer[] = [];
 
 function readRun(value: unknown): ShownAnswer | null {
   if (typeof value !== 'object' || value === null) return null;
   const { question, results, bindings } = value as Record<string, unknown>;
-  const text = (question as Partial<Question> | null)?.text;
+  const text = (question as Partial<ParsedQuestion> | null)?.text;
   if (typeof text !== 'string' || !Array.isArray(results) || !Array.isArray(bindings)) return null;
   const read = readQuestion(text);
-  // Written by this module a moment before, in the same window; what matters here is that it can be read at all.
+  // This module wrote it in the same window; only the question needs parsing.
   return read.ok ? { ...(value as ShownAnswer), question: read.question } : null;
 }
 
@@ -46,11 +46,11 @@ const useStore = create<{ readonly all: All }>()(() => ({
 
 function set(all: All): void {
   useStore.setState({ all });
-  const kept = Object.entries(all).map(([name, runs]) => {
-    let room = mostAnswersStored;
+  const stored = Object.entries(all).map(([name, runs]) => {
+    let room = maxStoredAnswers;
     return [name, runs.filter(({ results }) => (room -= results.length) >= 0)] as const;
   });
-  writeStored(storageKey, Object.fromEntries(kept), sessionStorage);
+  writeStored(storageKey, Object.fromEntries(stored), sessionStorage);
 }
 
 useCredential.subscribe((now, before) => {
@@ -61,20 +61,22 @@ function nameOf({ database, tenant }: Where): string {
   return `${database}/${tenant}`;
 }
 
+/** Pins a run; the oldest pin goes if there are too many. */
 export function pinRun(space: Where, run: ShownAnswer): void {
   const { all } = useStore.getState();
   const name = nameOf(space);
   const others = (all[name] ?? none).filter(({ id }) => id !== run.id);
-  set({ ...all, [name]: [run, ...others].slice(0, mostPinned) });
+  set({ ...all, [name]: [run, ...others].slice(0, maxPinned) });
 }
 
+/** Removes a pin. */
 export function unpinRun(space: Where, id: string): void {
   const { all } = useStore.getState();
   const name = nameOf(space);
   set({ ...all, [name]: (all[name] ?? none).filter((run) => run.id !== id) });
 }
 
-/** The last pinned first. */
+/** The pinned runs, the most recent first. */
 export function usePinnedRuns(space: Where): readonly ShownAnswer[] {
   return useStore(({ all }) => all[nameOf(space)] ?? none);
 }

@@ -1,5 +1,17 @@
-/** Questions at the side: saved ones in their folders, pinned runs, questions to try, and those asked before. */
-import { ActionIcon, CloseButton, TextInput, Tooltip } from '@mantine/core';
+/**
+ * The questions beside the tabs: saved ones in folders, pinned runs, suggestions, and earlier ones; with the
+ * dialog that saves one.
+ */
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  CloseButton,
+  Group,
+  Modal,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
 import {
   IconChevronDown,
   IconChevronRight,
@@ -11,14 +23,15 @@ import {
   IconStarFilled,
   IconX,
 } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { type KnownQuestion, savedByFolder } from '../../api/known-questions.ts';
-import { removeQuestion, useQuestions } from '../../api/questions.ts';
+import { removeQuestion, setSaved, useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatRelative } from '../../ui/format.ts';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
+import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
 import { unpinRun, usePinnedRuns } from './pinned-runs.ts';
@@ -30,7 +43,7 @@ function readNames(value: unknown): readonly string[] | null {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : null;
 }
 
-/** Which folders and sections are folded; kept over a reload. */
+/** Which folders and sections are folded; persisted across reloads. */
 function useFolded(): [(name: string) => boolean, (name: string) => void] {
   const [folded, setFolded] = useState(() => readStoredState(foldedKey, readNames, []));
   function toggle(name: string): void {
@@ -80,7 +93,7 @@ function Entry({ question, onChoose, onSave }: Choosing & { question: KnownQuest
       isInFolder={folder !== null}
       actions={
         <>
-          <Tooltip label={isSaved ? 'Name, folder, no longer save…' : 'Save…'}>
+          <Tooltip label={isSaved ? 'Name, folder, remove…' : 'Save…'}>
             <ActionIcon
               size={24}
               aria-label={`${isSaved ? 'Change' : 'Save'} ${name ?? text}`}
@@ -111,7 +124,7 @@ interface FoldProps {
   count: number;
   isFolded: boolean;
   onToggle: () => void;
-  /** A folder within a section. */
+  /** True for a folder within a section. */
   isFolder?: boolean;
   children: ReactNode;
 }
@@ -186,10 +199,11 @@ function matches(text: string, ...texts: readonly (string | null)[]): boolean {
 }
 
 interface QuestionListProps extends Choosing {
-  /** Asks the question of a pinned run again, and compares. */
+  /** Asks the question of a pinned run again and compares the two. */
   onCompare: (run: ShownAnswer) => void;
 }
 
+/** The pane of questions. */
 export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
   const { space } = useSession();
   const [filter, setFilter] = useState('');
@@ -200,7 +214,7 @@ export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
   const pinned = allPinned.filter(({ question }) => matches(filter, question.text));
   const { folders, loose } = savedByFolder(questions);
   const of = (kind: KnownQuestion['kind']) => questions.filter((question) => question.kind === kind);
-  // What was looked for is to be seen, folded or not.
+  // Matches of the filter are shown even in folded sections.
   const fold = (name: string) => ({
     isFolded: filter === '' && isFolded(name),
     onToggle: () => toggle(name),
@@ -215,7 +229,7 @@ export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
   return (
     <PaneFrame title="Questions" tone="panel" label="Questions">
       {known.length + allPinned.length === 0 ? (
-        <p className={`dim ${styles.hint}`}>What you ask is kept here.</p>
+        <p className={`dim ${styles.hint}`}>Your questions are kept here.</p>
       ) : (
         <TextInput
           className={styles.search ?? ''}
@@ -233,7 +247,7 @@ export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
       )}
       {filter !== '' && questions.length + pinned.length === 0 && (
         <p className={`dim ${styles.hint}`} role="status">
-          No question has that in it.
+          No question matches.
         </p>
       )}
       {section(
@@ -252,5 +266,83 @@ export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
       {section('Worth asking', suggested.length, <Entries questions={suggested} {...choosing} />)}
       {section('Asked before', asked.length, <Entries questions={asked} {...choosing} />)}
     </PaneFrame>
+  );
+}
+
+interface SaveDialogProps {
+  /** The text of the question. */
+  question: string;
+  onClose: () => void;
+}
+
+function orNull(text: string): string | null {
+  return text.trim() === '' ? null : text.trim();
+}
+
+/** Saves a question under a name and in a folder, or changes those of a saved question. */
+export function SaveDialog({ question, onClose }: SaveDialogProps) {
+  const { space } = useSession();
+  const questions = useQuestions(space);
+  const saved = questions.find(({ text, kind }) => text === question && kind === 'saved');
+  const [name, setName] = useState(saved?.name ?? '');
+  const [folder, setFolder] = useState(saved?.folder ?? '');
+  useReturnedFocus();
+
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault();
+    setSaved(space, question, { name: orNull(name), folder: orNull(folder) });
+    onClose();
+  }
+
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={saved === undefined ? 'Save the question' : 'Saved question'}
+      size="md"
+    >
+      <form onSubmit={onSubmit}>
+        <div className={styles.savedText}>
+          <CodeText text={question} />
+        </div>
+        <TextInput
+          autoFocus
+          data-autofocus
+          label="Name"
+          description="Without a name, the list shows its text."
+          maxLength={120}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Autocomplete
+          mt="sm"
+          label="Folder"
+          description="An existing folder or a new one."
+          maxLength={80}
+          value={folder}
+          data={savedByFolder(questions).folders.map((known) => known.name)}
+          onChange={setFolder}
+        />
+        <Group justify="flex-end" mt="md">
+          {saved !== undefined && (
+            <Button
+              variant="subtle"
+              color="red"
+              mr="auto"
+              onClick={() => {
+                setSaved(space, question, null);
+                onClose();
+              }}
+            >
+              Remove from saved
+            </Button>
+          )}
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit">Save</Button>
+        </Group>
+      </form>
+    </Modal>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bindingsOf, goalsOf, readQuestion } from './question.ts';
+import { bindingsOf, goalsOfQuestion, readQuestion } from './question.ts';
 
 describe('reading a question', () => {
   test('one atom is a pattern with its variables in order', () => {
@@ -9,23 +9,23 @@ describe('reading a question', () => {
     });
   });
 
-  test('a conjunction, a comparison or a default negation is no single atom', () => {
+  test('a conjunction, a comparison or a default negation is not a single atom', () => {
     for (const text of ['p(?x), q(?x)', '?x < 3, p(?x)', 'not p(a)']) {
       const read = readQuestion(text);
       expect(read.ok && read.question.atom).toBe(null);
     }
   });
 
-  test('a question mark at the end is taken for what it is', () => {
+  test('a question mark at the end is accepted', () => {
     expect(readQuestion('parent(a, ?x) ?')).toMatchObject({ ok: true, question: { text: 'parent(a, ?x)' } });
   });
 
-  test('what a change could make a difference to are its atoms, each once', () => {
+  test('the goals are its atoms, without duplicates', () => {
     const read = readQuestion('p(?x), not q(?x), ?x < 3, -r(?x), p(?x)');
-    expect(read.ok && goalsOf(read.question)).toEqual(['p(?x)', '-r(?x)']);
+    expect(read.ok && goalsOfQuestion(read.question)).toEqual(['p(?x)', '-r(?x)']);
   });
 
-  test('what cannot be read says where', () => {
+  test('an error says where', () => {
     const read = readQuestion('parent(a,');
     expect(read.ok ? '' : read.message).toMatch(/line 1, column/);
   });

@@ -1,23 +1,24 @@
-/** What a question is, read from its text: its variables, its one atom where it is one, what is wrong with it. */
+/** A question parsed from its text: its variables, its single atom if it is one, its errors. */
 import type { Atom } from '../../../engine/contract/language.ts';
 import { parseBody } from '../../../engine/language/parse.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
 import { isNamedVariable, isPositiveAtom, variablesAtLevel } from '../../../engine/language/terms.ts';
 import { bareQuestion } from '../../api/question-text.ts';
 
-export interface Question {
+/** A parsed question. */
+export interface ParsedQuestion {
   readonly text: string;
-  /** Without `?`, in order of first occurrence: the columns of the answer. */
+  /** Without `?`, in order of first occurrence: the columns of the answers. */
   readonly variables: readonly string[];
-  /** The atom, where the question is one atom and nothing else. */
+  /** The atom, if the question is a single atom. */
   readonly atom: Atom | null;
-  /** Its atoms that are matched, neither built-in nor absent. */
+  /** Its positive atoms, built-ins excluded. */
   readonly atoms: readonly Atom[];
 }
 
-export type ReadQuestion = { ok: true; question: Question } | { ok: false; message: string };
+type ReadQuestion = { ok: true; question: ParsedQuestion } | { ok: false; message: string };
 
-/** Reads a question; `text` is the body of a rule, a question mark at the end is allowed. */
+/** Parses a question: the body of a rule, with an optional question mark at the end. */
 export function readQuestion(text: string): ReadQuestion {
   const bare = bareQuestion(text);
   try {
@@ -33,7 +34,7 @@ export function readQuestion(text: string): ReadQuestion {
   }
 }
 
-/** What a stored fact binds in a pattern that it matches. Names without `?`. */
+/** The bindings of a pattern matched by a stored fact. Names without `?`. */
 export function bindingsOf(pattern: Atom, args: readonly string[]): Record<string, string> {
   const bindings: Record<string, string> = {};
   for (const [index, term] of pattern.args.entries())
@@ -41,7 +42,9 @@ export function bindingsOf(pattern: Atom, args: readonly string[]): Record<strin
   return bindings;
 }
 
-/** The atoms of a question as patterns to compare before and after a change, rendered, each once. */
-export function goalsOf({ atoms }: Question): string[] {
+/**
+ * The atoms of a question, rendered, without duplicates, as patterns to compare before and after a change.
+ */
+export function goalsOfQuestion({ atoms }: ParsedQuestion): string[] {
   return [...new Set(atoms.map(renderAtom))];
 }

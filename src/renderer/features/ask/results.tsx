@@ -1,30 +1,40 @@
-/** The answers: as a table with a column a variable, as text, as JSON; from every row to its proof, from none to why not. */
+/** The answers as a table, as text or as JSON; each row links to its proof, an empty result to why not. */
 import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
-import { IconCircleCheck, IconCircleOff, IconFlask, IconHelpCircle } from '@tabler/icons-react';
+import {
+  IconCircleCheck,
+  IconCircleOff,
+  IconCopy,
+  IconFlask,
+  IconHelpCircle,
+  IconListSearch,
+  IconRoute,
+} from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { create } from 'zustand';
 import { CodeText } from '../../editor/code-text.tsx';
 import { LazyTextViewer } from '../../editor/lazy-editors.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { copyText } from '../../ui/copy-text.ts';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import { HintLines } from '../../ui/hint-lines.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { answerMenu } from './answer-menu.tsx';
-import { type AnswerSort, inOrder, nextSort } from './answer-order.ts';
+import { type AnswerSort, sortedAnswers, nextSort } from './answer-order.ts';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
-import { goalsOf } from './question.ts';
+import { goalsOfQuestion } from './question.ts';
 import { RunActions } from './run-actions.tsx';
 import type { TabRuns } from './runs-store.ts';
 
 type Form = 'table' | 'text' | 'json';
 
 const formKey = 'corollary.answers-as';
-/** One for all tabs, since it is a habit. */
+/** Shared by all tabs: it is a habit of the user. */
 const useForm = create<{ readonly form: Form }>()(() => ({
   form: readStoredState<Form>(
     formKey,
@@ -43,7 +53,7 @@ interface Row {
   readonly bindings: Readonly<Record<string, string>>;
 }
 
-/** Tab-separated values with a header, as spreadsheets paste them. */
+/** Tab-separated values with a header, for spreadsheets. */
 function asTable(answer: ShownAnswer): string {
   const { variables } = answer.question;
   if (variables.length === 0) return answer.results.join('\n');
@@ -64,7 +74,7 @@ function asText(answer: ShownAnswer, form: 'text' | 'json'): string {
 
 type OnSort = (sort: AnswerSort | null) => void;
 
-/** How a column is sorted by; `column` as in `AnswerSort`. */
+/** The sort state of a column; `column` as in `AnswerSort`. */
 function sortBy(
   column: string | null,
   sort: AnswerSort | null,
@@ -126,9 +136,9 @@ function columnsOf(
   return [...values, why];
 }
 
-/** To the changes that would make a difference to the question. */
+/** A link to the changes that would affect the question. */
 function WhatIfButton({ answer }: { answer: ShownAnswer }) {
-  const goals = goalsOf(answer.question).join('\n');
+  const goals = goalsOfQuestion(answer.question).join('\n');
   return (
     <Button
       variant="default"
@@ -165,7 +175,7 @@ function NoAnswer({ answer, onWhyNot }: NoAnswerProps) {
     >
       {answer.isStoredOnly
         ? 'No stored fact matches. With inference, conclusions of rules count too.'
-        : 'Nothing that is known, and nothing that follows from it, matches. Check the spelling, the number of arguments and the scope.'}
+        : 'No known fact and no conclusion matches. Check the spelling, the number of arguments and the scope.'}
       <HintLines hints={answer.hints} />
     </EmptyState>
   );
@@ -181,7 +191,7 @@ function Summary({ answer, isNarrow }: { answer: ShownAnswer; isNarrow: boolean 
   return (
     <span className={styles.summary} role="status">
       {isYes && <IconCircleCheck size={16} className={styles.yes} aria-hidden />}
-      <strong>{isYes ? 'Yes, it holds' : shown}</strong>
+      <strong>{isYes ? 'Yes, it is true' : shown}</strong>
       {truncated && total === null && <span>, and there are more</span>}
       <span className="dim number"> · {formatDuration(elapsedMs)}</span>
       {generation !== null && !isNarrow && (
@@ -198,7 +208,6 @@ interface FormsProps {
   onCompare: (run: string) => void;
   form: Form;
   onForm: (form: Form) => void;
-  /** null where the service gives no more at once. */
   onMore: (() => void) | null;
   onWhyNot: (question: string) => void;
 }
@@ -207,7 +216,7 @@ function Forms({ answer, runs, onCompare, form, onForm, onMore, onWhyNot }: Form
   return (
     <>
       {answer.results.length > 0 && answer.question.variables.length > 0 && (
-        <Tooltip label="Why not: an answer that you expected and that is not there">
+        <Tooltip label="Why not: explain an expected answer that is missing">
           <ActionIcon size="sm" aria-label="Why not" onClick={() => onWhyNot(answer.question.text)}>
             <IconHelpCircle size={15} aria-hidden />
           </ActionIcon>
@@ -251,8 +260,8 @@ function Table({ answer, sort, onSort, onWhy }: TableProps) {
   const onAsk = (question: string) => void navigate({ to: '/ask', search: { question } });
   const { variables } = answer.question;
   const columns = useMemo(() => columnsOf(variables, sort, onSort, onWhy), [variables, sort, onSort, onWhy]);
-  // By what it says: in another order it stands elsewhere.
-  const place = useMemo(() => (selected === null ? -1 : results.indexOf(selected)), [results, selected]);
+  // By content: sorting moves the row.
+  const position = useMemo(() => (selected === null ? -1 : results.indexOf(selected)), [results, selected]);
 
   function rowAt(index: number): Row | undefined {
     const result = results[index];
@@ -265,7 +274,7 @@ function Table({ answer, sort, onSort, onWhy }: TableProps) {
       columns={columns}
       count={results.length}
       rowAt={rowAt}
-      selected={place < 0 ? null : place}
+      selected={position < 0 ? null : position}
       onSelect={(index) => setSelected(results[index] ?? null)}
       onOpen={(index) => {
         const result = results[index];
@@ -292,20 +301,21 @@ interface ResultsProps {
   sort: AnswerSort | null;
   onSort: OnSort;
   runs: TabRuns;
-  /** Compares the answer with another run, by its id. */
+  /** Compares the answers with another run, given by id. */
   onCompare: (run: string) => void;
-  /** True where something stands beside the answers. */
+  /** True if a pane is open beside the answers. */
   isNarrow: boolean;
   onWhy: (result: string) => void;
   onWhyNot: (question: string) => void;
-  /** null where the service gives no more at once. */
+  /** null if the service's limit is reached. */
   onMore: (() => void) | null;
 }
 
+/** Shows the answers in the chosen form. */
 export function Results(props: ResultsProps) {
   const { answer: asked, sort, onSort, runs, onCompare, isNarrow, onWhy, onWhyNot, onMore } = props;
   const form = useForm((state) => state.form);
-  const answer = useMemo(() => inOrder(asked, sort), [asked, sort]);
+  const answer = useMemo(() => sortedAnswers(asked, sort), [asked, sort]);
   return (
     <PaneFrame
       scroll="own"
@@ -332,4 +342,59 @@ export function Results(props: ResultsProps) {
       )}
     </PaneFrame>
   );
+}
+
+const icon = { size: 15, stroke: 1.6, 'aria-hidden': true } as const;
+
+interface MenuActions {
+  readonly onWhy: (result: string) => void;
+  readonly onAsk: (question: string) => void;
+}
+
+async function copy(text: string, what: string): Promise<void> {
+  if (await copyText(text)) notifyDone(`Copied ${what}`);
+}
+
+/** The menu of an answer's row; `column`: the variable of the clicked cell, or another column's id. */
+function answerMenu(
+  { question, results, bindings }: ShownAnswer,
+  index: number,
+  column: string,
+  { onWhy, onAsk }: MenuActions,
+): RowMenuGroups {
+  const result = results[index];
+  const row = bindings[index] ?? {};
+  if (result === undefined) return [];
+  const value = row[column];
+  const fields = question.variables.map((name) => (row[name] ?? '').replace(/[\t\r\n]+/g, ' '));
+  return [
+    [{ label: 'Why', icon: <IconRoute {...icon} />, keys: 'Enter', onClick: () => onWhy(result) }],
+    [
+      ...(value === undefined
+        ? []
+        : [
+            {
+              label: 'Copy the value',
+              icon: <IconCopy {...icon} />,
+              onClick: () => void copy(value, 'the value'),
+            },
+          ]),
+      {
+        label: 'Copy as TSV',
+        icon: <IconCopy {...icon} />,
+        onClick: () => void copy(fields.length === 0 ? result : fields.join('\t'), 'as TSV'),
+      },
+      {
+        label: 'Copy as JSON',
+        icon: <IconCopy {...icon} />,
+        onClick: () => void copy(JSON.stringify(fields.length === 0 ? result : row), 'as JSON'),
+      },
+      {
+        label: 'Copy as a statement',
+        icon: <IconCopy {...icon} />,
+        onClick: () => void copy(`${result}.`, 'as a statement'),
+      },
+    ],
+    [{ label: 'Ask whether this is true', icon: <IconListSearch {...icon} />, onClick: () => onAsk(result) }],
+  ];
 }

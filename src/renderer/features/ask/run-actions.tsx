@@ -1,4 +1,4 @@
-/** What is done with a run as a whole: kept to compare others with, compared with another. */
+/** Actions on a whole run: pinning it, and comparing it with another. */
 import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import { IconArrowsDiff, IconPin, IconPinFilled } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -9,7 +9,7 @@ import styles from './ask.module.css';
 import { pinRun, unpinRun, usePinnedRuns } from './pinned-runs.ts';
 import type { TabRuns } from './runs-store.ts';
 
-/** A run in a few words: how much it answered, of which knowledge, when. */
+/** A run in a few words: number of answers, generation, age. */
 export function runWords(run: ShownAnswer, now: number): string {
   return [
     `${formatAmount(run.results.length, 'answer')}${run.truncated ? ' and more' : ''}`,
@@ -21,7 +21,7 @@ export function runWords(run: ShownAnswer, now: number): string {
 interface RunItemsProps {
   title: string;
   runs: readonly ShownAnswer[];
-  /** Said of a run where it is another question. */
+  /** Its text is shown with runs of other questions. */
   question: string;
   onCompare: (run: string) => void;
 }
@@ -49,6 +49,7 @@ interface RunActionsProps {
   onCompare: (run: string) => void;
 }
 
+/** Buttons that pin a run and compare it with another. */
 export function RunActions({ answer, runs, onCompare }: RunActionsProps) {
   const { space } = useSession();
   const [isOpen, setIsOpen] = useState(false);

@@ -1,9 +1,10 @@
 /**
- * What the tabs have asked: the answer that is shown in each, the question that runs in it, and its earlier runs.
+ * The runs of the tabs: the answer shown in each, the question being answered, and earlier runs.
  *
- * A question goes on while one looks at another tab or view; closing its tab ends it. All of it is of one space and
- * one person: for others it begins empty, since nobody tells of changes in a space that is not followed. A new question
- * ends the one that runs in the tab; the answer before stays meanwhile, so that nothing flickers.
+ * A question keeps running while the user looks at another tab or view; closing its tab cancels it. All runs
+ * belong to one space and one person; for any other the store starts empty, since no events arrive for a
+ * space that is not followed. A new question cancels the running one of its tab; the previous answer stays
+ * visible meanwhile, to avoid flicker.
  */
 import { create } from 'zustand';
 import { useCredential } from '../../api/credential.ts';
@@ -14,14 +15,15 @@ import type { RunState } from '../../api/use-run.ts';
 import { type Allowance, type ShownAnswer, usualAllowance } from './answer.ts';
 import { earlierAfter } from './compare-runs.ts';
 
+/** The runs of one tab. */
 export interface TabRuns {
   readonly state: RunState<ShownAnswer>;
-  /** What was asked last, by `wantedKey`; null before the first time. */
+  /** The last request, by `wantedKey`; null before the first. */
   readonly asked: string | null;
   readonly allowance: Allowance;
-  /** Version of what answers stand on when the shown one came. */
+  /** The version of the knowledge when the shown answer arrived. */
   readonly version: number;
-  /** The runs before the one that is shown, the last first. */
+  /** The runs before the shown one, the most recent first. */
   readonly earlier: readonly ShownAnswer[];
   /** The run that the shown one is compared with. */
   readonly comparedTo: string | null;
@@ -30,14 +32,14 @@ export interface TabRuns {
 type Owner = WorkbenchSession['endpoint'];
 
 interface Runs {
-  /** Whose space this is about, by identity: another visit of the space is another one. */
+  /** The endpoint the runs belong to, by identity: each visit of a space has its own. */
   readonly owner: Owner | null;
   readonly byTab: Readonly<Record<string, TabRuns>>;
 }
 
 const idle = { runningSince: null, result: null, failure: null, cancelledAfter: null } as const;
 
-export const noRuns: TabRuns = {
+const noRuns: TabRuns = {
   state: idle,
   asked: null,
   allowance: usualAllowance,
@@ -63,7 +65,7 @@ function change(tab: string, edit: (runs: TabRuns) => TabRuns): void {
   useStore.setState(({ byTab }) => ({ byTab: { ...byTab, [tab]: edit(byTab[tab] ?? noRuns) } }));
 }
 
-/** Begins `work` in a tab; its promise is to reject when the signal is aborted. */
+/** Starts `work` in a tab; its promise must reject when the signal is aborted. */
 export function startRun(
   owner: Owner,
   tab: string,
@@ -99,7 +101,7 @@ export function startRun(
       const ended = isCancelled(error)
         ? { ...idle, cancelledAfter: performance.now() - mine.since }
         : { ...idle, failure: apiFailureOf(error) };
-      // What answered before is no answer to this, but it can be compared with the next.
+      // The previous answer is no answer to this question, but can be compared with the next.
       change(tab, (runs) => {
         const earlier = earlierAfter(runs.earlier, runs.state.result, null);
         return { ...runs, state: ended, earlier, version: useLive.getState().versions.answers };
@@ -108,16 +110,17 @@ export function startRun(
   );
 }
 
-/** Ends what runs in a tab; it says when it has ended. */
+/** Cancels the run of a tab; the tab's state reports when it has ended. */
 export function cancelRun(tab: string): void {
   running.get(tab)?.controller.abort();
 }
 
+/** Sets the run that the answers of a tab are compared with; null: none. */
 export function compareWith(tab: string, run: string | null): void {
   change(tab, (runs) => ({ ...runs, comparedTo: run }));
 }
 
-/** Forgets a tab that is closed, and ends what runs in it. */
+/** Drops the runs of a closed tab and cancels the current one. */
 export function forgetTab(tab: string): void {
   const mine = running.get(tab);
   running.delete(tab);
@@ -128,11 +131,12 @@ export function forgetTab(tab: string): void {
   });
 }
 
+/** The runs of a tab; empty if they belong to another endpoint. */
 export function useTabRuns(owner: Owner, tab: string): TabRuns {
   return useStore((runs) => (runs.owner === owner ? (runs.byTab[tab] ?? noRuns) : noRuns));
 }
 
-/** True where a question runs in the tab. */
+/** True while a question runs in the tab. */
 export function useIsRunning(owner: Owner, tab: string): boolean {
   return useTabRuns(owner, tab).state.runningSince !== null;
 }

@@ -1,6 +1,6 @@
 /**
- * The tabs of questions, after the ARIA tabs pattern: one stop in the tab order, arrows move to a tab and show it,
- * Delete closes it, F2 renames it. The crosses are for the mouse; every way to close is a key as well.
+ * The tab bar, following the ARIA tabs pattern: one stop in the tab order, arrows move to a tab and show it,
+ * Delete closes it, F2 renames it. The crosses are for the mouse; keys can do everything too.
  */
 import { ActionIcon, Loader, Menu, Tooltip } from '@mantine/core';
 import { IconDots, IconPlus, IconX } from '@tabler/icons-react';
@@ -11,17 +11,18 @@ import { type AskTab, type AskTabs, isUnasked, titleOf } from './ask-tabs.ts';
 import { useIsRunning } from './runs-store.ts';
 import styles from './tab-bar.module.css';
 
-/** What can be done with tabs. */
+/** What users can do with tabs. */
 export interface TabActions {
   readonly show: (id: string) => void;
   readonly open: () => void;
   readonly close: (id: string) => void;
   readonly rename: (id: string) => void;
   readonly reopen: () => void;
-  /** To the tab that is so many further on. */
+  /** Moves by so many tabs. */
   readonly step: (by: number) => void;
 }
 
+/** The keys that work anywhere in the view. */
 export const tabKeys = {
   open: 'Alt+T',
   close: 'Alt+W',
@@ -58,7 +59,7 @@ function Tab({ tab, isActive, actions, panelId }: TabProps) {
         className={styles.title}
         title={tab.shown.question ?? title}
         onClick={(event) => {
-          // By mouse one goes on in the editor; by key among the tabs.
+          // After a click the focus returns to the editor; after a key it stays on the tabs.
           if (event.detail > 0) event.currentTarget.blur();
           actions.show(tab.id);
         }}
@@ -88,7 +89,7 @@ function TabMenu({ tabs, actions }: { tabs: AskTabs; actions: TabActions }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon aria-label="More for tabs">
+        <ActionIcon aria-label="More tab actions">
           <IconDots size={16} aria-hidden />
         </ActionIcon>
       </Menu.Target>
@@ -112,7 +113,7 @@ function TabMenu({ tabs, actions }: { tabs: AskTabs; actions: TabActions }) {
           rightSection={<KeyCaps keys={tabKeys.reopen} />}
           onClick={actions.reopen}
         >
-          Reopen the tab closed last
+          Reopen the last closed tab
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -122,13 +123,14 @@ function TabMenu({ tabs, actions }: { tabs: AskTabs; actions: TabActions }) {
 interface TabBarProps {
   tabs: AskTabs;
   actions: TabActions;
-  /** The id of what the tabs show. */
+  /** The id of the tab panel. */
   panelId: string;
 }
 
+/** The tab bar of the Ask view. */
 export function TabBar({ tabs, actions, panelId }: TabBarProps) {
   const list = useRef<HTMLDivElement>(null);
-  // The focus goes with the tab that a key led to, also where it was on one that is gone.
+  // Focus follows a tab activated by key, even if the previously focused tab is gone.
   const isByKey = useRef(false);
   useEffect(() => {
     if (isByKey.current) list.current?.querySelector<HTMLElement>('[aria-selected="true"]')?.focus();

@@ -1,8 +1,8 @@
 /**
- * The answer of one tab: asked for when the tab shows another question than it has answered, and kept current.
+ * The answer of one tab: requested when the tab shows a question it has not answered, and refreshed.
  *
- * An answer that came quickly is asked for again while "Refresh" is on and the knowledge changes; a slow one only says
- * that it has grown old.
+ * While "Refresh" is on, a change of the knowledge repeats questions that were answered quickly; slow answers
+ * are only marked as outdated.
  */
 import { useCallback, useEffect, useEffectEvent } from 'react';
 import { useLive } from '../../api/live.ts';
@@ -13,20 +13,21 @@ import { type Allowance, askOnce, raised, type ShownAnswer, usualAllowance } fro
 import type { AskTab } from './ask-tabs.ts';
 import { cancelRun, startRun, type TabRuns, useTabRuns } from './runs-store.ts';
 
-/** Answers that took longer are not asked for again on their own, in milliseconds. */
+/** Answers that took longer, in milliseconds, are not repeated automatically. */
 const quickMs = 300;
 
+/** The state of a tab's question, and its actions. */
 export interface Asking {
   readonly runs: TabRuns;
-  /** The shown answer may be out of date. */
+  /** The shown answer may be outdated. */
   readonly isOld: boolean;
   again(): void;
-  /** Asks again with ten times of what was not enough; null where there is no more. */
+  /** Asks again with ten times the limit that was exceeded; null if it is at the maximum. */
   raise(part: keyof Allowance): (() => void) | null;
   cancel(): void;
 }
 
-/** An answer that did not come because the service was away is asked for again once it is back. */
+/** Repeats outdated answers, and questions that failed while the service was unreachable. */
 function useCurrency(runs: TabRuns, isLive: boolean, again: () => void): boolean {
   const version = useLive((live) => live.versions.answers);
   const { result, failure, runningSince } = runs.state;
@@ -45,6 +46,7 @@ function useCurrency(runs: TabRuns, isLive: boolean, again: () => void): boolean
   return isOld;
 }
 
+/** Answers the question of a tab. */
 export function useAnswer(tab: AskTab, isLive: boolean): Asking {
   const session = useSession();
   const { endpoint, space } = session;

@@ -1,7 +1,13 @@
-/** The tabs of the Ask view in step with its address: what the address shows is in a tab, and the other way round. */
+/**
+ * Keeps the tabs of the Ask view and its address in sync, and stores the tabs of each space in this browser:
+ * structural changes at once, drafts every two seconds.
+ */
 import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useMemo, useState } from 'react';
+import { create } from 'zustand';
 import { useSession } from '../../api/session.tsx';
+import type { Space } from '../../api/space.ts';
 import { matchesKeys } from '../../ui/keys.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { isMac } from '../../ui/tags.tsx';
 import type { AskSearch } from './ask-search.ts';
 import {
@@ -10,38 +16,42 @@ import {
   type AskTab,
   type AskTabs,
   closed,
+  firstTabs,
   landed,
   neighbour,
   opened,
+  readTabs,
   renamed,
   reopened,
-  type Shown,
-  withShown,
+  type ShownInTab,
+  withDraft,
+  withTabShown,
 } from './ask-tabs.ts';
 import { forgetTab } from './runs-store.ts';
 import { type TabActions, tabKeys } from './tab-bar.tsx';
-import { changeTabs, freshId, noteDraft, tabsOf, useTabs } from './tabs-store.ts';
 
 const askKeys = { ...tabKeys, save: 'Mod+S' } as const;
 
+/** Navigates within the Ask view. */
 export type OnSearch = (search: AskSearch, options?: { replace: boolean }) => void;
 
+/** The tabs of a view, with their actions. */
 export interface AskTabsOfView {
   readonly tabs: AskTabs;
   readonly tab: AskTab;
   readonly actions: TabActions;
-  /** The tab that is being given a name. */
+  /** The tab being renamed. */
   readonly renaming: AskTab | null;
   readonly onRename: (name: string) => void;
   readonly endRenaming: () => void;
-  /** Shows something in the tab that is looked at. */
-  readonly show: (shown: Shown) => void;
+  /** Shows something in the active tab. */
+  readonly show: (shown: ShownInTab) => void;
   readonly setDraft: (text: string) => void;
-  /** Goes to a question where it fits: in its tab, in this one, in a new one. */
+  /** Opens a question where it fits: in its tab, the active one, or a new one. */
   readonly visit: (question: string) => AskTab;
 }
 
-/** Keys of the view, wherever the focus is in it; before the editor, which has uses of its own for some. */
+/** Keys of the view, wherever the focus is; captured before the editor, which uses some of them itself. */
 export function useAskKeys(actions: TabActions, active: string, onSave: () => void): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (event.target instanceof Element && event.target.closest('[role="dialog"]') !== null) return;
@@ -68,6 +78,7 @@ export function useAskKeys(actions: TabActions, active: string, onSave: () => vo
   }, []);
 }
 
+/** The tabs of the current space, in sync with the address. */
 export function useAskTabs(search: AskSearch, onSearch: OnSearch): AskTabsOfView {
   const { space } = useSession();
   const tabs = useTabs(space) ?? tabsOf(space);
@@ -115,8 +126,80 @@ export function useAskTabs(search: AskSearch, onSearch: OnSearch): AskTabsOfView
       if (renamingId !== null) changeTabs(space, (before) => renamed(before, renamingId, name));
     },
     endRenaming: () => setRenamingId(null),
-    show: (shown) => void go((before) => withShown(before, tab.id, shown)),
+    show: (shown) => void go((before) => withTabShown(before, tab.id, shown)),
     setDraft: (text) => noteDraft(space, tab.id, text),
     visit: (question) => go((before) => landed(before, { question }, freshId())),
   };
+}
+
+type Where = Pick<Space, 'database' | 'tenant'>;
+type All = Readonly<Record<string, AskTabs>>;
+
+const storageKey = 'corollary.ask-tabs';
+const saveMs = 2_000;
+
+function readAll(value: unknown): All | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const read = Object.entries(value).flatMap(([name, tabs]) => {
+    const valid = readTabs(tabs);
+    return valid === null ? [] : [[name, valid] as const];
+  });
+  return Object.fromEntries(read);
+}
+
+const useStore = create<{ readonly all: All }>()(() => ({ all: readStoredState(storageKey, readAll, {}) }));
+
+/** A random id, unique across browsers: links carry it. */
+function freshId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(5)), (byte) => (byte % 36).toString(36)).join('');
+}
+
+function nameOf({ database, tenant }: Where): string {
+  return `${database}/${tenant}`;
+}
+
+let timer: ReturnType<typeof setTimeout> | null = null;
+
+function save(): void {
+  if (timer !== null) clearTimeout(timer);
+  timer = null;
+  writeStored(storageKey, useStore.getState().all);
+}
+
+// Saves pending drafts when the window closes.
+window.addEventListener('pagehide', () => {
+  if (timer !== null) save();
+});
+
+function set(space: Where, tabs: AskTabs): void {
+  useStore.setState(({ all }) => ({ all: { ...all, [nameOf(space)]: tabs } }));
+}
+
+function tabsOf(space: Where): AskTabs {
+  const known = useStore.getState().all[nameOf(space)];
+  if (known !== undefined) return known;
+  const first = firstTabs(freshId());
+  set(space, first);
+  return first;
+}
+
+/** Changes the tabs of a space and returns the result. */
+function changeTabs(space: Where, change: (tabs: AskTabs) => AskTabs): AskTabs {
+  const before = tabsOf(space);
+  const after = change(before);
+  if (after !== before) {
+    set(space, after);
+    save();
+  }
+  return after;
+}
+
+/** Stores the draft of a tab. */
+function noteDraft(space: Where, id: string, draft: string): void {
+  set(space, withDraft(tabsOf(space), id, draft));
+  timer ??= setTimeout(save, saveMs);
+}
+
+function useTabs(space: Where): AskTabs | undefined {
+  return useStore((state) => state.all[nameOf(space)]);
 }

@@ -1,18 +1,18 @@
-/** The buckets of a window: shares of its facts for some predicates, filled in this order. */
-import { ActionIcon, Button, NumberInput, TagsInput, TextInput, Tooltip } from '@mantine/core';
+/** The form's buckets: weighted shares of the window for some predicates, filled in this order. */
+import { ActionIcon, Button, NumberInput, Slider, TagsInput, TextInput, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconPlus, IconX } from '@tabler/icons-react';
-import { BarField } from './bar-field.tsx';
-import { type BucketDraft, newBucket } from './buckets.ts';
+import { useId } from 'react';
+import { formatCount } from '../../ui/format.ts';
+import { type BucketDraft, nearestStop, newBucket, weightStops } from './buckets.ts';
 import styles from './context.module.css';
-import { predicatesOf } from './read-form.ts';
-import { weightStops } from './stops.ts';
+import { predicatesOfList } from './read-form.ts';
 
 interface BucketFieldsProps {
   buckets: readonly BucketDraft[];
   onBuckets: (buckets: readonly BucketDraft[]) => void;
-  /** Names of the predicates there are. */
+  /** Names of the existing predicates. */
   predicates: readonly string[];
-  /** By the path in the request, as `relevanceBuckets.0.name`. */
+  /** Problems by path in the request, such as `relevanceBuckets.0.name`. */
   problems: Readonly<Record<string, string>>;
 }
 
@@ -25,7 +25,7 @@ interface BucketProps extends Pick<BucketFieldsProps, 'predicates' | 'problems'>
 }
 
 function problemOf(problems: Readonly<Record<string, string>>, path: string): string | undefined {
-  // A predicate that is wrong has a path of its own below the list.
+  // An invalid predicate has its own path below the list.
   const found = Object.keys(problems).find((key) => key === path || key.startsWith(`${path}.`));
   return found === undefined ? undefined : problems[found];
 }
@@ -65,7 +65,7 @@ function Bucket({ bucket, index, predicates, problems, onBucket, onUp, onRemove 
         splitChars={[',', ' ']}
         maxDropdownHeight={220}
         error={problemOf(problems, `${path}.predicates`)}
-        onChange={(names) => change({ predicates: predicatesOf(names.join(',')) })}
+        onChange={(names) => change({ predicates: predicatesOfList(names.join(',')) })}
       />
       <BarField
         label="Weight"
@@ -104,6 +104,7 @@ function swapped(buckets: readonly BucketDraft[], index: number): BucketDraft[] 
   return next;
 }
 
+/** The list of buckets, each editable, with a button that adds one. */
 export function BucketFields({ buckets, onBuckets, predicates, problems }: BucketFieldsProps) {
   return (
     <>
@@ -111,7 +112,7 @@ export function BucketFields({ buckets, onBuckets, predicates, problems }: Bucke
         <ol className={styles.buckets} aria-label="Buckets">
           {buckets.map((bucket, index) => (
             <Bucket
-              // A bucket is its place: its name is being typed.
+              // Keyed by position: the name changes while being typed.
               key={`bucket ${index + 1}`}
               bucket={bucket}
               index={index}
@@ -138,5 +139,76 @@ export function BucketFields({ buckets, onBuckets, predicates, problems }: Bucke
         </p>
       )}
     </>
+  );
+}
+
+interface BarFieldProps {
+  label: string;
+  /** The accessible name, if the label alone is ambiguous. */
+  name?: string;
+  /** The typed text; '' for none. */
+  value: string;
+  stops: readonly number[];
+  /** The value used if none is typed; null: no limit, which is then the slider's last stop. */
+  fallback: number | null;
+  decimals?: number;
+  error?: string | undefined;
+  onValue: (value: string) => void;
+}
+
+const noLimit = 'no limit';
+
+/** A number as a field for exact values and a slider for trying some. */
+export function BarField(props: BarFieldProps) {
+  const { label, name = label, value, stops, fallback, decimals = 0, error, onValue } = props;
+  const id = useId();
+  const last = stops.length - (fallback === null ? 0 : 1);
+  const number = value.trim() === '' ? fallback : Number(value);
+  const position = number === null ? last : nearestStop(stops, Number.isFinite(number) ? number : 0);
+  const words = (index: number) => {
+    const stop = stops[index];
+    return stop === undefined ? noLimit : decimals > 0 ? String(stop) : formatCount(stop);
+  };
+  return (
+    <div className={styles.barField}>
+      <label htmlFor={id} className={styles.label}>
+        {label}
+      </label>
+      <Slider
+        className={styles.slider ?? ''}
+        size="sm"
+        thumbSize={16}
+        min={0}
+        max={last}
+        step={1}
+        value={position}
+        label={words}
+        thumbLabel={`${name}: slide`}
+        thumbValueText={words}
+        onChange={(index) => {
+          const stop = stops[index];
+          onValue(stop === undefined ? '' : String(stop));
+        }}
+      />
+      <NumberInput
+        id={id}
+        {...(name === label ? {} : { 'aria-label': name })}
+        className={styles.number ?? ''}
+        hideControls
+        allowNegative={false}
+        decimalScale={decimals}
+        thousandSeparator=","
+        placeholder={fallback === null ? noLimit : String(fallback)}
+        value={value}
+        error={error !== undefined}
+        {...(error === undefined ? {} : { 'aria-describedby': `${id}-problem` })}
+        onChange={(next) => onValue(next === '' ? '' : String(next))}
+      />
+      {error !== undefined && (
+        <p id={`${id}-problem`} className={styles.problem} role="status">
+          {error}
+        </p>
+      )}
+    </div>
   );
 }

@@ -1,42 +1,46 @@
 /**
- * What the address of the Context view says: how a window is chosen, and what of it is looked at. All as text.
+ * The search parameters of the Context view, all as text: the form that selects a window, and what of the
+ * window is shown.
  *
- * The fields are the form: text that cannot be read as a request is kept as it was typed, and what is absent has the
- * default of POST /context/optimize. The scope is that of the whole workbench.
+ * The fields mirror the form: text that cannot be read stays as typed, and absent fields have the defaults of
+ * POST /context/optimize. The scope is that of the whole workbench.
  */
+/** The form as text. */
 export interface WindowFields {
-  /** Goals in the language, one a line. */
+  /** Goals in the language, one per line. */
   goals?: string | undefined;
   /** The budget in facts. */
   facts?: string | undefined;
-  /** The budget in characters; absent: none. */
+  /** The budget in characters; absent: unlimited. */
   chars?: string | undefined;
-  /** The only predicates wanted, by commas; absent: all. */
+  /** The predicates to include, separated by commas; absent: all. */
   predicates?: string | undefined;
-  /** The most facts of one predicate. */
+  /** Maximum number of facts of one predicate. */
   cap?: string | undefined;
   /** `relevanceBuckets` as JSON. */
   buckets?: string | undefined;
-  /** Conclusions too. */
+  /** Include conclusions. */
   inferred?: 'true' | undefined;
   /** Absent: the weaker side of a contradiction is left out. */
   resolve?: 'false' | undefined;
   session?: string | undefined;
 }
 
+/** The tabs of the window pane, in order. */
 export const windowParts = ['facts', 'goals', 'contradictions', 'rules', 'kept', 'session'] as const;
 export type WindowPart = (typeof windowParts)[number];
 
-/** Which rows of the list of facts are shown. */
-export const rowFilters = ['in', 'out'] as const;
-export type RowFilter = (typeof rowFilters)[number];
+/** Which rows the list of facts shows: those in the window, or those left out. */
+const rowFilters = ['in', 'out'] as const;
+export type WindowRowFilter = (typeof rowFilters)[number];
 
+/** The form, and what of the window is shown. */
 export interface ContextSearch extends WindowFields {
   /** Absent: the facts. */
   part?: WindowPart | undefined;
-  /** Absent: both those in the window and those left out. */
-  rows?: RowFilter | undefined;
-  /** The fact that is looked at, as it is rendered. */
+  /** Absent: all rows. */
+  rows?: WindowRowFilter | undefined;
+  /** The selected fact, rendered. */
   fact?: string | undefined;
 }
 
@@ -56,7 +60,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** A number as a field of the form has it. */
+/** A number as a form field stores it. */
 function digits(value: unknown): string | undefined {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? value : undefined;
 }
@@ -69,7 +73,7 @@ function present<Found extends object>(found: Found): Found {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) as Found;
 }
 
-/** The form alone; what is not understood is dropped. */
+/** The form alone; drops what it does not understand. */
 export function windowFieldsOf(search: Readonly<Record<string, unknown>>): WindowFields {
   return present<WindowFields>({
     goals: text(search['goals']),
@@ -84,7 +88,7 @@ export function windowFieldsOf(search: Readonly<Record<string, unknown>>): Windo
   });
 }
 
-/** Reads search parameters; what is not understood is dropped. */
+/** Reads search parameters; drops those it does not understand. */
 export function contextSearchOf(search: Record<string, unknown>): ContextSearch {
   return present<ContextSearch>({
     ...windowFieldsOf(search),
@@ -94,12 +98,12 @@ export function contextSearchOf(search: Record<string, unknown>): ContextSearch 
   });
 }
 
-/** True where the two forms say the same. */
+/** True if the two forms have the same fields. */
 export function isSameForm(left: WindowFields, right: WindowFields): boolean {
   return fields.every((field) => (left[field] ?? '') === (right[field] ?? ''));
 }
 
-/** True where the two forms choose the same window: the session only keeps it. */
+/** True if the two forms select the same window; the session only stores it. */
 export function isSameChoice(left: WindowFields, right: WindowFields): boolean {
   return isSameForm({ ...left, session: undefined }, { ...right, session: undefined });
 }

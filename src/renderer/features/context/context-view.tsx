@@ -1,7 +1,8 @@
 /**
- * The Context view: how a window is chosen on the left, and on the right what an agent would be given.
+ * The Context view: the form that selects a window on the left, the window as an agent would get it on the
+ * right.
  *
- * The window follows the form while it is changed; when the knowledge moves on it stays, and a banner says so.
+ * The window follows every change of the form. When the knowledge changes it stays, and a banner says so.
  */
 import { Button } from '@mantine/core';
 import { IconFrame } from '@tabler/icons-react';
@@ -24,7 +25,7 @@ interface ContextViewProps {
   search: ContextSearch;
   onSearch: (search: ContextSearch) => void;
   onScope: (scope: ScopeSelection) => void;
-  /** The question before a fact is retracted. */
+  /** The dialog that confirms the retraction of a fact. */
   renderRetract: RenderRetract;
 }
 
@@ -34,10 +35,13 @@ interface ShownProps extends Omit<ContextViewProps, 'onScope'> {
   session: SessionWork;
 }
 
-/** How long after a write of this view's own its changes are expected to come back, in milliseconds. */
+/** How long after a write from this view its events are expected, in milliseconds. */
 const echoMs = 2_000;
 
-/** Chooses the window again while changes that this view made come back; returns what to call when it makes one. */
+/**
+ * Selects the window again when this view's own writes make it outdated; returns a function to call after
+ * each write.
+ */
 function useOwnChanges(isOld: boolean, again: () => void): () => void {
   const until = useRef(0);
   const onOld = useEffectEvent(() => {
@@ -73,17 +77,17 @@ function Shown({ search, onSearch, renderRetract, form, run, session }: ShownPro
         }
       >
         {cancelledAfter === null
-          ? 'What is wrong stands at its fields. The window is chosen once it is mended.'
-          : 'The window was given up.'}
+          ? 'The problems are shown at the fields. The window is chosen once they are fixed.'
+          : 'Choosing the window was cancelled.'}
       </EmptyState>
     );
   const isUnreadable = form.read.request === null && !isSameChoice(form.fields, result.fields);
   const banner = isUnreadable ? (
-    <Banner>The form cannot be read as it stands. This is the window of before.</Banner>
+    <Banner>The form cannot be read. This is the previous window.</Banner>
   ) : (
     isOld && (
       <AgeBanner action="Choose again" onAgain={run.again}>
-        The knowledge has moved on since this window was chosen. It is shown as it was.
+        The knowledge has changed since this window was chosen. The window is shown unchanged.
       </AgeBanner>
     )
   );
@@ -102,6 +106,7 @@ function Shown({ search, onSearch, renderRetract, form, run, session }: ShownPro
   );
 }
 
+/** The Context view. */
 export function ContextView(props: ContextViewProps) {
   const { search, onSearch, onScope } = props;
   const form = useForm(search, onSearch);

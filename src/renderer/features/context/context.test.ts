@@ -8,14 +8,28 @@ import {
 } from '../../../engine/contract/context.ts';
 import type { ContextEntry } from '../../../engine/contract/memory.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
-import { bucketsText, newBucket, readBuckets } from './buckets.ts';
-import { compareWindows, differingFields } from './compare-windows.ts';
+import {
+  bucketsText,
+  charStops,
+  factStops,
+  nearestStop,
+  newBucket,
+  readBuckets,
+  weightStops,
+} from './buckets.ts';
+import {
+  compareWindows,
+  contradictionRows,
+  differingFormFields,
+  givenInWords,
+  reasonCounts,
+  requestAsJson,
+  windowAsJson,
+  windowAsText,
+  windowRows,
+} from './window-rows.ts';
 import { contextSearchOf, isSameChoice, isSameForm, windowFieldsOf } from './context-search.ts';
-import { contradictionRows, givenInWords } from './contradictions.ts';
 import { diffRequest, inspecting, readForm } from './read-form.ts';
-import { charStops, factStops, nearestStop, weightStops } from './stops.ts';
-import { reasonCounts, windowRows } from './window-rows.ts';
-import { requestAsJson, windowAsJson, windowAsText } from './window-text.ts';
 
 const all = { kind: 'all' } as const;
 
@@ -60,7 +74,7 @@ function windowOf(entries: ContextEntry[], more: Partial<ContextWindow> = {}): C
 }
 
 describe('the form of a window', () => {
-  test('is read into what the service takes', () => {
+  test("is read into the service's request", () => {
     const { request, problems, goalProblems } = readForm(
       {
         goals: 'ancestor(?x, "b, c")?\n-flies(tux).\n% a comment',
@@ -95,7 +109,7 @@ describe('the form of a window', () => {
     });
   });
 
-  test('looks at a window without touching what the session keeps', () => {
+  test('shows a window without changing the session', () => {
     expect(readForm({ session: 's1' }, all).request).toEqual({ maxFacts: 100 });
   });
 
@@ -122,13 +136,13 @@ describe('the form of a window', () => {
     expect(Object.keys(problems)).toContain(path);
   });
 
-  test('a goal that cannot be read is told with its line', () => {
+  test('an unreadable goal is reported with its line', () => {
     const { request, goalProblems } = readForm({ goals: 'p(?x)\nq(?x' }, all);
     expect(request).toBeNull();
     expect(goalProblems[0]).toMatch(/^Line 2, column \d+: /);
   });
 
-  test('a session is compared by its own parameters, or by those of the form that a comparison takes', () => {
+  test('a session is compared with its own parameters, or with those of the form', () => {
     expect(diffRequest('s1', null)).toEqual({ sessionId: 's1' });
     const { request } = readForm({ goals: 'p(?x)', facts: '5', cap: '2' }, { kind: 'unscoped' });
     const body = diffRequest('s1', request);
@@ -138,7 +152,7 @@ describe('the form of a window', () => {
 });
 
 describe('the address of a window', () => {
-  test('keeps what is understood and drops the rest', () => {
+  test('keeps known parameters and drops the rest', () => {
     expect(
       contextSearchOf({
         goals: 'p(?x)',
@@ -155,7 +169,7 @@ describe('the address of a window', () => {
     ).toEqual({ goals: 'p(?x)', facts: '5', resolve: 'false', part: 'rules', fact: 'p(a)' });
   });
 
-  test('the form is a part of it, and is compared without what is looked at', () => {
+  test('contains the form, which is compared without the selection', () => {
     const search = contextSearchOf({ facts: '5', part: 'rules', session: 's' });
     expect(windowFieldsOf({ ...search })).toEqual({ facts: '5', session: 's' });
     expect(isSameForm(search, { facts: '5', goals: '', session: 's' })).toBe(true);
@@ -163,7 +177,7 @@ describe('the address of a window', () => {
     expect(isSameChoice(search, { facts: '5' })).toBe(true);
   });
 
-  test('buckets read back as they were written, whatever their names are', () => {
+  test('buckets are read back as written, whatever their names', () => {
     const bucket = fc.record({
       name: fc.string(),
       predicates: fc.array(fc.string()),
@@ -177,7 +191,7 @@ describe('the address of a window', () => {
     );
   });
 
-  test('any text as an address is read or refused, never a failure', () => {
+  test('any text is read or rejected, and never throws', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), fc.string(), (buckets, other) => {
         const read = readForm({ buckets, facts: other, goals: other, predicates: other }, all);
@@ -186,7 +200,7 @@ describe('the address of a window', () => {
     );
   });
 
-  test('a new bucket has a name of its own', () => {
+  test('a new bucket has an unused name', () => {
     const buckets = [{ ...newBucket([]), name: 'bucket 2' }];
     expect(newBucket(buckets).name).toBe('bucket 3');
   });
@@ -202,9 +216,11 @@ describe('a window as rows', () => {
     ],
   });
   const words = (rows: ReturnType<typeof windowRows>) =>
-    rows.map((row) => (row.kind === 'cut' ? '---' : `${row.kind === 'entry' ? row.place : '-'} ${row.atom}`));
+    rows.map((row) =>
+      row.kind === 'cut' ? '---' : `${row.kind === 'entry' ? row.position : '-'} ${row.atom}`,
+    );
 
-  test('has the line of the budget right after what is in it', () => {
+  test('has the budget line right after its entries', () => {
     expect(words(windowRows(shown, undefined))).toEqual([
       '1 p(a)',
       '2 -q(b)',
@@ -216,7 +232,7 @@ describe('a window as rows', () => {
     ]);
   });
 
-  test('has no line where the budget left nothing out', () => {
+  test('has no budget line if the budget left nothing out', () => {
     const roomy = windowOf([entry('p', ['a'])], {
       omitted: [{ atom: 'p(z)', salience: 0.1, reason: 'filtered' }],
     });
@@ -224,7 +240,7 @@ describe('a window as rows', () => {
     expect(words(windowRows(windowOf([]), undefined))).toEqual([]);
   });
 
-  test('can be narrowed to what is in it, to what was left out, and to a reason', () => {
+  test('can be filtered by entries, by omissions, and by reason', () => {
     expect(words(windowRows(shown, 'in'))).toEqual(['1 p(a)', '2 -q(b)']);
     expect(words(windowRows(shown, 'out'))).toEqual(['- p(b)', '- p(c)', '- p(z)', '- q(b)']);
     expect(words(windowRows(shown, 'out', 'filtered'))).toEqual(['- p(z)']);
@@ -242,12 +258,12 @@ describe('a contradiction', () => {
     contradictionRows(windowOf(entries, { contradictions: [contradiction], omitted })).map(givenInWords);
   const leftOut = (atom: string) => [{ atom, salience: 0.2, reason: 'contradiction' as const }];
 
-  test('is won by the side that an agent is given', () => {
+  test('is won by the side that an agent gets', () => {
     expect(of([entry('p', ['a'])], leftOut('-p(a)'))).toEqual(['true wins']);
     expect(of([entry('p', ['a'], { negated: true })], leftOut('p(a)'))).toEqual(['false wins']);
   });
 
-  test('is told where both stay, where the winner found no room, and where nobody knows', () => {
+  test('says if both stay, if the winner found no room, and if neither is in', () => {
     expect(of([entry('p', ['a']), entry('p', ['a'], { negated: true })])).toEqual(['both stay']);
     expect(of([], leftOut('-p(a)'))).toEqual(['true wins, but has no room']);
     expect(of([])).toEqual(['both are left out']);
@@ -256,7 +272,7 @@ describe('a contradiction', () => {
 });
 
 describe('two windows', () => {
-  test('differ by what went, what came, and where the rest stands', () => {
+  test('differ by facts removed, facts added, and positions', () => {
     const before = windowOf([entry('p', ['a']), entry('p', ['b']), entry('p', ['c'])]);
     const now = windowOf([entry('p', ['c']), entry('p', ['d']), entry('p', ['a'], { scope: 's' })]);
     expect(
@@ -270,22 +286,22 @@ describe('two windows', () => {
   });
 
   test('the parameters that differ are named', () => {
-    expect(differingFields({ facts: '5', session: 'a' }, { facts: '6', goals: 'p(?x)' })).toEqual([
+    expect(differingFormFields({ facts: '5', session: 'a' }, { facts: '6', goals: 'p(?x)' })).toEqual([
       'goals',
       'facts',
     ]);
-    expect(differingFields({ facts: '5' }, { facts: '5', chars: '' })).toEqual([]);
+    expect(differingFormFields({ facts: '5' }, { facts: '5', chars: '' })).toEqual([]);
   });
 });
 
-describe('a window that is copied', () => {
+describe('a copied window', () => {
   const shown = windowOf([entry('p', ['a, b']), entry('q', ['50%'], { negated: true })], {
     relevantRules: ['r(?x) :- p(?x)'],
     omitted: [{ atom: 'p(z)', salience: 0.1, reason: 'budget' }],
     omittedComplete: false,
   });
 
-  test('is the answer without what only the inspector asked for', () => {
+  test('is the response without what only the inspector requested', () => {
     const { omitted: _omitted, omittedComplete: _complete, ...answer } = shown;
     expect(JSON.parse(windowAsJson(shown))).toEqual(answer);
   });
@@ -298,7 +314,7 @@ describe('a window that is copied', () => {
     expect(windowAsText(windowOf([]))).toBe('');
   });
 
-  test('as a request names the session that is to keep it', () => {
+  test('as a request names the session that stores it', () => {
     expect(JSON.parse(requestAsJson({ maxFacts: 5 }, 's1'))).toEqual({ maxFacts: 5, sessionId: 's1' });
     expect(JSON.parse(requestAsJson({ maxFacts: 5 }, undefined))).toEqual({ maxFacts: 5 });
   });

@@ -1,4 +1,7 @@
-/** The contradictions of the window: both sides with their saliences, the one an agent is given, and what to do. */
+/**
+ * The contradictions of the window: both sides with their saliences, the side an agent gets, and the ways to
+ * resolve it.
+ */
 import { Button } from '@mantine/core';
 import { IconScale, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -19,14 +22,14 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import styles from './context.module.css';
-import { type ContradictionRow, contradictionRows, givenInWords } from './contradictions.ts';
+import { type ContradictionRow, contradictionRows, givenInWords } from './window-rows.ts';
 import type { ChosenWindow } from './use-window.ts';
 
-/** How one fact is retracted, with what that would take away; comes from the view of facts. */
+/** Renders the dialog that retracts a fact and shows what would go with it; the facts feature provides it. */
 export type RenderRetract = (fact: StoredFact, onClose: () => void, onRetracted: () => void) => ReactNode;
 
-/** The stored facts of a side that are shown; there can be one in each scope. */
-const mostStored = 20;
+/** Maximum number of stored facts shown per side: each scope can have one. */
+const maxStored = 20;
 
 const columns: Column<ContradictionRow>[] = [
   {
@@ -50,7 +53,7 @@ const columns: Column<ContradictionRow>[] = [
   },
   {
     id: 'given',
-    title: 'An agent is given',
+    title: 'An agent gets',
     width: 206,
     cell: (row) => <Tag tone={row.given === 'both' ? 'warn' : 'plain'}>{givenInWords(row)}</Tag>,
   },
@@ -96,7 +99,7 @@ function Side({ row, side, onRetract }: SideProps) {
   const stored = useQuery({
     queryKey: queryKeyOf('facts', endpoint, 'of side', atom, scopeKey(scope)),
     queryFn: ({ signal }) =>
-      storedFactsOf(call, { predicate, args, truthVal: isTrue }, scope, mostStored, { signal }),
+      storedFactsOf(call, { predicate, args, truthVal: isTrue }, scope, maxStored, { signal }),
   });
   const isGiven = row.given === side || row.given === 'both';
   return (
@@ -113,7 +116,7 @@ function Side({ row, side, onRetract }: SideProps) {
         <Stored facts={stored.data} onRetract={onRetract} />
       )}
       {stored.data?.length === 0 && (
-        <p className="dim">It is not stored, it follows: retract what it rests on, or change the rule.</p>
+        <p className="dim">It is not stored but derived: retract what it depends on, or change the rule.</p>
       )}
       <div className={styles.links}>
         <ProofLink question={atom}>Why</ProofLink>
@@ -127,11 +130,11 @@ function Side({ row, side, onRetract }: SideProps) {
 
 interface ContradictionListProps {
   chosen: ChosenWindow;
-  /** The contradiction that is looked at, by either atom. */
+  /** The selected contradiction, by either atom. */
   fact: string | undefined;
   onFact: (fact: string | undefined) => void;
   onKeepBoth: (keepBoth: boolean) => void;
-  /** What was retracted is gone: the window is to be chosen again. */
+  /** Called after a retraction: the window must be selected again. */
   onRetracted: () => void;
   renderRetract: RenderRetract;
 }
@@ -159,6 +162,7 @@ function Sides({ row, ...props }: ContradictionListProps & { row: ContradictionR
   );
 }
 
+/** The contradictions of a window, with both sides of the selected one. */
 export function ContradictionList(props: ContradictionListProps) {
   const { chosen, fact, onFact } = props;
   const rows = useMemo(() => contradictionRows(chosen.window), [chosen]);
@@ -168,7 +172,7 @@ export function ContradictionList(props: ContradictionListProps) {
   if (row === undefined)
     return (
       <EmptyState icon={<IconScale size={30} stroke={1.3} aria-hidden />} title="No contradictions">
-        Nothing that this window can see is known both as true and as false.
+        No atom in the view of this window is both true and false.
       </EmptyState>
     );
   const list = (

@@ -1,4 +1,7 @@
-/** The facts of a window in the order in which an agent reads them, the line of the budget, and what was left out. */
+/**
+ * The facts of a window in the order an agent reads them, the line where the budget ended, and the facts left
+ * out.
+ */
 import { Anchor, SegmentedControl, Select } from '@mantine/core';
 import { IconScissors } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -11,7 +14,7 @@ import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
-import type { RowFilter } from './context-search.ts';
+import type { WindowRowFilter } from './context-search.ts';
 import styles from './context.module.css';
 import { RowDetail } from './row-detail.tsx';
 import type { ChosenWindow } from './use-window.ts';
@@ -33,7 +36,7 @@ function WhyLink({ atom }: { atom: string }) {
       size="xs"
       tabIndex={-1}
       aria-label={`Why ${atom}`}
-      // The row is left, not chosen: choosing it would write another address at the same time.
+      // Stops the row from being selected too, which would write another address at the same time.
       onClick={(event) => event.stopPropagation()}
       renderRoot={(props) => <Link to="/proof" search={{ question: atom }} {...props} />}
     >
@@ -42,7 +45,7 @@ function WhyLink({ atom }: { atom: string }) {
   );
 }
 
-/** How it came to be there: stored, or by a rule. */
+/** The origin of a fact: stored, or derived by a rule. */
 function Provenance({ row }: { row: WindowRow }) {
   if (row.kind !== 'entry') return null;
   const { provenance } = row.entry;
@@ -73,7 +76,7 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
       width: 48,
       align: 'end',
       cell: (row) =>
-        row.kind === 'entry' ? <span className="dim number">{formatCount(row.place)}</span> : null,
+        row.kind === 'entry' ? <span className="dim number">{formatCount(row.position)}</span> : null,
     },
     {
       id: 'fact',
@@ -130,8 +133,8 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
 interface FiltersProps {
   chosen: ChosenWindow;
   counts: ReadonlyMap<OmissionReason, number>;
-  rows: RowFilter | undefined;
-  onRows: (rows: RowFilter | undefined) => void;
+  rows: WindowRowFilter | undefined;
+  onRows: (rows: WindowRowFilter | undefined) => void;
   reason: OmissionReason | null;
   onReason: (reason: OmissionReason | null) => void;
 }
@@ -170,10 +173,10 @@ function Filters({ chosen: { window }, counts, rows, onRows, reason, onReason }:
   );
 }
 
-/** In place of rows where there are none. */
-function NoRows({ chosen: { window }, rows }: { chosen: ChosenWindow; rows: RowFilter | undefined }) {
+/** Shown instead of an empty list. */
+function NoRows({ chosen: { window }, rows }: { chosen: ChosenWindow; rows: WindowRowFilter | undefined }) {
   if (rows === 'out')
-    return <EmptyState title="Nothing was left out">All that the window could hold is in it.</EmptyState>;
+    return <EmptyState title="Nothing was left out">Every candidate is in the window.</EmptyState>;
   return (
     <EmptyState
       title="The window is empty"
@@ -181,32 +184,33 @@ function NoRows({ chosen: { window }, rows }: { chosen: ChosenWindow; rows: RowF
     >
       {window.totalFactsAvailable === 0
         ? 'Nothing is known here. Tell some facts, or choose another scope.'
-        : 'Nothing that is known fits: look at what was left out, and why.'}
+        : 'No known fact fits: see what was left out, and why.'}
     </EmptyState>
   );
 }
 
 interface FactListProps {
   chosen: ChosenWindow;
-  rows: RowFilter | undefined;
-  onRows: (rows: RowFilter | undefined) => void;
-  /** The row that is looked at, by its atom. */
+  rows: WindowRowFilter | undefined;
+  onRows: (rows: WindowRowFilter | undefined) => void;
+  /** The selected row, by its atom. */
   fact: string | undefined;
   onFact: (fact: string | undefined) => void;
 }
 
-export function FactList({ chosen, rows: filter, onRows, fact, onFact }: FactListProps) {
+/** The facts of a window, with the detail of the selected one. */
+export function WindowFacts({ chosen, rows: filter, onRows, fact, onFact }: FactListProps) {
   const navigate = useNavigate();
   const [reason, setReason] = useState<OmissionReason | null>(null);
-  // Another window may have left nothing out for it: then it narrows nothing.
+  // A new window may have no omission for this reason: then the filter is ignored.
   const counts = useMemo(() => reasonCounts(chosen.window), [chosen]);
   const wanted = reason !== null && counts.has(reason) ? reason : null;
   const rows = useMemo(() => windowRows(chosen.window, filter, wanted), [chosen, filter, wanted]);
   const columns = useMemo(() => columnsOf(chosen), [chosen]);
-  const [place, setPlace] = useState<number | null>(null);
+  const [position, setPosition] = useState<number | null>(null);
   const isFact = (row: WindowRow | undefined) => row !== undefined && row.kind !== 'cut' && row.atom === fact;
-  // A duplicate that was left out has the same atom as the fact that is in the window: the row that was chosen counts.
-  const selected = place !== null && isFact(rows[place]) ? place : rows.findIndex(isFact);
+  // An omitted duplicate has the same atom as the fact in the window: the selected row wins.
+  const selected = position !== null && isFact(rows[position]) ? position : rows.findIndex(isFact);
   const shown = rows[selected];
 
   const list = (
@@ -231,7 +235,7 @@ export function FactList({ chosen, rows: filter, onRows, fact, onFact }: FactLis
             selected={selected < 0 ? null : selected}
             onSelect={(index) => {
               const row = rows[index];
-              setPlace(index);
+              setPosition(index);
               onFact(row === undefined || row.kind === 'cut' ? undefined : row.atom);
             }}
             onOpen={(index) => {
@@ -248,7 +252,7 @@ export function FactList({ chosen, rows: filter, onRows, fact, onFact }: FactLis
     </div>
   );
   const detail = shown === undefined || shown.kind === 'cut' ? null : shown;
-  // Always panes, of one or two: the grid keeps its focus when the detail comes.
+  // Always a split, even with one pane: the grid keeps its focus when the detail opens.
   const panes: Pane[] = [{ id: 'list', least: '140px', content: list }];
   if (detail !== null)
     panes.push({

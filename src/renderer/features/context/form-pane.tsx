@@ -1,5 +1,7 @@
-/** How the window is chosen: goals, budget, filters, buckets, session. The window follows every change. */
-import { Button, Select, Switch, TagsInput } from '@mantine/core';
+/**
+ * The form that selects a window: goals, budget, filters, buckets, session. The window follows every change.
+ */
+import { Button, Select, Switch, TagsInput, TextInput } from '@mantine/core';
 import { IconEraser, IconRefresh } from '@tabler/icons-react';
 import { useEffect, useId, useMemo, useState } from 'react';
 import { usePredicates, useScopes } from '../../api/queries.ts';
@@ -12,17 +14,15 @@ import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
 import { useSubmitKey } from '../../ui/use-submit-key.ts';
-import { BarField } from './bar-field.tsx';
-import { BucketFields } from './bucket-fields.tsx';
-import { bucketsText, readBuckets } from './buckets.ts';
+import { BarField, BucketFields } from './bucket-fields.tsx';
+import { bucketsText, charStops, factStops, readBuckets } from './buckets.ts';
 import type { WindowFields } from './context-search.ts';
-import { defaultMaxFacts, predicatesOf } from './read-form.ts';
-import { SessionFields } from './session-fields.tsx';
-import { charStops, factStops } from './stops.ts';
+import styles from './context.module.css';
+import { defaultMaxFacts, predicatesOfList } from './read-form.ts';
 import type { Form } from './use-form.ts';
 import type { SessionWork } from './use-session-work.ts';
 
-/** The scope is that of the whole workbench; here it can be chosen too. */
+/** The scope of the whole workbench, which the form can change too. */
 function ScopeField({ onScope }: { onScope: (scope: ScopeSelection) => void }) {
   const { scope } = useSession().space;
   const names = useScopes();
@@ -53,7 +53,7 @@ function Goals({ form, onSubmit }: { form: Form; onSubmit: (part: WindowFields) 
   return (
     <FormSection
       title="Goals"
-      hint="Patterns, one a line: the proofs of their answers come first. With none, the most salient facts."
+      hint="Patterns, one per line: the proofs of their answers come first. With none, the most salient facts."
     >
       <div className={formStyles.editor}>
         <LazyCodeEditor
@@ -117,11 +117,11 @@ function Which({ form: { fields, read, change }, predicates, onScope }: WhichPro
         label="Only these predicates"
         placeholder={(fields.predicates ?? '') === '' ? 'All' : ''}
         data={[...predicates]}
-        value={predicatesOf(fields.predicates)}
+        value={predicatesOfList(fields.predicates)}
         splitChars={[',', ' ']}
         maxDropdownHeight={220}
         error={wrong === undefined ? undefined : read.problems[wrong]}
-        onChange={(names) => change({ predicates: predicatesOf(names.join(',')).join(',') })}
+        onChange={(names) => change({ predicates: predicatesOfList(names.join(',')).join(',') })}
       />
       <Switch
         label="Conclusions too"
@@ -129,7 +129,7 @@ function Which({ form: { fields, read, change }, predicates, onScope }: WhichPro
         onChange={(event) => change({ inferred: event.currentTarget.checked ? 'true' : undefined })}
       />
       <Switch
-        label="Of a contradiction only the more salient side"
+        label="Only the more salient side of a contradiction"
         checked={fields.resolve !== 'false'}
         onChange={(event) => change({ resolve: event.currentTarget.checked ? undefined : 'false' })}
       />
@@ -137,7 +137,10 @@ function Which({ form: { fields, read, change }, predicates, onScope }: WhichPro
   );
 }
 
-/** How long a window may take before its cancel comes up: most are there before, and nothing is to flicker. */
+/**
+ * How long selecting a window may take, in milliseconds, before the cancel button appears; most finish
+ * sooner, which avoids flicker.
+ */
 const longMs = 400;
 
 /** True once the work that began at `since` takes long. */
@@ -185,6 +188,7 @@ function FormActions({ form, formId, run, onCancel }: FormPaneProps & { formId: 
   );
 }
 
+/** The pane with the form of a window. */
 export function FormPane(props: FormPaneProps) {
   const { form, session, onScope, onAgain } = props;
   const { fields, read, change } = form;
@@ -237,5 +241,70 @@ export function FormPane(props: FormPaneProps) {
         </FormSection>
       </form>
     </PaneFrame>
+  );
+}
+
+interface SessionFieldsProps {
+  session: string | undefined;
+  onSession: (session: string | undefined) => void;
+  problem: string | undefined;
+  work: SessionWork;
+  /** True if the form is valid. */
+  isReadable: boolean;
+}
+
+function isRunning(state: Pick<RunState<unknown>, 'runningSince'>): boolean {
+  return state.runningSince !== null;
+}
+
+/**
+ * The session, which stores the last window given to an agent. Showing a window never changes the session;
+ * only these buttons do.
+ */
+function SessionFields({ session, onSession, problem, work, isReadable }: SessionFieldsProps) {
+  const name = session ?? '';
+  const isReady = name !== '' && problem === undefined;
+  return (
+    <>
+      <TextInput
+        aria-label="Session id"
+        placeholder="agent-1"
+        value={name}
+        error={problem}
+        onChange={(event) =>
+          onSession(event.currentTarget.value === '' ? undefined : event.currentTarget.value)
+        }
+      />
+      <div className={styles.buttons}>
+        <Button
+          variant="default"
+          disabled={!isReady || !isReadable}
+          loading={isRunning(work.keeping)}
+          onClick={work.keep}
+        >
+          Keep the window
+        </Button>
+        <Button
+          variant="default"
+          disabled={!isReady || (work.isByForm && !isReadable)}
+          loading={isRunning(work.diff)}
+          onClick={work.compare}
+        >
+          Diff
+        </Button>
+        <Button variant="default" disabled={!isReady} loading={isRunning(work.clearing)} onClick={work.clear}>
+          Clear the session
+        </Button>
+      </div>
+      <Switch
+        label="Diff by this form’s goals, facts and scope"
+        checked={work.isByForm}
+        onChange={(event) => work.setIsByForm(event.currentTarget.checked)}
+      />
+      <p className={`dim ${formStyles.hint}`}>
+        Only these buttons change the session. A diff compares its last window with the current one, which
+        then becomes its last.
+      </p>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 /**
- * The form read into what POST /context/optimize takes, and what keeps it from being read, by field.
+ * Reads the form into the body of POST /context/optimize, with the problems by field.
  *
- * The schema of the operation itself does the checking, so that the form refuses what the service would.
+ * The schema of the operation validates it, so that the form refuses exactly what the service would.
  */
 import { optimizeInputSchema } from '../../../engine/contract/context.ts';
 import type { OperationRequest } from '../../../engine/contract/operations.ts';
@@ -11,29 +11,32 @@ import { scopeFieldsOf, type ScopeSelection } from '../../api/space.ts';
 import { readBuckets } from './buckets.ts';
 import type { WindowFields } from './context-search.ts';
 
+/** The body of POST /context/optimize. */
 export type WindowRequest = OperationRequest<'optimizeContext'>['body'];
 type DiffRequest = OperationRequest<'diffContext'>['body'];
 
+/** The form as read. */
 export interface ReadForm {
-  /** null where the form cannot be read. */
+  /** null if the form is invalid. */
   readonly request: WindowRequest | null;
   readonly goalProblems: readonly string[];
-  /** Sentences by the path of the field in the request, as `relevanceBuckets.0.name`. */
+  /** Messages by path in the request, such as `relevanceBuckets.0.name`. */
   readonly problems: Readonly<Record<string, string>>;
 }
 
+/** The budget in facts if none is typed. */
 export const defaultMaxFacts = 100;
-/** For choosing a window, in milliseconds. */
+/** Time limit for selecting a window, in milliseconds. */
 const timeoutMs = 30_000;
 
-/** A whole number as it is typed; what is none becomes what the schema refuses. */
+/** A whole number as typed; anything else becomes 0, which the schema refuses. */
 function numberOf(text: string | undefined): number | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : 0;
 }
 
-/** The predicates of a list by commas, each once. */
-export function predicatesOf(text: string | undefined): string[] {
+/** The predicates of a comma-separated list, without duplicates. */
+export function predicatesOfList(text: string | undefined): string[] {
   const names = (text ?? '').split(',').map((name) => name.trim());
   return [...new Set(names.filter((name) => name !== ''))];
 }
@@ -50,11 +53,11 @@ function goalsOf(patterns: ReturnType<typeof readPatterns>['patterns']) {
   }));
 }
 
-/** Reads the form; the session is no part of the request, since looking at a window must not change what it keeps. */
+/** Reads the form. The request has no session: showing a window must not change what the session stores. */
 export function readForm(fields: WindowFields, scope: ScopeSelection): ReadForm {
   const { patterns, problems: goalProblems } = readPatterns(fields.goals ?? '');
   const buckets = readBuckets(fields.buckets);
-  const predicates = predicatesOf(fields.predicates);
+  const predicates = predicatesOfList(fields.predicates);
   const request: WindowRequest = {
     maxFacts: numberOf(fields.facts) ?? defaultMaxFacts,
     ...given('maxChars', numberOf(fields.chars)),
@@ -71,17 +74,17 @@ export function readForm(fields: WindowFields, scope: ScopeSelection): ReadForm 
   const checked = validate(optimizeInputSchema, request);
   const problems: Record<string, string> = {};
   if (!checked.ok) for (const { path, message } of checked.errors) problems[path] ??= message;
-  if (buckets === null) problems['relevanceBuckets'] = 'the buckets of this address cannot be read';
+  if (buckets === null) problems['relevanceBuckets'] = 'the address has malformed buckets';
   const isReadable = Object.keys(problems).length === 0 && goalProblems.length === 0;
   return { request: isReadable ? request : null, goalProblems, problems };
 }
 
-/** The request as it is sent to look at a window: with what was left out, and with time enough. */
+/** The request as the workbench sends it: with the omitted facts, and a generous time limit. */
 export function inspecting(request: WindowRequest): WindowRequest {
   return { ...request, explainOmitted: true, timeoutMs };
 }
 
-/** What a session's window is compared by: its own parameters, or those of the form that a comparison takes. */
+/** The body of a session diff: with its own parameters, or those of the form. */
 export function diffRequest(sessionId: string, request: WindowRequest | null): DiffRequest {
   if (request === null) return { sessionId };
   const { maxFacts, goals, scope, unscoped } = request;

@@ -1,4 +1,4 @@
-/** One row of the window: why it is there or not, where it comes from, and what its salience is made of. */
+/** One row of the window: why it is in or out, where it comes from, and how its salience is composed. */
 import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -21,15 +21,15 @@ import styles from './context.module.css';
 import type { WindowRow } from './window-rows.ts';
 import { categoryWords, reasonWords } from './words.ts';
 
-export type FactRow = Exclude<WindowRow, { kind: 'cut' }>;
+type FactRow = Exclude<WindowRow, { kind: 'cut' }>;
 
-/** The scope that the row's fact is stored in; that of the view where the window does not say. */
+/** The scope of the row's fact; that of the view if the window does not say. */
 function scopeOf(row: FactRow, scope: ScopeSelection): ScopeSelection {
   if (row.kind === 'omitted') return scope;
   return row.entry.scope === null ? { kind: 'unscoped' } : { kind: 'named', name: row.entry.scope };
 }
 
-/** What is stored for the row; null where it is not stored. */
+/** The stored fact of the row; null if it is not stored. */
 function useStored(row: FactRow) {
   const { call, endpoint, space } = useSession();
   const scope = scopeOf(row, space.scope);
@@ -141,6 +141,7 @@ function Figures({ row, detail }: { row: FactRow; detail: FactDetail | null | un
   );
 }
 
+/** The detail of the selected row. */
 export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void }) {
   const stored = useStored(row);
   const { word, meaning, tone } =
@@ -148,7 +149,7 @@ export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void 
   const detail = stored.data;
   return (
     <DetailPane
-      title={row.kind === 'entry' ? `Fact ${row.place} of the window` : 'Left out'}
+      title={row.kind === 'entry' ? `Fact ${row.position} of the window` : 'Left out'}
       onClose={onClose}
     >
       <div className={styles.detail}>

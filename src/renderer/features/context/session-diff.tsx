@@ -1,4 +1,4 @@
-/** What changed in the window of a session since it was last given. */
+/** How the window of a session would change now. */
 import { Button } from '@mantine/core';
 import { IconEqual, IconGitCompare, IconMinus, IconPlus } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
@@ -11,22 +11,22 @@ import { Running } from '../../ui/running.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import styles from './context.module.css';
 import type { SessionWork } from './use-session-work.ts';
-import { atomOf } from './window-rows.ts';
+import { atomOfEntry } from './window-rows.ts';
 import { categoryWords } from './words.ts';
 
 type Row =
   | { readonly change: 'added'; readonly atom: string; readonly entry: WindowDiff['added'][number] }
   | { readonly change: 'removed'; readonly atom: string; readonly scope: string | null };
 
-/** As much of a window's id as tells it from the next. */
+/** Enough of a window's id to distinguish it. */
 function shortId(id: string): string {
   return id.length > 10 ? `${id.slice(0, 8)}…` : id;
 }
 
 function rowsOf({ added, removed }: WindowDiff): Row[] {
   return [
-    ...added.map((entry): Row => ({ change: 'added', atom: atomOf(entry), entry })),
-    ...removed.map((fact): Row => ({ change: 'removed', atom: atomOf(fact), scope: fact.scope })),
+    ...added.map((entry): Row => ({ change: 'added', atom: atomOfEntry(entry), entry })),
+    ...removed.map((fact): Row => ({ change: 'removed', atom: atomOfEntry(fact), scope: fact.scope })),
   ];
 }
 
@@ -96,7 +96,7 @@ function Found({ session, diff }: { session: string; diff: WindowDiff }) {
       <div className={styles.grid}>
         {rows.length === 0 ? (
           <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="Nothing changed">
-            The session has the facts that it would be given now.
+            The session already has the facts it would get now.
           </EmptyState>
         ) : (
           <DataGrid
@@ -113,12 +113,13 @@ function Found({ session, diff }: { session: string; diff: WindowDiff }) {
   );
 }
 
+/** Shows the last diff of the session named in the form. */
 export function SessionDiffView({ work, session }: { work: SessionWork; session: string | undefined }) {
   const { result, failure, runningSince, cancelledAfter } = work.diff;
   if (runningSince !== null)
     return <Running what="Comparing" since={runningSince} onCancel={work.cancelCompare} />;
   if (failure !== null) return <PaneProblem failure={failure} onRetry={work.compare} />;
-  // What was found of another session is not what the form names.
+  // A diff of another session is not shown.
   if (result === null || result.session !== session)
     return (
       <EmptyState
@@ -133,7 +134,7 @@ export function SessionDiffView({ work, session }: { work: SessionWork; session:
         }
       >
         {session === undefined
-          ? 'Name a session in the form: the window that its agent was given last is compared with the present one.'
+          ? 'Name a session in the form: the last window of its agent is compared with the current one.'
           : `What changed since session ‘${session}’ was last given its window.`}
       </EmptyState>
     );

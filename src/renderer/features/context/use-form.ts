@@ -1,9 +1,9 @@
 /**
- * The form of a window: what is shown follows it, a moment after it was changed.
+ * The state of the form; the shown window follows it after a short pause.
  *
- * It is a draft of this browser, and once it can be read, the address. An address that comes from elsewhere (a link,
- * going back) replaces the form; the echo of what the form itself wrote there does not, since more may have been
- * changed meanwhile.
+ * The form is a draft in this browser and, once valid, the address. An address from elsewhere (a link, the
+ * back button) replaces the form; the echo of the form's own address does not, since the user may have typed
+ * on.
  */
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useSession } from '../../api/session.tsx';
@@ -11,17 +11,18 @@ import { useDraft } from '../../ui/use-draft.ts';
 import { type ContextSearch, isSameForm, type WindowFields, windowFieldsOf } from './context-search.ts';
 import { type ReadForm, readForm } from './read-form.ts';
 
-/** How long after a change the window is chosen anew, in milliseconds. */
+/** The pause after a change before the window is selected again, in milliseconds. */
 const pauseMs = 250;
 
+/** The form with its actions. */
 export interface Form {
   readonly fields: WindowFields;
   readonly read: ReadForm;
-  /** Changes some fields; undefined takes one away. */
+  /** Changes some fields; undefined clears a field. */
   readonly change: (part: WindowFields) => void;
   readonly clear: () => void;
   /**
-   * Does not wait for the pause; says whether the address became another by it. `part`: what is changed at the same
+   * Submits without the pause and tells whether the address changed; `part`: fields to change at the same
    * time.
    */
   readonly submit: (part?: WindowFields) => 'sent' | 'same' | 'unreadable';
@@ -33,7 +34,7 @@ function readDraft(text: string): WindowFields {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? windowFieldsOf({ ...value }) : {};
   } catch {
-    // Not ours: another version wrote it. The next change replaces it.
+    // Written by another version; the next change replaces it.
     return {};
   }
 }
@@ -50,6 +51,7 @@ const noFields: WindowFields = {
   session: undefined,
 };
 
+/** The form of the Context view. */
 export function useForm(search: ContextSearch, onSearch: (search: ContextSearch) => void): Form {
   const { space } = useSession();
   const { scope } = space;

@@ -1,4 +1,6 @@
-/** What is done with a session: its window kept, compared, forgotten. What was found belongs to the session's name. */
+/**
+ * The session's actions: storing its window, diffing it, clearing it. Results belong to the session's name.
+ */
 import { useState } from 'react';
 import type { ContextWindow, WindowDiff } from '../../../engine/contract/context.ts';
 import { useSession } from '../../api/session.tsx';
@@ -7,17 +9,18 @@ import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { diffRequest, type WindowRequest } from './read-form.ts';
 
-/** A comparison with the session it is of. */
-export interface SessionDiff {
+/** A diff with the session it belongs to. */
+interface SessionDiff {
   readonly session: string;
   readonly diff: WindowDiff;
 }
 
+/** The actions of a session with their progress. */
 export interface SessionWork {
   readonly diff: RunState<SessionDiff>;
   readonly keeping: RunState<ContextWindow>;
   readonly clearing: RunState<string>;
-  /** Whether a comparison takes the goals, facts and scope of the form, not those of the kept window. */
+  /** Whether a diff uses the goals, facts and scope of the form instead of those of the stored window. */
   readonly isByForm: boolean;
   readonly setIsByForm: (isByForm: boolean) => void;
   readonly keep: () => void;
@@ -26,8 +29,8 @@ export interface SessionWork {
   readonly clear: () => void;
 }
 
-/** Tells of a failure away from where one looks, and passes it on. */
-async function told<Result>(work: Promise<Result>, done: (result: Result) => string): Promise<Result> {
+/** Reports success or failure as a notification, and passes it on. */
+async function notified<Result>(work: Promise<Result>, done: (result: Result) => string): Promise<Result> {
   try {
     const result = await work;
     notifyDone(done(result));
@@ -38,7 +41,7 @@ async function told<Result>(work: Promise<Result>, done: (result: Result) => str
   }
 }
 
-/** `onCompare`: a comparison begins. */
+/** The actions of the session named in the form; `onCompare` is called when a diff begins. */
 export function useSessionWork(
   session: string | undefined,
   request: WindowRequest | null,
@@ -53,7 +56,7 @@ export function useSessionWork(
   function keep(): void {
     if (session === undefined || request === null) return;
     keeping.start((signal) =>
-      told(
+      notified(
         call('optimizeContext', { body: { ...request, sessionId: session } }, { signal }),
         ({ totalFactsIncluded }) => `Session '${session}' keeps a window of ${totalFactsIncluded} facts`,
       ),
@@ -70,7 +73,7 @@ export function useSessionWork(
   function clear(): void {
     if (session === undefined) return;
     clearing.start((signal) =>
-      told(call('clearContextSession', { body: { sessionId: session } }, { signal }), (answer) => answer),
+      notified(call('clearContextSession', { body: { sessionId: session } }, { signal }), (answer) => answer),
     );
     comparing.clear();
   }

@@ -1,4 +1,4 @@
-/** Chooses the window that the address describes, anew whenever that changes; what ran before is given up. */
+/** Selects the window of the address again whenever it changes; cancels the previous run. */
 import { useCallback, useEffect, useMemo } from 'react';
 import type { ContextWindow } from '../../../engine/contract/context.ts';
 import { noteGeneration } from '../../api/live.ts';
@@ -7,7 +7,7 @@ import { type Run, useRun } from '../../api/use-run.ts';
 import { type WindowFields, windowFieldsOf } from './context-search.ts';
 import { inspecting, readForm, type WindowRequest } from './read-form.ts';
 
-/** A window with what it was chosen by. */
+/** A window with the request that selected it. */
 export interface ChosenWindow {
   readonly window: ContextWindow;
   /** As an agent would send it. */
@@ -16,12 +16,13 @@ export interface ChosenWindow {
   readonly elapsedMs: number;
 }
 
+/** The window of the address, and its progress. */
 export function useWindow(search: WindowFields): Run<ChosenWindow> & { again(): void } {
   const { call, space } = useSession();
   const { scope } = space;
   const run = useRun<ChosenWindow>();
   const { start, clear } = run;
-  // The session only keeps windows: another one is no other window.
+  // The session only stores windows: it does not change the selection.
   const key = JSON.stringify({ ...windowFieldsOf({ ...search }), session: undefined });
   const fields = useMemo(() => windowFieldsOf(JSON.parse(key) as Record<string, unknown>), [key]);
   const again = useCallback(() => {

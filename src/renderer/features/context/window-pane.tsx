@@ -1,27 +1,31 @@
-/** The window that was chosen: how full it is, what is in it and what is not, and what else there is to see of it. */
-import { ActionIcon, Menu, Tabs, Tooltip } from '@mantine/core';
+/**
+ * The selected window: how full it is, its facts and those left out, its goals, contradictions and rules, and
+ * comparisons.
+ */
+import { ActionIcon, Anchor, Menu, Tabs, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { IconCopy, IconPin, IconPinFilled } from '@tabler/icons-react';
+import { IconCopy, IconPin, IconPinFilled, IconRoute2, IconTarget } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
+import { CodeText } from '../../editor/code-text.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
+import { EmptyState } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
-import { compareWindows } from './compare-windows.ts';
+import { Tag } from '../../ui/tags.tsx';
+import { compareWindows, requestAsJson, windowAsJson, windowAsText } from './window-rows.ts';
 import { type ContextSearch, type WindowPart, windowParts } from './context-search.ts';
 import styles from './context.module.css';
 import { ContradictionList, type RenderRetract } from './contradiction-list.tsx';
-import { FactList } from './fact-list.tsx';
-import { GoalList } from './goal-list.tsx';
-import { goalsTitle } from './goals.ts';
-import { KeptComparison } from './kept-comparison.tsx';
-import { keepWindow, useKeptWindow } from './kept-window.ts';
-import { RuleList } from './rule-list.tsx';
+import { WindowFacts } from './fact-list.tsx';
+import { goalInWords, goalsTitle, goalWords } from './words.ts';
+import { pinWindow, PinnedComparison, usePinnedWindow } from './pinned-comparison.tsx';
 import { SessionDiffView } from './session-diff.tsx';
-import { UsageBars } from './usage-bars.tsx';
 import type { SessionWork } from './use-session-work.ts';
 import type { ChosenWindow } from './use-window.ts';
-import { requestAsJson, windowAsJson, windowAsText } from './window-text.ts';
 
 function CopyMenu({
   chosen: { window, request },
@@ -51,7 +55,7 @@ function CopyMenu({
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => copy(requestAsJson(request, session), 'the request')}>
-          The request that gives it
+          The request for this window
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -71,10 +75,10 @@ function Summary({ chosen: { window, elapsedMs } }: { chosen: ChosenWindow }) {
   );
 }
 
-export interface WindowPaneProps {
+interface WindowPaneProps {
   chosen: ChosenWindow;
   search: ContextSearch;
-  /** Changes what is looked at. */
+  /** Changes what is shown of the window. */
   onLook: (part: Pick<ContextSearch, 'part' | 'rows' | 'fact'>) => void;
   session: SessionWork;
   onKeepBoth: (keepBoth: boolean) => void;
@@ -85,20 +89,20 @@ export interface WindowPaneProps {
 function Parts(props: WindowPaneProps) {
   const { chosen, search, onLook, session } = props;
   const { space } = useSession();
-  const kept = useKeptWindow(space);
+  const pinned = usePinnedWindow(space);
   const { window } = chosen;
   const differing = useMemo(
     () =>
-      kept === null
+      pinned === null
         ? 0
-        : compareWindows(kept.window, window).filter(({ change }) => change !== 'both').length,
-    [kept, window],
+        : compareWindows(pinned.window, window).filter(({ change }) => change !== 'both').length,
+    [pinned, window],
   );
   const panels: Readonly<Record<WindowPart, { readonly title: string; readonly content: ReactNode }>> = {
     facts: {
       title: 'Facts',
       content: (
-        <FactList
+        <WindowFacts
           chosen={chosen}
           rows={search.rows}
           onRows={(rows) => onLook({ rows })}
@@ -117,8 +121,8 @@ function Parts(props: WindowPaneProps) {
       content: <RuleList chosen={chosen} />,
     },
     kept: {
-      title: kept === null ? 'Pinned' : `Pinned (${formatCount(differing)} differ)`,
-      content: <KeptComparison kept={kept} shown={chosen} onKeep={(next) => keepWindow(space, next)} />,
+      title: pinned === null ? 'Pinned' : `Pinned (${formatCount(differing)} differ)`,
+      content: <PinnedComparison pinned={pinned} shown={chosen} onPin={(next) => pinWindow(space, next)} />,
     },
     session: {
       title: 'Session',
@@ -150,11 +154,12 @@ function Parts(props: WindowPaneProps) {
   );
 }
 
+/** The pane of the selected window. */
 export function WindowPane(props: WindowPaneProps) {
   const { chosen, search } = props;
   const { space } = useSession();
-  const kept = useKeptWindow(space);
-  const isKept = kept?.window === chosen.window;
+  const pinned = usePinnedWindow(space);
+  const isPinned = pinned?.window === chosen.window;
   return (
     <PaneFrame
       scroll="own"
@@ -162,14 +167,14 @@ export function WindowPane(props: WindowPaneProps) {
       title={<Summary chosen={chosen} />}
       actions={
         <>
-          <Tooltip label={isKept ? 'Unpin this window' : 'Pin this window, to compare others with it'}>
+          <Tooltip label={isPinned ? 'Unpin this window' : 'Pin this window, to compare others with it'}>
             <ActionIcon
               aria-label="Pin this window"
-              aria-pressed={isKept}
-              {...(isKept ? { variant: 'light', color: 'iris' } : {})}
-              onClick={() => keepWindow(space, isKept ? null : chosen)}
+              aria-pressed={isPinned}
+              {...(isPinned ? { variant: 'light', color: 'iris' } : {})}
+              onClick={() => pinWindow(space, isPinned ? null : chosen)}
             >
-              {isKept ? <IconPinFilled size={16} aria-hidden /> : <IconPin size={16} aria-hidden />}
+              {isPinned ? <IconPinFilled size={16} aria-hidden /> : <IconPin size={16} aria-hidden />}
             </ActionIcon>
           </Tooltip>
           <CopyMenu chosen={chosen} session={search.session} />
@@ -181,5 +186,156 @@ export function WindowPane(props: WindowPaneProps) {
         <Parts {...props} />
       </div>
     </PaneFrame>
+  );
+}
+
+interface UsageBarProps {
+  label: string;
+  used: number;
+  /** null: no limit. */
+  limit: number | null;
+  /** Shown beside the numbers. */
+  note?: string;
+  title?: string;
+}
+
+function UsageBar({ label, used, limit, note, title }: UsageBarProps) {
+  const share = limit === null || limit === 0 ? 0 : Math.min(1, used / limit);
+  const words =
+    limit === null ? `${formatCount(used)}, no limit` : `${formatCount(used)} of ${formatCount(limit)}`;
+  return (
+    <div className={styles.usage} {...(title === undefined ? {} : { title })}>
+      <div className={styles.usageHead}>
+        <span className={styles.usageLabel}>{label}</span>
+        <span className="number">{words}</span>
+      </div>
+      <div
+        className={styles.usageTrack}
+        role="meter"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={limit ?? Math.max(1, used)}
+        aria-valuenow={limit === null ? used : Math.min(used, limit)}
+        aria-valuetext={words}
+      >
+        <span className={styles.usageFill} style={{ width: `${share * 100}%` }} />
+      </div>
+      {note !== undefined && <span className={`dim number ${styles.usageNote}`}>{note}</span>}
+    </div>
+  );
+}
+
+function salienceNote(min: number | null, max: number | null): string {
+  if (min === null || max === null) return 'empty';
+  const [from, to] = [min.toFixed(2), max.toFixed(2)];
+  return from === to ? `salience ${from}` : `salience ${from} – ${to}`;
+}
+
+/** Further figures of the window as a whole. */
+function Counts({ chosen: { window } }: { chosen: ChosenWindow }) {
+  const parts = [`${formatAmount(window.totalFactsAvailable, 'fact')} available`];
+  if (window.goalDriven) parts.push('chosen for goals');
+  if (window.deduplicationSavings > 0)
+    parts.push(`${formatAmount(window.deduplicationSavings, 'duplicate')} left out`);
+  if (window.contradictionsFound > 0)
+    parts.push(
+      `${formatAmount(window.contradictionsFound, 'contradiction')}, ${formatCount(window.contradictionsResolved)} resolved`,
+    );
+  return <p className={`dim number ${styles.counts}`}>{parts.join(' · ')}</p>;
+}
+
+/** How much of the window's budgets is used: facts, characters, and each bucket. */
+function UsageBars({ chosen }: { chosen: ChosenWindow }) {
+  const { window, request } = chosen;
+  const buckets = Object.entries(window.bucketStats);
+  const predicatesOf = new Map((request.relevanceBuckets ?? []).map((each) => [each.name, each.predicates]));
+  return (
+    <section className={styles.usages} aria-label="Usage">
+      <div
+        className={styles.bars}
+        {...(buckets.length > 6 ? { tabIndex: 0, role: 'group', 'aria-label': 'Bars' } : {})}
+      >
+        <UsageBar label="Facts" used={window.totalFactsIncluded} limit={request.maxFacts ?? null} />
+        <UsageBar label="Characters" used={window.totalCharCount} limit={request.maxChars ?? null} />
+        {buckets.map(([name, stats]) => (
+          <UsageBar
+            key={name}
+            label={name}
+            used={stats.factsIncluded}
+            limit={stats.maxAllocation}
+            note={salienceNote(stats.minSalience, stats.maxSalience)}
+            title={(predicatesOf.get(name) ?? []).join(', ')}
+          />
+        ))}
+      </div>
+      <Counts chosen={chosen} />
+    </section>
+  );
+}
+
+/** The outcome of each goal: whether the window contains a proof of it, and what one needs. */
+function GoalList({ chosen: { window } }: { chosen: ChosenWindow }) {
+  if (window.goals.length === 0)
+    return (
+      <EmptyState icon={<IconTarget size={30} stroke={1.3} aria-hidden />} title="No goals">
+        Give goals on the left: their proofs come first, each whole or not at all.
+      </EmptyState>
+    );
+  return (
+    <ol className={styles.rules} tabIndex={0} aria-label="Goals of the window">
+      {window.goals.map((each, position) => {
+        const { word, tone, meaning } = goalWords[each.status];
+        return (
+          // Goals can repeat.
+          <li key={`${position} ${each.goal}`} className={styles.goal}>
+            <span className={styles.goalHead}>
+              <span className={styles.grow}>
+                <CodeText text={each.goal} />
+              </span>
+              <span title={meaning}>
+                <Tag tone={tone}>{word}</Tag>
+              </span>
+            </span>
+            <span className="dim">{goalInWords(each)}</span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+/** The rules that an agent gets with the window. */
+function RuleList({ chosen: { window } }: { chosen: ChosenWindow }) {
+  const known = useRules().data ?? [];
+  if (window.relevantRules.length === 0)
+    return (
+      <EmptyState icon={<IconRoute2 size={30} stroke={1.3} aria-hidden />} title="No rules">
+        {window.goalDriven
+          ? 'No proof in this window uses a rule.'
+          : 'No rule is about the predicates in this window.'}
+      </EmptyState>
+    );
+  return (
+    <ol className={styles.rules} tabIndex={0} aria-label="Rules of the window">
+      {window.relevantRules.map((text) => {
+        const rule = known.find((candidate) => candidate.text === text);
+        return (
+          <li key={text}>
+            <span className={styles.grow}>
+              <CodeText text={text} />
+            </span>
+            {rule !== undefined && (
+              <Anchor
+                size="xs"
+                renderRoot={(props) => <Link to="/rules" search={{ rule: rule.id }} {...props} />}
+              >
+                Open the rule
+              </Anchor>
+            )}
+            <CopyButton text={text} label="Copy the rule" />
+          </li>
+        );
+      })}
+    </ol>
   );
 }

@@ -1,6 +1,7 @@
-/** What categories and reasons are called, and what they mean. */
-import type { GoalStatus, OmissionReason } from '../../../engine/contract/context.ts';
+/** Labels and meanings of categories, omission reasons and goal states; the outcome of goals in words. Pure. */
+import type { ContextWindow, GoalStatus, OmissionReason } from '../../../engine/contract/context.ts';
 import type { Category } from '../../../engine/contract/memory.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
 import type { Tone } from '../../ui/tags.tsx';
 
 interface Word {
@@ -9,6 +10,7 @@ interface Word {
   readonly tone: Tone;
 }
 
+/** The words for each category of a fact. */
 export const categoryWords: Readonly<Record<Category, Word>> = {
   goal_relevant: { word: 'goal', tone: 'good', meaning: 'An answer to a goal, or a premise of its proof.' },
   related: {
@@ -20,13 +22,14 @@ export const categoryWords: Readonly<Record<Category, Word>> = {
   consolidated: {
     word: 'consolidated',
     tone: 'computed',
-    meaning: 'It sums up facts that it took the place of.',
+    meaning: 'It summarizes facts that it replaced.',
   },
   ephemeral: { word: 'ephemeral', tone: 'warn', meaning: 'Its validity has an end.' },
   recent: { word: 'recent', tone: 'plain', meaning: 'It was asserted in the last five minutes.' },
   asserted: { word: 'asserted', tone: 'plain', meaning: 'It is stored.' },
 };
 
+/** The words for each reason to leave a fact out. */
 export const reasonWords: Readonly<Record<OmissionReason, Word>> = {
   budget: {
     word: 'over budget',
@@ -37,30 +40,57 @@ export const reasonWords: Readonly<Record<OmissionReason, Word>> = {
   predicate_cap: {
     word: 'predicate cap',
     tone: 'warn',
-    meaning: 'As many facts of its predicate as are wanted are there.',
+    meaning: 'The window has the maximum number of facts of its predicate.',
   },
   duplicate: {
     word: 'duplicate',
     tone: 'plain',
-    meaning: 'The same atom counts already: from another scope, or stored and derived.',
+    meaning: 'The window has the same atom already: from another scope, or stored and derived.',
   },
   contradiction: {
     word: 'weaker side',
     tone: 'bad',
     meaning: 'The same atom is also known with the other truth value, with more salience.',
   },
-  filtered: { word: 'filtered', tone: 'plain', meaning: 'Its predicate is not among those that are wanted.' },
+  filtered: { word: 'filtered', tone: 'plain', meaning: 'Its predicate is not among the chosen ones.' },
 };
 
-/** What is said of a goal. */
+/** The words for each state of a goal. */
 export const goalWords: Readonly<Record<GoalStatus, Word>> = {
   proved: { word: 'proved', tone: 'good', meaning: 'A whole proof of an answer is in the window.' },
   premises: {
     word: 'premises only',
     tone: 'warn',
-    meaning: 'The stored facts that an answer rests on are in the window, but not what follows from them.',
+    meaning: 'The stored facts behind an answer are in the window, but not the conclusions.',
   },
   does_not_fit: { word: 'does not fit', tone: 'warn', meaning: 'No proof of an answer fits the window.' },
   no_answer: { word: 'no answer', tone: 'plain', meaning: 'Nothing matches the goal.' },
-  limit: { word: 'limit', tone: 'bad', meaning: 'Looking for answers met a limit.' },
+  limit: { word: 'limit', tone: 'bad', meaning: 'The search for answers reached a limit.' },
 };
+
+type WindowGoal = ContextWindow['goals'][number];
+
+/** The title of the list of goals, with the number proved unless all are. */
+export function goalsTitle(goals: readonly WindowGoal[]): string {
+  const proved = goals.filter(({ status }) => status === 'proved').length;
+  return proved === goals.length
+    ? `Goals (${formatCount(goals.length)})`
+    : `Goals (${formatCount(proved)} of ${formatCount(goals.length)} proved)`;
+}
+
+/** How many of a goal's answers are in the window, and what the first missing one would need. */
+export function goalInWords({ status, answers, needs, reason }: WindowGoal): string {
+  if (status === 'no_answer') return 'No known fact and no conclusion matches.';
+  if (status === 'limit' || needs === null) return 'It took too long. Ask for something narrower.';
+  const found = formatAmount(answers.found, 'answer');
+  if (status === 'proved') {
+    const rest = answers.found - answers.whole;
+    return rest === 0
+      ? `${found}, each with its whole proof.`
+      : `${found}: ${formatCount(answers.whole)} with a whole proof, ${formatCount(rest)} without.`;
+  }
+  const room = `${formatAmount(needs.facts, 'fact')} and ${formatAmount(needs.chars, 'character')}`;
+  const why = reason === null ? '' : ` ${reasonWords[reason].meaning}`;
+  const held = status === 'premises' ? ' All stored facts behind it are in the window.' : '';
+  return `${found}, none with a whole proof. The first one needs ${room}.${held}${status === 'premises' ? '' : why}`;
+}

@@ -1,16 +1,24 @@
-/**
- * Adds facts: as statements in the grammar, many at once, or one by a form with everything a fact can have. They are
- * stored at once, or staged beside the other edits.
- */
-import { Button, Group, Modal, Tabs } from '@mantine/core';
+/** Adds facts: as statements, or one by a form with all its fields; asserted at once, or staged. */
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  Group,
+  Modal,
+  NumberInput,
+  SegmentedControl,
+  Tabs,
+  TextInput,
+} from '@mantine/core';
 import { useMemo, useState } from 'react';
+import { IconPlus, IconX } from '@tabler/icons-react';
 import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
-import { type PastedTable, pastedTable } from '../../api/delimited.ts';
 import { recordAsserted, unknownFacts } from '../../api/asserted-facts.ts';
+import { pastedTable, type PastedTable } from '../../api/delimited.ts';
 import { recordStuck } from '../../api/history.ts';
 import { apiFailureOf } from '../../api/problem.ts';
-import { useWrite } from '../../api/queries.ts';
+import { usePredicates, useScopes, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
@@ -19,31 +27,22 @@ import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { draftTime, dropDraft, useDraft } from '../../ui/use-draft.ts';
 import { contentOfInput } from './edit-form.ts';
-import { emptyForm, factOfForm, type FactForm } from './fact-form.ts';
-import { FactFormFields } from './fact-form-fields.tsx';
-import type { FactContent } from './staged-edits.ts';
-import { mergedContent, storedContent } from './look-up.ts';
-import { recordChanges } from './staging-actions.ts';
-import { nameOfFacts } from './stage-row.ts';
-import { factsOfStatements } from './statements.ts';
+import { emptyForm, type FactForm, factOfForm, factsOfStatements, type FieldProblems } from './fact-form.ts';
 import styles from './facts.module.css';
+import { mergedContent, recordChanges, storedContent } from './staging-actions.ts';
+import { nameOfFacts } from './staged-rows.ts';
+import type { FactContent } from './staged-edits.ts';
 
 interface PartProps {
   onStage: (facts: readonly FactContent[]) => void;
   onDone: () => void;
 }
 
-interface DraftLineProps {
-  /** Epoch ms; null: not known. */
-  at: number | null;
-  onClear: () => void;
-}
-
-/** Says that what stands in the editor was written before, with the way to be rid of it. */
-function DraftLine({ at, onClear }: DraftLineProps) {
+/** Says that the editor contains a draft from `at` (epoch ms; null: unknown), with a button to clear it. */
+function DraftLine({ at, onClear }: { at: number | null; onClear: () => void }) {
   return (
     <p className={styles.draftLine}>
-      <span className="dim">{at === null ? 'A draft that was kept.' : `Draft from ${formatTime(at)}.`}</span>
+      <span className="dim">{at === null ? 'A saved draft.' : `Draft from ${formatTime(at)}.`}</span>
       <Button variant="subtle" size="compact-xs" onClick={onClear}>
         Clear
       </Button>
@@ -51,12 +50,7 @@ function DraftLine({ at, onClear }: DraftLineProps) {
   );
 }
 
-interface TableOfferProps {
-  table: PastedTable;
-  onTable: () => void;
-}
-
-function TableOffer({ table, onTable }: TableOfferProps) {
+function TableOffer({ table, onTable }: { table: PastedTable; onTable: () => void }) {
   const size = `${formatAmount(table.rows, 'row')} and ${formatAmount(table.columns, 'column')}`;
   return (
     <Banner action={<Button onClick={onTable}>Read as a table…</Button>}>
@@ -77,7 +71,7 @@ function Problems({ problems }: { problems: readonly string[] }) {
   );
 }
 
-/** Asserts statements, as a step of the history. What was known before is not taken back by an undo. */
+/** Asserts statements as a step of the history. Undo leaves facts alone that were known before. */
 function useAsserting(onAsserted: () => void) {
   const session = useSession();
   const write = useWrite('assertFacts');
@@ -89,7 +83,7 @@ function useAsserting(onAsserted: () => void) {
     const scope = scopeFieldsOf(session.space.scope);
     const wanted = facts.map((fact) => ({ ...fact, ...scope }));
     setIsLooking(true);
-    // Why it cannot be looked up is said by the write itself, which is refused for the same.
+    // If the look-up fails, the write is refused for the same reason and reports it.
     const unknown = await unknownFacts(session, wanted).catch(() => null);
     setIsLooking(false);
     write.mutate(
@@ -125,7 +119,7 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
     onDone();
   });
 
-  /** Gone from the browser too, so that it does not come again. */
+  /** Removes the stored draft too, so that it does not come back. */
   function clear(): void {
     setText('');
     dropDraft(draft);
@@ -155,7 +149,7 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
         />
       </div>
       <p className="dim">
-        One fact a full stop; a minus in front says that it is explicitly not so.
+        One fact per full stop; a leading minus makes it explicitly false.
         {space.scope.kind === 'named' && ` They go into scope ${space.scope.name}.`}
       </p>
       {table !== null ? (
@@ -199,16 +193,16 @@ function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: st
     const outcome = validate(factInputSchema, body);
     if (Object.keys(problems).length > 0 || !outcome.ok || write.isPending) return;
     const after = contentOfInput(outcome.value);
-    // That it cannot be looked up is said by the write itself.
+    // If the look-up fails, the write reports why.
     const before = await storedContent(call, after).catch(() => undefined);
-    // The form validated the body against the very schema of the request.
+    // The form validated the body against the schema of the request.
     write.mutate(
       { body: body as Parameters<typeof write.mutate>[0]['body'] },
       {
         onSuccess: ({ status, atom, generation }) => {
           notifyDone(`${atom}: ${status}`);
           const label = `asserted ${atom}`;
-          if (before === undefined) recordStuck(space, label, 'what was there before is not known');
+          if (before === undefined) recordStuck(space, label, 'the previous state is unknown');
           else if (status !== 'unchanged')
             recordChanges(session, label, [{ before, after: mergedContent(before, after) }], generation);
           onDone();
@@ -247,14 +241,15 @@ function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: st
 }
 
 interface AddFactsDialogProps {
-  /** Filled in where a predicate is chosen. */
+  /** Prefilled if a predicate is selected. */
   predicate: string | undefined;
   onStage: (facts: readonly FactContent[]) => void;
-  /** What was pasted is a table, to be read as one. */
+  /** Imports pasted text that is a table. */
   onTable: (table: PastedTable) => void;
   onClose: () => void;
 }
 
+/** The dialog that adds facts. */
 export function AddFactsDialog({ predicate, onStage, onTable, onClose }: AddFactsDialogProps) {
   return (
     <Modal opened onClose={onClose} title="Add facts" size="lg">
@@ -271,5 +266,133 @@ export function AddFactsDialog({ predicate, onStage, onTable, onClose }: AddFact
         </Tabs.Panel>
       </Tabs>
     </Modal>
+  );
+}
+
+interface FactFormFieldsProps {
+  form: FactForm;
+  onForm: (form: FactForm) => void;
+  problems: FieldProblems;
+}
+
+function Arguments({ form, onForm, problems }: FactFormFieldsProps) {
+  function set(index: number, value: string): void {
+    onForm({ ...form, args: form.args.map((arg, at) => (at === index ? value : arg)) });
+  }
+  return (
+    <fieldset className={styles.fieldset}>
+      <legend>Arguments</legend>
+      {form.args.map((arg, index) => (
+        <TextInput
+          // Keyed by position.
+          key={`argument ${index + 1}`}
+          aria-label={`Argument ${index + 1}`}
+          placeholder={`Argument ${index + 1}`}
+          value={arg}
+          error={problems[`args.${index}`]}
+          onChange={(event) => set(index, event.currentTarget.value)}
+          rightSection={
+            <ActionIcon
+              size="sm"
+              aria-label={`Remove argument ${index + 1}`}
+              onClick={() => onForm({ ...form, args: form.args.filter((_, at) => at !== index) })}
+            >
+              <IconX size={14} aria-hidden />
+            </ActionIcon>
+          }
+        />
+      ))}
+      <Button
+        variant="subtle"
+        leftSection={<IconPlus size={14} aria-hidden />}
+        onClick={() => onForm({ ...form, args: [...form.args, ''] })}
+      >
+        Argument
+      </Button>
+    </fieldset>
+  );
+}
+
+function TruthField({ form, onForm }: Pick<FactFormFieldsProps, 'form' | 'onForm'>) {
+  return (
+    <div>
+      <span className={styles.label}>Truth</span>
+      <SegmentedControl
+        fullWidth
+        aria-label="Truth"
+        value={String(form.truthVal)}
+        onChange={(value) => onForm({ ...form, truthVal: value === 'true' })}
+        data={[
+          { value: 'true', label: 'It is true' },
+          { value: 'false', label: 'It is explicitly false' },
+        ]}
+      />
+    </div>
+  );
+}
+
+/** The fields of a new fact. */
+function FactFormFields({ form, onForm, problems }: FactFormFieldsProps) {
+  const predicates = usePredicates().data ?? [];
+  const scopes = useScopes();
+
+  function onPredicate(predicate: string): void {
+    const known = predicates.find((row) => row.name === predicate);
+    const isUntouched = form.args.every((arg) => arg === '');
+    const args =
+      known !== undefined && isUntouched ? Array.from({ length: known.arity }, () => '') : form.args;
+    onForm({ ...form, predicate, args });
+  }
+
+  function field(name: 'validFrom' | 'validUntil' | 'source' | 'scope') {
+    return {
+      value: form[name],
+      error: problems[name],
+      onChange: (event: { currentTarget: { value: string } }) =>
+        onForm({ ...form, [name]: event.currentTarget.value }),
+    };
+  }
+
+  function share(name: 'importance' | 'confidence') {
+    return {
+      value: form[name],
+      error: problems[name],
+      min: 0,
+      max: 1,
+      step: 0.1,
+      placeholder: '0 to 1',
+      onChange: (value: string | number) => onForm({ ...form, [name]: String(value) }),
+    };
+  }
+
+  return (
+    <div className={styles.formGrid}>
+      <Autocomplete
+        data-autofocus
+        label="Predicate"
+        data={[...new Set(predicates.map((row) => row.name))]}
+        limit={20}
+        value={form.predicate}
+        error={problems['predicate']}
+        onChange={onPredicate}
+      />
+      <TruthField form={form} onForm={onForm} />
+      <div className={styles.wide}>
+        <Arguments form={form} onForm={onForm} problems={problems} />
+      </div>
+      <Autocomplete
+        label="Scope"
+        placeholder="None"
+        data={scopes}
+        value={form.scope}
+        error={problems['scope']}
+        onChange={(scope) => onForm({ ...form, scope })}
+      />
+      <TextInput label="Source" placeholder="Where it comes from" {...field('source')} />
+      <TextInput label="Valid from" placeholder="Always, or 2026-01-31" {...field('validFrom')} />
+      <TextInput label="Valid until" placeholder="Never ends, or 2026-12-31T18:00" {...field('validUntil')} />
+      <NumberInput label="Importance" {...share('importance')} />
+      <NumberInput label="Confidence" {...share('confidence')} />
+    </div>
   );
 }

@@ -21,7 +21,7 @@ function edited(column: string, text: string): CellOutcome {
 }
 
 describe('a cell', () => {
-  test('is text, and another text makes another fact of its row', () => {
+  test('is text, and another text changes the fact of its row', () => {
     expect(edited('argument-1', 'c, d')).toEqual({ kind: 'fact', fact: { ...fact, args: ['a', 'c, d'] } });
     expect(edited('scope', 'draft')).toMatchObject({ fact: { scope: 'draft' } });
     expect(edited('scope', ' ')).toMatchObject({ fact: { scope: null } });
@@ -33,7 +33,7 @@ describe('a cell', () => {
     });
   });
 
-  test('as it stands makes the same fact', () => {
+  test('left unchanged makes the same fact', () => {
     for (const column of ['argument-0', 'scope', 'truth', 'fact']) {
       const cell = cellKindOf(column);
       expect(cell === null ? null : editedCell(fact, cell, cellText(fact, cell))).toEqual({
@@ -43,7 +43,7 @@ describe('a cell', () => {
     }
   });
 
-  test('with what the service would refuse says so', () => {
+  test('reports what the service would refuse', () => {
     for (const [column, text] of [
       ['argument-0', '?x'],
       ['argument-7', 'x'],
@@ -55,13 +55,13 @@ describe('a cell', () => {
       expect(edited(column, text).kind).toBe('problem');
   });
 
-  test('of what the service works out is not edited', () => {
+  test('computed by the service cannot be edited', () => {
     for (const column of ['salience', 'origin', 'updated', 'edit']) expect(cellKindOf(column)).toBeNull();
   });
 });
 
 describe('the form of a fact that is edited', () => {
-  test('makes the fact that it was made of', () => {
+  test('describes the fact it was made from', () => {
     const whole = {
       ...fact,
       scope: 's',
@@ -72,13 +72,13 @@ describe('the form of a fact that is edited', () => {
       expect(factOfEdit(each.predicate, formOfFact(each))).toEqual({ fact: each, problems: {} });
   });
 
-  test('writes times so that they can be read', () => {
+  test('writes times that it can read back', () => {
     expect(timeText(Date.UTC(2026, 0, 31))).toBe('2026-01-31');
     expect(timeText(Date.UTC(2026, 0, 31, 6))).toBe('2026-01-31T06:00:00Z');
     expect(timeText(null)).toBe('');
   });
 
-  test('tells what is wrong at its field, and makes no fact of it', () => {
+  test('reports problems at their fields, and makes no fact', () => {
     const form = formOfFact(fact);
     const wrongWith = (part: Partial<typeof form>) =>
       Object.keys(factOfEdit('edge', { ...form, ...part }).problems);
@@ -91,7 +91,7 @@ describe('the form of a fact that is edited', () => {
   });
 });
 
-describe('edits kept over a reload', () => {
+describe('edits persisted across a reload', () => {
   const edits = stageRemoved(
     stageChanged(stageAdded([], fact), { id: 'f1', ...fact, scope: 's' }, { ...fact, scope: 't' }),
     { id: 'f2', ...fact, args: ['x'] },
@@ -102,7 +102,7 @@ describe('edits kept over a reload', () => {
     expect(readEdits(JSON.parse(JSON.stringify(edits)))).toEqual(edits);
   });
 
-  test('count as absent where they cannot be read whole', () => {
+  test('count as absent if any of them is malformed', () => {
     expect(readEdits(null)).toBeNull();
     expect(readEdits([...edits, { kind: 'added', key: 'x' }])).toBeNull();
     expect(readEdits([edits[0], edits[0]])).toBeNull();

@@ -1,18 +1,19 @@
 /**
- * One cell of the grid as text, and the fact that another text makes of its row. Pure.
+ * One cell of the grid as text, and the fact its row becomes with another text. Pure.
  *
- * What cannot be read, or would be refused by the service, is told; nothing else is ever staged.
+ * Text that cannot be read, or that the service would refuse, is reported as a problem and never staged.
  */
 import { problemsOfFact } from './edit-form.ts';
 import { renderFact } from './render-fact.ts';
 import type { FactContent } from './staged-edits.ts';
-import { factsOfStatements } from './statements.ts';
+import { factsOfStatements } from './fact-form.ts';
 
-/** What of a row a cell is for; `form`: too much for a cell, edited in the detail. null: not to be edited. */
+/** The part of a row that a cell edits; `form`: too complex for a cell, edited in the detail pane. */
 export type CellKind =
   | { readonly kind: 'argument'; readonly index: number }
   | { readonly kind: 'scope' | 'truth' | 'fact' | 'form' };
 
+/** The kind of the cells of a column; null: not editable. */
 export function cellKindOf(column: string): CellKind | null {
   const argument = /^argument-(\d+)$/.exec(column)?.[1];
   if (argument !== undefined) return { kind: 'argument', index: Number(argument) };
@@ -36,6 +37,7 @@ export function cellText(fact: FactContent, cell: CellKind): string {
   }
 }
 
+/** The edited fact, or the problem. */
 export type CellOutcome =
   | { readonly kind: 'fact'; readonly fact: FactContent }
   | { readonly kind: 'problem'; readonly problem: string };
@@ -67,7 +69,7 @@ function wantedFact(fact: FactContent, cell: CellKind, text: string): FactConten
   }
 }
 
-/** The fact that the row becomes with another text in a cell. */
+/** The fact its row becomes with another text in a cell. */
 export function editedCell(fact: FactContent, cell: CellKind, text: string): CellOutcome {
   const wanted = wantedFact(fact, cell, text);
   if (typeof wanted === 'string') return { kind: 'problem', problem: wanted };

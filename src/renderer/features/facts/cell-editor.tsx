@@ -1,4 +1,4 @@
-/** The editor of one cell: Enter and leaving it take what is written, Escape does not. */
+/** The editor of one cell: Enter or leaving it takes the text, Escape discards it. */
 import { Tooltip } from '@mantine/core';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { useScopes } from '../../api/queries.ts';
@@ -10,7 +10,7 @@ interface CellEditorProps {
   label: string;
   text: string;
   onText: (text: string) => void;
-  /** Takes the text; answers what is wrong with it, or null where it was taken. */
+  /** Takes the text; returns the problem with it, or null if it was taken. */
   onTake: (text: string) => string | null;
   onCancel: () => void;
 }
@@ -27,10 +27,11 @@ function ScopeNames({ id }: { id: string }) {
   );
 }
 
+/** An input in place of a cell. */
 export function CellEditor({ cell, label, text, onText, onTake, onCancel }: CellEditorProps) {
   const id = useId();
   const [problem, setProblem] = useState<string | null>(null);
-  // An editor that is taken away loses the focus too, which is not leaving it.
+  // An editor that is removed loses the focus too, which must not count as leaving it.
   const isOver = useRef(false);
 
   function take(): void {

@@ -1,28 +1,28 @@
 /**
- * Everything of one fact that can be edited, as fields. A field is staged when it is left, or by Enter, where it can be
- * read; until then what is wrong stands at the field, and nothing is staged.
+ * All editable fields of a fact. Leaving a field, or Enter, stages a valid form; an invalid one shows its
+ * problems at the fields and stages nothing.
  */
 import { Autocomplete, SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
 import { useScopes } from '../../api/queries.ts';
 import { type EditForm, factOfEdit, formOfFact } from './edit-form.ts';
-import type { FormProblems } from './fact-form.ts';
+import type { FieldProblems } from './fact-form.ts';
 import styles from './facts.module.css';
 import { identityOf, isSameContent, type FactContent } from './staged-edits.ts';
 
 interface EditFactFormProps {
   fact: FactContent;
-  /** The field that has the focus when the form opens. */
+  /** The field focused when the form opens. */
   focus: 'first' | 'validFrom';
   onFact: (fact: FactContent) => void;
 }
 
 interface FieldsProps {
   form: EditForm;
-  problems: FormProblems;
+  problems: FieldProblems;
   focus: EditFactFormProps['focus'];
   onForm: (part: Partial<EditForm>) => void;
-  /** Stages the form as it stands. */
+  /** Stages the form if it is valid. */
   onLeave: () => void;
 }
 
@@ -50,7 +50,7 @@ function Fields({ form, problems, focus, onForm, onLeave }: FieldsProps) {
     <>
       {form.args.map((arg, index) => (
         <TextInput
-          // An argument is its place.
+          // Keyed by position.
           key={`argument ${index + 1}`}
           {...(index === 0 && focus === 'first' ? { 'data-autofocus': true, autoFocus: true } : {})}
           label={`Argument ${index + 1}`}
@@ -99,16 +99,17 @@ function Fields({ form, problems, focus, onForm, onLeave }: FieldsProps) {
   );
 }
 
-/** A complaint about something inside of the metadata. */
-function metadataProblem(problems: FormProblems): string | undefined {
+/** A problem somewhere inside the metadata. */
+function metadataProblem(problems: FieldProblems): string | undefined {
   return Object.entries(problems).find(([path]) => path.startsWith('metadata.'))?.[1];
 }
 
+/** The form that edits a fact in the detail pane. */
 export function EditFactForm({ fact, focus, onFact }: EditFactFormProps) {
   const [form, setForm] = useState(() => formOfFact(fact));
-  const [problems, setProblems] = useState<FormProblems>({});
+  const [problems, setProblems] = useState<FieldProblems>({});
   const [shown, setShown] = useState(fact);
-  // Undone, reverted, edited in the grid: the fields follow.
+  // The fields follow an undo, a revert, or an edit in the grid.
   if (shown !== fact && !isSameContent(shown, fact)) {
     setShown(fact);
     setForm(formOfFact(fact));
@@ -139,8 +140,8 @@ export function EditFactForm({ fact, focus, onFact }: EditFactFormProps) {
             stage(next);
           }}
           data={[
-            { value: 'true', label: 'It is so' },
-            { value: 'false', label: 'It is not so' },
+            { value: 'true', label: 'It is true' },
+            { value: 'false', label: 'It is false' },
           ]}
         />
       </div>
@@ -152,7 +153,7 @@ export function EditFactForm({ fact, focus, onFact }: EditFactFormProps) {
         onLeave={() => stage(form)}
       />
       {staged?.validUntil !== null && staged?.validUntil !== undefined && staged.validUntil <= now && (
-        <p className="dim">That is past: once applied, the fact holds no more.</p>
+        <p className="dim">That time has passed: once applied, the fact is no longer valid.</p>
       )}
       {identityOf(fact) !== identityOf(staged ?? fact) && (
         <p className="dim">Another argument, truth or scope makes it another fact: this one is removed.</p>

@@ -1,26 +1,27 @@
 /**
- * A fact as text fields, and the fact that such fields make. Pure.
+ * A fact as text fields, and the fact that such fields describe. Pure.
  *
- * What cannot be read, or would be refused by the service, is told at its field; nothing else is ever staged.
+ * Text that cannot be read, or that the service would refuse, is reported at its field and never staged.
  */
 import { factInputSchema, type FactInput, type Metadata } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
-import type { FormProblems } from './fact-form.ts';
+import type { FieldProblems } from './fact-form.ts';
 import { contentOf, type FactContent } from './staged-edits.ts';
 
+/** The fields of a fact as text. */
 export interface EditForm {
   readonly args: readonly string[];
   readonly truthVal: boolean;
-  /** Empty: none. */
+  /** Empty: no scope. */
   readonly scope: string;
-  /** ISO 8601 text; empty: without that bound. */
+  /** ISO 8601 text; empty: unbounded. */
   readonly validFrom: string;
   readonly validUntil: string;
-  /** JSON text of an object. */
+  /** A JSON object as text. */
   readonly metadata: string;
 }
 
-/** An instant as ISO 8601 text, without what is zero; empty for none. */
+/** An instant as ISO 8601 text without zero parts; empty for null. */
 export function timeText(time: number | null): string {
   if (time === null) return '';
   return new Date(time)
@@ -29,6 +30,7 @@ export function timeText(time: number | null): string {
     .replace(/T00:00:00Z$/, '');
 }
 
+/** A fact as form fields. */
 export function formOfFact(fact: FactContent): EditForm {
   return {
     args: fact.args,
@@ -40,7 +42,7 @@ export function formOfFact(fact: FactContent): EditForm {
   };
 }
 
-/** The content of a fact in the form in which the service takes it; a ttl is not meant. */
+/** The content of a fact given as the service's input; ignores a ttl. */
 export function contentOfInput(input: Omit<FactInput, 'ttl' | 'unscoped'>): FactContent {
   const { predicate, args, truthVal, scope, validFrom, validUntil, metadata } = input;
   return {
@@ -54,10 +56,10 @@ export function contentOfInput(input: Omit<FactInput, 'ttl' | 'unscoped'>): Fact
   };
 }
 
-/** Complaints about a fact by field, as the service would have them; empty where it would take it. */
-export function problemsOfFact(fact: FactContent): FormProblems {
+/** Problems of a fact by field, as the service would report them; empty if it is valid. */
+export function problemsOfFact(fact: FactContent): FieldProblems {
   const { validFrom, validUntil } = fact;
-  const problems: FormProblems = {};
+  const problems: FieldProblems = {};
   const outcome = validate(factInputSchema, contentOf(fact));
   if (!outcome.ok) for (const { path, message } of outcome.errors) problems[path] ??= message;
   if (validFrom !== null && validUntil !== null && validUntil <= validFrom)
@@ -74,11 +76,11 @@ function metadataOf(text: string): Metadata | string {
   }
 }
 
-/** The fact of that predicate which the fields make, or what is wrong with them. */
+/** The fact that the fields describe, or their problems. */
 export function factOfEdit(
   predicate: string,
   form: EditForm,
-): { readonly fact: FactContent | null; readonly problems: FormProblems } {
+): { readonly fact: FactContent | null; readonly problems: FieldProblems } {
   const metadata = metadataOf(form.metadata);
   if (typeof metadata === 'string') return { fact: null, problems: { metadata } };
   const { args, truthVal, scope, validFrom, validUntil } = form;
@@ -92,7 +94,7 @@ export function factOfEdit(
     metadata,
   });
   if (!outcome.ok) {
-    const problems: FormProblems = {};
+    const problems: FieldProblems = {};
     for (const { path, message } of outcome.errors) problems[path] ??= message;
     return { fact: null, problems };
   }

@@ -1,8 +1,9 @@
 /**
- * The staged edits of one database and tenant in this browser: they survive a reload, the steps that led to them do not.
+ * The staged edits of one database and tenant in this browser: they survive a reload; the history of steps
+ * does not.
  *
- * There is one store for each space, for as long as the window is open, whatever view is shown. What was kept is
- * checked when it is read; what another version wrote, or somebody edited, counts as absent.
+ * There is one store per space for as long as the window is open, whichever view is shown. Stored edits are
+ * validated when read; edits from another version, or tampered ones, are ignored.
  */
 import { create, type StoreApi, type UseBoundStore } from 'zustand';
 import { storedFactSchema } from '../../../engine/contract/facts.ts';
@@ -18,48 +19,49 @@ import {
   type StagedEdits,
 } from './staged-edits.ts';
 
-export interface EditState {
+interface EditState {
   readonly edits: StagedEdits;
-  /** False: the browser has no room to keep the edits over a reload. */
-  readonly isKept: boolean;
-  /** The service is asked to apply them at the moment; nothing is staged meanwhile. */
+  /** False: the browser has no room to persist the edits. */
+  readonly isPersisted: boolean;
+  /** The service is applying the edits; nothing can be staged meanwhile. */
   readonly isApplying: boolean;
 }
 
+/** The store of a space's staged edits. */
 export type EditStore = UseBoundStore<StoreApi<EditState>>;
 
 const stores = new Map<string, EditStore>();
 
-/** The store of a space, filled with the edits that were kept. */
+/** The store of a space, initialized with its persisted edits. */
 export function editStoreOf({ database, tenant }: Pick<Space, 'database' | 'tenant'>): EditStore {
   const key = `corollary.staged.${database} ${tenant}`;
   const known = stores.get(key);
   if (known !== undefined) return known;
   const edits = readStoredState(key, readEdits, []);
-  const store = create<EditState>()(() => ({ edits, isKept: true, isApplying: false }));
+  const store = create<EditState>()(() => ({ edits, isPersisted: true, isApplying: false }));
   store.subscribe((state, before) => {
     if (state.edits === before.edits) return;
-    const isKept = keep(key, state.edits);
-    if (isKept !== state.isKept) store.setState({ isKept });
+    const isPersisted = persist(key, state.edits);
+    if (isPersisted !== state.isPersisted) store.setState({ isPersisted });
   });
   followOtherWindows(key, store, { database, tenant });
   stores.set(key, store);
   return store;
 }
 
-/** What another window of this browser stages is staged here too, as a step: they keep one draft. */
+/** Takes over what another window of this browser stages, as a step: all windows share one draft. */
 function followOtherWindows(key: string, store: EditStore, space: Pick<Space, 'database' | 'tenant'>): void {
   window.addEventListener('storage', (event) => {
     if (event.key !== key) return;
     const before = store.getState();
     const edits = readStoredState(key, readEdits, []);
     if (before.isApplying || JSON.stringify(edits) === JSON.stringify(before.edits)) return;
-    restage(store, space, 'edited in another window', edits);
+    replaceEdits(store, space, 'edited in another window', edits);
   });
 }
 
-/** Takes up other edits as a step. The same edits are no step. */
-export function restage(
+/** Replaces the edits, as a step of the history; identical edits are no step. */
+export function replaceEdits(
   store: EditStore,
   space: Pick<Space, 'database' | 'tenant'>,
   label: string,
@@ -71,7 +73,7 @@ export function restage(
   record(space, label, swapped(store, before), 'staged');
 }
 
-/** Puts edits in the place of those there are. */
+/** A step that replaces the current edits; its result undoes it. */
 function swapped(store: EditStore, edits: StagedEdits): Act {
   return () => {
     const { edits: before } = store.getState();
@@ -80,13 +82,13 @@ function swapped(store: EditStore, edits: StagedEdits): Act {
   };
 }
 
-function keep(key: string, edits: StagedEdits): boolean {
+function persist(key: string, edits: StagedEdits): boolean {
   try {
     if (edits.length === 0) localStorage.removeItem(key);
     else writeStored(key, edits);
     return true;
   } catch (error) {
-    // Full, or switched off: the view says so. An older version must not come back in their place.
+    // Full, or disabled: the view reports it. An older version must not come back instead.
     if (!(error instanceof DOMException)) throw error;
     localStorage.removeItem(key);
     return false;
@@ -127,7 +129,7 @@ function readEdit(value: unknown): StagedEdit | null {
   return kind === 'removed' && seen !== null ? { kind, key, base: seen } : null;
 }
 
-/** The edits as they were kept; null where any of them cannot be read. */
+/** Parses persisted edits; null if any of them is malformed. */
 export function readEdits(value: unknown): StagedEdits | null {
   if (!Array.isArray(value)) return null;
   const edits = value.map(readEdit);

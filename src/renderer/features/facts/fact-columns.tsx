@@ -1,7 +1,8 @@
-/** The columns of the fact grid: what is staged, the arguments, then what is known about the fact. */
+/** The columns of the fact grid: the staged mark, the arguments, then the properties of the fact. */
 import { IconMinus, IconPencil, IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { usePredicates } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
@@ -10,28 +11,30 @@ import type { FactSortKey } from './facts-search.ts';
 import styles from './facts.module.css';
 import { renderFact } from './render-fact.ts';
 import type { FactContent, StagedEdit } from './staged-edits.ts';
-import type { FactRow } from './staged-rows.ts';
+import type { FactGridRow } from './staged-rows.ts';
 
-export interface FactOrder {
-  /** null: as the service lists them. */
+interface FactOrder {
+  /** null: the order of the service. */
   readonly key: FactSortKey | null;
   readonly direction: 'asc' | 'desc';
   readonly toggle: (key: FactSortKey) => void;
 }
 
-function sortBy(order: FactOrder, key: FactSortKey): NonNullable<Column<FactRow>['sort']> {
+function sortBy(order: FactOrder, key: FactSortKey): NonNullable<Column<FactGridRow>['sort']> {
   return { direction: order.key === key ? order.direction : null, toggle: () => order.toggle(key) };
 }
 
-export function Truth({ value }: { value: boolean }) {
+/** A tag for a truth value. */
+export function TruthTag({ value }: { value: boolean }) {
   return value ? <Tag tone="good">true</Tag> : <Tag tone="bad">false</Tag>;
 }
 
-export function Origin({ derived }: { derived: boolean }) {
+/** A tag for the origin of a fact: asserted or derived. */
+export function OriginTag({ derived }: { derived: boolean }) {
   return derived ? <Tag tone="derived">derived</Tag> : <Tag>asserted</Tag>;
 }
 
-/** Whether a fact holds at `now`, with its bounds as text. */
+/** The validity of a fact relative to `now`, with its bounds in the tooltip. */
 export function Validity({ fact, now }: { fact: Pick<StoredFact, 'validFrom' | 'validUntil'>; now: number }) {
   const { validFrom, validUntil } = fact;
   const title = [
@@ -57,7 +60,7 @@ const editWords = {
   removed: { tone: 'bad', icon: IconMinus },
 } as const;
 
-/** What is staged for a row, or for so many, as a word with its sign. */
+/** A tag for a staged edit, or for a number of them. */
 export function EditMark({ kind, count }: { kind: StagedEdit['kind']; count?: number }) {
   const { tone, icon: Icon } = editWords[kind];
   return (
@@ -68,14 +71,14 @@ export function EditMark({ kind, count }: { kind: StagedEdit['kind']; count?: nu
   );
 }
 
-/** A part of a row; marked where it is to become another. */
+/** A part of a row, marked if it is staged to change. */
 function Part({
   row,
   isChanged,
   was,
   children,
 }: {
-  row: FactRow;
+  row: FactGridRow;
   isChanged: boolean;
   was: string;
   children: ReactNode;
@@ -88,11 +91,11 @@ function Part({
   );
 }
 
-function baseOf(row: FactRow): FactContent {
+function baseOf(row: FactGridRow): FactContent {
   return row.edit?.kind === 'changed' ? row.edit.base : row.fact;
 }
 
-function argumentColumn(index: number, arity: number, order: FactOrder): Column<FactRow> {
+function argumentColumn(index: number, arity: number, order: FactOrder): Column<FactGridRow> {
   return {
     id: `argument-${index}`,
     title: arity === 0 ? 'No arguments' : `Argument ${index + 1}`,
@@ -113,7 +116,7 @@ function argumentColumn(index: number, arity: number, order: FactOrder): Column<
   };
 }
 
-function wholeColumn(order: FactOrder): Column<FactRow> {
+function wholeColumn(order: FactOrder): Column<FactGridRow> {
   return {
     id: 'fact',
     title: 'Fact',
@@ -132,7 +135,7 @@ function wholeColumn(order: FactOrder): Column<FactRow> {
   };
 }
 
-function editColumn(clashes: ReadonlySet<string>): Column<FactRow> {
+function editColumn(clashes: ReadonlySet<string>): Column<FactGridRow> {
   return {
     id: 'edit',
     title: 'Staged',
@@ -149,7 +152,7 @@ function editColumn(clashes: ReadonlySet<string>): Column<FactRow> {
   };
 }
 
-function contentColumns(order: FactOrder): Column<FactRow>[] {
+function contentColumns(order: FactOrder): Column<FactGridRow>[] {
   return [
     {
       id: 'scope',
@@ -169,7 +172,7 @@ function contentColumns(order: FactOrder): Column<FactRow>[] {
       sort: sortBy(order, 'truthVal'),
       cell: (row) => (
         <Part row={row} isChanged={row.changed.has('truthVal')} was={String(baseOf(row).truthVal)}>
-          <Truth value={row.fact.truthVal} />
+          <TruthTag value={row.fact.truthVal} />
         </Part>
       ),
     },
@@ -204,14 +207,14 @@ function contentColumns(order: FactOrder): Column<FactRow>[] {
 const notYet = <span className="dim">–</span>;
 
 /**
- * `arity`: a column an argument; null: one column with the whole fact. `clashes`: null while nothing is staged, else the
- * keys of rows that would be the same fact as another.
+ * The columns of the grid. `arity`: one column per argument; null: one column with the whole fact. `clashes`:
+ * null if nothing is staged, else the keys of rows that would become the same fact as another.
  */
 export function factColumns(
   arity: number | null,
   order: FactOrder,
   clashes: ReadonlySet<string> | null,
-): Column<FactRow>[] {
+): Column<FactGridRow>[] {
   const what =
     arity === null
       ? [wholeColumn(order)]
@@ -225,7 +228,7 @@ export function factColumns(
       title: 'Origin',
       width: 92,
       sort: sortBy(order, 'derived'),
-      cell: ({ stored }) => (stored === null ? notYet : <Origin derived={stored.derived} />),
+      cell: ({ stored }) => (stored === null ? notYet : <OriginTag derived={stored.derived} />),
     },
     {
       id: 'updated',
@@ -242,4 +245,15 @@ export function factColumns(
         ),
     },
   ];
+}
+
+/**
+ * The number of arguments of a predicate, the largest if it has several arities; null if none is selected or
+ * it is unknown.
+ */
+export function useArity(predicate: string | undefined): number | null {
+  const rows = usePredicates().data;
+  if (predicate === undefined) return null;
+  const arities = (rows ?? []).filter((row) => row.name === predicate).map((row) => row.arity);
+  return arities.length === 0 ? null : Math.max(...arities);
 }

@@ -1,35 +1,36 @@
-/** One fact whole: what is staged for it, its metadata, salience, history, and the conclusions that stand on it. */
+/**
+ * One fact in full: its staged edit, metadata, salience, history, the conclusions that use it, and what it is
+ * derived from.
+ */
 import { Button } from '@mantine/core';
 import { IconFlask, IconMinus, IconPencil, IconRoute, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { FactDetail as Detail, StoredFact } from '../../../engine/contract/facts.ts';
 import { queryKeyOf, useLive } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
-import { DetailPane } from '../../ui/detail-pane.tsx';
-import { Pairs } from '../../ui/pairs.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { formatTime } from '../../ui/format.ts';
+import { DetailPane } from '../../ui/detail-pane.tsx';
+import { formatRelative, formatTime } from '../../ui/format.ts';
 import { Guarded } from '../../ui/guarded.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { MetadataPairs, Pairs } from '../../ui/pairs.tsx';
 import { Meter } from '../../ui/tags.tsx';
 import { EditFactForm } from './edit-fact-form.tsx';
-import { EditMark, Origin, Truth, Validity } from './fact-columns.tsx';
-import { fieldText, fieldWord } from './fact-fields.ts';
+import { EditMark, OriginTag, TruthTag, Validity } from './fact-columns.tsx';
+import { fieldText, fieldWord, renderFact } from './render-fact.ts';
 import styles from './facts.module.css';
-import { renderFact } from './render-fact.ts';
-import { removeRow, revertRow, stageRow } from './stage-row.ts';
-import { differencesOf, type StagedEdit } from './staged-edits.ts';
-import { addedRow, type FactRow, storedRow } from './staged-rows.ts';
-import { Provenance, StoredParts } from './stored-parts.tsx';
+import { addedRow, type FactGridRow, removeRow, revertRow, stageRow, storedRow } from './staged-rows.ts';
+import { fieldDifferences, type StagedEdit } from './staged-edits.ts';
 import type { Staging } from './use-staging.ts';
 
-/** What is staged for the fact, and the way to drop it. */
+/** The staged edit of the fact, with a button to revert it. */
 function StagedPart({ edit, onRevert }: { edit: StagedEdit; onRevert: () => void }) {
-  const fields = edit.kind === 'changed' ? differencesOf(edit.base, edit.fact) : [];
+  const fields = edit.kind === 'changed' ? fieldDifferences(edit.base, edit.fact) : [];
   return (
     <section className={styles.stagedPart} aria-label="Staged">
       <div className={styles.stagedHead}>
@@ -80,7 +81,7 @@ function Explaining({ statement, derived }: { statement: string; derived: boolea
 }
 
 interface ActionsProps {
-  row: FactRow;
+  row: FactGridRow;
   isEditing: boolean;
   onEdit: (isEditing: boolean) => void;
   onRemove: () => void;
@@ -97,7 +98,7 @@ function Actions({ row, isEditing, onEdit, onRemove, onRetract }: ActionsProps) 
           <Explaining statement={renderFact(stored)} derived />
         </div>
         <p className={`dim ${styles.note}`}>
-          A conclusion is not edited: it follows from facts and rules, and changes with them.
+          A conclusion cannot be edited: it follows from facts and rules, and changes with them.
         </p>
       </>
     );
@@ -132,7 +133,7 @@ function Actions({ row, isEditing, onEdit, onRemove, onRetract }: ActionsProps) 
   );
 }
 
-function Head({ row }: { row: FactRow }) {
+function Head({ row }: { row: FactGridRow }) {
   const { fact, stored } = row;
   const statement = renderFact(fact);
   return (
@@ -142,15 +143,15 @@ function Head({ row }: { row: FactRow }) {
         <CopyButton text={statement} label="Copy the statement" />
       </div>
       <div className={styles.tags}>
-        <Truth value={fact.truthVal} />
-        {stored !== null && <Origin derived={stored.derived} />}
+        <TruthTag value={fact.truthVal} />
+        {stored !== null && <OriginTag derived={stored.derived} />}
         <span className="dim">{fact.scope === null ? 'no scope' : `scope ${fact.scope}`}</span>
       </div>
     </>
   );
 }
 
-function Figures({ row: { fact, stored } }: { row: FactRow }) {
+function Figures({ row: { fact, stored } }: { row: FactGridRow }) {
   return (
     <Pairs>
       <dt>Valid</dt>
@@ -173,7 +174,7 @@ function Figures({ row: { fact, stored } }: { row: FactRow }) {
   );
 }
 
-/** What the pane shows: a stored fact by its id, a conclusion as the grid has it, a row to be added by its key. */
+/** What the pane shows: a stored fact by id, a conclusion from the grid, or a row to be added by its key. */
 export type ShownFact =
   | { readonly id: string }
   | { readonly conclusion: StoredFact }
@@ -182,15 +183,15 @@ export type ShownFact =
 interface FactDetailProps {
   shown: ShownFact;
   staging: Staging;
-  /** The field of the form that is wanted; null: no form. */
+  /** The form field to focus; null: no form. */
   form: 'first' | 'validFrom' | null;
   onForm: (form: 'first' | 'validFrom' | null) => void;
   onClose: () => void;
   onRetract: (fact: StoredFact) => void;
 }
 
-/** The row that is shown; null where it is not known, or no more. */
-function rowOf(shown: ShownFact, stored: StoredFact | undefined, staging: Staging): FactRow | null {
+/** The row to show; null if unknown, or no longer there. */
+function rowOf(shown: ShownFact, stored: StoredFact | undefined, staging: Staging): FactGridRow | null {
   if ('added' in shown) {
     const edit = staging.byKey.get(shown.added);
     return edit?.kind === 'added' ? addedRow(edit) : null;
@@ -199,7 +200,11 @@ function rowOf(shown: ShownFact, stored: StoredFact | undefined, staging: Stagin
   return fact === undefined ? null : storedRow(fact, staging.byKey);
 }
 
-function Content({ row, detail, ...props }: FactDetailProps & { row: FactRow; detail: Detail | undefined }) {
+function Content({
+  row,
+  detail,
+  ...props
+}: FactDetailProps & { row: FactGridRow; detail: Detail | undefined }) {
   const { staging, form, onForm, onClose, onRetract } = props;
   const { edit, stored } = row;
   return (
@@ -233,7 +238,8 @@ function Content({ row, detail, ...props }: FactDetailProps & { row: FactRow; de
   );
 }
 
-export function FactDetail(props: FactDetailProps) {
+/** The detail pane of the selected row. */
+export function FactDetailPane(props: FactDetailProps) {
   const { shown, staging, onClose } = props;
   const { call, endpoint } = useSession();
   const id = 'id' in shown ? shown.id : null;
@@ -260,5 +266,109 @@ export function FactDetail(props: FactDetailProps) {
         {row !== null && <Content {...props} row={row} detail={detail} />}
       </div>
     </DetailPane>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className={styles.section}>
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function AtomLink({ atom }: { atom: string }) {
+  return (
+    <Link to="/proof" search={{ question: atom }} className={styles.atomLink}>
+      <CodeText text={atom} />
+    </Link>
+  );
+}
+
+function Breakdown({ breakdown }: { breakdown: Detail['salienceBreakdown'] }) {
+  const now = Date.now();
+  return (
+    <Pairs>
+      <dt>Activation</dt>
+      <dd className="number">{breakdown.activation.toFixed(3)}</dd>
+      <dt>Importance</dt>
+      <dd className="number">{breakdown.importance.toFixed(2)}</dd>
+      <dt>Confidence</dt>
+      <dd className="number">{breakdown.confidence.toFixed(2)}</dd>
+      <dt>Uses</dt>
+      <dd className="number">
+        {breakdown.uses}
+        {breakdown.lastUsedAt !== null && (
+          <span className="dim"> · last {formatRelative(breakdown.lastUsedAt, now)}</span>
+        )}
+      </dd>
+    </Pairs>
+  );
+}
+
+/** Everything about a stored fact except its content. */
+function StoredParts({ detail }: { detail: Detail }) {
+  const now = Date.now();
+  return (
+    <>
+      <Section title="Metadata">
+        {Object.keys(detail.metadata).length === 0 ? (
+          <p className="dim">None</p>
+        ) : (
+          <MetadataPairs metadata={detail.metadata} />
+        )}
+      </Section>
+      <Section title="Salience">
+        <Breakdown breakdown={detail.salienceBreakdown} />
+      </Section>
+      <Section title="Conclusions that use it">
+        {detail.dependents.length === 0 ? (
+          <p className="dim">None known. Conclusions become known when questions derive them.</p>
+        ) : (
+          <ul className={styles.plainList}>
+            {detail.dependents.map((atom) => (
+              <li key={atom}>
+                <AtomLink atom={atom} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+      <Section title="History">
+        <ol className={styles.history}>
+          {detail.history.map((entry) => (
+            <li key={`${entry.generation} ${entry.change}`}>
+              <span>{entry.change}</span>
+              <span className="dim" title={formatTime(entry.time)}>
+                {formatRelative(entry.time, now)} · generation {entry.generation}
+              </span>
+              <code className="mono dim truncate" title={entry.requestId}>
+                {entry.requestId}
+              </code>
+            </li>
+          ))}
+        </ol>
+      </Section>
+    </>
+  );
+}
+
+/** The rule and the premises of a conclusion; nothing for a stored fact. */
+function Provenance({ fact }: { fact: StoredFact }) {
+  if (fact.provenance === null) return null;
+  return (
+    <Section title="Concluded by">
+      <p>
+        <CodeText text={fact.provenance.rule} />
+      </p>
+      <ul className={styles.plainList}>
+        {fact.provenance.premises.map((atom) => (
+          <li key={atom}>
+            <CodeText text={atom} />
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }

@@ -1,12 +1,34 @@
-/** What narrows the grid: a text, a truth value, conclusions or not. Every filter is in the address. */
+/**
+ * The filters of the grid: a text, a truth value, conclusions. The address contains them all; recent ones
+ * remain as chips.
+ */
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
-import { IconFileExport, IconFileImport, IconPlus } from '@tabler/icons-react';
-import { memo } from 'react';
+import {
+  IconFileExport,
+  IconFileImport,
+  IconFilter,
+  IconFilterOff,
+  IconPlus,
+  IconX,
+} from '@tabler/icons-react';
+import { memo, useEffect, useRef, useState } from 'react';
 import { Permitted } from '../../api/permitted.tsx';
+import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { TextFilter } from '../../ui/text-filter.tsx';
-import type { FactsSearch } from './facts-search.ts';
 import styles from './fact-filters.module.css';
+import type { FactsSearch } from './facts-search.ts';
+import chipStyles from './facts.module.css';
+import {
+  chipsOf,
+  type FactFilter,
+  type FilterChip,
+  isSameFilter,
+  readFilters,
+  switched,
+  withActiveFilters,
+} from './recent-filters.ts';
 
 interface FactFiltersProps {
   search: FactsSearch;
@@ -82,5 +104,85 @@ function PlainFactFilters({ search, total, onSearch, onAdd }: FactFiltersProps) 
   );
 }
 
+/** The filters above the grid, with the buttons for import, export and adding facts. */
 /** Not rendered again for rows that come while the grid is scrolled. */
 export const FactFilters = memo(PlainFactFilters);
+
+function wordsOf(filter: FactFilter): string {
+  return filter.kind === 'text' ? `contains ${filter.text}` : `is ${filter.value}`;
+}
+
+interface ChipProps {
+  chip: FilterChip;
+  onToggle: () => void;
+  onRemove: () => void;
+}
+
+function Chip({ chip: { filter, isOn }, onToggle, onRemove }: ChipProps) {
+  const words = wordsOf(filter);
+  const Icon = isOn ? IconFilter : IconFilterOff;
+  return (
+    <li className={isOn ? chipStyles.chip : `${chipStyles.chip} ${chipStyles.chipOff}`}>
+      <button
+        type="button"
+        className={chipStyles.chipSwitch}
+        aria-pressed={isOn}
+        title={isOn ? 'On: press to switch it off and keep it' : 'Off: press to switch it on'}
+        onClick={onToggle}
+      >
+        <Icon size={13} aria-hidden />
+        <span className="truncate">{words}</span>
+      </button>
+      <button
+        type="button"
+        className={chipStyles.chipRemove}
+        aria-label={`Remove the filter: ${words}`}
+        onClick={onRemove}
+      >
+        <IconX size={12} aria-hidden />
+      </button>
+    </li>
+  );
+}
+
+interface FilterChipsProps {
+  search: FactsSearch;
+  onSearch: (part: Partial<FactsSearch>) => void;
+}
+
+/** The filters used recently in this space as chips, each of which can be switched on and off, or removed. */
+export function FilterChips(props: FilterChipsProps) {
+  const { database, tenant } = useSession().space;
+  const key = `corollary.filters.${database} ${tenant}`;
+  return <ChipsOf key={key} storageKey={key} {...props} />;
+}
+
+function ChipsOf({ storageKey, search, onSearch }: FilterChipsProps & { storageKey: string }) {
+  const [recent, setRecent] = useState(() => readStoredState(storageKey, readFilters, []));
+  const { q, truth } = search;
+  const before = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    const was = before.current;
+    before.current = q;
+    setRecent((filters) => withActiveFilters(filters, { q, truth }, was));
+  }, [q, truth]);
+  useEffect(() => writeStored(storageKey, recent), [storageKey, recent]);
+
+  const chips = chipsOf(recent, search);
+  if (chips.length === 0) return null;
+  return (
+    <ul className={chipStyles.chips} aria-label="Filters">
+      {chips.map((chip) => (
+        <Chip
+          key={wordsOf(chip.filter)}
+          chip={chip}
+          onToggle={() => onSearch(switched(chip))}
+          onRemove={() => {
+            setRecent((filters) => filters.filter((filter) => !isSameFilter(filter, chip.filter)));
+            if (chip.isOn) onSearch(switched(chip));
+          }}
+        />
+      ))}
+    </ul>
+  );
+}

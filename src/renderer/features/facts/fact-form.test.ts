@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { emptyForm, factOfForm } from './fact-form.ts';
-import { factsOfStatements } from './statements.ts';
+import { emptyForm, factOfForm, factsOfStatements } from './fact-form.ts';
 
 describe('the form of a fact', () => {
   test('fields left empty are not given', () => {
@@ -20,7 +19,7 @@ describe('the form of a fact', () => {
     expect(body['metadata']).toEqual({ source: 'a book', importance: 0.9, confidence: 1 });
   });
 
-  test('what the service would refuse is told at its field', () => {
+  test('what the service would refuse is reported at its field', () => {
     const { problems } = factOfForm({
       ...emptyForm,
       predicate: 'two words',
@@ -33,7 +32,7 @@ describe('the form of a fact', () => {
 });
 
 describe('facts as statements', () => {
-  test('one fact a full stop, explicit negation included', () => {
+  test('one fact per full stop, explicit negation included', () => {
     expect(factsOfStatements('parent(alice, bob). -likes(bob, "tea, hot").')).toEqual({
       facts: [
         { predicate: 'parent', args: ['alice', 'bob'], truthVal: true },
@@ -43,7 +42,7 @@ describe('facts as statements', () => {
     });
   });
 
-  test('problems name their place', () => {
+  test('problems name their position', () => {
     const { problems } = factsOfStatements('p(a).\nq(b) :- p(b).\nr(');
     expect(problems).toHaveLength(2);
     expect(problems.join(' ')).toContain('Line 2: this is a rule');

@@ -1,21 +1,24 @@
-/** The form of one fact: its fields as text, and the fact they make. */
+/** The form of a new fact, and facts from statements: text in, request out. Pure. */
 import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
+import { parseProgram } from '../../../engine/language/parse.ts';
 
+/** The fields of a new fact as text. */
 export interface FactForm {
   readonly predicate: string;
   readonly args: readonly string[];
   readonly truthVal: boolean;
   readonly scope: string;
-  /** ISO 8601 text or empty. */
+  /** ISO 8601 text, or empty. */
   readonly validFrom: string;
   readonly validUntil: string;
   readonly source: string;
-  /** Text of a number from 0 to 1, or empty. */
+  /** A number from 0 to 1 as text, or empty. */
   readonly importance: string;
   readonly confidence: string;
 }
 
+/** An empty form with one argument. */
 export const emptyForm: FactForm = {
   predicate: '',
   args: [''],
@@ -28,13 +31,13 @@ export const emptyForm: FactForm = {
   confidence: '',
 };
 
-export type FactBody = Record<string, unknown>;
+type FactBody = Record<string, unknown>;
 
 function shareOf(
   name: string,
   text: string,
   metadata: Record<string, unknown>,
-  problems: FormProblems,
+  problems: FieldProblems,
 ): void {
   if (text === '') return;
   const value = Number(text);
@@ -42,12 +45,12 @@ function shareOf(
   else problems[name] = 'a number from 0 to 1';
 }
 
-/** Complaints by field of the form; `args.0` for the first argument. */
-export type FormProblems = Record<string, string>;
+/** Problems by field of the form; `args.0` for the first argument. */
+export type FieldProblems = Record<string, string>;
 
-/** The request that the form stands for, and what is wrong with it. Fields left empty are not given. */
-export function factOfForm(form: FactForm): { body: FactBody; problems: FormProblems } {
-  const problems: FormProblems = {};
+/** The request for the form and its problems. Empty fields are omitted. */
+export function factOfForm(form: FactForm): { body: FactBody; problems: FieldProblems } {
+  const problems: FieldProblems = {};
   const metadata: Record<string, unknown> = {};
   if (form.source !== '') metadata['source'] = form.source;
   shareOf('importance', form.importance, metadata, problems);
@@ -64,4 +67,38 @@ export function factOfForm(form: FactForm): { body: FactBody; problems: FormProb
   const outcome = validate(factInputSchema, body);
   if (!outcome.ok) for (const { path, message } of outcome.errors) problems[path] ??= message;
   return { body, problems };
+}
+
+interface StatedFact {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+}
+
+interface StatedFacts {
+  readonly facts: readonly StatedFact[];
+  /** Problems with line and column; empty if there are none. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Parses facts as POST /assert/facts takes them, one per full stop. Rules are a problem: the Rules view
+ * teaches them.
+ */
+export function factsOfStatements(text: string): StatedFacts {
+  const { statements, errors, lines } = parseProgram(text, { maxErrors: 20 });
+  const facts: StatedFact[] = [];
+  const problems = errors.map(
+    (error) => `Line ${error.range.startLine}, column ${error.range.startColumn}: ${error.message}`,
+  );
+  for (const statement of statements) {
+    if (statement.kind === 'fact') {
+      const { predicate, args, negated } = statement.atom;
+      facts.push({ predicate, args, truthVal: !negated });
+    } else {
+      const { startLine } = lines.range(statement.span);
+      problems.push(`Line ${startLine}: this is a rule. Rules are taught in the Rules view.`);
+    }
+  }
+  return { facts, problems };
 }

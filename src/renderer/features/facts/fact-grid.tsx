@@ -1,4 +1,7 @@
-/** The facts of what the address says, with its filters and what is staged; what is missing is said in place. */
+/**
+ * The grid of facts selected by the address, with its filters and the staged edits; empty states explain what
+ * is missing.
+ */
 import { Button, Loader } from '@mantine/core';
 import { IconPlus, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -18,20 +21,15 @@ import { isMac } from '../../ui/tags.tsx';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { type CellKind, cellKindOf, cellText, editedCell } from './cell-edit.ts';
 import { CellEditor } from './cell-editor.tsx';
-import { factColumns } from './fact-columns.tsx';
-import { FactFilters } from './fact-filters.tsx';
+import { factColumns, useArity } from './fact-columns.tsx';
+import { FactFilters, FilterChips } from './fact-filters.tsx';
 import { useFactMenu } from './fact-menu.tsx';
-import type { FactPages } from './fact-pages.ts';
+import { type FactPages, useFactPages } from './fact-pages.ts';
 import type { FactSortKey, FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
-import { FilterChips } from './filter-chips.tsx';
 import { renderFact } from './render-fact.ts';
-import { RowChoiceBar } from './row-choice-bar.tsx';
-import { addedRows, type FactRow, storedRow } from './staged-rows.ts';
-import { removeRow, revertRow, stageRow } from './stage-row.ts';
-import { useArity } from './use-arity.ts';
-import { useFactPages } from './use-fact-pages.ts';
-import { useRowChoice } from './use-row-choice.ts';
+import { RowChoiceBar, useRowChoice } from './row-choice.tsx';
+import { addedRows, type FactGridRow, removeRow, revertRow, stageRow, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 interface NoFactsProps {
@@ -55,7 +53,7 @@ function NoFacts({ search, hints, onAdd, onImport, onReset }: NoFactsProps) {
           </Button>
         }
       >
-        The filters leave nothing over.
+        No fact passes the filters.
         <HintLines hints={hints} />
       </EmptyState>
     );
@@ -97,19 +95,19 @@ interface FactGridProps {
   search: FactsSearch;
   staging: Staging;
   onSearch: (part: Partial<FactsSearch>) => void;
-  onChoose: (row: FactRow) => void;
-  /** Opens the form of a row, at the field that is too much for a cell. */
-  onForm: (row: FactRow) => void;
+  onChoose: (row: FactGridRow) => void;
+  /** Opens the form of a row at the field that is too complex for a cell. */
+  onForm: (row: FactGridRow) => void;
   onAdd: () => void;
   onRetract: (fact: StoredFact) => void;
 }
 
-/** What a row is found by while rows come and go. */
-function keyOfRow(row: FactRow): string | null {
+/** Identifies a row while rows are added and removed. */
+function keyOfRow(row: FactGridRow): string | null {
   return row.edit?.key ?? row.stored?.id ?? null;
 }
 
-/** A choice by number, which stays with its row when rows come or go before all others. */
+/** A selection by index that follows its row when staged rows are added or removed above it. */
 function useSelected(leading: number): [number | null, (index: number) => void] {
   const [selected, setSelected] = useState<number | null>(null);
   const [seen, setSeen] = useState(leading);
@@ -121,18 +119,18 @@ function useSelected(leading: number): [number | null, (index: number) => void] 
 }
 
 interface EditedCell {
-  readonly row: FactRow;
-  /** Where the row was when it was begun. */
+  readonly row: FactGridRow;
+  /** The index of the row when editing began. */
   readonly index: number;
   readonly column: string;
   readonly cell: CellKind;
   readonly text: string;
 }
 
-/** The row that is edited may have moved meanwhile, by other writers; it is looked for around where it was. */
-function placeOf(
+/** Other writers may have moved the edited row: looks for it near its former index. */
+function indexOfEdited(
   { row, index }: EditedCell,
-  rowAt: (index: number) => FactRow | undefined,
+  rowAt: (index: number) => FactGridRow | undefined,
   count: number,
 ): number {
   const key = keyOfRow(row);
@@ -145,8 +143,8 @@ function placeOf(
 }
 
 const nearby = 300;
-const notEdited = 'Conclusions are not edited: change the facts that they stand on, or the rule.';
-const ofTheService = 'The service works this out: it is not edited.';
+const notEdited = 'Conclusions cannot be edited: change the facts they depend on, or the rule.';
+const ofTheService = 'The service computes this: it cannot be edited.';
 
 interface CellEditing {
   readonly editing: { row: number; column: string; editor: ReactNode } | null;
@@ -155,7 +153,7 @@ interface CellEditing {
 
 function useCellEditing(
   { staging, onForm }: Pick<FactGridProps, 'staging' | 'onForm'>,
-  rowAt: (index: number) => FactRow | undefined,
+  rowAt: (index: number) => FactGridRow | undefined,
   count: number,
 ): CellEditing {
   const [edited, setEdited] = useState<EditedCell | null>(null);
@@ -194,14 +192,14 @@ function useCellEditing(
       onCancel={() => setEdited(null)}
     />
   );
-  return { editing: { row: placeOf(edited, rowAt, count), column: edited.column, editor }, begin };
+  return { editing: { row: indexOfEdited(edited, rowAt, count), column: edited.column, editor }, begin };
 }
 
 function fileNameOf(predicate: string | undefined): string {
   return (predicate ?? 'facts').replace(/[^\p{L}\p{N}._-]+/gu, '_').slice(0, 100);
 }
 
-/** What the header of a column asks for next: up, down, then as the service lists them. */
+/** The order after a click on a column header: ascending, descending, then the service's order. */
 function nextOrder(
   { sort, order }: { sort: FactSortKey | null; order: 'asc' | 'desc' },
   key: FactSortKey,
@@ -210,11 +208,11 @@ function nextOrder(
   return order === 'asc' ? { sort: key, order: 'desc' } : { sort: undefined, order: undefined };
 }
 
-/** The columns for the facts that are shown; of all predicates one with the whole fact. */
+/** The columns for the selected facts; for all predicates a single one with the whole fact. */
 function useColumns(
   { search, staging, onSearch }: Pick<FactGridProps, 'search' | 'staging' | 'onSearch'>,
-  added: readonly FactRow[],
-): readonly Column<FactRow>[] {
+  added: readonly FactGridRow[],
+): readonly Column<FactGridRow>[] {
   const { sort = null, order = 'asc', predicate } = search;
   const known = useArity(predicate);
   const arity = known ?? (predicate === undefined ? null : (added[0]?.fact.args.length ?? null));
@@ -234,13 +232,13 @@ function useColumns(
   );
 }
 
-/** The rows that are to be added to what is shown. */
-function useAdded({ edits }: Staging, predicate: string | undefined): readonly FactRow[] {
+/** The staged additions that belong to the selection. */
+function useAdded({ edits }: Staging, predicate: string | undefined): readonly FactGridRow[] {
   const { scope } = useSession().space;
   return useMemo(() => addedRows(edits, predicate, scope), [edits, predicate, scope]);
 }
 
-/** The grid itself; made anew for every choice of facts, so that it starts at the top. */
+/** The grid itself; remounted for every selection, so that it starts at the top. */
 function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; total: number }) {
   const { search, staging, onChoose } = props;
   const { predicate } = search;
@@ -256,7 +254,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
     [pages, leading],
   );
 
-  function rowAt(index: number): FactRow | undefined {
+  function rowAt(index: number): FactGridRow | undefined {
     if (index < leading) return added[index];
     const stored = pages.rowAt(index - leading);
     return stored === undefined ? undefined : storedRow(stored, staging.byKey);
@@ -277,7 +275,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   function onKey(event: KeyboardEvent, index: number): void {
     const row = rowAt(index);
     if (matchesKeys(event, 'Mod+C', isMac)) {
-      // Text that is marked, elsewhere in the view, is what is wanted then.
+      // A text selection elsewhere in the view takes precedence.
       if (window.getSelection()?.isCollapsed === false) return;
       event.preventDefault();
       void choice.copy('tsv', choice.count > 0 ? choice.ranges : [{ first: index, last: index + 1 }]);
@@ -349,10 +347,11 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
   );
 }
 
+/** The pane with the grid, its filters, and a footer. */
 export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
   const { search, onSearch, onAdd, footer } = props;
   const { pages, state } = useFactPages(search);
-  // The first rows are wanted before the grid knows that there are any.
+  // Requests the first rows before the grid knows that there are any.
   useEffect(() => pages.need(0, 1), [pages]);
   return (
     <PaneFrame

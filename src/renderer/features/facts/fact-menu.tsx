@@ -1,4 +1,4 @@
-/** What can be done with a row of the grid and the cell that was pointed at, as its menu. */
+/** The menu of a row and of the cell it was opened on. */
 import {
   IconCopy,
   IconFilter,
@@ -21,21 +21,20 @@ import { cellKindOf, cellText } from './cell-edit.ts';
 import type { FactsSearch } from './facts-search.ts';
 import { renderFact } from './render-fact.ts';
 import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
-import { removeRow, revertRow } from './stage-row.ts';
+import { type FactGridRow, removeRow, revertRow } from './staged-rows.ts';
 import type { FactContent } from './staged-edits.ts';
-import type { FactRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 interface MenuContext {
   readonly staging: Staging;
   readonly onSearch: (part: Partial<FactsSearch>) => void;
-  readonly onChoose: (row: FactRow) => void;
-  readonly onForm: (row: FactRow) => void;
+  readonly onChoose: (row: FactGridRow) => void;
+  readonly onForm: (row: FactGridRow) => void;
   readonly onRetract: (fact: StoredFact) => void;
-  readonly rowAt: (index: number) => FactRow | undefined;
+  readonly rowAt: (index: number) => FactGridRow | undefined;
   /** Opens the editor of a cell. */
   readonly begin: (index: number, column: string) => void;
-  /** Why nothing may be edited; null: it may. */
+  /** Why editing is not allowed; null: it is. */
   readonly reason: string | null;
 }
 
@@ -46,7 +45,7 @@ async function copy(text: string, what: string): Promise<void> {
   if (await copyText(text)) notifyDone(`Copied ${what}`);
 }
 
-/** A question with the constant of one argument, or of none, and variables for the others. */
+/** A question with the constant of one argument, or none, and variables elsewhere. */
 function questionAbout({ predicate, args, truthVal }: FactContent, index: number | null): string {
   const asked = args.map((arg, at) => (at === index ? arg : `?x${at + 1}`));
   return renderAtom({ predicate, args: asked, negated: !truthVal });
@@ -56,8 +55,8 @@ function shortened(text: string): string {
   return text.length > 30 ? `${text.slice(0, 29)}…` : text;
 }
 
-/** The items for a cell: its value copied, looked for, asked about. */
-function useCellItems({ onSearch }: MenuContext): (row: FactRow, column: string) => RowMenuItem[] {
+/** The items for a cell: copy its value, filter by it, ask about it. */
+function useCellItems({ onSearch }: MenuContext): (row: FactGridRow, column: string) => RowMenuItem[] {
   const navigate = useNavigate();
   return ({ fact }, column) => {
     const cell = cellKindOf(column);
@@ -89,7 +88,7 @@ function useCellItems({ onSearch }: MenuContext): (row: FactRow, column: string)
   };
 }
 
-function editItems(context: MenuContext, row: FactRow, index: number, column: string): RowMenuItem[] {
+function editItems(context: MenuContext, row: FactGridRow, index: number, column: string): RowMenuItem[] {
   const { staging, onForm, onRetract, begin, reason } = context;
   const { stored, edit } = row;
   if (stored?.derived === true) return [];
@@ -103,7 +102,7 @@ function editItems(context: MenuContext, row: FactRow, index: number, column: st
             icon: <IconPencil {...icon} />,
             keys: 'F2',
             reason,
-            // The menu gives the focus back when it closes; the editor takes it after that.
+            // The closing menu restores the focus; the editor takes it afterwards.
             onClick: () => void setTimeout(() => begin(index, column)),
           },
         ]
@@ -113,7 +112,7 @@ function editItems(context: MenuContext, row: FactRow, index: number, column: st
       ? []
       : [
           {
-            label: 'Revert what is staged',
+            label: 'Revert the staged edit',
             icon: <IconRestore {...icon} />,
             keys: 'R',
             onClick: () => revertRow(staging, row),
@@ -140,7 +139,7 @@ function editItems(context: MenuContext, row: FactRow, index: number, column: st
   ];
 }
 
-/** The menu of a row: what explains it, what its cell is good for, copies, and what changes it. */
+/** The menu of a row: explanations, cell items, copies, and edits. */
 export function useFactMenu(context: MenuContext): (index: number, column: string) => RowMenuGroups {
   const navigate = useNavigate();
   const cellItems = useCellItems(context);
@@ -158,7 +157,7 @@ export function useFactMenu(context: MenuContext): (index: number, column: strin
       ...(stored?.derived === false
         ? [
             {
-              label: 'What if it were not so',
+              label: 'What if it were not true',
               icon: <IconFlask {...icon} />,
               onClick: () => void navigate({ to: '/what-if', search: { retract: `${statement}.` } }),
             },

@@ -21,7 +21,7 @@ function fact(index: number): StoredFact {
   };
 }
 
-/** A service that holds `rows` in order, and gives a cursor for each state of them. */
+/** A service with `rows` in order, and a cursor for each of their states. */
 function service(rows: number[]) {
   const requests: PageRequest[] = [];
   const signals: AbortSignal[] = [];
@@ -63,7 +63,7 @@ describe('the pages behind the fact grid', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('any row is one request away, in the list of the first answer', async () => {
+  test('any row is one request away, in the list of the first response', async () => {
     const { load, requests } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -80,7 +80,7 @@ describe('the pages behind the fact grid', () => {
     ]);
   });
 
-  test('pages that one only passes by are not asked for', async () => {
+  test('pages scrolled past are not requested', async () => {
     const { load, requests } = service(count(10_000));
     const rests: (() => void)[] = [];
     const rest = () => new Promise<void>((resolve) => rests.push(resolve));
@@ -95,13 +95,13 @@ describe('the pages behind the fact grid', () => {
     await settled(pages);
     expect(offsets().slice(2)).toEqual([9_000, 8_990]);
     expect(pages.rowAt(9_004)?.id).toBe('9004');
-    // From there one scrolls on, which is no jump.
+    // Scrolling on from there is not a jump.
     pages.need(9_006, 9_012);
     await settled(pages);
     expect(offsets().slice(4)).toEqual([9_010]);
   });
 
-  test('what is under way and not wanted any more is aborted', async () => {
+  test('requests no longer needed are aborted', async () => {
     const { load, signals } = service(count(10_000));
     let answers = true;
     const pages = pagesOf((request, signal) => {
@@ -125,7 +125,7 @@ describe('the pages behind the fact grid', () => {
     expect(aborted()).toEqual([false, true, true, true]);
   });
 
-  test('rows that come next are there before they are seen', async () => {
+  test('the next rows are loaded before they are visible', async () => {
     const { load, requests } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -136,7 +136,7 @@ describe('the pages behind the fact grid', () => {
     expect(pages.rowAt(12)?.id).toBe('12');
   });
 
-  test('after a change rows are those of a list made anew', async () => {
+  test('after a change the rows come from a new list', async () => {
     const { load, requests } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -148,7 +148,7 @@ describe('the pages behind the fact grid', () => {
     expect(requests.slice(0, 3).map(({ cursor }) => cursor)).toEqual([null, null, 'state 2']);
   });
 
-  test('a list that ends before what is looked at shows its end', async () => {
+  test('a list that ends before the visible rows shows its end', async () => {
     const { load, rows } = service(count(100));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -173,7 +173,7 @@ describe('the pages behind the fact grid', () => {
     }
   });
 
-  test('after a change what is looked at is fetched again', async () => {
+  test('after a change the visible rows are reloaded', async () => {
     const { load, rows } = service(count(50));
     const pages = pagesOf(load);
     pages.need(0, 20);
@@ -198,7 +198,7 @@ describe('the pages behind the fact grid', () => {
     expect(pages.rowAt(0)).toBeUndefined();
   });
 
-  test('a failure stops the loading until it is tried again', async () => {
+  test('a failure stops loading until a retry', async () => {
     let fails = true;
     const { load } = service(count(5));
     const pages = pagesOf((...rest) => (fails ? Promise.reject(new Error('away')) : load(...rest)));
@@ -212,7 +212,7 @@ describe('the pages behind the fact grid', () => {
     expect(pages.rowAt(0)?.id).toBe('0');
   });
 
-  test('a slice has its rows in order, whether they are kept or not, from either end', async () => {
+  test('a slice has its rows in order, cached or not, from either end', async () => {
     const { load } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -225,7 +225,7 @@ describe('the pages behind the fact grid', () => {
     expect(await ids(5, 5)).toEqual([]);
   });
 
-  test('to read a slice keeps the rows that are looked at', async () => {
+  test('reading a slice keeps the visible rows', async () => {
     const { load, requests } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);

@@ -1,22 +1,29 @@
 /**
- * The facts behind a grid, page by page from the service, however many there are.
+ * The facts behind a grid, loaded page by page, however many there are.
  *
- * A page is asked for by its number, so that any row is one request away. The pages of one state hang together by a
- * cursor of the first answer: saliences are those of then, or facts would change places between two pages. Pages far
- * from what is looked at are not kept. While one drags past pages few of them are asked for, and what nobody waits for
- * any more is aborted. After a change the shown pages are fetched again; until then the old rows stay. Subscribers are
- * told of every difference.
+ * A page is requested by its offset, so any row is one request away. All pages of one state share the cursor
+ * of the first response: saliences are frozen at that moment, else facts would move between pages. Pages far
+ * from the visible rows are evicted. Fast scrolling requests few pages, and requests no longer needed are
+ * aborted. After a change the visible pages are reloaded; the old rows stay until then. Subscribers hear of
+ * every change.
  */
+import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
+import { useLive } from '../../api/live.ts';
+import { useSession } from '../../api/session.tsx';
+import { scopeFieldsOf } from '../../api/space.ts';
+import type { FactsSearch } from './facts-search.ts';
 
+/** A page to load. */
 export interface PageRequest {
-  /** So many facts come before it. */
+  /** Number of facts before the page. */
   readonly offset: number;
   readonly limit: number;
-  /** What another page of the same list gave; null: the list as it is now. */
+  /** The cursor of another page of the same list; null: the current list. */
   readonly cursor: string | null;
 }
 
+/** Loads a page; rejects when the signal is aborted. */
 export type LoadPage = (request: PageRequest, signal: AbortSignal) => Promise<FactList>;
 
 interface Page {
@@ -24,17 +31,17 @@ interface Page {
   readonly epoch: number;
 }
 
-export interface FactPagesState {
-  /** null before the first answer. */
+interface FactPagesState {
+  /** null before the first response. */
   readonly total: number | null;
-  /** What the filters probably meant, where nothing is left. */
+  /** Suggested filters, if nothing matches. */
   readonly hints: readonly string[];
   readonly error: unknown;
 }
 
 interface FactPagesOptions {
   readonly pageSize?: number;
-  /** What has to pass after a jump before the service hears of the next. */
+  /** The delay after a jump before the next request. */
   readonly rest?: () => Promise<void>;
 }
 
@@ -46,11 +53,11 @@ function shortRest(): Promise<void> {
   });
 }
 
-const mostPages = 40;
-/** What the service gives at most at a time. */
-const mostRowsAtOnce = 1000;
+const maxPages = 40;
+/** Maximum page size of the service. */
+const maxRowsPerRequest = 1000;
 
-/** Numbers of pages, the last exclusive. */
+/** Page numbers, the last exclusive. */
 interface PageSpan {
   readonly first: number;
   readonly last: number;
@@ -60,6 +67,7 @@ function countOf({ first, last }: PageSpan): number {
   return last - first;
 }
 
+/** The pages of one list of facts. */
 export class FactPages {
   readonly #load: LoadPage;
   readonly #pageSize: number;
@@ -71,7 +79,7 @@ export class FactPages {
   #state: FactPagesState = { total: null, hints: [], error: null };
   #wanted = { first: 0, last: 1 };
   #epoch = 0;
-  /** A cursor of this epoch. */
+  /** The cursor of the current epoch. */
   #cursor: string | null = null;
   #isResting = false;
 
@@ -86,27 +94,28 @@ export class FactPages {
     return () => this.#listeners.delete(listener);
   };
 
-  /** A new object after every difference, of rows too. */
+  /** A new object after every change, including changes of rows. */
   readonly state = (): FactPagesState => this.#state;
 
-  /** True while something is fetched. */
+  /** True while any page is loading. */
   get isLoading(): boolean {
     return this.#underWay.size > 0;
   }
 
+  /** The row at an index; undefined if not loaded. */
   rowAt(index: number): StoredFact | undefined {
     return this.#pages.get(Math.floor(index / this.#pageSize))?.rows[index % this.#pageSize];
   }
 
-  /** Says which rows are looked at, the last exclusive. */
+  /** Declares which rows are visible, the last exclusive. */
   need(first: number, last: number): void {
     this.#wanted = { first, last };
     this.#fetchWanted();
   }
 
   /**
-   * The rows from one to another, the last exclusive, in the order of the list; those that are not at hand are fetched,
-   * and not kept. Errors: those of `load`.
+   * The rows of a range, the last exclusive, in list order; missing rows are fetched but not cached. Errors:
+   * those of `load`.
    */
   async slice(first: number, last: number): Promise<StoredFact[]> {
     const end = Math.min(last, this.#state.total ?? 0);
@@ -117,15 +126,15 @@ export class FactPages {
       const found =
         known?.epoch === this.#epoch
           ? known.rows.slice(offset % this.#pageSize)
-          : (await this.#ask(offset, Math.min(mostRowsAtOnce, end - offset), this.#closing.signal)).facts;
-      // It ended earlier than was known.
+          : (await this.#ask(offset, Math.min(maxRowsPerRequest, end - offset), this.#closing.signal)).facts;
+      // The list is shorter than was known.
       if (found.length === 0) break;
       rows.push(...found.slice(0, end - offset));
     }
     return rows;
   }
 
-  /** Fetches what is looked at again, for it may have changed; also after a failure. */
+  /** Reloads the visible pages, which may have changed; also retries after a failure. */
   refresh(): void {
     this.#epoch += 1;
     this.#cursor = null;
@@ -135,6 +144,7 @@ export class FactPages {
     this.#fetchWanted();
   }
 
+  /** Aborts all requests and drops all subscribers. */
   close(): void {
     this.#closing.abort();
     for (const aborter of this.#underWay.values()) aborter.abort();
@@ -150,7 +160,9 @@ export class FactPages {
     return this.#load({ offset, limit, cursor: this.#cursor }, signal);
   }
 
-  /** The pages of what is looked at, and of so many rows more on either side; at least one, which tells how many there are. */
+  /**
+   * The pages of the visible rows and of `more` rows on either side; at least one, which returns the total.
+   */
   #pagesAround(more: number): PageSpan {
     const { total } = this.#state;
     if (total === null) return { first: 0, last: 1 };
@@ -175,10 +187,10 @@ export class FactPages {
     const wanted = this.#pagesAround(0);
     const around = this.#pagesAround(this.#pageSize / 2);
     const missing = this.#missingOf(wanted);
-    // What is seen comes first; what comes next when one scrolls on, when all of that is there.
+    // Visible pages first; once they are loaded, those that scrolling would reach next.
     const next = missing.length > 0 ? missing : this.#missingOf(around);
     if (next.every((page) => this.#underWay.has(page))) return;
-    // Where nothing at all is there to be seen, one may be on the way through to elsewhere.
+    // If no visible page is loaded, the user may be scrolling past.
     const isJump = missing.every((page) => !this.#pages.has(page)) && missing.length === countOf(wanted);
     if (isJump && this.#isResting) return;
     if (isJump && this.#state.total !== null) this.#restFromJump();
@@ -206,21 +218,65 @@ export class FactPages {
       if (aborter.signal.aborted) return;
       this.#underWay.delete(page);
       this.#cursor ??= list.nextCursor;
-      this.#keep(page, list.facts);
+      this.#cache(page, list.facts);
       this.#change({ total: list.total, hints: list.hints ?? [] });
     } catch (error) {
       if (aborter.signal.aborted) return;
       this.#underWay.delete(page);
       this.#change({ error });
     }
-    // There may be fewer rows than there were, or it is known only now how many.
+    // The total may have shrunk, or may only be known now.
     this.#fetchWanted();
   }
 
-  #keep(page: number, rows: readonly StoredFact[]): void {
+  #cache(page: number, rows: readonly StoredFact[]): void {
     this.#pages.set(page, { rows, epoch: this.#epoch });
-    if (this.#pages.size <= mostPages) return;
+    if (this.#pages.size <= maxPages) return;
     const [furthest] = [...this.#pages.keys()].sort((a, b) => Math.abs(b - page) - Math.abs(a - page));
     if (furthest !== undefined) this.#pages.delete(furthest);
   }
+}
+
+/** The pages of the facts selected by the address, reloaded after every change of the knowledge. */
+export function useFactPages(search: FactsSearch): { pages: FactPages; state: FactPagesState } {
+  const {
+    call,
+    space: { scope },
+  } = useSession();
+  const { predicate, q, truth, derived, sort = 'predicate', order = 'asc' } = search;
+  const pages = useMemo(() => {
+    const { scope: name, unscoped } = scopeFieldsOf(scope);
+    return new FactPages(({ offset, limit, cursor }, signal) =>
+      call(
+        'listFacts',
+        {
+          query: {
+            predicate,
+            q,
+            truthVal: truth,
+            derived,
+            scope: name,
+            unscoped: unscoped === true ? 'true' : undefined,
+            sort,
+            order,
+            limit: String(limit),
+            offset: String(offset),
+            cursor,
+          },
+        },
+        { signal },
+      ),
+    );
+  }, [call, scope, predicate, q, truth, derived, sort, order]);
+
+  useEffect(() => () => pages.close(), [pages]);
+  const version = useLive((live) => live.versions.facts);
+  const seen = useRef(version);
+  useEffect(() => {
+    if (seen.current === version) return;
+    seen.current = version;
+    pages.refresh();
+  }, [version, pages]);
+  const state = useSyncExternalStore(pages.subscribe, pages.state);
+  return { pages, state };
 }

@@ -1,20 +1,22 @@
-/** What the address of the Facts view says: which facts, in which order, and the one that is open. */
+/** The search parameters of the Facts view: the selection, its order, and the open fact. */
 import { type FactSort, factSortKeys, sortedPosition } from '../../../engine/contract/facts.ts';
 
+/** A key that the grid can be sorted by. */
 export type FactSortKey = FactSort;
 
+/** What the address of the Facts view contains. */
 export interface FactsSearch {
   predicate?: string | undefined;
-  /** A part of the rendered fact. */
+  /** A substring of the rendered fact. */
   q?: string | undefined;
   truth?: 'true' | 'false' | undefined;
-  /** Conclusions too; only with a predicate. */
+  /** Include conclusions; only with a predicate. */
   derived?: 'true' | undefined;
   sort?: FactSortKey | undefined;
   order?: 'asc' | 'desc' | undefined;
   /** Id of the open fact. */
   fact?: string | undefined;
-  /** The dialog over the view. */
+  /** The dialog above the view. */
   transfer?: 'import' | 'export' | undefined;
 }
 
@@ -26,7 +28,7 @@ function oneOf<Value extends string>(values: readonly Value[], value: unknown): 
   return values.find((known) => known === value);
 }
 
-/** By an argument the facts of one predicate alone are sorted. */
+/** Sorting by an argument requires a predicate. */
 function sortOf(value: unknown, predicate: string | undefined): FactSortKey | undefined {
   const known = oneOf(factSortKeys, value);
   if (known !== undefined || predicate === undefined || typeof value !== 'string') return known;
@@ -34,7 +36,7 @@ function sortOf(value: unknown, predicate: string | undefined): FactSortKey | un
   return sortedPosition(argument) === null ? undefined : argument;
 }
 
-/** Reads search parameters; what is not understood is dropped. */
+/** Reads search parameters; drops those it does not understand. */
 export function factsSearchOf(search: Record<string, unknown>): FactsSearch {
   const predicate = text(search['predicate']);
   const found = {

@@ -1,25 +1,44 @@
 /**
- * The Facts view: the vocabulary, the facts of what is chosen in it, one fact whole, and what is staged.
+ * The Facts view: the predicates, the facts of the selected one, the detail of one fact, and the staged
+ * edits.
  *
- * What is shown is said by the address alone; order, filter and paging are the service's. Edits are staged here and
- * stored by Apply, all in one.
+ * The address alone determines what is shown; the service sorts, filters and pages. Edits are staged in the
+ * browser, and Apply stores them in one transaction.
  */
-import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react';
-import type { StoredFact } from '../../../engine/contract/facts.ts';
+import {
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useEffectEvent,
+  useMemo,
+  useState,
+} from 'react';
+import { Skeleton, TextInput } from '@mantine/core';
+import { IconFilter } from '@tabler/icons-react';
+import type { PredicateList as PredicateRows, StoredFact } from '../../../engine/contract/facts.ts';
 import { pastedName, type PastedTable } from '../../api/delimited.ts';
-import { formatAmount } from '../../ui/format.ts';
+import { apiFailureOf } from '../../api/problem.ts';
+import { usePredicates } from '../../api/queries.ts';
+import { conclusionsInWords, type CountedConclusions, countOfConclusions } from '../../ui/consequences.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { isInDialog, matchesKeys } from '../../ui/keys.ts';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { FactDetail, type ShownFact } from './fact-detail.tsx';
+import { isMac } from '../../ui/tags.tsx';
+import { VirtualList } from '../../ui/virtual-list.tsx';
+import { FactDetailPane, type ShownFact } from './fact-detail.tsx';
 import { FactGrid } from './fact-grid.tsx';
 import type { FactsSearch } from './facts-search.ts';
+import styles from './facts.module.css';
 import { PasteRows } from './paste-rows.tsx';
-import { PredicateList } from './predicate-list.tsx';
 import { RetractDialog } from './retract-dialog.tsx';
 import { StagedBar } from './staged-bar.tsx';
 import { type FactContent, stageAdded } from './staged-edits.ts';
-import type { FactRow } from './staged-rows.ts';
+import type { FactGridRow } from './staged-rows.ts';
 import { useStaging } from './use-staging.ts';
-import { useApplyKey } from './use-apply-key.ts';
 
 const AddFactsDialog = lazy(async () => ({
   default: (await import('./add-facts-dialog.tsx')).AddFactsDialog,
@@ -28,30 +47,30 @@ const AddFactsDialog = lazy(async () => ({
 interface FactsViewProps {
   search: FactsSearch;
   onSearch: (search: FactsSearch) => void;
-  /** Opens the import of a file. */
+  /** Opens the import dialog with a file. */
   onImport: (file: File) => void;
 }
 
-/** What is open beside the grid has no address: a conclusion, or a row that is not stored yet. */
+/** Rows without an address: a conclusion, or a row not yet stored. */
 type Unaddressed = { readonly conclusion: StoredFact } | { readonly added: string };
 
 type FormField = 'first' | 'validFrom';
 
 interface ShownRow {
   readonly shown: ShownFact | null;
-  /** The field of its form that is wanted; null: no form. */
+  /** The form field to focus; null: no form. */
   readonly form: FormField | null;
   readonly setForm: (form: FormField | null) => void;
   readonly showFact: (id: string) => void;
   readonly close: () => void;
-  /** Opens a row; one that is open stays as it is. */
-  readonly choose: (row: FactRow) => void;
+  /** Opens a row; does nothing if it is open. */
+  readonly choose: (row: FactGridRow) => void;
   /** Opens a row with its form. */
-  readonly chooseForm: (row: FactRow) => void;
+  readonly chooseForm: (row: FactGridRow) => void;
   readonly choosePredicate: (predicate: string | undefined, hasFacts: boolean) => void;
 }
 
-/** What is open beside the grid. */
+/** The row shown in the detail pane. */
 function useShownRow({ search, onSearch }: Pick<FactsViewProps, 'search' | 'onSearch'>): ShownRow {
   const [unaddressed, setUnaddressed] = useState<Unaddressed | null>(null);
   const [form, setForm] = useState<FormField | null>(null);
@@ -62,7 +81,7 @@ function useShownRow({ search, onSearch }: Pick<FactsViewProps, 'search' | 'onSe
     onSearch({ ...search, fact: id });
   }
 
-  function choose({ stored, edit }: FactRow): void {
+  function choose({ stored, edit }: FactGridRow): void {
     if (stored === null) {
       if (edit !== null) show(undefined, { added: edit.key });
     } else if (stored.id === null) show(undefined, { conclusion: stored });
@@ -93,7 +112,7 @@ function useShownRow({ search, onSearch }: Pick<FactsViewProps, 'search' | 'onSe
   };
 }
 
-/** `detail` null: nothing is open. */
+/** `detail` null: no detail pane. */
 function panesOf(predicates: ReactNode, grid: ReactNode, detail: ReactNode): Pane[] {
   return [
     { id: 'predicates', size: '230px', least: '140px', content: predicates },
@@ -102,16 +121,17 @@ function panesOf(predicates: ReactNode, grid: ReactNode, detail: ReactNode): Pan
   ];
 }
 
-/** Changes parts of what the address says. */
+/** Changes some search parameters. */
 function usePatch({ search, onSearch }: FactsViewProps): (part: Partial<FactsSearch>) => void {
   return useCallback((part) => onSearch({ ...search, ...part }), [search, onSearch]);
 }
 
-/** The table as a file, whose name proposes that of the predicate. */
+/** The table as a file named after the predicate. */
 function fileOf({ text, kind }: PastedTable, predicate: string | undefined): File {
   return new File([text], `${predicate ?? pastedName}.${kind}`);
 }
 
+/** The Facts view. */
 export function FactsView(props: FactsViewProps) {
   const { search } = props;
   const [retracting, setRetracting] = useState<StoredFact | null>(null);
@@ -150,7 +170,7 @@ export function FactsView(props: FactsViewProps) {
   );
   const detail =
     row.shown === null ? null : (
-      <FactDetail
+      <FactDetailPane
         shown={row.shown}
         staging={staging}
         form={row.form}
@@ -186,4 +206,113 @@ export function FactsView(props: FactsViewProps) {
       )}
     </>
   );
+}
+
+type PredicateRow = PredicateRows['predicates'][number];
+
+interface PredicateListProps {
+  selected: string | undefined;
+  /** `hasFacts` false: the predicate has only conclusions. */
+  onSelect: (predicate: string | undefined, hasFacts: boolean) => void;
+}
+
+interface RowProps {
+  name: string;
+  arity: string;
+  /** null: not shown. */
+  facts: number | null;
+  /** null: not shown. */
+  conclusions: CountedConclusions | null;
+}
+
+function Row({ name, arity, facts, conclusions }: RowProps) {
+  return (
+    <>
+      <span className={`truncate ${styles.predicateName}`} title={name}>
+        {name}
+        <span className="dim">{arity}</span>
+      </span>
+      {conclusions !== null && (conclusions.derived > 0 || !conclusions.derivedComplete) && (
+        <span className={`number ${styles.conclusions}`} title={conclusionsInWords(conclusions)}>
+          {conclusions.derived > 0 && '+'}
+          {countOfConclusions(conclusions)}
+        </span>
+      )}
+      {facts !== null && (
+        <span className="number dim" title={`${formatAmount(facts, 'stored fact')}, valid now`}>
+          {formatCount(facts)}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** All predicates with arity and counts, below an entry for all facts. */
+function PredicateList({ selected, onSelect }: PredicateListProps) {
+  const { data, error, isPending, refetch } = usePredicates();
+  const [filter, setFilter] = useState('');
+  const rows = useMemo<PredicateRow[]>(() => {
+    const wanted = filter.trim().toLowerCase();
+    return (data ?? []).filter((row) => `${row.name}/${row.arity}`.toLowerCase().includes(wanted));
+  }, [data, filter]);
+  const index = selected === undefined ? 0 : rows.findIndex((row) => row.name === selected) + 1;
+  const isUnknown = selected !== undefined && index === 0;
+
+  return (
+    <PaneFrame title="Predicates" tone="panel" scroll="own" label="Predicates">
+      <div className={styles.predicates}>
+        <TextInput
+          className={styles.predicateFilter}
+          aria-label="Filter predicates"
+          placeholder="Filter"
+          leftSection={<IconFilter size={14} aria-hidden />}
+          value={filter}
+          onChange={(event) => setFilter(event.currentTarget.value)}
+        />
+        {error !== null && data === undefined ? (
+          <div className={styles.padded}>
+            <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
+          </div>
+        ) : isPending ? (
+          <div className={styles.padded}>
+            <Skeleton height={12} width="60%" mb={12} />
+            <Skeleton height={12} width="75%" />
+          </div>
+        ) : (
+          <VirtualList
+            label="Predicates"
+            count={rows.length + 1}
+            selected={isUnknown ? -1 : index}
+            onSelect={(at) => {
+              const row = rows[at - 1];
+              onSelect(row?.name, row === undefined || row.facts > 0);
+            }}
+            render={(at) => {
+              const row = rows[at - 1];
+              return row === undefined ? (
+                <Row name="All facts" arity="" facts={null} conclusions={null} />
+              ) : (
+                <Row name={row.name} arity={`/${row.arity}`} facts={row.facts} conclusions={row} />
+              );
+            }}
+          />
+        )}
+      </div>
+    </PaneFrame>
+  );
+}
+
+/** Applies the staged edits by key, wherever the focus is in the view. */
+function useApplyKey(onApply: () => void): void {
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    // A dialog has its own keys.
+    if (event.defaultPrevented || isInDialog(event.target) || !matchesKeys(event, 'Mod+Enter', isMac)) return;
+    event.preventDefault();
+    onApply();
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKeyDown(event);
+    window.addEventListener('keydown', listener);
+    return () => window.removeEventListener('keydown', listener);
+  }, []);
 }

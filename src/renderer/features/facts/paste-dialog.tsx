@@ -1,32 +1,33 @@
-/** What was pasted and cannot be read, by its line, with the way to stage the rest. */
+/** Lists the pasted lines that cannot be read, and offers to stage the rest. */
 import { Button, Group, Modal } from '@mantine/core';
 import { formatAmount } from '../../ui/format.ts';
 import styles from './facts.module.css';
 import type { PastedRows } from './pasted-rows.ts';
 
-/** The first ones show what is the matter. */
-const mostShown = 100;
+/** Maximum number of problems listed. */
+const maxShown = 100;
 
 interface PasteDialogProps {
   pasted: PastedRows;
   onStage: () => void;
-  /** Reads what was pasted as a table of which the columns are chosen; null: it is none. */
+  /** Imports the pasted text as a table; null: it is not a table. */
   onTable: (() => void) | null;
   onClose: () => void;
 }
 
+/** The dialog about pasted text with unreadable lines. */
 export function PasteDialog({ pasted, onStage, onTable, onClose }: PasteDialogProps) {
   const { format, facts, problems } = pasted;
-  const more = problems.length - mostShown;
+  const more = problems.length - maxShown;
   return (
     <Modal opened onClose={onClose} title="Not all rows can be pasted" size="md">
       <p className={styles.dialogText}>
         Read as {format}: {formatAmount(facts.length, 'row')} can be staged, {problems.length} cannot. Nothing
         is staged yet.
       </p>
-      <ul className={styles.pasteProblems} aria-label="What is wrong" tabIndex={0}>
-        {problems.slice(0, mostShown).map((problem, index) => (
-          // Two lines may be wrong in the same words; the list never changes.
+      <ul className={styles.pasteProblems} aria-label="Problems" tabIndex={0}>
+        {problems.slice(0, maxShown).map((problem, index) => (
+          // Messages can repeat; the list never changes.
           <li key={`${index} ${problem}`}>{problem}</li>
         ))}
         {more > 0 && <li className="dim">and {more.toLocaleString('en')} more</li>}

@@ -1,6 +1,6 @@
 /**
- * Rows pasted into the view become staged additions. Where all can be read they are staged at once, as one step; where
- * not, nothing is staged before its user has seen what is wrong.
+ * Stages rows pasted into the view as additions. If all lines can be read they are staged as one step;
+ * otherwise nothing is staged until the user has seen the problems.
  */
 import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { type PastedTable, pastedTable } from '../../api/delimited.ts';
@@ -11,25 +11,26 @@ import { isTextField } from '../../ui/keys.ts';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { keysLabel } from '../../ui/tags.tsx';
 import { type PastedRows, rowsOfClipboard } from './pasted-rows.ts';
-import { type FactContent, mostStaged } from './staged-edits.ts';
-import { useArity } from './use-arity.ts';
+import { type FactContent, maxStagedRows } from './staged-edits.ts';
+import { useArity } from './fact-columns.tsx';
 
 const PasteDialog = lazy(async () => ({ default: (await import('./paste-dialog.tsx')).PasteDialog }));
 
 interface PasteRowsProps {
-  /** That is shown; undefined: all. */
+  /** The selected predicate; undefined: all. */
   predicate: string | undefined;
   onStage: (facts: readonly FactContent[]) => void;
-  /** What was pasted is to be read as a table. */
+  /** Imports the pasted text as a table. */
   onTable: (table: PastedTable) => void;
 }
 
-/** What cannot all be read, and the table that it may be. */
+/** Text with unreadable lines, and the table it may be. */
 interface Refused {
   readonly pasted: PastedRows;
   readonly table: PastedTable | null;
 }
 
+/** Handles pasting in the Facts view; shows a dialog if lines cannot be read. */
 export function PasteRows({ predicate, onStage, onTable }: PasteRowsProps) {
   const [refused, setRefused] = useState<Refused | null>(null);
   const arity = useArity(predicate);
@@ -38,7 +39,7 @@ export function PasteRows({ predicate, onStage, onTable }: PasteRowsProps) {
 
   function stage(facts: readonly FactContent[]): void {
     onStage(facts);
-    if (facts.length > 0 && facts.length <= mostStaged)
+    if (facts.length > 0 && facts.length <= maxStagedRows)
       notifyDone(`Staged ${formatAmount(facts.length, 'row')}. ${keysLabel('Mod+Z')} undoes it.`);
   }
 

@@ -17,7 +17,7 @@ const copied = [
   fact('alone', []),
 ];
 
-test('what was copied is pasted as the same facts, in every format', () => {
+test('copied rows are pasted as the same facts, in every format', () => {
   for (const format of ['tsv', 'json', 'ndjson', 'statements'] as const) {
     const pasted = rowsOfClipboard(textOfRows(copied, format), everywhere);
     expect(pasted.problems, format).toEqual([]);
@@ -32,7 +32,7 @@ test('JSON keeps scope, validity and metadata', () => {
   expect(rowsOfClipboard(textOfRows(whole, 'json'), everywhere).facts).toEqual(whole);
 });
 
-test('fields of a spreadsheet are the arguments of the predicate that is shown, in the scope that is shown', () => {
+test('spreadsheet fields become arguments of the selected predicate, in the current scope', () => {
   const { format, facts } = rowsOfClipboard('a\tb\r\nc\td\r\n', roads);
   expect(format).toBe('TSV');
   expect(facts).toEqual([
@@ -41,7 +41,7 @@ test('fields of a spreadsheet are the arguments of the predicate that is shown, 
   ]);
 });
 
-test('a line that is wrong is told, and the others are read', () => {
+test('a bad line is reported, and the others are read', () => {
   const { facts, problems } = rowsOfClipboard('a,b\nc\nroad,e,f\n?x,y\n', roads);
   expect(facts.map(({ args }) => args)).toEqual([
     ['a', 'b'],
@@ -59,8 +59,8 @@ test('statements may lack the last full stop; a rule is a problem of its line', 
   expect(problems[0]).toMatch(/^Line 2: this is a rule/);
 });
 
-test('JSON that breaks off and items that are no facts are told', () => {
-  expect(rowsOfClipboard('[{"predicate": ', everywhere).problems[0]).toMatch(/^This is no JSON/);
+test('truncated JSON and items that are not facts are reported', () => {
+  expect(rowsOfClipboard('[{"predicate": ', everywhere).problems[0]).toMatch(/^This is not JSON/);
   const { facts, problems } = rowsOfClipboard('[{"predicate":"p","args":["x"]},{"args":[]}]', everywhere);
   expect(facts).toEqual([fact('p', ['x'])]);
   expect(problems[0]).toMatch(/^Item 2: predicate/);
@@ -69,6 +69,6 @@ test('JSON that breaks off and items that are no facts are told', () => {
   );
 });
 
-test('more than a clipboard is for is not read', () => {
+test('a text that is too long is not read', () => {
   expect(rowsOfClipboard('a,b\n'.repeat(600_000), roads).problems[0]).toMatch(/import it as a file/);
 });

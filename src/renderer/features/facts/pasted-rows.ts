@@ -1,41 +1,43 @@
 /**
- * Facts from the clipboard: statements, TSV, CSV or JSON, told apart by how the text begins. Pure.
+ * Facts from the clipboard: statements, TSV, CSV or JSON, recognized by how the text begins. Pure.
  *
- * What cannot be read is told by its line and keeps nothing else from being read. What was copied from the grid gives
- * the same facts again; of spreadsheets the fields are the arguments of the predicate that is shown.
+ * Unreadable lines are reported by line number and do not affect others. Rows copied from the grid give the
+ * same facts; fields from a spreadsheet become arguments of the selected predicate.
  */
 import { type DelimitedRecord, delimitedRecordsOf } from '../../api/delimited.ts';
 import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import { contentOfInput, problemsOfFact } from './edit-form.ts';
 import type { FactContent } from './staged-edits.ts';
-import { factsOfStatements } from './statements.ts';
+import { factsOfStatements } from './fact-form.ts';
 
+/** The facts and problems of pasted text. */
 export interface PastedRows {
   readonly format: 'statements' | 'TSV' | 'CSV' | 'JSON';
   readonly facts: readonly FactContent[];
-  /** What is wrong, each with its place; empty where all is well. */
+  /** Problems with their position; empty if there are none. */
   readonly problems: readonly string[];
 }
 
-/** What is shown where rows are pasted. */
-export interface PasteTarget {
-  /** Undefined: facts of all predicates. */
+/** The context of pasting. */
+interface PasteTarget {
+  /** Undefined: facts of all predicates are shown. */
   readonly predicate: string | undefined;
-  /** How many arguments its facts have; null: not known. */
+  /** The predicate's number of arguments; null: unknown. */
   readonly arity: number | null;
-  /** Where facts go that do not say it themselves. */
+  /** The scope of facts that name none. */
   readonly scope: string | null;
 }
 
-/** More than this is imported as a file. */
-const mostCharacters = 2_000_000;
+/** Longer texts must be imported as a file. */
+const maxCharacters = 2_000_000;
 
 type Read = Omit<PastedRows, 'format'>;
 
+/** Parses pasted text. */
 export function rowsOfClipboard(text: string, target: PasteTarget): PastedRows {
   const format = formatOf(text, target);
-  if (text.length > mostCharacters)
+  if (text.length > maxCharacters)
     return { format, facts: [], problems: ['This is too much for the clipboard: import it as a file.'] };
   switch (format) {
     case 'JSON':
@@ -62,7 +64,7 @@ function plainFact(predicate: string, args: readonly string[], truthVal: boolean
 }
 
 function readStatements(text: string, { scope }: PasteTarget): Read {
-  // One that is copied from where it is shown lacks its full stop.
+  // A statement copied from the page lacks its full stop.
   const { facts, problems } = factsOfStatements(/\.\s*$/.test(text) ? text : `${text.trimEnd()}.`);
   return { problems, facts: facts.map((fact) => plainFact(fact.predicate, fact.args, fact.truthVal, scope)) };
 }
@@ -88,7 +90,7 @@ function factOfFields(fields: readonly string[], { predicate, arity, scope }: Pa
   if (named.predicate === predicate) return named;
   if (arity === null) return plainFact(predicate, fields, true, scope);
   const amount = fields.length === 1 ? '1 field' : `${fields.length} fields`;
-  return `${amount}, where ${predicate} has ${arity}. Facts of other predicates are pasted where all facts are shown.`;
+  return `${amount}, where ${predicate} has ${arity}. Paste facts of other predicates into the list of all facts.`;
 }
 
 function wordsOf(fact: FactContent): string | null {
@@ -99,7 +101,7 @@ function wordsOf(fact: FactContent): string | null {
   return `${argument === undefined ? path : `argument ${Number(argument) + 1}`}: ${message}`;
 }
 
-/** A list of facts, one fact, or a fact a line. */
+/** An array of facts, one fact, or a fact per line. */
 function readJson(text: string, target: PasteTarget): Read {
   const whole = parsed(text);
   if (whole.problem === null) {
@@ -112,7 +114,7 @@ function readJson(text: string, target: PasteTarget): Read {
   const lines = text.split('\n').map((line, index) => [`Line ${index + 1}`, line] as const);
   const filled = lines.filter(([, line]) => line.trim() !== '');
   if (filled.length < 2 || text.trimStart().startsWith('['))
-    return { facts: [], problems: [`This is no JSON: ${whole.problem}`] };
+    return { facts: [], problems: [`This is not JSON: ${whole.problem}`] };
   return collected(
     filled.map(([place, line]) => [place, parsed(line)]),
     target,

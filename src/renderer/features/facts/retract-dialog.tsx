@@ -1,4 +1,4 @@
-/** Shows what retracting a fact would take away, then retracts it if that is what is wanted. */
+/** Shows which conclusions retracting a fact would withdraw, then retracts it on confirmation. */
 import { Button, Group, Loader, Modal } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { RetractOutcome, StoredFact } from '../../../engine/contract/facts.ts';
@@ -14,7 +14,7 @@ import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import styles from './facts.module.css';
 import { recordChanges } from './staging-actions.ts';
-import { nameOf } from './stage-row.ts';
+import { nameOf } from './staged-rows.ts';
 import { contentOf } from './staged-edits.ts';
 import { renderFact } from './render-fact.ts';
 
@@ -47,6 +47,7 @@ interface RetractDialogProps {
   onRetracted: () => void;
 }
 
+/** The dialog that retracts a fact. */
 export function RetractDialog({ fact, onClose, onRetracted }: RetractDialogProps) {
   const session = useSession();
   const { call, endpoint } = session;
@@ -66,7 +67,7 @@ export function RetractDialog({ fact, onClose, onRetracted }: RetractDialogProps
   });
 
   function onConfirm(): void {
-    // Guarded by the state that was previewed: somebody else's change in between is refused, not overwritten.
+    // Guarded by the previewed generation: the service refuses it if someone changed the fact since.
     const ifGeneration = preview.data?.generation ?? null;
     retract.mutate(
       { body: { ...body, ifGeneration } },
@@ -97,7 +98,7 @@ export function RetractDialog({ fact, onClose, onRetracted }: RetractDialogProps
       </p>
       {preview.isPending && (
         <p className="dim">
-          <Loader size={12} mr={8} /> Looking for what depends on it…
+          <Loader size={12} mr={8} /> Looking for conclusions that depend on it…
         </p>
       )}
       {preview.data !== undefined && <Preview outcome={preview.data} />}

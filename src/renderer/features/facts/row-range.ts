@@ -1,10 +1,14 @@
-/** How many rows can be chosen together, and what is taken of more. Pure. */
+/** Limits the number of rows selected together. Pure. */
 import { type RowRange, type RowRanges, chosenRowCount } from '../../ui/grid-cells.ts';
 
-export const mostChosen = 10_000;
+/** Maximum number of rows in a selection. */
+export const maxSelectedRows = 10_000;
 
-/** The ranges, or as much of them as can be chosen; the same where all of it can. What has gaps stays as it was. */
-export function clampedRanges(before: RowRanges, next: RowRanges, most: number = mostChosen): RowRanges {
+/**
+ * The ranges, shortened to the limit if they are a single range; several ranges beyond the limit leave the
+ * selection unchanged.
+ */
+export function clampedRanges(before: RowRanges, next: RowRanges, most: number = maxSelectedRows): RowRanges {
   if (chosenRowCount(next) <= most) return next;
   const [only, ...others] = next;
   return only === undefined || others.length > 0
@@ -12,7 +16,7 @@ export function clampedRanges(before: RowRanges, next: RowRanges, most: number =
     : [clampedRange(before.length === 1 ? (before[0] ?? null) : null, only, most)];
 }
 
-/** As much of a range as can be chosen from the end that stayed where it was. */
+/** The part of a range within the limit, measured from the end that did not move. */
 function clampedRange(before: RowRange | null, next: RowRange, most: number): RowRange {
   const isFromLast = before !== null && before.last === next.last && before.first !== next.first;
   return isFromLast

@@ -1,15 +1,16 @@
-/** Rows of the grid as text, for the clipboard and for files. Pure. */
+/** Rows of the grid as text for the clipboard and for files. Pure. */
 import { writtenField } from '../../api/delimited.ts';
 import { renderFact } from './render-fact.ts';
 import type { FactContent } from './staged-edits.ts';
 
 interface RowsFormatSpec {
   readonly label: string;
-  /** The end of a file's name. */
+  /** File extension. */
   readonly extension: string;
   readonly type: string;
 }
 
+/** The formats of rows, with their labels and file types. */
 export const rowsFormats = {
   tsv: { label: 'TSV', extension: 'tsv', type: 'text/tab-separated-values' },
   json: { label: 'JSON', extension: 'json', type: 'application/json' },
@@ -17,9 +18,10 @@ export const rowsFormats = {
   statements: { label: 'statements', extension: 'dl', type: 'text/x-datalog' },
 } as const satisfies Record<string, RowsFormatSpec>;
 
+/** A format of rows. */
 export type RowsFormat = keyof typeof rowsFormats;
 
-/** A fact as the service takes it; what is as it always is, is left out. */
+/** A fact as the service's input, without default values. */
 function factObject(fact: FactContent): Record<string, unknown> {
   const { predicate, args, truthVal, scope, validFrom, validUntil, metadata } = fact;
   return {
@@ -34,8 +36,9 @@ function factObject(fact: FactContent): Record<string, unknown> {
 }
 
 /**
- * The facts in a format, a line each but in JSON. A line of TSV is the predicate and the arguments, as files that are
- * imported have it; the predicate of a fact that is explicitly false has a minus before it, which no name begins with.
+ * The facts in a format: JSON as one array, all others a line per fact. A TSV line is the predicate and the
+ * arguments, as the import reads it; a leading minus, which no name can have, marks a fact as explicitly
+ * false.
  */
 export function textOfRows(facts: readonly FactContent[], format: RowsFormat): string {
   if (format === 'json') return JSON.stringify(facts.map(factObject), null, 2);

@@ -1,23 +1,38 @@
 /**
- * Under the grid: what Apply will do, and the way back and forth. Shown while something is staged, or can be undone.
+ * The bar below the grid: the effect of Apply, undo and redo, and conflicts. Shown while something is staged
+ * or can be undone.
  */
 import { ActionIcon, Button, Loader, Modal, Popover, Tooltip } from '@mantine/core';
-import { IconArrowBackUp, IconArrowForwardUp, IconHistory, IconX } from '@tabler/icons-react';
+import {
+  IconArrowBackUp,
+  IconArrowForwardUp,
+  IconArrowsSplit2,
+  IconHistory,
+  IconX,
+} from '@tabler/icons-react';
 import { useState } from 'react';
 import { Permitted } from '../../api/permitted.tsx';
+import { CodeText } from '../../editor/code-text.tsx';
 import { consequencesInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { StepList } from '../../ui/step-list.tsx';
 import { KeyCaps, keysLabel } from '../../ui/tags.tsx';
-import { ConflictList } from './conflict-list.tsx';
 import { EditMark } from './fact-columns.tsx';
+import { fieldText, fieldWord, renderFact } from './render-fact.ts';
 import styles from './facts.module.css';
-import { countsOf, type StagedEdits } from './staged-edits.ts';
+import { type EditConflict, keepMine, withMineKept } from './staged-conflicts.ts';
+import {
+  editCountsOf,
+  fieldDifferences,
+  type FactContent,
+  type StagedEdits,
+  unstage,
+} from './staged-edits.ts';
 import type { Staging } from './use-staging.ts';
 
 function Counts({ edits }: { edits: StagedEdits }) {
-  const counts = countsOf(edits);
+  const counts = editCountsOf(edits);
   return (
     <span className={styles.counts}>
       <strong className="number">{formatCount(edits.length)} staged</strong>
@@ -30,7 +45,7 @@ function Counts({ edits }: { edits: StagedEdits }) {
   );
 }
 
-/** What would follow from Apply, in words. */
+/** The effect of Apply in words. */
 function Effect({ staging }: { staging: Staging }) {
   const { preview, clashes, running } = staging;
   if (clashes.size > 0)
@@ -54,18 +69,18 @@ function Effect({ staging }: { staging: Staging }) {
   if (preview.failure !== null)
     return (
       <span className={styles.bad} title={`Request ${preview.failure.requestId}`}>
-        What would follow is not known: {preview.failure.detail}
+        The effect is unknown: {preview.failure.detail}
       </span>
     );
   if (preview.preview === null)
     return preview.isAutomatic ? null : (
       <Button variant="subtle" onClick={preview.workOut}>
-        Work out what would follow
+        Work out the effect
       </Button>
     );
   const { conflicts, changes, consequences } = preview.preview;
   if (conflicts.length > 0) return null;
-  if (changes.length === 0) return <span className="dim">All is so already.</span>;
+  if (changes.length === 0) return <span className="dim">Nothing would change.</span>;
   return <span className="number">{consequencesInWords(consequences)}</span>;
 }
 
@@ -113,8 +128,8 @@ function DropDialog({ count, onDrop, onClose }: { count: number; onDrop: () => v
   return (
     <Modal opened onClose={onClose} title="Revert all staged rows?" size="sm">
       <p className={styles.dialogText}>
-        {formatAmount(count, 'staged row')} will be dropped; nothing of them was stored. You can still undo
-        this until the window is closed.
+        {formatAmount(count, 'staged row')} will be dropped; none of them was stored. You can still undo this
+        until the window is closed.
       </p>
       <div className={styles.dialogActions}>
         <Button variant="default" onClick={onClose} data-autofocus>
@@ -168,9 +183,10 @@ function Line({ staging, onApply, onDrop }: StagedBarProps & { onDrop: () => voi
   );
 }
 
+/** The bar of staged edits. */
 export function StagedBar(props: StagedBarProps) {
   const { staging, onShow } = props;
-  const { edits, history, failure, isKept, preview, said } = staging;
+  const { edits, history, failure, isPersisted, preview, said } = staging;
   const { done, undone } = history;
   const [isDropping, setIsDropping] = useState(false);
   const conflicts = preview.preview?.conflicts ?? [];
@@ -186,9 +202,9 @@ export function StagedBar(props: StagedBarProps) {
           </ActionIcon>
         </div>
       )}
-      {!isKept && (
+      {!isPersisted && (
         <p className={styles.barNote}>
-          The browser has no room for what is staged: it will be lost when this window is closed.
+          The browser has no room for the staged edits: they will be lost when this window closes.
         </p>
       )}
       <Line {...props} onDrop={() => setIsDropping(true)} />
@@ -205,6 +221,145 @@ export function StagedBar(props: StagedBarProps) {
           }}
         />
       )}
+    </section>
+  );
+}
+
+function whatHappened({ kind, mine, theirs }: EditConflict): string {
+  if (kind === 'exists') return 'is already stored with different content';
+  if (theirs === null) return 'was removed by someone else after you edited it';
+  return mine === null
+    ? 'was changed by someone else after you marked it removed'
+    : 'was changed by someone else after you edited it';
+}
+
+/** The fields that differ between any two versions. */
+function fieldsOf(versions: readonly (FactContent | null)[]): (keyof FactContent)[] {
+  const [first, ...others] = versions.filter((version) => version !== null);
+  if (first === undefined) return [];
+  return [...new Set(others.flatMap((other) => fieldDifferences(first, other)))];
+}
+
+function Versions({ conflict }: { conflict: EditConflict }) {
+  const { expected, theirs } = conflict;
+  const rebased = withMineKept(conflict);
+  const fields = fieldsOf([expected, theirs, rebased]);
+  const columns = [
+    { title: 'When you edited it', fact: expected },
+    { title: 'Stored now', fact: theirs },
+    { title: 'With mine kept', fact: rebased },
+  ].filter(({ title, fact }) => fact !== null || title !== 'When you edited it');
+  if (fields.length === 0) return null;
+  return (
+    <table className={styles.versions}>
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          {columns.map(({ title }) => (
+            <th key={title} scope="col">
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {fields.map((field) => (
+          <tr key={field}>
+            <th scope="row">{fieldWord(field)}</th>
+            {columns.map(({ title, fact }) => (
+              <td key={title} className={fact === null ? 'dim' : 'mono'}>
+                {fact === null ? 'removed' : fieldText(fact, field)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface ConflictItemProps {
+  conflict: EditConflict;
+  onShow: (id: string) => void;
+  onDrop: () => void;
+  onKeep: () => void;
+}
+
+function ConflictItem({ conflict, onShow, onDrop, onKeep }: ConflictItemProps) {
+  const { expected, mine, theirs } = conflict;
+  const fact = conflict.kind === 'exists' ? mine : expected;
+  const name = fact === null ? '' : renderFact(fact);
+  return (
+    <li>
+      <p>
+        <CodeText text={name} />
+        {fact !== null && fact.scope !== null && <span className="dim"> in scope {fact.scope}</span>}{' '}
+        {whatHappened(conflict)}.
+      </p>
+      <Versions conflict={conflict} />
+      <div className={styles.actions}>
+        {theirs !== null && (
+          <Button variant="default" aria-label={`Show theirs: ${name}`} onClick={() => onShow(theirs.id)}>
+            Show theirs
+          </Button>
+        )}
+        <Button variant="default" aria-label={`Drop mine: ${name}`} onClick={onDrop}>
+          Drop mine
+        </Button>
+        <Button variant="default" aria-label={`Keep mine staged: ${name}`} onClick={onKeep}>
+          Keep mine staged
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+interface ConflictListProps {
+  conflicts: readonly EditConflict[];
+  staging: Staging;
+  /** Opens a stored fact. */
+  onShow: (id: string) => void;
+}
+
+/**
+ * The edits whose facts someone else changed meanwhile: the versions side by side, and the ways to resolve
+ * each.
+ */
+function ConflictList({ conflicts, staging, onShow }: ConflictListProps) {
+  function resolve(label: string, change: (edits: StagedEdits, conflict: EditConflict) => StagedEdits) {
+    return (list: readonly EditConflict[]) =>
+      staging.stage(label, (edits) => list.reduce((rest, conflict) => change(rest, conflict), edits));
+  }
+  const drop = resolve('dropped mine where others changed it', (edits, { key }) => unstage(edits, key));
+  const keep = resolve('kept mine over what others changed', keepMine);
+  return (
+    <section className={styles.conflicts} aria-label="Conflicts">
+      <div className={styles.conflictsHead} role="alert">
+        <IconArrowsSplit2 size={16} aria-hidden />
+        <strong>{formatAmount(conflicts.length, 'staged row')} met a change made elsewhere.</strong>
+        <span>Nothing is applied until you choose.</span>
+        {conflicts.length > 1 && (
+          <span className={styles.conflictsActions}>
+            <Button variant="default" onClick={() => drop(conflicts)}>
+              Drop all mine
+            </Button>
+            <Button variant="default" onClick={() => keep(conflicts)}>
+              Keep all mine
+            </Button>
+          </span>
+        )}
+      </div>
+      <ul tabIndex={0} aria-label="Rows in conflict">
+        {conflicts.map((conflict) => (
+          <ConflictItem
+            key={`${conflict.key} ${conflict.kind}`}
+            conflict={conflict}
+            onShow={onShow}
+            onDrop={() => drop([conflict])}
+            onKeep={() => keep([conflict])}
+          />
+        ))}
+      </ul>
     </section>
   );
 }

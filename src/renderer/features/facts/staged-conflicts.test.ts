@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { conflictsOf, keepMine } from './staged-conflicts.ts';
+import { editConflictsOf, keepMine } from './staged-conflicts.ts';
 import {
-  changesOf,
+  netChangesOf,
   type FactContent,
   identityOf,
   type Presents,
@@ -23,7 +23,7 @@ const fact = (arg: string, metadata: FactContent['metadata'] = {}, validUntil: n
 });
 const seen = (id: string, content: FactContent): SeenFact => ({ id, ...content });
 
-/** Stored: the facts given, and of those that the edits concern no others. */
+/** Of the facts that the edits concern, only the given ones are stored. */
 function presents(...facts: SeenFact[]): Presents {
   return new Map(facts.map((each) => [identityOf(each), { fact: each, generation: 3 }]));
 }
@@ -38,78 +38,78 @@ const theirs = seen('f1', fact('a', { n: 1 }, 99));
 const changed = stageChanged([], base, mine);
 const removed = stageRemoved([], base);
 
-/** The one conflict there is. */
+/** The only conflict. */
 function onlyOf(edits: StagedEdits, stored: Presents) {
-  const [conflict, ...more] = conflictsOf(edits, stored);
+  const [conflict, ...more] = editConflictsOf(edits, stored);
   if (conflict === undefined || more.length > 0) throw new Error('expected one conflict');
   return conflict;
 }
 
 describe('a conflict', () => {
-  test('is none where the fact is as it was when it was edited', () => {
-    expect(conflictsOf(changed, presents(base))).toEqual([]);
-    expect(conflictsOf(removed, presents(seen('another id', base)))).toEqual([]);
+  test('is absent if the fact is as it was when edited', () => {
+    expect(editConflictsOf(changed, presents(base))).toEqual([]);
+    expect(editConflictsOf(removed, presents(seen('another id', base)))).toEqual([]);
   });
 
-  test('is a fact that somebody else changed, or removed', () => {
+  test('is a fact that someone else changed or removed', () => {
     expect(onlyOf(changed, presents(theirs))).toMatchObject({ kind: 'changed', theirs, mine });
     expect(onlyOf(removed, presents(theirs))).toMatchObject({ kind: 'changed', theirs, mine: null });
     expect(onlyOf(changed, absent(base))).toMatchObject({ kind: 'gone', theirs: null });
   });
 
-  test('is none where others did the same', () => {
-    expect(conflictsOf(changed, presents(seen('f1', mine)))).toEqual([]);
-    expect(conflictsOf(removed, absent(base))).toEqual([]);
+  test('is absent if others did the same', () => {
+    expect(editConflictsOf(changed, presents(seen('f1', mine)))).toEqual([]);
+    expect(editConflictsOf(removed, absent(base))).toEqual([]);
     const moved = stageChanged([], base, fact('z'));
     const there = new Map([...absent(base), ...presents(seen('f9', fact('z')))]);
-    expect(conflictsOf(moved, there)).toEqual([]);
-    expect(changesOf(moved, there)).toEqual([]);
+    expect(editConflictsOf(moved, there)).toEqual([]);
+    expect(netChangesOf(moved, there)).toEqual([]);
   });
 
-  test('is a fact in the place of one that is added, unless it is the same', () => {
+  test('is a stored fact where one is added, unless it is the same', () => {
     const added = stageAdded([], fact('x', { n: 2 }));
     const there = seen('f7', fact('x', { n: 7 }));
     expect(onlyOf(added, presents(there))).toMatchObject({ kind: 'exists', theirs: there, expected: null });
-    expect(conflictsOf(added, presents(seen('f7', fact('x', { n: 2 }))))).toEqual([]);
+    expect(editConflictsOf(added, presents(seen('f7', fact('x', { n: 2 }))))).toEqual([]);
   });
 
-  test('is not made by a place that another edit makes free', () => {
+  test('does not arise from a fact that another edit removes', () => {
     const other = seen('f2', fact('b'));
     const edits = stageRemoved(stageChanged([], base, fact('b', { n: 1 })), other);
-    expect(conflictsOf(edits, presents(base, other))).toEqual([]);
+    expect(editConflictsOf(edits, presents(base, other))).toEqual([]);
   });
 });
 
-describe('to keep mine', () => {
-  test('leaves what others changed elsewhere in the fact as they left it', () => {
+describe('keeping mine', () => {
+  test('preserves other fields that others changed', () => {
     const kept = keepMine(changed, onlyOf(changed, presents(theirs)));
     expect(kept).toMatchObject([
       { kind: 'changed', base: theirs, fact: { metadata: { n: 2 }, validUntil: 99 } },
     ]);
-    expect(conflictsOf(kept, presents(theirs))).toEqual([]);
+    expect(editConflictsOf(kept, presents(theirs))).toEqual([]);
   });
 
-  test('of a fact that is gone adds it again', () => {
+  test('adds a removed fact again', () => {
     const kept = keepMine(changed, onlyOf(changed, absent(base)));
     expect(kept).toEqual([{ kind: 'added', key: '+1', fact: mine, over: null }]);
   });
 
-  test('removes what they changed, knowing it', () => {
+  test('removes the fact they changed, knowingly', () => {
     const kept = keepMine(removed, onlyOf(removed, presents(theirs)));
     expect(kept).toEqual([{ kind: 'removed', key: 'f1', base: theirs }]);
   });
 
-  test('overwrites what is there, knowing it, and only that', () => {
+  test('overwrites the stored fact, knowingly, and only that', () => {
     const added = stageAdded([], fact('x', { n: 2 }));
     const there = seen('f7', fact('x', { n: 7 }));
     const kept = keepMine(added, onlyOf(added, presents(there)));
-    expect(conflictsOf(kept, presents(there))).toEqual([]);
-    expect(changesOf(kept, presents(there))).toHaveLength(1);
+    expect(editConflictsOf(kept, presents(there))).toEqual([]);
+    expect(netChangesOf(kept, presents(there))).toHaveLength(1);
     const again = presents(seen('f7', fact('x', { n: 8 })));
     expect(onlyOf(kept, again)).toMatchObject({ kind: 'exists', expected: { metadata: { n: 7 } } });
   });
 
-  test('of a fact that came back as another row follows it', () => {
+  test('follows a fact that was added again under another id', () => {
     const back = seen('f12', fact('a', { n: 5 }));
     const kept = keepMine(changed, onlyOf(changed, presents(back)));
     expect(kept).toMatchObject([{ key: 'f12', base: back, fact: { metadata: { n: 2 } } }]);

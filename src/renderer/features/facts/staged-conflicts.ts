@@ -1,12 +1,12 @@
 /**
- * Where staged edits stand against what others stored meanwhile, and the two ways out of each.
+ * Conflicts between staged edits and the stored facts, and the two ways to resolve each.
  *
- * An edit conflicts where its fact is no longer as it was when it was edited, or where a fact that nobody meant to
- * overwrite stands in its place. What is already as the edit wants it is no conflict. Pure.
+ * An edit conflicts if its fact has changed since it was edited, or if it would overwrite a fact
+ * unintentionally. It does not if the stored fact is already as intended. Pure.
  */
 import {
   contentOf,
-  differencesOf,
+  fieldDifferences,
   type FactContent,
   identityOf,
   isSameContent,
@@ -17,20 +17,22 @@ import {
   unstage,
 } from './staged-edits.ts';
 
+/** A conflict of one edit. */
 export interface EditConflict {
   readonly key: string;
-  /** Of the fact edited: `changed` or `gone`. `exists`: there is a fact where another is to be put. */
+  /** `changed` or `gone`: the edited fact. `exists`: another fact is stored where the edit would put one. */
   readonly kind: 'changed' | 'gone' | 'exists';
-  /** What the edit wants; null: that the fact goes. */
+  /** The intended fact; null: removed. */
   readonly mine: FactContent | null;
-  /** What the edit took to be stored; null: nothing. */
+  /** The fact that the edit expected to be stored; null: none. */
   readonly expected: FactContent | null;
-  /** What is stored; null: nothing. */
+  /** The stored fact; null: none. */
   readonly theirs: SeenFact | null;
 }
 
-export function conflictsOf(edits: StagedEdits, presents: Presents): EditConflict[] {
-  // Facts that edits take away make room for others; whether they are as expected is looked at there.
+/** The conflicts of the edits with the stored facts. */
+export function editConflictsOf(edits: StagedEdits, presents: Presents): EditConflict[] {
+  // Facts that edits remove make room for others; conflicts with them are found at their own edits.
   const vacated = new Set(edits.flatMap((edit) => (edit.kind === 'added' ? [] : [identityOf(edit.base)])));
   return edits.flatMap((edit) => {
     const conflict = conflictWithBase(edit, presents) ?? conflictInPlace(edit, presents, vacated);
@@ -70,7 +72,7 @@ function conflictInPlace(
   return { key, kind: 'exists', mine: fact, expected: over, theirs };
 }
 
-/** The edits with one of them over what is stored now: fields that it did not change are as others left them. */
+/** The edits with one rebased onto the stored fact: fields it did not change keep their stored values. */
 export function keepMine(edits: StagedEdits, conflict: EditConflict): StagedEdits {
   const at = edits.findIndex(({ key }) => key === conflict.key);
   const edit = edits[at];
@@ -85,7 +87,7 @@ export function keepMine(edits: StagedEdits, conflict: EditConflict): StagedEdit
     if (edit.kind === 'removed') return unstage(edits, edit.key);
     return edits.with(at, { kind: 'added', key: newKeyOf(edits), fact: edit.fact, over: edit.over });
   }
-  // It may have gone and come again since, as another row.
+  // The fact may have been removed and added again under another id.
   if (edits.some(({ key }, index) => key === theirs.id && index !== at)) return unstage(edits, edit.key);
   if (edit.kind === 'removed') return edits.with(at, { kind: 'removed', key: theirs.id, base: theirs });
   const fact = mineOver(edit.base, edit.fact, theirs);
@@ -93,13 +95,13 @@ export function keepMine(edits: StagedEdits, conflict: EditConflict): StagedEdit
   return edits.with(at, { ...edit, key: theirs.id, base: theirs, fact });
 }
 
-/** `theirs` with what `mine` changed of `base`: the fields that it left alone stay as others left them. */
+/** `theirs` with the fields that `mine` changed from `base`. */
 function mineOver(base: FactContent, mine: FactContent, theirs: FactContent): FactContent {
-  const changed = differencesOf(base, mine).map((field) => [field, mine[field]] as const);
+  const changed = fieldDifferences(base, mine).map((field) => [field, mine[field]] as const);
   return { ...contentOf(theirs), ...Object.fromEntries(changed) };
 }
 
-/** The fact as it would be with mine kept; null: gone. */
+/** The fact after rebasing; null: removed. */
 export function withMineKept({ kind, mine, expected, theirs }: EditConflict): FactContent | null {
   if (kind === 'exists' || mine === null || expected === null || theirs === null) return mine;
   return mineOver(expected, mine, theirs);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { TransactionWrite } from '../../api/transaction.ts';
-import { conflictsOf, keepMine } from './staged-conflicts.ts';
+import { editConflictsOf, keepMine } from './staged-conflicts.ts';
 import {
-  changesOf,
+  netChangesOf,
   clashesOf,
   concernedBy,
   contentOf,
@@ -19,16 +19,16 @@ import {
   type StagedEdits,
   stageRemoved,
   unstage,
-  writesOf,
+  editWritesOf,
 } from './staged-edits.ts';
 
-/** What the service stores, kept as plainly as can be. */
+/** A minimal model of the service's store. */
 type Store = ReadonlyMap<string, SeenFact>;
 
 let lastId = 0;
 const freshId = () => `f${(lastId += 1)}`;
 
-/** The writes of a transaction as the contract has them; every guard is taken to hold. */
+/** The writes of a transaction by the contract; every guard is assumed to pass. */
 function afterWrites(store: Store, writes: readonly TransactionWrite[]): Store {
   const next = new Map(store);
   for (const { operation, input } of writes) {
@@ -106,7 +106,7 @@ function storeOf(facts: readonly FactContent[]): Store {
   return new Map(facts.map((fact) => [identityOf(fact), { id: freshId(), ...fact }]));
 }
 
-/** Every fact that the edits concern, read from the store. */
+/** The stored state of every fact that the edits concern. */
 function presentsOf(edits: StagedEdits, store: Store): Presents {
   return new Map(
     concernedBy(edits).map(({ identity }) => [
@@ -137,7 +137,7 @@ function afterOthers(store: Store, others: readonly { fact: FactContent; isRetra
   return next;
 }
 
-test('what is applied is what was staged, every fact is written once, and the inverse restores all of it', () => {
+test('Apply stores what was staged, writes every fact once, and its inverse restores everything', () => {
   fc.assert(
     fc.property(worlds, ({ facts, acts: steps, others }) => {
       const before = storeOf(facts);
@@ -147,16 +147,16 @@ test('what is applied is what was staged, every fact is written once, and the in
       fc.pre(clashesOf(edits).size === 0);
 
       const store = afterOthers(before, others);
-      // Whoever keeps what is staged in every conflict has none left.
+      // Keeping mine in every conflict leaves no conflict.
       for (let round = 0; round < 3; round += 1)
-        for (const conflict of conflictsOf(edits, presentsOf(edits, store)))
+        for (const conflict of editConflictsOf(edits, presentsOf(edits, store)))
           edits = keepMine(edits, conflict);
       fc.pre(clashesOf(edits).size === 0);
       const presents = presentsOf(edits, store);
-      expect(conflictsOf(edits, presents)).toEqual([]);
+      expect(editConflictsOf(edits, presents)).toEqual([]);
 
-      const changes = changesOf(edits, presents);
-      const writes = writesOf(changes, () => 1);
+      const changes = netChangesOf(edits, presents);
+      const writes = editWritesOf(changes, () => 1);
       const names = writes.map(({ operation, input }) => {
         if (operation !== 'retract' && operation !== 'assertFact') throw new Error(operation);
         const { predicate, args, truthVal, scope } = input.body;
@@ -178,14 +178,14 @@ test('what is applied is what was staged, every fact is written once, and the in
           expect(after.has(identityOf(edit.base))).toBe(false);
       const undone = afterWrites(
         after,
-        writesOf(inverseOf(changes), () => 2),
+        editWritesOf(inverseOf(changes), () => 2),
       );
       expect(listed(undone)).toEqual(listed(store));
       expect(
         listed(
           afterWrites(
             undone,
-            writesOf(changes, () => 3),
+            editWritesOf(changes, () => 3),
           ),
         ),
       ).toEqual(listed(after));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
-  changesOf,
+  netChangesOf,
   clashesOf,
-  countsOf,
+  editCountsOf,
   countsText,
   type FactContent,
   identityOf,
@@ -15,7 +15,7 @@ import {
   stageChanged,
   stageRemoved,
   unstage,
-  writesOf,
+  editWritesOf,
 } from './staged-edits.ts';
 
 const content = (args: string[], more: Partial<FactContent> = {}): FactContent => ({
@@ -32,7 +32,7 @@ const seen = (id: string, args: string[], more: Partial<FactContent> = {}): Seen
   id,
   ...content(args, more),
 });
-/** All facts stored in generation 5. */
+/** All facts stored at generation 5. */
 const stored = (...facts: SeenFact[]): Presents =>
   new Map(facts.map((fact) => [identityOf(fact), { fact, generation: 5 }]));
 
@@ -40,20 +40,20 @@ const a = seen('f1', ['a'], { metadata: { source: 'x' } });
 const b = seen('f2', ['b'], { scope: 's' });
 
 describe('staging', () => {
-  test('a row that is changed, and then as it was, is not staged', () => {
+  test('a row changed back is not staged', () => {
     const edits = stageChanged([], a, content(['a'], { metadata: { source: 'y' } }));
-    expect(countsOf(edits)).toEqual({ added: 0, changed: 1, removed: 0 });
+    expect(editCountsOf(edits)).toEqual({ added: 0, changed: 1, removed: 0 });
     expect(stageChanged(edits, a, content(['a'], { metadata: { source: 'x' } }))).toEqual([]);
   });
 
-  test('the order of the members of metadata makes no difference', () => {
+  test('the order of metadata keys makes no difference', () => {
     const one = content(['a'], { metadata: { x: 1, y: { b: 1, a: [1, 2] } } });
     const other = content(['a'], { metadata: { y: { a: [1, 2], b: 1 }, x: 1 } });
     expect(isSameContent(one, other)).toBe(true);
     expect(isSameContent(one, content(['a'], { metadata: { x: 1, y: { a: [2, 1], b: 1 } } }))).toBe(false);
   });
 
-  test('what a row was first seen as stays its base, whatever was stored since', () => {
+  test('the first base of a row stays, whatever was stored since', () => {
     const edits = stageChanged([], a, content(['a'], { validUntil: 9 }));
     const later = stageChanged(
       edits,
@@ -63,32 +63,32 @@ describe('staging', () => {
     expect(later).toMatchObject([{ kind: 'changed', base: a, fact: { validUntil: 10 } }]);
   });
 
-  test('a removed row can be edited after all, and an edited one removed', () => {
+  test('a removed row can be edited, and an edited one removed', () => {
     const removed = stageRemoved(stageChanged([], a, content(['z'])), a);
     expect(removed).toEqual([{ kind: 'removed', key: 'f1', base: a }]);
     expect(restage(removed, 'f1', content(['y']))).toMatchObject([{ kind: 'changed', base: a }]);
     expect(unstage(removed, 'f1')).toEqual([]);
   });
 
-  test('to add what is to be removed is to change it', () => {
+  test('adding a fact that is marked removed changes it', () => {
     const edits = stageAdded(stageRemoved([], a), content(['a']));
     expect(edits).toMatchObject([{ kind: 'changed', key: 'f1', base: a, fact: { metadata: {} } }]);
   });
 
-  test('the same fact is added once, and keys are not used again while they are there', () => {
+  test('the same fact is added once, and keys are unique', () => {
     const edits = stageAdded(stageAdded(stageAdded([], content(['x'])), content(['y'])), content(['x']));
     expect(edits.map(({ key }) => key)).toEqual(['+1', '+2']);
     expect(stageAdded(unstage(edits, '+1'), content(['z'])).map(({ key }) => key)).toEqual(['+2', '+3']);
   });
 
-  test('an edit that changes nothing leaves the very same edits', () => {
+  test('an edit that changes nothing returns the same object', () => {
     const edits = stageRemoved([], a);
     expect(stageRemoved(edits, a)).toBe(edits);
     expect(unstage(edits, 'unknown')).toBe(edits);
     expect(restage(edits, 'unknown', content(['q']))).toBe(edits);
   });
 
-  test('rows that would be the same fact are told', () => {
+  test('rows that would be the same fact are reported', () => {
     const edits = stageAdded(stageChanged([], a, content(['x'])), content(['x']));
     expect([...clashesOf(edits)].sort()).toEqual(['+1', 'f1']);
     expect(clashesOf(stageAdded(stageChanged([], a, content(['x'])), content(['a'])))).toEqual(new Set());
@@ -96,8 +96,8 @@ describe('staging', () => {
 
   test('a summary names what there is', () => {
     const edits = stageAdded(stageRemoved(stageRemoved([], a), b), content(['x']));
-    expect(countsText(countsOf(edits))).toBe('1 added, 2 removed');
-    expect(countsText(countsOf([]))).toBe('');
+    expect(countsText(editCountsOf(edits))).toBe('1 added, 2 removed');
+    expect(countsText(editCountsOf([]))).toBe('');
   });
 });
 
@@ -105,20 +105,20 @@ describe('the writes', () => {
   const guard = () => 5;
 
   test('a removed fact is retracted in its own scope and truth, guarded', () => {
-    expect(writesOf(changesOf(stageRemoved([], b), stored(b)), guard)).toEqual([
+    expect(editWritesOf(netChangesOf(stageRemoved([], b), stored(b)), guard)).toEqual([
       {
         operation: 'retract',
         input: { body: { predicate: 'p', args: ['b'], truthVal: true, scope: 's', ifGeneration: 5 } },
       },
     ]);
-    const [unscoped] = writesOf(changesOf(stageRemoved([], a), stored(a)), guard);
+    const [unscoped] = editWritesOf(netChangesOf(stageRemoved([], a), stored(a)), guard);
     expect(unscoped?.input).toMatchObject({ body: { unscoped: true } });
   });
 
-  test('of a changed fact only what differs is given; a bound that is taken away is cleared', () => {
+  test('for a changed fact only differing fields are sent; a removed bound is cleared', () => {
     const bounded = seen('f1', ['a'], { validFrom: 1, validUntil: 2, metadata: { k: 1 } });
     const edits = stageChanged([], bounded, content(['a'], { validFrom: 1, metadata: { k: 1 } }));
-    expect(writesOf(changesOf(edits, stored(bounded)), guard)).toEqual([
+    expect(editWritesOf(netChangesOf(edits, stored(bounded)), guard)).toEqual([
       {
         operation: 'assertFact',
         input: {
@@ -135,21 +135,21 @@ describe('the writes', () => {
     ]);
   });
 
-  test('another argument is a retraction and an assertion with all the rest', () => {
+  test('another argument is a retraction and an assertion with all other fields', () => {
     const edits = stageChanged([], a, { ...a, args: ['z'] });
-    const writes = writesOf(changesOf(edits, stored(a)), guard);
+    const writes = editWritesOf(netChangesOf(edits, stored(a)), guard);
     expect(writes.map(({ operation }) => operation)).toEqual(['retract', 'assertFact']);
     expect(writes[1]?.input).toMatchObject({
       body: { args: ['z'], metadata: { source: 'x' }, validFrom: 'always', validUntil: 'never' },
     });
   });
 
-  test('two facts that change places are changed where they are', () => {
+  test('two facts that swap identities are changed in place', () => {
     const one = seen('f1', ['a'], { metadata: { n: 1 } });
     const two = seen('f2', ['b'], { metadata: { n: 2 } });
     const edits = stageChanged(stageChanged([], one, { ...one, args: ['b'] }), two, { ...two, args: ['a'] });
     expect(clashesOf(edits).size).toBe(0);
-    const writes = writesOf(changesOf(edits, stored(one, two)), guard);
+    const writes = editWritesOf(netChangesOf(edits, stored(one, two)), guard);
     expect(writes.map(({ operation }) => operation)).toEqual(['assertFact', 'assertFact']);
     expect(writes.map(({ input }) => input)).toMatchObject([
       { body: { args: ['a'], metadata: { n: 2 } } },
@@ -157,14 +157,14 @@ describe('the writes', () => {
     ]);
   });
 
-  test('what is so already is not written', () => {
+  test('what is stored already is not written', () => {
     const edits = stageAdded(stageRemoved([], a), content(['b'], { scope: 's' }));
-    expect(changesOf(edits, stored(b))).toEqual([]);
+    expect(netChangesOf(edits, stored(b))).toEqual([]);
   });
 
-  test('the inverse retracts what was added and restores what went, whole', () => {
+  test('the inverse retracts additions and restores removed facts in full', () => {
     const edits = stageAdded(stageRemoved([], a), content(['n']));
-    const writes = writesOf(inverseOf(changesOf(edits, stored(a))), () => 8);
+    const writes = editWritesOf(inverseOf(netChangesOf(edits, stored(a))), () => 8);
     expect(writes).toMatchObject([
       { operation: 'retract', input: { body: { args: ['n'], ifGeneration: 8 } } },
       {

@@ -1,15 +1,16 @@
 /**
- * Edits of facts that are staged, not yet made: which rows are added, changed and removed, and what Apply would write.
+ * Staged edits of facts, not yet applied: rows added, changed and removed, and the writes of Apply. Pure
+ * values.
  *
- * Pure values. An edit of a stored fact keeps the fact as it was shown (`base`), so that what somebody else did to it
- * meanwhile is noticed by its content. A fact is its predicate, arguments, truth and scope: to edit one of those is to
- * remove a fact and to add another, in one. Nothing of two facts: whatever the edits, every fact is written at most once.
+ * An edit of a stored fact keeps the fact as it was shown (`base`), so that a concurrent change is detected
+ * by content. The identity of a fact is its predicate, arguments, truth value and scope: editing one of those
+ * removes a fact and adds another, atomically. Whatever the edits, each fact is written at most once.
  */
 import type { Metadata, StoredFact } from '../../../engine/contract/facts.ts';
 import type { TransactionWrite } from '../../api/transaction.ts';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 
-/** All of a fact that can be edited. Times are epoch milliseconds; null: without that bound. */
+/** The editable content of a fact. Times are epoch milliseconds; null: unbounded. */
 export interface FactContent {
   readonly predicate: string;
   readonly args: readonly string[];
@@ -20,48 +21,49 @@ export interface FactContent {
   readonly metadata: Metadata;
 }
 
-/** A stored fact as it was seen. */
+/** A stored fact as shown. */
 export interface SeenFact extends FactContent {
   readonly id: string;
 }
 
 interface Outcome {
-  /** Names the edit; of a stored fact its id. */
+  /** Key of the edit; for a stored fact its id. */
   readonly key: string;
-  /** The fact that is to be. */
+  /** The intended fact. */
   readonly fact: FactContent;
-  /** A stored fact in its place that is known, and to be overwritten; null: there is to be none. */
+  /** A known stored fact to be overwritten; null: none is expected. */
   readonly over: FactContent | null;
 }
 
+/** One staged edit. */
 export type StagedEdit =
   | ({ readonly kind: 'added' } & Outcome)
   | ({ readonly kind: 'changed'; readonly base: SeenFact } & Outcome)
   | { readonly kind: 'removed'; readonly key: string; readonly base: SeenFact };
 
-/** In the order in which rows were first edited; each key once. */
+/** In the order in which rows were first edited; keys are unique. */
 export type StagedEdits = readonly StagedEdit[];
 
-/** How many rows can be staged at once. */
-export const mostStaged = 1_000;
+/** Maximum number of staged rows. */
+export const maxStagedRows = 1_000;
 
 /** Equal exactly for the same fact. */
 export function identityOf(fact: Pick<FactContent, 'predicate' | 'args' | 'truthVal' | 'scope'>): string {
   return JSON.stringify([fact.predicate, fact.args, fact.truthVal, fact.scope]);
 }
 
-/** What of a stored fact can be edited. */
+/** The editable content of a stored fact. */
 export function contentOf(fact: FactContent): FactContent {
   const { predicate, args, truthVal, scope, validFrom, validUntil, metadata } = fact;
   return { predicate, args, truthVal, scope, validFrom, validUntil, metadata };
 }
 
-/** A row of the service as it was seen; null for a conclusion, which is not stored. */
+/** A row of the service as shown; null for a conclusion, which is not stored. */
 export function seenFactOf(fact: StoredFact): SeenFact | null {
   return fact.id === null ? null : { id: fact.id, ...contentOf(fact) };
 }
 
-/** JSON with the members of objects in one order. */
+/** JSON with sorted object keys. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -70,12 +72,13 @@ function canonical(value: unknown): string {
   );
 }
 
+/** True if both have the same editable content. */
 export function isSameContent(a: FactContent, b: FactContent): boolean {
   return canonical(contentOf(a)) === canonical(contentOf(b));
 }
 
-/** The fields in which two facts differ. */
-export function differencesOf(a: FactContent, b: FactContent): (keyof FactContent)[] {
+/** The fields that differ between two facts. */
+export function fieldDifferences(a: FactContent, b: FactContent): (keyof FactContent)[] {
   const fields = Object.keys(contentOf(a)) as (keyof FactContent)[];
   return fields.filter((field) => canonical(a[field]) !== canonical(b[field]));
 }
@@ -93,20 +96,20 @@ function nextKey(edits: StagedEdits): string {
   return `+${1 + Math.max(0, ...numbers)}`;
 }
 
-/** Puts an edit in the place of the one with its key, or at the end. */
+/** Replaces the edit with the same key, or appends. */
 function put(edits: StagedEdits, edit: StagedEdit): StagedEdits {
   const at = edits.findIndex(({ key }) => key === edit.key);
   if (at < 0) return [...edits, edit];
-  // The very edits where nothing is new: that is no step to be undone.
+  // Returns the same object if nothing changes: that is no step to undo.
   return canonical(edits[at]) === canonical(edit) ? edits : edits.with(at, edit);
 }
 
-/** The edits without the one of that key. */
+/** The edits without the one with that key. */
 export function unstage(edits: StagedEdits, key: string): StagedEdits {
   return edits.some((edit) => edit.key === key) ? edits.filter((edit) => edit.key !== key) : edits;
 }
 
-/** Stages a new fact. One that is staged to be added already, or to be removed, is taken up. */
+/** Stages a new fact; reuses an edit that adds or removes the same fact. */
 export function stageAdded(edits: StagedEdits, fact: FactContent): StagedEdits {
   const identity = identityOf(fact);
   const removed = edits.find((edit) => edit.kind === 'removed' && identityOf(edit.base) === identity);
@@ -116,7 +119,9 @@ export function stageAdded(edits: StagedEdits, fact: FactContent): StagedEdits {
   return put(edits, { kind: 'added', key, fact: contentOf(fact), over: null });
 }
 
-/** Stages what a stored fact is to become; its first base is kept, and a fact that is as it was is not staged. */
+/**
+ * Stages new content for a stored fact; keeps the first base, and drops the edit if the content equals it.
+ */
 export function stageChanged(edits: StagedEdits, seen: SeenFact, fact: FactContent): StagedEdits {
   const before = edits.find(({ key }) => key === seen.id);
   const base = (before === undefined ? null : baseOf(before)) ?? seen;
@@ -126,7 +131,7 @@ export function stageChanged(edits: StagedEdits, seen: SeenFact, fact: FactConte
   return put(edits, { kind: 'changed', key: base.id, base, fact: contentOf(fact), over });
 }
 
-/** Stages another content for the row of an edit. */
+/** Stages other content for the row of an edit. */
 export function restage(edits: StagedEdits, key: string, fact: FactContent): StagedEdits {
   const edit = edits.find((each) => each.key === key);
   if (edit === undefined) return edits;
@@ -135,32 +140,33 @@ export function restage(edits: StagedEdits, key: string, fact: FactContent): Sta
   return put(edits, { ...edit, fact: contentOf(fact), over });
 }
 
-/** Stages that a stored fact is to go. */
+/** Stages the removal of a stored fact. */
 export function stageRemoved(edits: StagedEdits, seen: SeenFact): StagedEdits {
   const before = edits.find(({ key }) => key === seen.id);
   const base = (before === undefined ? null : baseOf(before)) ?? seen;
   return put(edits, { kind: 'removed', key: base.id, base });
 }
 
-export interface EditCounts {
+interface EditCounts {
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
 }
 
-export function countsOf(edits: StagedEdits): EditCounts {
+/** The number of edits by kind. */
+export function editCountsOf(edits: StagedEdits): EditCounts {
   const counts = { added: 0, changed: 0, removed: 0 };
   for (const { kind } of edits) counts[kind] += 1;
   return counts;
 }
 
-/** `1 added, 2 removed`; empty for none. */
+/** `1 added, 2 removed`; empty if there are none. */
 export function countsText(counts: EditCounts): string {
   const words = (['added', 'changed', 'removed'] as const).filter((kind) => counts[kind] > 0);
   return words.map((kind) => `${counts[kind].toLocaleString('en')} ${kind}`).join(', ');
 }
 
-/** Keys of the edits that would end as the same fact as another edit. */
+/** Keys of the edits that would result in the same fact as another. */
 export function clashesOf(edits: StagedEdits): ReadonlySet<string> {
   const byIdentity = new Map<string, string[]>();
   for (const edit of edits) {
@@ -174,23 +180,23 @@ export function clashesOf(edits: StagedEdits): ReadonlySet<string> {
   return new Set([...byIdentity.values()].filter((keys) => keys.length > 1).flat());
 }
 
-/** What is stored for one identity: the fact or none, and a generation in which that was so. */
+/** The stored state of one identity: the fact or null, and a generation at which it was so. */
 export interface Present {
   readonly fact: SeenFact | null;
   readonly generation: number;
 }
 
-/** By identity; every fact that the edits concern. */
+/** The stored state by identity, for every fact that the edits concern. */
 export type Presents = ReadonlyMap<string, Present>;
 
-/** A fact that edits concern; `id` where it was seen stored. */
+/** A fact that edits concern; `id` if it was shown as stored. */
 export interface Concerned {
   readonly identity: string;
   readonly fact: FactContent;
   readonly id: string | null;
 }
 
-/** The facts that the edits concern, each once. */
+/** The facts that the edits concern, without duplicates. */
 export function concernedBy(edits: StagedEdits): Concerned[] {
   const found = new Map<string, Concerned>();
   for (const edit of edits) {
@@ -205,14 +211,14 @@ export function concernedBy(edits: StagedEdits): Concerned[] {
   return [...found.values()];
 }
 
-/** What one fact was and is to be; null: not there. */
-export interface FactChange {
+/** A fact before and after; null: absent. */
+export interface ContentChange {
   readonly before: FactContent | null;
   readonly after: FactContent | null;
 }
 
-/** What the edits come to over what is stored: every fact that becomes another, once. */
-export function changesOf(edits: StagedEdits, presents: Presents): FactChange[] {
+/** The net changes of the edits over the stored facts, one per fact. */
+export function netChangesOf(edits: StagedEdits, presents: Presents): ContentChange[] {
   const afters = new Map<string, FactContent | null>();
   for (const edit of edits) {
     const base = baseOf(edit);
@@ -229,12 +235,13 @@ export function changesOf(edits: StagedEdits, presents: Presents): FactChange[] 
   });
 }
 
-/** The changes that take these back. */
-export function inverseOf(changes: readonly FactChange[]): FactChange[] {
+/** The inverse changes. */
+export function inverseOf(changes: readonly ContentChange[]): ContentChange[] {
   return changes.map(({ before, after }) => ({ before: after, after: before }));
 }
 
-export function countsOfChanges(changes: readonly FactChange[]): EditCounts {
+/** The number of changes by kind. */
+export function changeCountsOf(changes: readonly ContentChange[]): EditCounts {
   const counts = { added: 0, changed: 0, removed: 0 };
   for (const { before, after } of changes)
     counts[before === null ? 'added' : after === null ? 'removed' : 'changed'] += 1;
@@ -242,11 +249,11 @@ export function countsOfChanges(changes: readonly FactChange[]): EditCounts {
 }
 
 /**
- * The writes of changes, retractions first. Each is guarded by the generation that `guardOf` gives for the identity of
- * its fact: the service refuses it where the fact changed since.
+ * The writes of the changes, retractions first. `guardOf` gives the generation that guards the fact of an
+ * identity: the service refuses the write if the fact changed since.
  */
-export function writesOf(
-  changes: readonly FactChange[],
+export function editWritesOf(
+  changes: readonly ContentChange[],
   guardOf: (identity: string) => number | null,
 ): TransactionWrite[] {
   const retractions = changes.flatMap(({ before, after }) =>
@@ -270,8 +277,8 @@ function assertionOf(
   ifGeneration: number | null,
 ): TransactionWrite {
   const { predicate, args, truthVal, scope, validFrom, validUntil, metadata } = after;
-  // Of a fact that is there only what differs is given: the rest stays as it is.
-  const given = new Set(before === null ? Object.keys(after) : differencesOf(before, after));
+  // For a stored fact only the differing fields are sent: the rest keeps its value.
+  const given = new Set(before === null ? Object.keys(after) : fieldDifferences(before, after));
   const body = {
     predicate,
     args: [...args],

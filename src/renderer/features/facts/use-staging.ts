@@ -1,4 +1,4 @@
-/** Staged edits as the views of this feature use them: staging, the steps back and forth, and Apply. */
+/** The staged edits of the current space, with their history, preview and actions. */
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -8,45 +8,45 @@ import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { editStoreOf } from './edit-store.ts';
 import { clashesOf, type StagedEdit, type StagedEdits } from './staged-edits.ts';
-import { type StagingActions, stagingActions } from './staging-actions.ts';
-import { type Preview, previewEdits } from './staging-runs.ts';
+import { type Preview, previewEdits, stagingActions, type StagingActions } from './staging-actions.ts';
 
-/** What is known of what Apply would do. */
-export interface PreviewState {
+/** The preview of Apply. */
+interface PreviewState {
   readonly preview: Preview | null;
   readonly failure: ApiFailure | null;
   readonly isRunning: boolean;
-  /** False: there are so many edits that it is worked out only when `workOut` is called. */
+  /** False: there are so many edits that only `workOut` starts the preview. */
   readonly isAutomatic: boolean;
   readonly workOut: () => void;
 }
 
+/** The staged edits of a space, and everything the views do with them. */
 export interface Staging extends StagingActions {
   readonly edits: StagedEdits;
   readonly byKey: ReadonlyMap<string, StagedEdit>;
-  /** Keys of edits that would end as the same fact. */
+  /** Keys of edits that would result in the same fact. */
   readonly clashes: ReadonlySet<string>;
   readonly history: HistoryActions;
-  readonly isKept: boolean;
+  readonly isPersisted: boolean;
   readonly running: 'apply' | 'undo' | 'redo' | null;
   readonly preview: PreviewState;
   /** Why the last Apply, undo or redo was refused. */
   readonly failure: ApiFailure | null;
-  /** What was just done, for those who do not see it. */
+  /** The last action, for screen readers. */
   readonly said: string;
   readonly dismissFailure: () => void;
 }
 
-/** Up to here every change of the edits is tried at once. */
-const mostTriedAtOnce = 200;
+/** Up to this number of edits, every change is previewed automatically. */
+const maxAutomaticPreview = 200;
 const settleMs = 400;
-/** Longer than the stream of changes gathers, so that what is gone is known before it would be asked for. */
+/** Longer than the event stream's batching, so that facts known to be gone are not requested. */
 const refreshMs = 250;
 
 let lastRevision = 0;
 const revisions = new WeakMap<StagedEdits, number>();
 
-/** A number for these very edits, short enough for a key. */
+/** A number that identifies this array of edits, short enough for a query key. */
 function revisionOf(edits: StagedEdits): number {
   let revision = revisions.get(edits);
   if (revision === undefined) revisions.set(edits, (revision = ++lastRevision));
@@ -56,7 +56,7 @@ function revisionOf(edits: StagedEdits): number {
 function usePreview(edits: StagedEdits, isPossible: boolean): PreviewState & { key: readonly unknown[] } {
   const session = useSession();
   const [settled] = useDebouncedValue(edits, settleMs);
-  const isAutomatic = settled.length <= mostTriedAtOnce;
+  const isAutomatic = settled.length <= maxAutomaticPreview;
   const key = queryKeyOf('answers', session.endpoint, 'staged', revisionOf(settled));
   const query = useQuery({
     queryKey: key,
@@ -76,13 +76,14 @@ function usePreview(edits: StagedEdits, isPossible: boolean): PreviewState & { k
   };
 }
 
+/** The staging of the current space. */
 export function useStaging(): Staging {
   const session = useSession();
   const { endpoint, space } = session;
   const client = useQueryClient();
   const { database, tenant } = space;
   const useStore = useMemo(() => editStoreOf({ database, tenant }), [database, tenant]);
-  const { edits, isKept, isApplying } = useStore();
+  const { edits, isPersisted, isApplying } = useStore();
   const history = useHistory();
   const running = isApplying ? 'apply' : history.running;
   const [refused, setRefused] = useState<ApiFailure | null>(null);
@@ -109,7 +110,7 @@ export function useStaging(): Staging {
     byKey,
     clashes,
     history,
-    isKept,
+    isPersisted,
     running,
     preview,
     failure: refused ?? history.failure,

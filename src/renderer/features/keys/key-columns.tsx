@@ -31,7 +31,7 @@ function Standing({ row }: { row: KeyView }) {
   );
 }
 
-/** The whole of what a key is restricted to, one name a line. */
+/** All restrictions of a key, one name per line. */
 function restrictionsOf({ databases, tenants }: KeyView): string {
   return [...databases.map((name) => `database ${name}`), ...tenants.map((name) => `tenant ${name}`)].join(
     '\n',
@@ -82,7 +82,7 @@ function describingColumns({ ownId }: KeyActions): Column<KeyView>[] {
   ];
 }
 
-/** The keyboard does the same on the row: Enter changes it, Delete revokes it. */
+/** The columns of the list. The same actions work by key on the row: Enter changes it, Delete revokes it. */
 export function keyColumns(actions: KeyActions): Column<KeyView>[] {
   const { onChange, onRevoke } = actions;
   return [

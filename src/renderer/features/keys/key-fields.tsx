@@ -1,24 +1,31 @@
-/** The fields of a key that can be chosen: where it is good, for how long, and what it is called. */
+/** The editable fields of a key: its restrictions, its end, and its description. */
 import { Select, TagsInput, TextInput } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { useDatabases, useWhoAmI } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatTime } from '../../ui/format.ts';
-import { type EndChoice, endChoices, endOf, type KeyForm, type KeyProblems, limitOf } from './key-form.ts';
+import {
+  type EndChoice,
+  endChoices,
+  endOf,
+  type KeyFormFields,
+  type KeyProblems,
+  limitOf,
+} from './key-form.ts';
 import styles from './keys.module.css';
 
-/** Of so many databases the tenants are offered; others can be typed. */
-const mostAsked = 5;
+/** Maximum number of databases whose tenants are suggested; other names can be typed. */
+const maxDatabases = 5;
 
-/** Names of the tenants of the databases, those that the caller reaches. */
+/** Names of the databases' tenants that the caller can access. */
 function useTenantNames(databases: readonly string[]): string[] {
   const { call } = useSession();
   const lists = useQueries({
-    queries: databases.slice(0, mostAsked).map((name) => ({
+    queries: databases.slice(0, maxDatabases).map((name) => ({
       queryKey: ['databases', name, 'tenants'],
       queryFn: async ({ signal }: { signal: AbortSignal }) =>
         (await call('listTenants', { params: { name } }, { signal })).tenants,
-      // One that was typed need not be there.
+      // A typed database need not exist.
       retry: false,
     })),
   });
@@ -37,13 +44,13 @@ const endWords: Readonly<Record<Exclude<EndChoice, 'unsaid'>, string>> = {
 };
 
 interface FieldsProps {
-  form: KeyForm;
+  form: KeyFormFields;
   problems: KeyProblems;
-  /** What it means to choose no end. */
+  /** What leaving the end unset means. */
   unsaid: { readonly label: string; readonly hint: string };
-  /** The focus begins here. */
+  /** The description gets the focus. */
   isFirst?: boolean;
-  onForm: (part: Partial<KeyForm>) => void;
+  onForm: (part: Partial<KeyFormFields>) => void;
 }
 
 function Restrictions({ form, problems, onForm }: FieldsProps) {
@@ -59,7 +66,7 @@ function Restrictions({ form, problems, onForm }: FieldsProps) {
       <TagsInput
         {...common}
         label="Databases"
-        description="The key is good for these alone. Choose or type; Enter adds."
+        description="The key works only for these. Choose or type; Enter adds."
         placeholder={form.databases.length === 0 && isFree(allowed?.databases) ? 'All databases' : ''}
         data={databases}
         value={[...form.databases]}
@@ -69,7 +76,7 @@ function Restrictions({ form, problems, onForm }: FieldsProps) {
       <TagsInput
         {...common}
         label="Tenants"
-        description="The key is good for these alone, which need not be there yet."
+        description="The key works only for these, which need not exist yet."
         placeholder={form.tenants.length === 0 && isFree(allowed?.tenants) ? 'All tenants' : ''}
         data={isFree(allowed?.tenants) ? tenants : [...(allowed?.tenants ?? [])]}
         value={[...form.tenants]}
@@ -85,7 +92,7 @@ function Restrictions({ form, problems, onForm }: FieldsProps) {
   );
 }
 
-/** When the chosen end is, in words. */
+/** The chosen end in words. */
 function endHint(choice: EndChoice, end: ReturnType<typeof endOf>, unsaid: FieldsProps['unsaid']): string {
   if (choice === 'unsaid') return unsaid.hint;
   if (choice === 'never') return 'Good until it is revoked';
@@ -125,6 +132,7 @@ function End({ form, problems, unsaid, onForm }: FieldsProps) {
   );
 }
 
+/** The fields of a key. */
 export function KeyFields(props: FieldsProps) {
   const { form, problems, isFirst = false, onForm } = props;
   return (
@@ -132,7 +140,7 @@ export function KeyFields(props: FieldsProps) {
       <TextInput
         {...(isFirst ? { 'data-autofocus': true } : {})}
         label="Description"
-        description="Whose it is, and for what"
+        description="Whose key it is, and what for"
         autoComplete="off"
         value={form.description}
         error={problems.description}

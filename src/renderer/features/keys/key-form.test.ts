@@ -7,17 +7,17 @@ import {
   emptyKeyForm,
   endChoices,
   formOfKey,
-  type KeyForm,
+  type KeyFormFields,
   limitOf,
   losesPlace,
-  problemsOf,
+  keyFormProblems,
 } from './key-form.ts';
 import { keysSearchOf } from './keys-search.ts';
 
 const day = 86_400_000;
 const now = Date.parse('2026-11-21T12:00:00Z');
 const free = { databases: [], tenants: [] };
-const form = (part: Partial<KeyForm>): KeyForm => ({ ...emptyKeyForm, ...part });
+const form = (part: Partial<KeyFormFields>): KeyFormFields => ({ ...emptyKeyForm, ...part });
 
 const stored: KeyView = {
   id: 'k1',
@@ -31,15 +31,15 @@ const stored: KeyView = {
   lastUsedAt: null,
 };
 
-describe('a key that is made', () => {
-  test('has the fields of the contract, whatever is chosen', () => {
+describe('a new key', () => {
+  test('has the fields of the contract, for every choice', () => {
     for (const end of endChoices) {
       const made = creationOf(form({ role: 'writer', end, date: '2027-01-31T18:00', tenants: ['a'] }), now);
       expect(validate(createKeySchema, made).ok, end).toBe(true);
     }
   });
 
-  test('lives for the days that were chosen, a fraction of them too', () => {
+  test('expires after the chosen days, including fractions', () => {
     expect(creationOf(form({ end: '30' }), now).expiresInDays).toBe(30);
     expect(creationOf(form({ end: 'never' }), now).expiresInDays).toBe('never');
     expect(creationOf(form({ end: 'unsaid' }), now).expiresInDays).toBe(null);
@@ -50,34 +50,36 @@ describe('a key that is made', () => {
     expect(creationOf(form({ end: 'date', date: local }), now).expiresInDays).toBeCloseTo(1 / 24, 9);
   });
 
-  test('of a follower has no restrictions, since a replica has everything', () => {
+  test('for a follower has no restrictions, since a replica has everything', () => {
     const made = creationOf(form({ role: 'replica', databases: ['shop'], tenants: ['acme'] }), now);
     expect(made).toMatchObject({ databases: [], tenants: [] });
   });
 });
 
-describe('what is wrong with the form', () => {
-  test('a name that is none, a time that is past or none, and a long description are said', () => {
-    expect(problemsOf(emptyKeyForm, free, now)).toEqual({});
-    expect(problemsOf(form({ databases: ['shop', 'a b'] }), free, now).databases).toContain('a b');
-    expect(problemsOf(form({ tenants: ['..'] }), free, now).tenants).toContain('..');
-    expect(problemsOf(form({ end: 'date', date: '' }), free, now)).toHaveProperty('date');
-    expect(problemsOf(form({ end: 'date', date: '2020-01-01T00:00' }), free, now)).toHaveProperty('date');
-    expect(problemsOf(form({ description: 'x'.repeat(1001) }), free, now)).toHaveProperty('description');
+describe('problems of the form', () => {
+  test('an invalid name, a past or missing time, and a long description are reported', () => {
+    expect(keyFormProblems(emptyKeyForm, free, now)).toEqual({});
+    expect(keyFormProblems(form({ databases: ['shop', 'a b'] }), free, now).databases).toContain('a b');
+    expect(keyFormProblems(form({ tenants: ['..'] }), free, now).tenants).toContain('..');
+    expect(keyFormProblems(form({ end: 'date', date: '' }), free, now)).toHaveProperty('date');
+    expect(keyFormProblems(form({ end: 'date', date: '2020-01-01T00:00' }), free, now)).toHaveProperty(
+      'date',
+    );
+    expect(keyFormProblems(form({ description: 'x'.repeat(1001) }), free, now)).toHaveProperty('description');
   });
 
-  test('an admin who is restricted names what the key is good for, among what they reach', () => {
+  test('a restricted admin must restrict the key within their own restrictions', () => {
     const rights = { databases: ['shop'], tenants: [] };
-    expect(problemsOf(emptyKeyForm, rights, now)).toHaveProperty('databases');
-    expect(problemsOf(form({ databases: ['shop', 'lab'] }), rights, now).databases).toContain('lab');
-    expect(problemsOf(form({ databases: ['shop'] }), rights, now)).toEqual({});
+    expect(keyFormProblems(emptyKeyForm, rights, now)).toHaveProperty('databases');
+    expect(keyFormProblems(form({ databases: ['shop', 'lab'] }), rights, now).databases).toContain('lab');
+    expect(keyFormProblems(form({ databases: ['shop'] }), rights, now)).toEqual({});
   });
 });
 
-describe('a key that is changed', () => {
-  test('is sent what is other than before, and nothing else', () => {
+describe('a changed key', () => {
+  test('sends only the changed fields', () => {
     expect(changeOf(stored, formOfKey(stored), now)).toBe(null);
-    // The order of names says nothing.
+    // The order of names does not matter.
     expect(changeOf(stored, { ...formOfKey(stored), databases: ['lab', 'shop'] }, now)).toBe(null);
     const change = changeOf(stored, { ...formOfKey(stored), tenants: ['acme'], end: 'never' }, now);
     expect(change).toEqual({ databases: null, tenants: ['acme'], description: null, expiresAt: 'never' });
@@ -89,18 +91,18 @@ describe('a key that is changed', () => {
     expect(change).toMatchObject({ description: '', databases: [] });
   });
 
-  test('that ends never already is not told so again', () => {
+  test('without an end does not send that again', () => {
     const endless = { ...stored, expiresAt: null };
     expect(changeOf(endless, { ...formOfKey(endless), end: 'never' }, now)).toBe(null);
   });
 
-  test('tells its owner where it would no longer reach', () => {
+  test('warns its owner if they would lose access', () => {
     expect(losesPlace({ databases: ['lab'], tenants: [] }, { database: 'shop', tenant: 'a' })).toBe(true);
     expect(losesPlace({ databases: [], tenants: ['a'] }, { database: 'shop', tenant: 'a' })).toBe(false);
   });
 });
 
-test('what a role suggests and restrictions take away is said', () => {
+test('limits that restrictions put on a role are explained', () => {
   expect(limitOf({ role: 'writer', tenants: ['acme'], databases: [] })).toContain('no rules');
   expect(limitOf({ role: 'writer', tenants: [], databases: ['shop'] })).toBe(null);
   expect(limitOf({ role: 'reader', tenants: ['acme'], databases: [] })).toBe(null);
@@ -108,7 +110,7 @@ test('what a role suggests and restrictions take away is said', () => {
   expect(limitOf({ role: 'admin', tenants: [], databases: ['shop'] })).toContain('replication');
 });
 
-test('the address of the keys keeps what it understands', () => {
+test('the address of the keys keeps known parameters', () => {
   expect(keysSearchOf({ q: 'a', key: 'k1', make: 'true', other: 'x' })).toEqual({
     q: 'a',
     key: 'k1',

@@ -1,8 +1,8 @@
 /**
- * The form of a key as it is typed, and what it comes to as a request.
+ * The form of a key, and the requests that create and change one.
  *
- * A new key lives for so many days from when the service makes it; one that is there ends at a time. Empty lists mean
- * no restriction, so that whoever is restricted has to name something.
+ * A new key expires a number of days after its creation; an existing one at a given time. Empty lists mean no
+ * restriction, so a restricted caller must name something.
  */
 import type {
   CreateKeyInput,
@@ -14,23 +14,29 @@ import { databaseNameProblem, tenantNameProblem } from '../../api/names.ts';
 import { reaches, type Rights } from '../../api/rights.ts';
 
 const dayMs = 86_400_000;
-const longestDescription = 1_000;
+const maxDescription = 1_000;
 
-/** `unsaid`: as the service has it for new keys, and for one that is there as it is. */
+/**
+ * The choices for the end of a key; `unsaid`: the service's default for a new key, no change for an existing
+ * one.
+ */
 export const endChoices = ['unsaid', '1', '7', '30', '90', '365', 'never', 'date'] as const;
+/** A choice for the end of a key. */
 export type EndChoice = (typeof endChoices)[number];
 
-export interface KeyForm {
+/** The fields of a key as typed. */
+export interface KeyFormFields {
   readonly role: KeyRole;
   readonly databases: readonly string[];
   readonly tenants: readonly string[];
   readonly description: string;
   readonly end: EndChoice;
-  /** As a field for date and time has it, in the time of this browser: `2027-01-31T18:00`. */
+  /** The value of a date-and-time field, in the browser's time zone: `2027-01-31T18:00`. */
   readonly date: string;
 }
 
-export const emptyKeyForm: KeyForm = {
+/** The form of a new key. */
+export const emptyKeyForm: KeyFormFields = {
   role: 'reader',
   databases: [],
   tenants: [],
@@ -39,15 +45,17 @@ export const emptyKeyForm: KeyForm = {
   date: '',
 };
 
-export function formOfKey({ role, databases, tenants, description }: KeyView): KeyForm {
+/** The form of an existing key. */
+export function formOfKey({ role, databases, tenants, description }: KeyView): KeyFormFields {
   return { ...emptyKeyForm, role, databases, tenants, description: description ?? '' };
 }
 
+/** Problems by field. */
 export type KeyProblems = Partial<Record<'databases' | 'tenants' | 'description' | 'date', string>>;
 
-/** The end that is chosen, as an epoch of milliseconds; `unsaid`, `never`, or null where it cannot be read. */
+/** The chosen end in epoch milliseconds; `unsaid`, `never`, or null if it cannot be read. */
 export function endOf(
-  { end, date }: Pick<KeyForm, 'end' | 'date'>,
+  { end, date }: Pick<KeyFormFields, 'end' | 'date'>,
   now: number,
 ): number | 'unsaid' | 'never' | null {
   if (end === 'unsaid' || end === 'never') return end;
@@ -67,14 +75,14 @@ function namesProblem(
     if (problem !== null) return `${name}: ${problem}`;
   }
   if (allowed.length === 0) return null;
-  if (names.length === 0) return `Your own key is good for some ${what} alone: name those of this one.`;
+  if (names.length === 0) return `Your own key is restricted to some ${what}: name those of this key.`;
   const outside = names.find((name) => !allowed.includes(name));
   return outside === undefined ? null : `Your own key does not reach ${outside}.`;
 }
 
-/** What is wrong with the form, for a caller of these rights. */
-export function problemsOf(
-  form: KeyForm,
+/** The problems of the form, for a caller with these rights. */
+export function keyFormProblems(
+  form: KeyFormFields,
   rights: Pick<Rights, 'databases' | 'tenants'>,
   now: number,
 ): KeyProblems {
@@ -83,19 +91,19 @@ export function problemsOf(
   if (databases !== null) problems.databases = databases;
   const tenants = namesProblem(form.tenants, tenantNameProblem, rights.tenants, 'tenants');
   if (tenants !== null) problems.tenants = tenants;
-  if (form.description.length > longestDescription)
-    problems.description = `A description has at most ${longestDescription} characters.`;
+  if (form.description.length > maxDescription)
+    problems.description = `A description has at most ${maxDescription} characters.`;
   const end = endOf(form, now);
   if (end === null) problems.date = 'Choose a date and a time.';
-  else if (typeof end === 'number' && end <= now) problems.date = 'It is past: choose a time to come.';
+  else if (typeof end === 'number' && end <= now) problems.date = 'It has passed: choose a future time.';
   return problems;
 }
 
-/** The request that makes the key; the form has no problems. */
-export function creationOf(form: KeyForm, now: number): CreateKeyInput {
+/** The request that creates the key; the form must have no problems. */
+export function creationOf(form: KeyFormFields, now: number): CreateKeyInput {
   const { role, description } = form;
   const end = endOf(form, now);
-  // A follower copies everything, so that its key has no restrictions.
+  // A follower copies everything, so its key has no restrictions.
   const [databases, tenants] = role === 'replica' ? [[], []] : [[...form.databases], [...form.tenants]];
   return {
     role,
@@ -110,8 +118,8 @@ function areSame(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((name) => other.includes(name));
 }
 
-/** The request that makes the key so; null: it is so already. The form has no problems. */
-export function changeOf(key: KeyView, form: KeyForm, now: number): UpdateKeyInput | null {
+/** The request that changes the key; null: nothing changed. The form must have no problems. */
+export function changeOf(key: KeyView, form: KeyFormFields, now: number): UpdateKeyInput | null {
   const end = endOf(form, now);
   const change: UpdateKeyInput = {
     databases: areSame(key.databases, form.databases) ? null : [...form.databases],
@@ -122,12 +130,12 @@ export function changeOf(key: KeyView, form: KeyForm, now: number): UpdateKeyInp
   return Object.values(change).every((part) => part === null) ? null : change;
 }
 
-/** What the key will not be able to do, though its role might suggest it; null: nothing of the kind. */
+/** What the key cannot do although its role suggests it; null: nothing. */
 export function limitOf({
   role,
   tenants,
   databases,
-}: Pick<KeyForm, 'role' | 'tenants' | 'databases'>): string | null {
+}: Pick<KeyFormFields, 'role' | 'tenants' | 'databases'>): string | null {
   if (role === 'writer' && tenants.length > 0)
     return 'Rules serve all tenants: a key that is restricted to tenants can change facts, and no rules.';
   if (role !== 'admin' || databases.length + tenants.length === 0) return null;
@@ -136,9 +144,9 @@ export function limitOf({
     : 'An admin restricted to databases makes keys for these alone, and is no credential for replication.';
 }
 
-/** Whether whoever changes their own key so would lose the place where they are. */
+/** True if a user who changes their own key this way would lose access to the current space. */
 export function losesPlace(
-  { databases, tenants }: Pick<KeyForm, 'databases' | 'tenants'>,
+  { databases, tenants }: Pick<KeyFormFields, 'databases' | 'tenants'>,
   place: { readonly database: string; readonly tenant: string },
 ): boolean {
   return !reaches({ databases: [...databases], tenants: [...tenants] }, place);

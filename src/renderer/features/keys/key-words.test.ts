@@ -16,18 +16,18 @@ const key = (part: Partial<KeyView>): KeyView => ({
   ...part,
 });
 
-test('what a key is good for is said in a few words', () => {
+test('the reach of a key is described in a few words', () => {
   expect(reachInWords({ databases: [], tenants: [] })).toBe('everything');
   expect(reachInWords({ databases: ['shop'], tenants: ['a', 'b'] })).toBe('database shop, 2 tenants');
 });
 
-test('how a key stands is a word, and not a colour alone', () => {
+test('the status of a key is a word, not a colour alone', () => {
   expect(standingOf(key({}), 5)).toBe('in force');
   expect(standingOf(key({ expiresAt: 100 * day }), 99 * day)).toBe('ends soon');
   expect(standingOf(key({ expiresAt: 100 * day }), 100 * day)).toBe('expired');
 });
 
-test('keys are found by all that is shown of them', () => {
+test('keys are found by any text shown', () => {
   const keys = [
     key({ id: 'a', description: 'Reports' }),
     key({ id: 'b', role: 'writer', tenants: ['acme'] }),
@@ -46,7 +46,7 @@ describe('before a key is revoked', () => {
   const admin = key({ id: 'a', role: 'admin' });
   const whole = { ownId: null, isWhole: true };
 
-  test('who revokes their own is told that they will be signed out', () => {
+  test('users who revoke their own key learn that they will be signed out', () => {
     const warnings = revocationWarnings(admin, {
       ...whole,
       keys: [admin, key({ role: 'admin' })],
@@ -55,7 +55,7 @@ describe('before a key is revoked', () => {
     expect(warnings).toEqual([expect.stringContaining('signed out')]);
   });
 
-  test('the last admin key is told of, as far as the caller sees them all', () => {
+  test('the last admin key is reported, if the caller sees all keys', () => {
     const keys = [admin, key({})];
     expect(revocationWarnings(admin, { ...whole, keys })).toEqual([expect.stringContaining('bootstrap')]);
     expect(revocationWarnings(admin, { keys, ownId: null, isWhole: false })).toEqual([

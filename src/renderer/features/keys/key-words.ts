@@ -1,4 +1,4 @@
-/** What is said of keys in words, and how they are found by them. */
+/** Descriptions of keys in words, and the filter over them. */
 import type { KeyView } from '../../../engine/contract/authentication.ts';
 import { expiryOf } from '../../api/expiry.ts';
 import { formatAmount } from '../../ui/format.ts';
@@ -10,21 +10,21 @@ function namesInWords(names: readonly string[], one: string): string | null {
   return names.length === 1 ? `${one} ${names[0]}` : formatAmount(names.length, one);
 }
 
-/** `database shop, 2 tenants`; what a key without restrictions reaches is `everything`. */
+/** What a key can access, such as `database shop, 2 tenants`; `everything` without restrictions. */
 export function reachInWords({ databases, tenants }: Restrictions): string {
   const parts = [namesInWords(databases, 'database'), namesInWords(tenants, 'tenant')];
   const said = parts.filter((part) => part !== null);
   return said.length === 0 ? 'everything' : said.join(', ');
 }
 
-/** How a key stands, in a word or two. */
+/** The status of a key in a word or two. */
 export function standingOf(key: KeyView, now: number): 'in force' | 'ends soon' | 'expired' {
   const expiry = expiryOf(key, now);
   if (expiry === 'over') return 'expired';
   return expiry === 'soon' ? 'ends soon' : 'in force';
 }
 
-/** The keys of which a word has the part, whatever the case. */
+/** The keys with a word that contains `part`, ignoring case. */
 export function keysWith(keys: readonly KeyView[], part: string, now: number): KeyView[] {
   const wanted = part.trim().toLowerCase();
   return keys.filter((key) =>
@@ -40,8 +40,8 @@ export function keysWith(keys: readonly KeyView[], part: string, now: number): K
 }
 
 /**
- * What is to be considered before a key is revoked; empty: nothing but that it cannot be undone. `keys` are all that
- * the caller covers.
+ * Warnings before a key is revoked, beyond that it cannot be undone. `keys` are all keys the caller can see;
+ * `isWhole`: the caller is unrestricted.
  */
 export function revocationWarnings(
   key: KeyView,
@@ -52,12 +52,12 @@ export function revocationWarnings(
   }: { readonly keys: readonly KeyView[]; readonly ownId: string | null; readonly isWhole: boolean },
 ): string[] {
   const warnings: string[] = [];
-  if (key.id === ownId) warnings.push('It is the key that you are signed in with: you will be signed out.');
+  if (key.id === ownId) warnings.push('You are signed in with this key: you will be signed out.');
   const admins = keys.filter(({ role }) => role === 'admin');
   if (key.role === 'admin' && admins.length === 1)
     warnings.push(
       isWhole
-        ? 'It is the last admin key: after it, the bootstrap is open again to whoever has the user name and the password of the service.'
+        ? 'It is the last admin key: without it, the bootstrap is open again to anyone with the user name and password of the service.'
         : 'It is the last admin key that you can see.',
     );
   return warnings;

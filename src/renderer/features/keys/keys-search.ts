@@ -1,14 +1,14 @@
-/** What the address of the keys says. */
+/** The search parameters of the Keys view. */
 export interface KeysSearch {
-  /** A part of what is shown of a key. */
+  /** Filters keys by any text shown. */
   q?: string | undefined;
-  /** Id of the key that is being changed. */
+  /** Id of the key being changed. */
   key?: string | undefined;
-  /** The dialog that makes one is open. */
+  /** The dialog that makes a key is open. */
   make?: 'true' | undefined;
 }
 
-/** Reads search parameters; what is not understood is dropped. */
+/** Reads search parameters; drops those it does not understand. */
 export function keysSearchOf(search: Record<string, unknown>): KeysSearch {
   const result: KeysSearch = {};
   const { q, key, make } = search;

@@ -1,29 +1,27 @@
 /**
- * The keys of the service: who may what, where and until when.
+ * The keys of the service: who may do what, where and until when.
  *
- * What is looked for and which key is being changed is said by the address. A key itself is shown once, by the dialog
- * that makes it, and is never a part of an address or of what is kept here.
+ * The address holds the filter and the key being changed. A key's secret is shown once, by the dialog that
+ * makes it; it is never part of an address nor stored here.
  */
 import { Button, TextInput } from '@mantine/core';
-import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react';
+import { IconKey, IconKeyOff, IconLock, IconLockOpen, IconPlus, IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
-import type { KeyView } from '../../../engine/contract/authentication.ts';
+import type { AuthenticationMode, KeyRole, KeyView } from '../../../engine/contract/authentication.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
-import { ChangeKeyDialog } from './change-key-dialog.tsx';
+import { ChangeKeyDialog, MakeKeyDialog, RevokeKeyDialog } from './key-dialogs.tsx';
 import { keyColumns } from './key-columns.tsx';
 import { keysWith } from './key-words.ts';
 import type { KeysSearch } from './keys-search.ts';
-import { MakeKeyDialog } from './make-key-dialog.tsx';
-import { KeysAreOff, NotAnAdmin } from './no-keys.tsx';
-import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
-import { useKeys } from './use-keys.ts';
 import styles from './keys.module.css';
+import { useKeys } from './use-keys.ts';
 
 interface KeysViewProps {
   search: KeysSearch;
@@ -40,7 +38,7 @@ interface RowsProps {
 function Rows({ rows, ownId, onChange, onRevoke }: RowsProps) {
   const [selected, setSelected] = useState<string | null>(null);
   const columns = useMemo(() => keyColumns({ ownId, onChange, onRevoke }), [ownId, onChange, onRevoke]);
-  const place = rows.findIndex(({ id }) => id === selected);
+  const position = rows.findIndex(({ id }) => id === selected);
   const withRow = (index: number, act: (row: KeyView) => void) => {
     const row = rows[index];
     if (row !== undefined) act(row);
@@ -56,7 +54,7 @@ function Rows({ rows, ownId, onChange, onRevoke }: RowsProps) {
       columns={columns}
       count={rows.length}
       rowAt={(index) => rows[index]}
-      selected={place < 0 ? null : place}
+      selected={position < 0 ? null : position}
       onSelect={(index) => withRow(index, ({ id }) => setSelected(id))}
       onOpen={(index) => withRow(index, onChange)}
       onKey={onKey}
@@ -79,8 +77,7 @@ function Content({ search, asked, ...actions }: Omit<RowsProps, 'rows'> & Shown)
         Make one for each agent, service and person, with no more rights than it needs.
       </EmptyState>
     );
-  if (rows.length === 0)
-    return <EmptyState title="No key matches">No key has this in what is shown of it.</EmptyState>;
+  if (rows.length === 0) return <EmptyState title="No key matches">No key contains this text.</EmptyState>;
   return <Rows rows={rows} {...actions} />;
 }
 
@@ -132,13 +129,13 @@ function Notices({ asked, isByApiKey }: Pick<Shown, 'asked'> & { isByApiKey: boo
             </Button>
           }
         >
-          The list could not be read again: {apiFailureOf(asked.error).detail}
+          The list could not be refreshed: {apiFailureOf(asked.error).detail}
         </Banner>
       )}
       {isByApiKey && (
         <Banner>
-          You are signed in with API_KEY. It is an admin's key too, is not listed here, and is changed where
-          the service is started.
+          You are signed in with API_KEY. It is an admin key too, is not listed here, and is set where the
+          service is started.
         </Banner>
       )}
     </>
@@ -206,6 +203,7 @@ function KeyList({ search, onSearch, ownId }: KeysViewProps & { ownId: string | 
   );
 }
 
+/** The Keys view; explains why if there is no list to show. */
 export function KeysView(props: KeysViewProps) {
   const authentication = useAuthentication();
   const who = useWhoAmI();
@@ -231,5 +229,54 @@ export function KeysView(props: KeysViewProps) {
         <Loading />
       )}
     </PaneFrame>
+  );
+}
+
+const big = { size: 30, stroke: 1.3, 'aria-hidden': true } as const;
+
+const settings = 'AUTH_ENABLED=true\nSERVICE_ADMIN_PASS=a password of your own';
+
+function HowTo({ after }: { after: string }) {
+  return (
+    <div className={styles.how}>
+      <p>To have keys with roles, start the service with these in its environment:</p>
+      <div className={styles.settings}>
+        <pre className="mono" tabIndex={0} aria-label="Settings that turn keys on">
+          {settings}
+        </pre>
+        <CopyButton text={settings} label="Copy the settings" />
+      </div>
+      <p>{after}</p>
+    </div>
+  );
+}
+
+/** Explains how to turn on keys with roles; with `rbac` they are on. */
+/** `rbac` is where there are keys. */
+function KeysAreOff({ mode }: { mode: Exclude<AuthenticationMode, 'rbac'> }) {
+  return mode === 'disabled' ? (
+    <div>
+      <EmptyState icon={<IconLockOpen {...big} />} title="Authentication is off">
+        Anyone who can reach this service may do everything: it requires no key, and there are none.
+      </EmptyState>
+      <HowTo after="The workbench then asks for the user name (SERVICE_ADMIN_USER, admin unless set) and that password, and makes the first admin key." />
+    </div>
+  ) : (
+    <div>
+      <EmptyState icon={<IconLock {...big} />} title="There is one key for everything">
+        The service was started with API_KEY: anyone with that key is an admin. Change it where the service is
+        started.
+      </EmptyState>
+      <HowTo after="API_KEY remains valid beside them, as an admin key, until you remove it." />
+    </div>
+  );
+}
+
+/** Shown to callers who may not see keys. */
+function NotAnAdmin({ role }: { role: KeyRole }) {
+  return (
+    <EmptyState icon={<IconKeyOff {...big} />} title="Admins manage keys">
+      You are signed in as {role}. Sign in with an admin's key to see keys, make and revoke them.
+    </EmptyState>
   );
 }

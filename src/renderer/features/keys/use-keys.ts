@@ -1,11 +1,12 @@
-/** The keys there are, as far as this caller covers them, and writes of them. */
+/** The keys that this caller can see. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { useSession } from '../../api/session.tsx';
 
-/** No stream tells of keys: they are read again so often while they are seen, in milliseconds. */
+/** Polling interval while visible, in milliseconds: no event stream covers keys. */
 const keysEveryMs = 10_000;
 
+/** The keys that the caller can see. */
 export function useKeys(isAdmin: boolean) {
   const { call } = useSession();
   return useQuery({
@@ -17,7 +18,7 @@ export function useKeys(isAdmin: boolean) {
   });
 }
 
-/** To be called when a key was made, changed or revoked. */
+/** Returns a function to call after a key was made, changed or revoked. */
 export function useKeysChanged(): () => void {
   const client = useQueryClient();
   return useCallback(() => {

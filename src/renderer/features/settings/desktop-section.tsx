@@ -1,7 +1,8 @@
 /**
- * The settings that only the desktop application has: where it keeps its data, how it starts and ends, and keys.
+ * The settings of the desktop application: its data folder, how it starts and quits, and keys of language
+ * models.
  *
- * They are the application's own: nothing here goes over HTTP, and a key that was given is never shown again.
+ * They belong to the application: nothing here goes over HTTP, and a key is never shown again once given.
  */
 import { Button, NumberInput, PasswordInput, Select, Switch } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -27,7 +28,7 @@ const queryKey = ['desktop settings'];
 interface PartProps {
   settings: DesktopSettings;
   shell: ShellApi;
-  /** Does something that answers the settings as they are then, or nothing; a failure is told. */
+  /** Runs a change that resolves to the new settings, or nothing; reports a failure. */
   onDo: (work: () => Promise<DesktopSettings | void>) => void;
 }
 
@@ -35,7 +36,7 @@ function Folder({ settings, shell, onDo }: PartProps) {
   const { folder, isFolderFixed } = settings;
   const hint = isFolderFixed
     ? 'Set by STORAGE_DIR.'
-    : 'Where the knowledge is. Another folder is another knowledge base.';
+    : 'Where the knowledge is stored. Another folder is another knowledge base.';
   return (
     <Setting title="Data folder" hint={hint}>
       <code className={`mono truncate ${styles.path}`} title={folder}>
@@ -60,9 +61,7 @@ function Port({ settings, shell, onDo }: PartProps) {
     <Setting
       title="Port"
       hint={
-        isPortFixed
-          ? 'Set by PORT.'
-          : 'Empty: 9300, or the next free one. A port that is chosen is never replaced.'
+        isPortFixed ? 'Set by PORT.' : 'Empty: 9300, or the next free port. A chosen port is never replaced.'
       }
     >
       <NumberInput
@@ -89,7 +88,7 @@ function StartAndEnd({ settings, shell, onDo }: PartProps) {
   const change = (next: SettingsChange) => onDo(() => shell.changeSettings(next));
   return (
     <>
-      <Setting title="Start at login" hint="Without a window: the service runs, and is in the tray.">
+      <Setting title="Start at login" hint="Without a window: the service runs in the tray.">
         <Switch
           aria-label="Start at login"
           checked={settings.opensAtLogin}
@@ -98,7 +97,7 @@ function StartAndEnd({ settings, shell, onDo }: PartProps) {
       </Setting>
       <Setting
         title="When the last window closes while agents are connected"
-        hint="Without agents the application ends with its last window."
+        hint="Without agents the application quits with its last window."
       >
         <Select
           aria-label="When the last window closes while agents are connected"
@@ -121,22 +120,22 @@ function StartAndEnd({ settings, shell, onDo }: PartProps) {
 function releaseHint(release: ReleaseState): string {
   switch (release.kind) {
     case 'off':
-      return 'This build knows of no place to ask.';
+      return 'This build has no address to check.';
     case 'unknown':
-      return 'Asks once a day, when it is switched on. Nothing is downloaded.';
+      return 'When on, checks once a day. Downloads nothing.';
     case 'newest':
       return 'This is the newest version.';
     case 'newer':
-      return `Version ${release.version} is there.`;
+      return `Version ${release.version} is available.`;
     case 'failed':
-      return `It could not be asked for: ${release.reason}.`;
+      return `The check failed: ${release.reason}.`;
   }
 }
 
 function Releases({ settings, shell, onDo }: PartProps) {
   const { release, asksForReleases } = settings;
   return (
-    <Setting title="Tell of new versions" hint={releaseHint(release)}>
+    <Setting title="Check for new versions" hint={releaseHint(release)}>
       {release.kind === 'newer' && (
         <Button variant="default" onClick={() => onDo(() => shell.showRelease())}>
           Show in the browser
@@ -144,11 +143,11 @@ function Releases({ settings, shell, onDo }: PartProps) {
       )}
       {asksForReleases && release.kind !== 'off' && (
         <Button variant="default" onClick={() => onDo(() => shell.checkReleases())}>
-          Ask now
+          Check now
         </Button>
       )}
       <Switch
-        aria-label="Tell of new versions"
+        aria-label="Check for new versions"
         disabled={release.kind === 'off'}
         checked={asksForReleases && release.kind !== 'off'}
         onChange={(event) => {
@@ -229,17 +228,18 @@ function RestartBanner({ settings, shell, onDo }: PartProps) {
     <Banner
       action={
         <Button variant="default" onClick={() => onDo(() => shell.restartService())}>
-          Start the service again
+          Restart the service
         </Button>
       }
     >
       {settings.isAttached
-        ? 'The service that is shown is another program’s: what was changed counts from the next start of this application.'
-        : 'The service takes up what was changed when it is started again. Agents connect to it anew.'}
+        ? 'The service shown belongs to another program: changes apply from the next start of this application.'
+        : 'Changes apply once the service is restarted. Agents then reconnect.'}
     </Banner>
   );
 }
 
+/** The settings of the desktop application. */
 export function DesktopSection({ shell }: { shell: ShellApi }) {
   const client = useQueryClient();
   const settings = useQuery({ queryKey, queryFn: () => shell.readSettings(), staleTime: 0 }).data;
@@ -249,7 +249,7 @@ export function DesktopSection({ shell }: { shell: ShellApi }) {
       (changed) => {
         if (changed !== undefined) client.setQueryData(queryKey, changed);
       },
-      (error: unknown) => notifyTrouble('That was not done', error),
+      (error: unknown) => notifyTrouble('That failed', error),
     );
   };
   const parts = { settings, shell, onDo };

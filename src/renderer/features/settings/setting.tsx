@@ -1,4 +1,3 @@
-/** A line of the settings: what it is, a word about it, and what changes it. */
 import type { ReactNode } from 'react';
 import styles from './settings.module.css';
 
@@ -8,6 +7,7 @@ interface SettingProps {
   children: ReactNode;
 }
 
+/** One line of the settings: title, explanation, and control. */
 export function Setting({ title, hint, children }: SettingProps) {
   return (
     <div className={styles.setting}>

@@ -1,4 +1,4 @@
-/** Preferences of this browser, those of the desktop application around it, and where the service can be reached by others. */
+/** Preferences of this browser and of the desktop application, and the addresses of the service. */
 import { Button, SegmentedControl, Switch } from '@mantine/core';
 import { useHealth } from '../../api/queries.ts';
 import { useCredential } from '../../api/credential.ts';
@@ -41,7 +41,7 @@ function Appearance() {
   return (
     <section>
       <h2>Appearance</h2>
-      <Setting title="Theme" hint="System follows its colours and its wish for contrast.">
+      <Setting title="Theme" hint="System follows the operating system: colours and contrast.">
         <SegmentedControl
           aria-label="Theme"
           value={choice}
@@ -75,11 +75,11 @@ function Keyboard() {
     <section>
       <h2>Keyboard</h2>
       <Setting
-        title="Shortcuts of one character"
-        hint="Such as ? for the list of shortcuts. Switch them off where speech input types them."
+        title="Single-character shortcuts"
+        hint="Such as ? for the list of shortcuts. Switch them off if speech input types them."
       >
         <Switch
-          aria-label="Shortcuts of one character"
+          aria-label="Single-character shortcuts"
           checked={singleKeys}
           onChange={(event) => setSingleKeys(event.currentTarget.checked)}
         />
@@ -106,7 +106,7 @@ function Service() {
       <Address title="Address" hint={`Version ${health?.version ?? 'unknown'}`} address={origin} />
       <Address
         title="Agents (MCP)"
-        hint="Streamable HTTP; with /sse at the end the older transport."
+        hint="Streamable HTTP; append /sse for the older transport."
         address={`${origin}/mcp`}
       />
       <Address title="API documentation" hint="In the browser, offline." address={`${origin}/docs`} isLink />
@@ -127,6 +127,7 @@ function Service() {
   );
 }
 
+/** The Settings view. */
 export function SettingsView() {
   const shell = desktopShell();
   return (

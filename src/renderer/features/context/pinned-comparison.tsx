@@ -1,20 +1,20 @@
-/** The window that was kept beside the one that is shown: what went, what came, where the rest stands. */
+/** A pinned window compared with the shown one: facts removed, facts added, and the positions of the rest. */
 import { Button, Switch } from '@mantine/core';
 import { IconEqual, IconMinus, IconPin, IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useMemo, useState } from 'react';
+import { create } from 'zustand';
 import { useSession } from '../../api/session.tsx';
-import { scopeKey } from '../../api/space.ts';
+import { scopeKey, type Space } from '../../api/space.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { Meter, Tag, type Tone } from '../../ui/tags.tsx';
-import { type ComparedRow, compareWindows, differingFields } from './compare-windows.ts';
 import styles from './context.module.css';
-import type { KeptWindow } from './kept-window.ts';
 import type { ChosenWindow } from './use-window.ts';
+import { type ComparedFact, compareWindows, differingFormFields } from './window-rows.ts';
 
-const words: Readonly<Record<ComparedRow['change'], { readonly word: string; readonly tone: Tone }>> = {
+const words: Readonly<Record<ComparedFact['change'], { readonly word: string; readonly tone: Tone }>> = {
   gone: { word: 'only pinned', tone: 'bad' },
   new: { word: 'only now', tone: 'good' },
   both: { word: 'in both', tone: 'plain' },
@@ -26,12 +26,12 @@ const icons = {
   both: <IconEqual size={12} aria-hidden />,
 } as const;
 
-function placeInWords({ before, now }: ComparedRow): string {
+function positionInWords({ before, now }: ComparedFact): string {
   if (before === now) return `${formatCount(now ?? 0)}`;
   return `${before === null ? '–' : formatCount(before)} → ${now === null ? '–' : formatCount(now)}`;
 }
 
-const columns: Column<ComparedRow>[] = [
+const columns: Column<ComparedFact>[] = [
   {
     id: 'change',
     title: 'Change',
@@ -54,38 +54,38 @@ const columns: Column<ComparedRow>[] = [
     id: 'place',
     title: 'Place',
     width: 96,
-    cell: (row) => <span className="number">{placeInWords(row)}</span>,
+    cell: (row) => <span className="number">{positionInWords(row)}</span>,
   },
   { id: 'salience', title: 'Salience', width: 108, cell: ({ entry }) => <Meter value={entry.salience} /> },
 ];
 
-/** By what the two were chosen differently. */
-function differenceInWords(kept: KeptWindow, shown: ChosenWindow, isSameScope: boolean): string {
-  const names = [...differingFields(kept.fields, shown.fields), ...(isSameScope ? [] : ['scope'])];
+/** How the two windows were selected differently, in words. */
+function differenceInWords(pinned: PinnedWindow, shown: ChosenWindow, isSameScope: boolean): string {
+  const names = [...differingFormFields(pinned.fields, shown.fields), ...(isSameScope ? [] : ['scope'])];
   const generations =
-    kept.window.knowledgeGeneration === shown.window.knowledgeGeneration
+    pinned.window.knowledgeGeneration === shown.window.knowledgeGeneration
       ? []
       : [
-          `generation ${formatCount(kept.window.knowledgeGeneration)} → ${formatCount(shown.window.knowledgeGeneration)}`,
+          `generation ${formatCount(pinned.window.knowledgeGeneration)} → ${formatCount(shown.window.knowledgeGeneration)}`,
         ];
   const form = names.length === 0 ? 'the same form' : `other ${names.join(', ')}`;
   return [form, ...generations].join(' · ');
 }
 
-interface KeptComparisonProps {
-  kept: KeptWindow | null;
+interface PinnedComparisonProps {
+  pinned: PinnedWindow | null;
   shown: ChosenWindow;
-  onKeep: (chosen: ChosenWindow | null) => void;
+  onPin: (chosen: ChosenWindow | null) => void;
 }
 
 function Bar({
-  kept,
+  pinned,
   shown,
   rows,
   children,
-}: KeptComparisonProps & { kept: KeptWindow; rows: readonly ComparedRow[]; children: ReactNode }) {
+}: PinnedComparisonProps & { pinned: PinnedWindow; rows: readonly ComparedFact[]; children: ReactNode }) {
   const { scope } = useSession().space;
-  const count = (change: ComparedRow['change']) => rows.filter((row) => row.change === change).length;
+  const count = (change: ComparedFact['change']) => rows.filter((row) => row.change === change).length;
   return (
     <div className={styles.filters}>
       <span role="status">
@@ -95,7 +95,7 @@ function Bar({
         <span className="dim">
           {' '}
           · {formatCount(count('both'))} in both ·{' '}
-          {differenceInWords(kept, shown, kept.scope === scopeKey(scope))}
+          {differenceInWords(pinned, shown, pinned.scope === scopeKey(scope))}
         </span>
       </span>
       <span className={styles.grow} />
@@ -104,18 +104,22 @@ function Bar({
   );
 }
 
-export function KeptComparison(props: KeptComparisonProps) {
-  const { kept, shown, onKeep } = props;
+/** Compares the shown window with the pinned one. */
+export function PinnedComparison(props: PinnedComparisonProps) {
+  const { pinned, shown, onPin } = props;
   const [withSame, setWithSame] = useState(false);
   const [selected, setSelected] = useState<number | null>(null);
-  const rows = useMemo(() => (kept === null ? [] : compareWindows(kept.window, shown.window)), [kept, shown]);
-  if (kept === null)
+  const rows = useMemo(
+    () => (pinned === null ? [] : compareWindows(pinned.window, shown.window)),
+    [pinned, shown],
+  );
+  if (pinned === null)
     return (
       <EmptyState
         icon={<IconPin size={30} stroke={1.3} aria-hidden />}
         title="No window is pinned"
         actions={
-          <Button variant="default" onClick={() => onKeep(shown)}>
+          <Button variant="default" onClick={() => onPin(shown)}>
             Pin this window
           </Button>
         }
@@ -126,16 +130,16 @@ export function KeptComparison(props: KeptComparisonProps) {
   const listed = withSame ? rows : rows.filter(({ change }) => change !== 'both');
   return (
     <div className={styles.facts}>
-      <Bar {...props} kept={kept} rows={rows}>
+      <Bar {...props} pinned={pinned} rows={rows}>
         <Switch
-          label="Show what is in both"
+          label="Show facts in both"
           checked={withSame}
           onChange={(event) => setWithSame(event.currentTarget.checked)}
         />
-        <Button variant="default" onClick={() => onKeep(shown)}>
+        <Button variant="default" onClick={() => onPin(shown)}>
           Pin this one instead
         </Button>
-        <Button variant="default" onClick={() => onKeep(null)}>
+        <Button variant="default" onClick={() => onPin(null)}>
           Unpin
         </Button>
       </Bar>
@@ -157,4 +161,32 @@ export function KeptComparison(props: KeptComparisonProps) {
       </div>
     </div>
   );
+}
+
+/** A pinned window. */
+interface PinnedWindow extends ChosenWindow {
+  /** `scopeKey` of its scope. */
+  readonly scope: string;
+}
+
+type Where = Pick<Space, 'database' | 'tenant'>;
+
+/** One window per database and tenant, for as long as this workbench is open. */
+const useStore = create<{ readonly pinned: Readonly<Record<string, PinnedWindow | undefined>> }>()(() => ({
+  pinned: {},
+}));
+
+function nameOf({ database, tenant }: Where): string {
+  return JSON.stringify([database, tenant]);
+}
+
+/** Pins a window in place of the previous one; null unpins. */
+export function pinWindow(space: Space, chosen: ChosenWindow | null): void {
+  const pinned = chosen === null ? undefined : { ...chosen, scope: scopeKey(space.scope) };
+  useStore.setState((state) => ({ pinned: { ...state.pinned, [nameOf(space)]: pinned } }));
+}
+
+/** The pinned window of a database and tenant; null: none. */
+export function usePinnedWindow(space: Where): PinnedWindow | null {
+  return useStore((state) => state.pinned[nameOf(space)]) ?? null;
 }

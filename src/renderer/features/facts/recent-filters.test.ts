@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { chipsOf, type FactFilter, readFilters, switched, withActive } from './kept-filters.ts';
+import { chipsOf, type FactFilter, readFilters, switched, withActiveFilters } from './recent-filters.ts';
 
 const text = (value: string): FactFilter => ({ kind: 'text', text: value });
 
-/** What is kept after the address had these texts, one after the other. */
+/** The list after the address had these texts in turn. */
 function after(...texts: (string | undefined)[]): readonly FactFilter[] {
   let kept: readonly FactFilter[] = [];
-  texts.forEach((q, index) => (kept = withActive(kept, { q }, texts[index - 1])));
+  texts.forEach((q, index) => (kept = withActiveFilters(kept, { q }, texts[index - 1])));
   return kept;
 }
 
-test('a filter that is switched off is kept, and switched on again', () => {
+test('a filter switched off is kept, and can be switched on again', () => {
   const kept = after('alice', undefined);
   const [chip] = chipsOf(kept, {});
   expect(chip).toEqual({ filter: text('alice'), isOn: false });
@@ -19,13 +19,13 @@ test('a filter that is switched off is kept, and switched on again', () => {
   expect(switched({ filter: { kind: 'truth', value: 'false' }, isOn: false })).toEqual({ truth: 'false' });
 });
 
-test('of a text that is typed or deleted letter by letter the whole is kept', () => {
+test('of a text typed or deleted letter by letter only the whole is kept', () => {
   expect(after('a', 'al', 'alice')).toEqual([text('alice')]);
   expect(after('alice', 'al', 'a', undefined)).toEqual([text('alice')]);
   expect(after('alice', 'al', 'albert')).toEqual([text('alice'), text('albert')]);
 });
 
-test('what the address filters by is a chip, kept or not', () => {
+test('a filter of the address is a chip, listed or not', () => {
   expect(chipsOf([text('bob')], { q: 'alice', truth: 'true' })).toEqual([
     { filter: text('bob'), isOn: false },
     { filter: text('alice'), isOn: true },
@@ -33,13 +33,13 @@ test('what the address filters by is a chip, kept or not', () => {
   ]);
 });
 
-test('the oldest go where there are many', () => {
+test('the oldest filters are dropped if there are many', () => {
   const kept = after(...'abcdefghij');
   expect(kept).toHaveLength(8);
   expect(kept[0]).toEqual(text('c'));
 });
 
-test('what was kept is read again, and nothing else', () => {
+test('stored filters are read back, and nothing else', () => {
   const kept: FactFilter[] = [text('alice'), { kind: 'truth', value: 'false' }];
   expect(readFilters(JSON.parse(JSON.stringify(kept)))).toEqual(kept);
   expect(readFilters([{ kind: 'text', text: '' }])).toBeNull();

@@ -1,0 +1,191 @@
+/**
+ * Several selected rows of the grid, and their actions: copy, save to a file, mark removed.
+ *
+ * Rows not loaded yet are fetched first. When rows are added or removed the selection is dropped, since its
+ * indexes would denote other rows.
+ */
+import { useState } from 'react';
+import { ActionIcon, Button, Loader, Menu, Tooltip } from '@mantine/core';
+import { IconChevronDown, IconX } from '@tabler/icons-react';
+import { Permitted } from '../../api/permitted.tsx';
+import { apiFailureOf, isCancelled } from '../../api/problem.ts';
+import { copyText } from '../../ui/copy-text.ts';
+import { download } from '../../ui/download.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { type RowRanges, chosenRowCount } from '../../ui/grid-cells.ts';
+import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
+import { keysLabel } from '../../ui/tags.tsx';
+import type { FactPages } from './fact-pages.ts';
+import styles from './facts.module.css';
+import { clampedRanges, maxSelectedRows } from './row-range.ts';
+import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
+import { type FactGridRow, removeRows, storedRow } from './staged-rows.ts';
+import type { Staging } from './use-staging.ts';
+
+interface RowChoice {
+  /** Empty: no selection. */
+  readonly ranges: RowRanges;
+  /** Number of selected rows. */
+  readonly count: number;
+  readonly isBusy: boolean;
+  readonly choose: (ranges: RowRanges) => void;
+  readonly drop: () => void;
+  /** Copies these rows, else the selected ones. */
+  readonly copy: (format: RowsFormat, rows?: RowRanges) => Promise<void>;
+  readonly save: (format: RowsFormat) => Promise<void>;
+  readonly remove: () => Promise<void>;
+}
+
+interface ChosenFrom {
+  readonly pages: FactPages;
+  /** Staged rows above those of the service. */
+  readonly added: readonly FactGridRow[];
+  readonly total: number;
+  readonly staging: Staging;
+  /** Prefix of the file name. */
+  readonly name: string;
+}
+
+async function rowsIn(ranges: RowRanges, { pages, added, staging }: ChosenFrom): Promise<FactGridRow[]> {
+  const leading = added.length;
+  const rows: FactGridRow[] = [];
+  for (const { first, last } of ranges) {
+    rows.push(...added.slice(first, last));
+    if (last <= leading) continue;
+    const stored = await pages.slice(Math.max(0, first - leading), last - leading);
+    for (const fact of stored) rows.push(storedRow(fact, staging.byKey));
+  }
+  return rows;
+}
+
+const none: RowRanges = [];
+
+/** The selection of rows in the grid, and its actions. */
+export function useRowChoice(from: ChosenFrom): RowChoice {
+  const size = `${from.added.length} ${from.total}`;
+  const [chosen, setChosen] = useState<{ readonly ranges: RowRanges; readonly size: string } | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  const ranges = chosen?.size === size ? chosen.ranges : none;
+  const drop = () => setChosen(null);
+
+  function choose(next: RowRanges): void {
+    const taken = clampedRanges(ranges, next);
+    if (taken !== next)
+      notifyHint(
+        `At most ${formatCount(maxSelectedRows)} rows can be selected at a time. Export takes all rows shown.`,
+      );
+    setChosen({ ranges: taken, size });
+  }
+
+  async function withRows(rows: RowRanges, act: (rows: FactGridRow[]) => unknown): Promise<void> {
+    if (rows.length === 0 || isBusy) return;
+    setIsBusy(true);
+    try {
+      await act(await rowsIn(rows, from));
+    } catch (error) {
+      if (!isCancelled(error)) notifyFailure(apiFailureOf(error));
+    } finally {
+      setIsBusy(false);
+    }
+  }
+
+  return {
+    ranges,
+    count: chosenRowCount(ranges),
+    isBusy,
+    choose,
+    drop,
+    copy: (format, rows) =>
+      withRows(rows ?? ranges, async (found) => {
+        const text = textOfRows(
+          found.map(({ fact }) => fact),
+          format,
+        );
+        if (await copyText(text))
+          notifyDone(`Copied ${formatAmount(found.length, 'row')} as ${rowsFormats[format].label}`);
+      }),
+    save: (format) =>
+      withRows(ranges, (found) => {
+        const { extension, type } = rowsFormats[format];
+        const text = textOfRows(
+          found.map(({ fact }) => fact),
+          format,
+        );
+        download(`${from.name}.${extension}`, new Blob([text], { type }));
+      }),
+    remove: () => withRows(ranges, (found) => removeRows(from.staging, found)),
+  };
+}
+
+interface FormatMenuProps {
+  title: string;
+  /** The keys that do the same in that format. */
+  keys?: { readonly format: RowsFormat; readonly keys: string };
+  formats: readonly RowsFormat[];
+  onFormat: (format: RowsFormat) => void;
+  isBusy: boolean;
+}
+
+function FormatMenu({ title, keys, formats, onFormat, isBusy }: FormatMenuProps) {
+  return (
+    <Menu position="top-start">
+      <Menu.Target>
+        <Button variant="default" disabled={isBusy} rightSection={<IconChevronDown size={13} aria-hidden />}>
+          {title}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {formats.map((format) => (
+          <Menu.Item
+            key={format}
+            rightSection={
+              keys?.format === format ? <span className="dim">{keysLabel(keys.keys)}</span> : null
+            }
+            onClick={() => onFormat(format)}
+          >
+            As {rowsFormats[format].label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** The bar below the grid while rows are selected. */
+export function RowChoiceBar({ choice }: { choice: RowChoice }) {
+  const { count, isBusy } = choice;
+  if (count === 0) return null;
+  return (
+    <section className={styles.choice} aria-label="Selected rows">
+      <strong className="number" role="status">
+        {formatAmount(count, 'row')} selected
+      </strong>
+      <FormatMenu
+        title="Copy"
+        keys={{ format: 'tsv', keys: 'Mod+C' }}
+        formats={['tsv', 'json', 'statements']}
+        isBusy={isBusy}
+        onFormat={(format) => void choice.copy(format)}
+      />
+      <FormatMenu
+        title="Save to a file"
+        formats={['ndjson', 'tsv', 'statements']}
+        isBusy={isBusy}
+        onFormat={(format) => void choice.save(format)}
+      />
+      <Permitted operation="commitTransaction">
+        <Button variant="default" disabled={isBusy} onClick={() => void choice.remove()}>
+          Mark removed
+        </Button>
+      </Permitted>
+      {isBusy && <Loader size={14} role="status" aria-label="Reading rows" />}
+      <span className={styles.barActions}>
+        <Tooltip label={`Drop the selection (${keysLabel('Escape')})`}>
+          <ActionIcon aria-label="Drop the selection" onClick={choice.drop}>
+            <IconX size={15} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </span>
+    </section>
+  );
+}
