@@ -46,9 +46,9 @@ export const providerKeys = {
 } as const;
 
 /** Name of a provider. */
-export type ProviderName = keyof typeof providerKeys;
+export type DesktopProviderName = keyof typeof providerKeys;
 /** Names of the providers. */
-export const providerNames = Object.keys(providerKeys) as ProviderName[];
+export const desktopProviderNames = Object.keys(providerKeys) as DesktopProviderName[];
 
 /** Source of a provider's key; `environment`: set outside and not changeable here. */
 export type ProviderKeyState = SecretPlace | 'environment' | 'none';
@@ -80,7 +80,7 @@ export interface DesktopSettings {
   readonly asksForReleases: boolean;
   readonly release: ReleaseState;
   readonly secrets: SecretPlace;
-  readonly providers: Readonly<Record<ProviderName, ProviderKeyState>>;
+  readonly providers: Readonly<Record<DesktopProviderName, ProviderKeyState>>;
   /** True if a change takes effect only after a restart of the service. */
   readonly needsRestart: boolean;
 }
@@ -91,7 +91,7 @@ export type SettingsChange =
   | { readonly kind: 'opensAtLogin'; readonly value: boolean }
   | { readonly kind: 'departure'; readonly value: Departure }
   | { readonly kind: 'asksForReleases'; readonly value: boolean }
-  | { readonly kind: 'provider'; readonly provider: ProviderName; readonly key: string | null };
+  | { readonly kind: 'provider'; readonly provider: DesktopProviderName; readonly key: string | null };
 
 /** Handlers of all channels; a missing one does not compile. */
 export type ChannelHandlers = {
@@ -219,7 +219,7 @@ export function isDeparture(value: unknown): value is Departure {
   return departures.some((departure) => departure === value);
 }
 
-function isProvider(value: unknown): value is ProviderName {
+function isProvider(value: unknown): value is DesktopProviderName {
   return typeof value === 'string' && Object.hasOwn(providerKeys, value);
 }
 

@@ -6,7 +6,7 @@ import {
   channelNames,
   departures,
   isPort,
-  providerNames,
+  desktopProviderNames,
 } from '../../desktop-contract/channels.ts';
 import { commandIds } from '../../desktop-contract/commands.ts';
 import { answerChannel } from './answer-channel.ts';
@@ -53,7 +53,7 @@ function isMeant(name: ChannelName, value: unknown): boolean {
       if (kind === 'provider')
         return (
           fields === 'key,provider' &&
-          (providerNames as unknown[]).includes(rest['provider']) &&
+          (desktopProviderNames as unknown[]).includes(rest['provider']) &&
           (rest['key'] === null || isLine(rest['key'], 4096))
         );
       return (
@@ -106,7 +106,7 @@ const change = fc.record(
     ),
     port: fc.oneof(fc.constant(null), fc.integer({ min: -1, max: 70_000 }), fc.double(), text),
     value: fc.oneof(fc.boolean(), fc.constantFrom(...departures), text),
-    provider: fc.oneof(fc.constantFrom(...providerNames), text),
+    provider: fc.oneof(fc.constantFrom(...desktopProviderNames), text),
     key: fc.oneof(fc.constant(null), text, fc.integer()),
     extra: fc.anything(),
   },

@@ -5,7 +5,11 @@
  * user's secrets, stored by data folder, not by port: tomorrow another program may listen at the port.
  */
 import { app, shell as system } from 'electron';
-import { providerKeys, type ProviderName, providerNames } from '../../desktop-contract/channels.ts';
+import {
+  providerKeys,
+  type DesktopProviderName,
+  desktopProviderNames,
+} from '../../desktop-contract/channels.ts';
 import type { StartProgram } from '../base/service-messages.ts';
 import { applicationFile, hiddenOption } from './login-item.ts';
 import { startOnFreePort } from './ports.ts';
@@ -150,14 +154,14 @@ export class ServiceKeeper {
   /** The keys of language models from Settings; with one of them, extraction is on unless set otherwise. */
   #providerEnvironment(): Record<string, string> {
     const secrets = this.#parts.secrets();
-    const given = providerNames
+    const given = desktopProviderNames
       .filter((provider) => !this.hasProviderInEnvironment(provider))
       .map((provider) => [providerKeys[provider].variable, secrets.get(providerSecret(provider))] as const)
       .filter((entry): entry is readonly [(typeof entry)[0], string] => entry[1] !== null);
     return given.length === 0 ? {} : { EXTRACTION_ENABLED: 'true', ...Object.fromEntries(given) };
   }
 
-  hasProviderInEnvironment(provider: ProviderName): boolean {
+  hasProviderInEnvironment(provider: DesktopProviderName): boolean {
     const { variable, alias } = providerKeys[provider];
     return this.isSet(variable) || this.isSet(alias);
   }
@@ -215,6 +219,6 @@ export class ServiceKeeper {
 }
 
 /** The name of the secret with a provider's key. */
-export function providerSecret(provider: ProviderName): string {
+export function providerSecret(provider: DesktopProviderName): string {
   return `provider ${provider}`;
 }

@@ -8,8 +8,8 @@ import { app, shell as system } from 'electron';
 import {
   type DesktopSettings,
   type ProviderKeyState,
-  type ProviderName,
-  providerNames,
+  type DesktopProviderName,
+  desktopProviderNames,
   type ReleaseState,
   type SettingsChange,
 } from '../../desktop-contract/channels.ts';
@@ -70,8 +70,8 @@ export class SettingsDesk {
       release: this.#releaseState,
       secrets: this.#parts.secrets().place,
       providers: Object.fromEntries(
-        providerNames.map((provider) => [provider, this.#providerState(provider)]),
-      ) as Record<ProviderName, ProviderKeyState>,
+        desktopProviderNames.map((provider) => [provider, this.#providerState(provider)]),
+      ) as Record<DesktopProviderName, ProviderKeyState>,
       needsRestart: this.#needsRestart,
     };
   }
@@ -152,7 +152,7 @@ export class SettingsDesk {
     this.#parts.onRelease();
   }
 
-  #providerState(provider: ProviderName): ProviderKeyState {
+  #providerState(provider: DesktopProviderName): ProviderKeyState {
     if (this.#parts.service.hasProviderInEnvironment(provider)) return 'environment';
     const secrets = this.#parts.secrets();
     return secrets.get(providerSecret(provider)) === null ? 'none' : secrets.place;

@@ -15,7 +15,7 @@ import type { Agents } from '../mcp/agents.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Download } from '../base/streams.ts';
 import { backupDownload } from '../transfer/backup-download.ts';
-import { exportKnowledge } from '../transfer/export-knowledge.ts';
+import { exportDownload } from '../transfer/export-knowledge.ts';
 import { importKnowledge } from '../transfer/import-knowledge.ts';
 import type { Language } from '../llm/language.ts';
 import type { Caller, Engine, TransactionWrites } from '../../engine/index.ts';
@@ -36,6 +36,7 @@ export interface ServiceState {
   replicationStatus(): ReplicationStatus;
 }
 
+/** The handlers of all operations, over the service and its engine. */
 export function createHandlers(service: ServiceState): Handlers {
   /** The transaction that a write is to become part of; null where the caller names none. */
   const within = (caller: Caller): TransactionWrites | null =>
@@ -91,7 +92,7 @@ export function createHandlers(service: ServiceState): Handlers {
     synthesize: (caller, { body }) => service.language.synthesize(caller, body),
     importKnowledge: (caller, { query }, upload) => importKnowledge(service.engine, caller, query, upload),
     undoImport: (caller, { params }) => service.engine.undoImport(caller, params.id),
-    exportKnowledge: (caller, { query }) => exportKnowledge(service.engine, caller, query),
+    exportKnowledge: (caller, { query }) => exportDownload(service.engine, caller, query),
     ...databaseHandlers(service),
     ...authenticationHandlers(service),
     ...agentHandlers(service),

@@ -27,7 +27,7 @@ interface Format {
 const charactersInPart = 64 * 1024;
 
 /** Creates the download of an export. */
-export function exportKnowledge(engine: Engine, caller: Caller, query: ExportQuery): Download {
+export function exportDownload(engine: Engine, caller: Caller, query: ExportQuery): Download {
   const format = formats[query.format];
   const holdsRules = query.format === 'ndjson' || query.format === 'datalog';
   const { scope, unscoped, predicate } = query;

@@ -17,7 +17,7 @@ import {
 import { ruleInputSchema } from '../../engine/contract/rules.ts';
 import { type Engine, type ExportedFact, openEngine } from '../../engine/index.ts';
 import { testCaller } from '../../engine/testing/engine-fixtures.ts';
-import { exportKnowledge } from './export-knowledge.ts';
+import { exportDownload } from './export-knowledge.ts';
 import { importKnowledge } from './import-knowledge.ts';
 
 const numRuns = process.env['LONG'] === undefined ? 40 : 1000;
@@ -66,7 +66,7 @@ async function exported(
 ): Promise<{ text: string; omitted: number | null }> {
   let text = '';
   const query = exportQuerySchema.parse({ format });
-  const { omitted } = await exportKnowledge(engine, testCaller({ tenant, database }), query).run(
+  const { omitted } = await exportDownload(engine, testCaller({ tenant, database }), query).run(
     async (part) => {
       text += part;
     },

@@ -19,7 +19,7 @@ import { apiErrorOf } from './problem.ts';
 export { headersOf } from '../../../client/src/request.ts';
 
 /** Service and credentials. `origin` has no trailing slash; `key` is present if the service requires one. */
-export type ServiceEndpoint = Connection;
+export type ApiEndpoint = Connection;
 
 /** Options of a call. */
 export interface CallOptions {
@@ -38,7 +38,7 @@ export function newRequestId(): string {
 
 /** Returns the URL of an operation; absent and null query parameters are omitted. */
 export function addressOf<Name extends OperationName>(
-  endpoint: ServiceEndpoint,
+  endpoint: ApiEndpoint,
   name: Name,
   request: Omit<OperationRequest<Name>, 'body'>,
 ): string {
@@ -46,7 +46,7 @@ export function addressOf<Name extends OperationName>(
 }
 
 async function answerOf(
-  endpoint: ServiceEndpoint,
+  endpoint: ApiEndpoint,
   operation: Operation,
   parts: Parts,
   options: CallOptions,
@@ -69,7 +69,7 @@ export function fetchJson(path: string, options: CallOptions = {}): Promise<unkn
 
 /** Fetches text outside of the operations table. Errors as those of `call`. */
 export async function fetchText(
-  endpoint: ServiceEndpoint,
+  endpoint: ApiEndpoint,
   path: string,
   options: CallOptions = {},
 ): Promise<string> {
@@ -78,7 +78,7 @@ export async function fetchText(
 
 /** Performs an operation. Errors: ApiError; AbortError if `signal` aborted. */
 export async function call<Name extends OperationName>(
-  endpoint: ServiceEndpoint,
+  endpoint: ApiEndpoint,
   name: Name,
   request: OperationRequest<Name>,
   options: CallOptions = {},

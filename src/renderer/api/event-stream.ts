@@ -8,7 +8,7 @@ import { operations } from '../../../client/src/operations.ts';
 import { changesOf } from '../../../client/src/streams.ts';
 import type { ChangeEvent } from '../../../client/src/types.ts';
 import { changeKinds, type ChangeData, type ChangeKind } from '../../engine/contract/administration.ts';
-import { type ServiceEndpoint, newRequestId } from './client.ts';
+import { type ApiEndpoint, newRequestId } from './client.ts';
 import { apiErrorOf, errorOfSilence, type ApiFailure, apiFailureOf } from './problem.ts';
 
 /** A change as the stream reports it. */
@@ -66,7 +66,7 @@ function changeOf({ eventId: _, ...change }: ChangeEvent): StreamedChange | null
 
 /** Reads one connection to its end. Throws if it cannot be opened or breaks. */
 async function readConnection(
-  endpoint: ServiceEndpoint,
+  endpoint: ApiEndpoint,
   lastId: string,
   signal: AbortSignal,
   onOpen: () => void,
@@ -87,7 +87,7 @@ async function readConnection(
 }
 
 /** Opens the change stream of the endpoint's database and tenant; runs until `close`. */
-export function openEventStream(endpoint: ServiceEndpoint, listener: StreamListener): EventStream {
+export function openEventStream(endpoint: ApiEndpoint, listener: StreamListener): EventStream {
   const closing = new AbortController();
   let lastId = '';
   let connection = new AbortController();

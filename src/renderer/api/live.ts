@@ -8,7 +8,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { create } from 'zustand';
 import type { ChangeKind } from '../../engine/contract/administration.ts';
-import type { ServiceEndpoint } from './client.ts';
+import type { ApiEndpoint } from './client.ts';
 import { noteRefused } from './credential.ts';
 import { type EventStream, openEventStream, type StreamedChange, type StreamState } from './event-stream.ts';
 import { ApiError } from './problem.ts';
@@ -83,14 +83,14 @@ export function noteGeneration(generation: number): void {
 /** Returns the prefix of a query key: topic, service and space, then `more`. */
 export function queryKeyOf(
   topic: Topic,
-  endpoint: ServiceEndpoint,
+  endpoint: ApiEndpoint,
   ...more: readonly unknown[]
 ): readonly unknown[] {
   return [topic, endpoint.database, endpoint.tenant, ...more];
 }
 
 /** Invalidates the topics, so that visible data is fetched again. */
-export function invalidate(client: QueryClient, endpoint: ServiceEndpoint, stale: Iterable<Topic>): void {
+export function invalidate(client: QueryClient, endpoint: ApiEndpoint, stale: Iterable<Topic>): void {
   const versions = { ...useLive.getState().versions };
   for (const topic of stale) {
     versions[topic] += 1;
@@ -119,7 +119,7 @@ function watchForMissing(client: QueryClient, database: string, onMissing: () =>
 }
 
 /** Keeps the workbench in sync with one space. Returns the open stream; closing it stops. */
-export function followChanges(client: QueryClient, endpoint: ServiceEndpoint): EventStream {
+export function followChanges(client: QueryClient, endpoint: ApiEndpoint): EventStream {
   let gathered: StreamedChange[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   let wasLost = false;

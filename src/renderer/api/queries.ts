@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-query';
 import type { PredicateList } from '../../engine/contract/facts.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
-import { call as callEndpoint, type ServiceEndpoint, fetchText } from './client.ts';
+import { call as callEndpoint, type ApiEndpoint, fetchText } from './client.ts';
 import { invalidate, queryKeyOf, noteGeneration, type Topic, topics } from './live.ts';
 import { asSignedIn, currentKey, noteRefused, useCredential } from './credential.ts';
 import { ApiError, isPassing } from './problem.ts';
@@ -100,7 +100,7 @@ export function useTenants(database: string | null, options: { readonly everyMs?
 
 /** The scopes of a database and tenant, which may differ from the session's; null disables the query. */
 export function useScopesOf(
-  where: Pick<ServiceEndpoint, 'database' | 'tenant'> | null,
+  where: Pick<ApiEndpoint, 'database' | 'tenant'> | null,
   options: { readonly everyMs?: number } = {},
 ) {
   const { endpoint } = useSession();

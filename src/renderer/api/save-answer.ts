@@ -6,7 +6,7 @@
  * limit. An incomplete file is discarded, so that nobody takes it for the whole.
  */
 import { download } from '../ui/download.ts';
-import { type ServiceEndpoint, headersOf, newRequestId } from './client.ts';
+import { type ApiEndpoint, headersOf, newRequestId } from './client.ts';
 import { ApiError, errorOfAnswer, errorOfSilence, isCancelled } from './problem.ts';
 
 /** Destination of the bytes. */
@@ -104,7 +104,7 @@ export interface SavingFailures {
  * the total, null if unknown. Errors: ApiError; AbortError if `signal` aborted.
  */
 export async function saveAnswer(
-  endpoint: ServiceEndpoint,
+  endpoint: ApiEndpoint,
   { url, method }: { readonly url: string; readonly method: 'GET' | 'POST' },
   failures: SavingFailures,
   sink: Sink,

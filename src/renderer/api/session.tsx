@@ -6,7 +6,7 @@
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import { operations } from '../../../client/src/operations.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
-import { call, type CallOptions, type ServiceEndpoint } from './client.ts';
+import { call, type CallOptions, type ApiEndpoint } from './client.ts';
 import { asSignedIn, currentKey } from './credential.ts';
 import type { Space } from './space.ts';
 
@@ -16,7 +16,7 @@ export type SessionCallOptions = CallOptions & { readonly isWanted?: boolean };
 /** What views need to call the service. */
 export interface WorkbenchSession {
   /** Its `key` is read at the moment of use. */
-  readonly endpoint: ServiceEndpoint;
+  readonly endpoint: ApiEndpoint;
   readonly space: Space;
   /**
    * Performs an operation in the session's space. After a refused key the call is retried with the next key, once the
@@ -34,7 +34,7 @@ const SessionContext = createContext<WorkbenchSession | null>(null);
 /** Provides the session of a space. */
 export function SessionProvider({ space, children }: { space: Space; children: ReactNode }) {
   const { database, tenant } = space;
-  const endpoint = useMemo<ServiceEndpoint>(
+  const endpoint = useMemo<ApiEndpoint>(
     () => ({
       origin: window.location.origin,
       database,

@@ -6,7 +6,7 @@
  */
 import type { OperationName, OperationRequest, Operations } from '../../engine/contract/operations.ts';
 import type { Committed } from '../../engine/contract/transactions.ts';
-import { call, type CallOptions, type ServiceEndpoint } from './client.ts';
+import { call, type CallOptions, type ApiEndpoint } from './client.ts';
 import { asSignedIn } from './credential.ts';
 import { ApiError } from './problem.ts';
 
@@ -42,7 +42,7 @@ const endingCommit = new Set<number | null>([404, 409, 422]);
  * to its key: if that is refused midway, everything is repeated with the next one.
  */
 export function runTransaction(
-  endpoint: ServiceEndpoint,
+  endpoint: ApiEndpoint,
   writes: readonly TransactionWrite[],
   options: TransactionOptions = {},
 ): Promise<Committed> {
@@ -51,7 +51,7 @@ export function runTransaction(
 }
 
 async function transact(
-  endpoint: ServiceEndpoint,
+  endpoint: ApiEndpoint,
   writes: readonly TransactionWrite[],
   { dryRun = false, signal, onProgress }: TransactionOptions,
 ): Promise<Committed> {
@@ -81,7 +81,7 @@ async function transact(
 }
 
 /** Ends the transaction by rolling it back. */
-async function rollBack(endpoint: ServiceEndpoint, id: string): Promise<void> {
+async function rollBack(endpoint: ApiEndpoint, id: string): Promise<void> {
   try {
     await call(endpoint, 'rollbackTransaction', { params: { id } });
   } catch (error) {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
-import type { ServiceEndpoint } from '../client.ts';
+import type { ApiEndpoint } from '../client.ts';
 
 const servers: Server[] = [];
 
@@ -12,7 +12,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, body:
  * Starts a service on a free port that answers as a test says, for responses that a real one rarely gives. It ends
  * with its test.
  */
-export async function scriptedService(handler: Handler): Promise<ServiceEndpoint> {
+export async function scriptedService(handler: Handler): Promise<ApiEndpoint> {
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));

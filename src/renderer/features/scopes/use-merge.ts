@@ -10,7 +10,7 @@ import { useMemo, useState } from 'react';
 import { create } from 'zustand';
 import type { Merged } from '../../../engine/contract/scopes.ts';
 import type { Committed } from '../../../engine/contract/transactions.ts';
-import type { ServiceEndpoint } from '../../api/client.ts';
+import type { ApiEndpoint } from '../../api/client.ts';
 import { historyOf, move, record, recordStuck, type HistoryStep } from '../../api/history.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
 import { type ApiFailure, apiFailureOf, isCancelled } from '../../api/problem.ts';
@@ -45,7 +45,7 @@ interface LastMerge {
 
 const useLastMerge = create<LastMerge>()(() => ({ about: '', made: null }));
 
-function aboutOf({ database, tenant }: ServiceEndpoint): string {
+function aboutOf({ database, tenant }: ApiEndpoint): string {
   return JSON.stringify([database, tenant]);
 }
 
@@ -116,7 +116,7 @@ function wayBack(comparison: ScopeComparison, merged: Merged, before: number): M
 
 /** Makes the writes of an undo and reports progress. */
 function runUndo(
-  endpoint: ServiceEndpoint,
+  endpoint: ApiEndpoint,
   writes: readonly TransactionWrite[],
   onState: (state: MergeState) => void,
 ): Promise<Committed> {

@@ -10,9 +10,9 @@ import { type FormEvent, useState } from 'react';
 import {
   type DesktopSettings,
   type ProviderKeyState,
-  type ProviderName,
+  type DesktopProviderName,
   providerKeys,
-  providerNames,
+  desktopProviderNames,
   type ReleaseState,
   type SecretPlace,
   type SettingsChange,
@@ -170,7 +170,7 @@ const keyHints: Readonly<Record<ProviderKeyState, string>> = {
 };
 
 interface ProviderProps extends PartProps {
-  provider: ProviderName;
+  provider: DesktopProviderName;
 }
 
 function ProviderKey({ provider, settings, shell, onDo }: ProviderProps) {
@@ -268,7 +268,7 @@ export function DesktopSection({ shell }: { shell: ShellApi }) {
         <p className={styles.note}>
           {secretNotes[settings.secrets]} With a key, facts can be extracted from text.
         </p>
-        {providerNames.map((provider) => (
+        {desktopProviderNames.map((provider) => (
           <ProviderKey key={provider} provider={provider} {...parts} />
         ))}
       </section>

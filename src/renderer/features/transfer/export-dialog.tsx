@@ -3,7 +3,7 @@ import { IconFileExport, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { predicateProblem } from '../../../engine/contract/language.ts';
 import { type ExportFormat, exportFormats } from '../../../engine/contract/transfer.ts';
-import { addressOf, type ServiceEndpoint } from '../../api/client.ts';
+import { addressOf, type ApiEndpoint } from '../../api/client.ts';
 import { type ApiFailure, apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { usePredicates, useScopes } from '../../api/queries.ts';
 import {
@@ -25,7 +25,7 @@ import styles from './transfer.module.css';
 
 /** An export. */
 export interface ExportPlan {
-  readonly endpoint: ServiceEndpoint;
+  readonly endpoint: ApiEndpoint;
   readonly format: ExportFormat;
   readonly scope: ScopeSelection;
   /** null: all predicates. */

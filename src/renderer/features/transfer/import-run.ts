@@ -7,7 +7,7 @@
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
 import type { OperationOutput } from '../../../engine/contract/operations.ts';
 import type { ImportDone, ImportProgress, ImportUndone } from '../../../engine/contract/transfer.ts';
-import { addressOf, call, headersOf, newRequestId, type ServiceEndpoint } from '../../api/client.ts';
+import { addressOf, call, headersOf, newRequestId, type ApiEndpoint } from '../../api/client.ts';
 import { ApiError, type ApiFailure, apiFailureOf, errorOfAnswer, errorOfSilence } from '../../api/problem.ts';
 import { type ImportFormat, importFormats, isTabular } from './formats.ts';
 import { isAsItIs, type Mapping } from './mapping.ts';
@@ -162,11 +162,7 @@ export function importsAmong(facts: readonly StoredFact[]): Map<string, string> 
 }
 
 /** Finds what an import has stored. `since`: its start in epoch milliseconds. Errors: ApiError. */
-async function findStoredPart(
-  endpoint: ServiceEndpoint,
-  requestId: string,
-  since: number,
-): Promise<StoredPart> {
+async function findStoredPart(endpoint: ApiEndpoint, requestId: string, since: number): Promise<StoredPart> {
   const refused = new Set<string>();
   let [ours, facts, cursor]: [string | null, number, string | null] = [null, 0, null];
   for (let page = 0; page < maxPages; page += 1) {
@@ -187,7 +183,7 @@ async function findStoredPart(
   return { id: ours, facts, isAtLeast: ours !== null };
 }
 
-async function isOf(endpoint: ServiceEndpoint, factId: string, requestId: string): Promise<boolean> {
+async function isOf(endpoint: ApiEndpoint, factId: string, requestId: string): Promise<boolean> {
   const fact = await call(endpoint, 'getFact', { params: { id: factId } });
   return fact.history.some((change) => change.requestId === requestId);
 }
@@ -202,7 +198,7 @@ export interface ImportPlan {
   readonly width: number;
   /** For facts and rules without a scope; null: none. */
   readonly scope: string | null;
-  readonly endpoint: ServiceEndpoint;
+  readonly endpoint: ApiEndpoint;
   readonly isDryRun: boolean;
 }
 
@@ -284,10 +280,7 @@ function pause(ms: number): Promise<void> {
 }
 
 /** Finds what is stored. Never rejects. */
-export async function findPartialImport(
-  endpoint: ServiceEndpoint,
-  trace: ImportTrace,
-): Promise<PartialImport> {
+export async function findPartialImport(endpoint: ApiEndpoint, trace: ImportTrace): Promise<PartialImport> {
   try {
     await quietened(endpoint);
     return { kind: 'known', stored: await findStoredPart(endpoint, trace.requestId, trace.startedAt) };
@@ -302,7 +295,7 @@ const maxLooks = 6;
  * The service stops an import between two batches: resolves when the number of facts no longer grows, or after a
  * while.
  */
-async function quietened(endpoint: ServiceEndpoint): Promise<void> {
+async function quietened(endpoint: ApiEndpoint): Promise<void> {
   let before: number | null = null;
   for (let look = 0; look < maxLooks; look += 1) {
     await pause(look === 0 ? 150 : 350);
