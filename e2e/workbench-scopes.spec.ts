@@ -210,6 +210,8 @@ test('changes of others show by themselves, and are neither merged unseen nor ov
       return page.getByRole('button', { name: 'Seen' }).isVisible();
     })
     .toBe(true);
+  // Once the last of them is shown, no other announcement comes.
+  await expect(rowOf(page, `guest(${others - 1})`)).toContainText('adds');
   await page.getByRole('button', { name: 'Seen' }).click();
   await expect(page.getByText('The scopes were changed elsewhere')).toBeHidden();
 
