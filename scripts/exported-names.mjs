@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { filesBelow, root } from './prepare.mjs';
 
 const testOrSupport = /\.(test|fuzz|long|bench)\.tsx?$|\/testing\//;
@@ -10,26 +9,29 @@ const testOrSupport = /\.(test|fuzz|long|bench)\.tsx?$|\/testing\//;
  * above every class and function.
  * @returns {Promise<import('./check.mjs').Outcome>}
  */
-export function exportedNames() {
+export async function exportedNames() {
+  // Loaded here, since this module is loaded before anything is installed.
+  const { default: ts } = await import('typescript');
   /** @type {Map<string, string>} */
   const seen = new Map();
   const lines = [];
   for (const path of filesBelow('src').filter((file) => /\.tsx?$/.test(file) && !testOrSupport.test(file)))
-    for (const { name, isDescribed } of exportsOf(path)) {
+    for (const { name, isDescribed } of exportsOf(ts, path)) {
       const other = seen.get(name);
       if (other !== undefined) lines.push(`${path}: ${name} is exported by ${other} too`);
       else seen.set(name, path);
       if (!isDescribed) lines.push(`${path}: ${name} has no comment of its own`);
     }
-  return Promise.resolve({ ok: lines.length === 0 && seen.size > 1000, output: lines.join('\n') });
+  return { ok: lines.length === 0 && seen.size > 1000, output: lines.join('\n') };
 }
 
 /**
  * The declarations that a file exports. Types need no comment: their fields have them.
+ * @param {typeof import('typescript')} ts
  * @param {string} path
  * @returns {{name: string, isDescribed: boolean}[]}
  */
-function exportsOf(path) {
+function exportsOf(ts, path) {
   const text = readFileSync(join(root, path), 'utf8');
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   /** @type {Map<string, boolean>} */
@@ -40,7 +42,7 @@ function exportsOf(path) {
       ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
     if (!isExported) continue;
     const isDescribed = ts.getJSDocCommentsAndTags(statement).some(ts.isJSDoc);
-    /** @param {ts.Node | undefined} name @param {boolean} needsComment */
+    /** @param {import('typescript').Node | undefined} name @param {boolean} needsComment */
     const note = (name, needsComment) => {
       // Overloads, and a type of the same name, share one comment.
       if (name !== undefined && ts.isIdentifier(name))
