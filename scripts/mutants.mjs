@@ -2,7 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { clauses, probes, variants } from './mutants/clauses.mjs';
+import { clauses } from './mutants/clauses.mjs';
+import { probes, variants } from './mutants/probes.mjs';
 import { Refusal, root, runCommand } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
 
