@@ -41,7 +41,12 @@ function exportsOf(ts, path) {
       ts.canHaveModifiers(statement) &&
       ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
     if (!isExported) continue;
-    const isDescribed = ts.getJSDocCommentsAndTags(statement).some(ts.isJSDoc);
+    // A comment above a blank line is of what follows, not of this.
+    const isDescribed = ts
+      .getJSDocCommentsAndTags(statement)
+      .some(
+        (comment) => ts.isJSDoc(comment) && /^\s?$/.test(text.slice(comment.end, statement.getStart(source))),
+      );
     /** @param {import('typescript').Node | undefined} name @param {boolean} needsComment */
     const note = (name, needsComment) => {
       // Overloads, and a type of the same name, share one comment.

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OperationName, OperationOutput } from '../../src/engine/contract/operations.ts';
-import { operations as contract } from '../../src/engine/contract/operations.ts';
+import {
+  type OperationName,
+  type OperationOutput,
+  operations as contract,
+} from '../../src/engine/contract/operations.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../../src/main/testing/service-under-test.ts';
 import { type Client, createClient } from './client.ts';
 import { CorollaryError } from './failure.ts';

@@ -1,7 +1,6 @@
 import { systemClock, type Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
-import type { Engine } from './operations/engine.ts';
-import { createEngine } from './operations/engine.ts';
+import { type Engine, createEngine } from './operations/engine.ts';
 import { apply } from './state/apply.ts';
 import { type Operation, operationVersion } from './state/operation.ts';
 import type { State } from './state/state.ts';

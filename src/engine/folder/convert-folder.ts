@@ -1,7 +1,6 @@
 import { contentsOf, type Contents, type FolderTask, noPause, talliesOf } from './locked-folder.ts';
-import { stateOf } from '../state/state-snapshot.ts';
+import { stateOf, pinState } from '../state/state-snapshot.ts';
 import { folderKeyOf } from '../log/cipher.ts';
-import { pinState } from '../state/state-snapshot.ts';
 import { putAlone } from '../log/standalone-snapshot.ts';
 import { asideName, journalNames, readJournal, writeJournal } from '../log/journal.ts';
 import { openLog } from '../log/log.ts';

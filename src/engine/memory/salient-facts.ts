@@ -8,11 +8,10 @@
  */
 import { type RelationBounds, isWeightedAt } from '../store/salience-bounds.ts';
 import { compareRelationTexts, type RenderedOrder } from '../store/rendered-order.ts';
-import type { ReadContext } from '../session/read-context.ts';
+import { type ReadContext, type IsVisible, visibleIn } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice, FactStore } from '../store/fact-store.ts';
 import { blockBits, type StoredRelation } from '../store/stored-relation.ts';
 import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
-import { type IsVisible, visibleIn } from '../session/read-context.ts';
 import type { FactUses } from '../store/fact-uses.ts';
 import { activationOnce, salienceAt } from '../store/salience.ts';
 

@@ -1,16 +1,13 @@
+/** Operations on databases and tenants, and what the service asks of an engine. */
 import type { Caller } from '../base/caller.ts';
 import type { DatabaseList, SnapshotTaken, StorageState, TenantList } from '../contract/administration.ts';
 import type { Backup } from '../commit/snapshots.ts';
-import type { EngineFigures } from '../session/live-state.ts';
-import type { EngineCounters } from '../session/live-state.ts';
+import type { EngineFigures, EngineCounters } from '../session/live-state.ts';
 import type { Journal, JournalName } from '../log/journal.ts';
-
 import type { EngineContext } from './engine-context.ts';
 
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
-
-/** Operations on databases and tenants, and what the service asks of an engine. */
 
 /** The databases that the caller may see, by name. */
 export async function databases(engine: EngineContext, caller: Caller): Promise<DatabaseList> {
@@ -24,7 +21,7 @@ export async function tenants(engine: EngineContext, caller: Caller, database: s
   return engine.databases.tenants(caller, database);
 }
 
-/** Sequence of the last record that is durable, and whose history it belongs to; null where there is none. */
+/** Sequence of the last durable record, and the history that it belongs to; null if there is none. */
 export function position(engine: EngineContext): {
   position: number;
   historyId: string | null;
@@ -34,7 +31,7 @@ export function position(engine: EngineContext): {
   return { position, historyId: position === 0 ? null : historyId, epoch };
 }
 
-/** Writes a snapshot of the present state, and lets go of what of the log it covers. */
+/** Writes a snapshot of the present state, and removes the part of the log that it covers. */
 export async function snapshot(engine: EngineContext): Promise<SnapshotTaken> {
   engine.live.refuseClosed();
   return engine.snapshots.take();
@@ -75,8 +72,8 @@ export function storage(engine: EngineContext): 'ready' | 'failed' {
 }
 
 /**
- * True where a write with the caller's idempotency key was made in the last 24 hours: repeated, it changes nothing and
- * is answered by what it came to. Refuses with IdempotencyMismatch where that was another request.
+ * True if a write with the caller's idempotency key was made in the last 24 hours: repeated, it changes nothing and gets
+ * the same outcome. Refuses with IdempotencyMismatch if that was another request.
  */
 export function remembers(engine: EngineContext, caller: Caller): boolean {
   return engine.earlierOutcome(caller) !== null;
@@ -136,8 +133,8 @@ export function journal(engine: EngineContext, name: JournalName): Journal {
 }
 
 /**
- * Finishes what runs, makes all durable, writes a last snapshot where so much time is enough for it (8 s unless
- * given), releases the folder. Later calls are refused with NotReady.
+ * Finishes what runs, makes all durable, writes a last snapshot if that takes no longer than `snapshotWithinMs`, and
+ * releases the folder. Later calls are refused with NotReady.
  */
 export async function close(engine: EngineContext, snapshotWithinMs = lastSnapshotMs): Promise<void> {
   if (engine.live.isClosed) return;

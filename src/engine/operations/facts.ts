@@ -1,3 +1,4 @@
+/** Operations on facts. */
 import { withoutCancellation } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
@@ -19,10 +20,7 @@ import { queryFacts, queryByPointLookup } from '../read/query.ts';
 import { retract, tryRetract } from '../write/retract.ts';
 import type { Operation } from '../state/operation.ts';
 import { factOutcome, factsOutcome, factsWrite, factWrite } from '../write/tell.ts';
-
 import type { EngineContext } from './engine-context.ts';
-
-/** Operations on facts. */
 
 /** Asserts a fact. */
 export async function tell(
@@ -95,7 +93,7 @@ export async function forgetPattern(
   return { ...answer, ...hintsPart(await hintsAfterRetraction(engine, caller, pattern)) };
 }
 
-/** Retracts the fact of this id; NotFound if there is none. */
+/** Retracts the fact of this id; FactNotFound if there is none. */
 export async function forgetById(
   engine: EngineContext,
   caller: Caller,
@@ -143,7 +141,7 @@ export async function facts(
   return engine.live.reading(caller, defaultLimits, (context) => listFacts(context, query), about);
 }
 
-/** One stored fact with its history; NotFound if there is none. */
+/** One stored fact with its history; FactNotFound if there is none. */
 export async function fact(engine: EngineContext, caller: Caller, id: string): Promise<contract.FactDetail> {
   const read = (context: ReadContext) => factDetail(context, requireFact(context, id));
   return engine.live.reading(caller, defaultLimits, read, null);

@@ -1,3 +1,4 @@
+/** Operations of the memory and of context windows. */
 import { withoutCancellation } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
 import type { ClearSessionInput, ContextSummary, SummaryInput } from '../contract/context.ts';
@@ -14,10 +15,7 @@ import { memoryStats } from '../memory/memory-stats.ts';
 import { recall } from '../memory/recall.ts';
 import { summarize } from '../memory/context-summary.ts';
 import { defaultLimits } from '../session/live-state.ts';
-
 import type { EngineContext } from './engine-context.ts';
-
-/** Operations of the memory and of context windows. */
 
 /** The facts of highest salience; reading them here is no use of them. */
 export async function recallFacts(
@@ -30,7 +28,7 @@ export async function recallFacts(
   return engine.live.reading(caller, limits, (context) => recall(context, input), about);
 }
 
-/** How many facts a tenant has, by salience, age and use. */
+/** Counts of facts and conclusions, a histogram of salience, what expires soon and what fades. */
 export async function statsOfMemory(
   engine: EngineContext,
   caller: Caller,
@@ -45,7 +43,7 @@ export function decayMemory(engine: EngineContext, caller: Caller, input: DecayI
   return decay(engine, input.dryRun ? caller : withoutCancellation(caller), input);
 }
 
-/** A summary of what a tenant knows, by topic. */
+/** Totals of a tenant's knowledge, its contradictions and its most salient facts. */
 export async function summarizeContext(
   engine: EngineContext,
   caller: Caller,

@@ -1,7 +1,8 @@
+/** Operations that answer questions and explain answers. */
 import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { ask, askByPointLookup, bodyOf } from '../read/ask.ts';
 import type { Caller } from '../base/caller.ts';
-import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
 import type { ContextEntry } from '../contract/memory.ts';
 import type { AggregateInput, AggregateResult } from '../contract/aggregation.ts';
 import type {
@@ -14,26 +15,23 @@ import type {
 } from '../contract/explanation.ts';
 import { isVariable } from '../contract/language.ts';
 import type { Answer, AskInput } from '../contract/inference.ts';
-import { explain } from '../read/explain.ts';
-import type { AboutInput } from '../memory/mentioned-facts.ts';
-import type { ViewFields } from '../session/read-context.ts';
-import type { VocabularyEntry } from '../read/describe.ts';
+import { explain, trace } from '../read/explain.ts';
+import { type AboutInput, mentionedConstants, mentionedFacts } from '../memory/mentioned-facts.ts';
+import { type VocabularyEntry, vocabularyOf } from '../read/describe.ts';
 import { askedKey } from '../session/answer-cache.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import { isPositiveAtom } from '../language/terms.ts';
-import { mentionedConstants, mentionedFacts } from '../memory/mentioned-facts.ts';
-import { trace } from '../read/explain.ts';
 import { whatIf } from '../read/what-if.ts';
 import { relationsRead } from '../datalog/model/program.ts';
-import { vocabularyOf } from '../read/describe.ts';
-
 import type { EngineContext } from './engine-context.ts';
 
 /** A question that names a constant is likely to be answered sooner than long maintenance ends. */
 const patienceOfBoundMs = 50;
 
-/** Operations that answer questions and explain answers. */
-
+/**
+ * Answers a question: from the answer cache, by a look-up of stored facts, or by inference. Its transaction's writes count, if it
+ * names one.
+ */
 export async function askQuestion(engine: EngineContext, caller: Caller, input: AskInput): Promise<Answer> {
   const key = askedKey(input);
   const again = caller.transaction === null ? engine.live.answerAgain(caller, key) : null;

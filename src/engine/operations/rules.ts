@@ -1,3 +1,4 @@
+/** Operations on rules. */
 import { withoutCancellation } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
@@ -29,8 +30,7 @@ import { outcomeAs } from '../state/outcome.ts';
 import { predicates } from './facts.ts';
 import type { EngineContext } from './engine-context.ts';
 
-/** Operations on rules. */
-
+/** Adds a rule, or changes what is said of the same rule; refused if it is unsafe or cannot be stratified. */
 export async function teach(
   engine: EngineContext,
   caller: Caller,
@@ -46,7 +46,7 @@ export async function teach(
   return { ...ruleOutcome(outcome), ...hintsPart(hints) };
 }
 
-/** Replaces a rule; NotFound if there is none, PreconditionFailed if it is not the version that the caller names. */
+/** Replaces a rule; RuleNotFound if there is none, PreconditionFailed if it is not the version that the caller names. */
 export async function updateRule(
   engine: EngineContext,
   caller: Caller,
@@ -120,7 +120,7 @@ export async function rules(engine: EngineContext, caller: Caller): Promise<cont
   return database.rules.all().map((kept) => storedRule(kept, tallies));
 }
 
-/** One rule; NotFound if there is none. */
+/** One rule; RuleNotFound if there is none. */
 export async function rule(engine: EngineContext, caller: Caller, id: string): Promise<contract.StoredRule> {
   engine.live.refuseClosed();
   const database = engine.live.database(caller);

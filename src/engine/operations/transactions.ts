@@ -1,13 +1,12 @@
+/** Operations on transactions. */
 import type { Caller } from '../base/caller.ts';
 import { notLeader } from '../base/errors.ts';
 import { consequencesTimeoutMs } from '../session/consequences.ts';
 import type { Committed, TransactionBegun } from '../contract/transactions.ts';
 import { outcomeAs } from '../state/outcome.ts';
-
 import type { EngineContext } from './engine-context.ts';
 
-/** Operations on transactions. */
-
+/** Opens a transaction of the caller's database and tenant; refused on a follower. */
 export async function beginTransaction(engine: EngineContext, caller: Caller): Promise<TransactionBegun> {
   engine.live.refuseClosed();
   if (engine.parts.leaderUrl !== null) throw notLeader(engine.parts.leaderUrl);

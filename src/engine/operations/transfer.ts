@@ -1,20 +1,12 @@
+/** Operations that take knowledge in and give it out: learning, import, export. */
 import { unlimited } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
 import { Slices } from '../base/slices.ts';
-import { exportKnowledge } from '../read/export-knowledge.ts';
+import { exportKnowledge, type ExportTaker, type ExportChoice } from '../read/export-knowledge.ts';
 import { spaceOf } from '../state/idempotency.ts';
-import { beginImport, supposeImport } from '../write/importing.ts';
-import type { ExportTaker } from '../read/export-knowledge.ts';
-import type { ExportChoice } from '../read/export-knowledge.ts';
-import type { StoredImport } from '../write/importing.ts';
-import type { Import } from '../write/importing.ts';
-import { learn, learnedOf } from '../write/learn.ts';
-import type { Learned } from '../write/learn.ts';
-import type { Learning } from '../write/learn.ts';
-
+import { beginImport, supposeImport, type StoredImport, type Import } from '../write/importing.ts';
+import { learn, learnedOf, type Learned, type Learning } from '../write/learn.ts';
 import type { EngineContext } from './engine-context.ts';
-
-/** Operations that take knowledge in and give it out: learning, import, export. */
 
 /** Stores all that a text taught, in one generation, or nothing. */
 export function learnText(engine: EngineContext, caller: Caller, learning: Learning): Promise<Learned> {

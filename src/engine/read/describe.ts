@@ -1,13 +1,12 @@
 import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
 import type { FactDetail, PredicateList } from '../contract/facts.ts';
-import { type ReadContext, storedFact } from '../session/read-context.ts';
+import { type ReadContext, storedFact, visibleIn } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import { type Reader, sees } from '../datalog/model/reader.ts';
-import { visibleIn } from '../session/read-context.ts';
 
 /** The details of one fact, and the vocabulary of a tenant. */
 

@@ -5,8 +5,7 @@
  * nothing, and no answer depends on them. The search is bounded to a few milliseconds; the absence of a hint does not
  * mean that all is well.
  */
-import type { Atom, AtomLiteral, Literal, Rule } from '../contract/language.ts';
-import { isVariable } from '../contract/language.ts';
+import { type Atom, type AtomLiteral, type Literal, type Rule, isVariable } from '../contract/language.ts';
 import { EngineError } from '../base/errors.ts';
 import type { KnownNames } from './known-names.ts';
 import { parseAtom } from '../language/parse.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { ChangeFeed } from './change-feed.ts';
-import type { Change } from './change-feed.ts';
+import { ChangeFeed, type Change } from './change-feed.ts';
 
 function change(id: string, changes: Partial<Change> = {}): Change {
   const data = { generation: Number(id.split('.')[0]), time: 0, requestId: null };

@@ -6,9 +6,14 @@ import { expect, onTestFinished } from 'vitest';
 import type { Caller } from '../base/caller.ts';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
-import { factInputSchema, listFactsQuerySchema, queryInputSchema } from '../contract/facts.ts';
+import {
+  factInputSchema,
+  listFactsQuerySchema,
+  queryInputSchema,
+  retractInputSchema,
+  retractPatternInputSchema,
+} from '../contract/facts.ts';
 import type * as facts from '../contract/facts.ts';
-import { retractInputSchema, retractPatternInputSchema } from '../contract/facts.ts';
 import { type Answer, askInputSchema, type Proof } from '../contract/inference.ts';
 import { ruleInputSchema, type RuleOutcome, ruleUpdateSchema } from '../contract/rules.ts';
 import type { Engine } from '../operations/engine.ts';

@@ -1,8 +1,7 @@
 import type { Slices } from '../base/slices.ts';
 import { EngineError } from '../base/errors.ts';
 import { changedRule, changeRules } from '../state/apply-rules.ts';
-import type { FactIdentity, FactStore } from '../store/fact-store.ts';
-import { openBounds } from '../store/fact-store.ts';
+import { type FactIdentity, type FactStore, openBounds } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { ruleIdentity } from '../language/identity.ts';
 import { renderAtom } from '../language/print.ts';

@@ -1,7 +1,6 @@
 /** What a message to `/a2a` does and is answered with, by the official client of both revisions and by hand. */
 import { randomUUID } from 'node:crypto';
-import type { Message, SendMessageRequest } from '@a2a-js/sdk';
-import { Role } from '@a2a-js/sdk';
+import { type Message, type SendMessageRequest, Role } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';

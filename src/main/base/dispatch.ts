@@ -17,8 +17,7 @@ import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { pendingSchema, type Pending } from '../../engine/contract/transactions.ts';
 import { type Validated, validate, validateLong } from '../../engine/contract/validation.ts';
 import { assert, type Caller, type Change, EngineError, notLeader, Slices } from '../../engine/index.ts';
-import type { Identity } from './identity.ts';
-import { requireRuleChange } from './identity.ts';
+import { type Identity, requireRuleChange } from './identity.ts';
 import type { Download, Upload } from './streams.ts';
 
 /** The parts of a call as received, unchecked; absent: nothing was sent. */

@@ -1,8 +1,7 @@
 /** Connects standard input and output with the service, until the client has gone or the program is told to end. */
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import type { Environment } from '../base/config.ts';
-import { endpointFileOf } from '../base/config.ts';
+import { type Environment, endpointFileOf } from '../base/config.ts';
 import type { BridgeArguments } from './arguments.ts';
 import { Bridge } from './bridge.ts';
 import { ClientLines } from './client-lines.ts';

@@ -14,8 +14,7 @@ import { parseProgram, present, renderRule, type Statement } from '../../engine/
 import { type ParsedCommand, type CommandName, UsageError } from './arguments.ts';
 import { type Client, connect, RefusedCall, Unreachable } from './client.ts';
 import { proofText } from './proof-text.ts';
-import type { Terminal } from './transfer.ts';
-import { exportFile, importFile } from './transfer.ts';
+import { type Terminal, exportFile, importFile } from './transfer.ts';
 
 interface CommandContext {
   readonly terminal: Terminal;

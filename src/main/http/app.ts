@@ -15,8 +15,7 @@ import { type Admission, createAdmission, setStandingHeaders } from './admission
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
 import { type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError } from './client-error.ts';
-import { limitConnections, serverOptions } from './connections.ts';
-import { ConnectionTraffic } from './connections.ts';
+import { limitConnections, serverOptions, ConnectionTraffic } from './connections.ts';
 import { addDocs } from './docs.ts';
 import { addFiles } from './files.ts';
 import { createGuard, type RequestGuard } from './guard.ts';
@@ -26,7 +25,6 @@ import { openApiSteps } from './openapi.ts';
 import { sendProblem } from './problem.ts';
 import { parseQuery } from './query-string.ts';
 import { requestIdOf } from './request-id.ts';
-import {} from './request-log.ts';
 import { logRequests, noteRequest, RequestLog } from './request-log.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';

@@ -147,7 +147,6 @@ class Queue {
  *
  * It costs requests nothing: sockets count their own bytes, and those of open sockets are added up on demand.
  */
-
 export class ConnectionTraffic {
   /** Open sockets, with the bytes sent as last reported. */
   readonly #open = new Map<Socket, number>();

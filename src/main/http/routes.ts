@@ -34,13 +34,12 @@ import {
   peerOf,
   type TargetSpace,
   requireCovered,
+  parseIfMatch,
 } from './caller.ts';
-import { parseIfMatch } from './caller.ts';
 import { streamEvents } from './events.ts';
 import type { RequestGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
-import { idempotencyOf, IdempotencyCache, idempotencyKeyOf } from './idempotency.ts';
-import { takesKey } from './idempotency.ts';
+import { idempotencyOf, IdempotencyCache, idempotencyKeyOf, takesKey } from './idempotency.ts';
 import { isLarge, jsonBytes, jsonType, sendJson, writeJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
 import { sendFile, sendLines, uploadOf } from './transfer.ts';

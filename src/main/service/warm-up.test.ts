@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import { warmUpRequests } from './warm-up.ts';
-import { warmUp } from './warm-up.ts';
+import { warmUpRequests, warmUp } from './warm-up.ts';
 
 let service: ServiceUnderTest | null = null;
 afterEach(async () => {

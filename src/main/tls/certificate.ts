@@ -7,8 +7,7 @@
 import { type KeyObject, sign, verify, type X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { openJks } from './jks.ts';
-import { KeystoreProblem } from './keystore.ts';
-import type { Keystore } from './keystore.ts';
+import { KeystoreProblem, type Keystore } from './keystore.ts';
 import { openPkcs12 } from './pkcs12.ts';
 
 export interface ServerCertificate {

@@ -1,7 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { decrypt, type KeyEntry, parseJks, type TrustedKeyEntry } from 'jks-js';
-import { KeystoreProblem, wrongPassword } from './keystore.ts';
-import { type Keystore, type KeystoreKey, requireModest } from './keystore.ts';
+import {
+  KeystoreProblem,
+  wrongPassword,
+  type Keystore,
+  type KeystoreKey,
+  requireModest,
+} from './keystore.ts';
 
 /** Longer than any key that TLS can use; the time to recover a key grows with the square of its length. */
 const maxKeyBytes = 65_536;

@@ -16,8 +16,13 @@ import {
   parseAsn1,
   wideTextOf,
 } from './asn1.ts';
-import { KeystoreProblem, wrongPassword } from './keystore.ts';
-import { type Keystore, type KeystoreKey, requireModest } from './keystore.ts';
+import {
+  KeystoreProblem,
+  wrongPassword,
+  type Keystore,
+  type KeystoreKey,
+  requireModest,
+} from './keystore.ts';
 import { decryptContent, type FileKey, fileKeyOf, isAuthentic } from './password-cipher.ts';
 
 const dataId = '1.2.840.113549.1.7.1';

@@ -1,6 +1,5 @@
 import { assert, present } from '../../base/assert.ts';
-import type { Trace, TraceEvent } from '../../contract/explanation.ts';
-import { maxTracedSubgoals } from '../../contract/explanation.ts';
+import { type Trace, type TraceEvent, maxTracedSubgoals } from '../../contract/explanation.ts';
 import { type AtomLiteral, isVariable } from '../../contract/language.ts';
 import { renderAtom, renderBody } from '../../language/print.ts';
 import { wildcard } from '../../language/terms.ts';

@@ -1,7 +1,7 @@
 import { present } from '../../base/assert.ts';
 import { compareText } from '../../base/text-order.ts';
 import { type Atom, type AtomLiteral, isVariable, type Literal, type Rule } from '../../contract/language.ts';
-import { planRule } from '../../language/order.ts';
+import { planRule, type Filter } from '../../language/order.ts';
 import { renderLiteral } from '../../language/print.ts';
 import {
   isAggregate,
@@ -13,7 +13,6 @@ import {
   variablesAtLevel,
 } from '../../language/terms.ts';
 import { filtersOf } from '../plan/join-order.ts';
-import { type Filter } from '../../language/order.ts';
 import { type LiteralReader, type Rows, variablesOfAtom } from '../tables/literal-reader.ts';
 import { isNamed, substitute, withoutWildcards } from '../tables/question.ts';
 

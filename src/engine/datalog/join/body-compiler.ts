@@ -21,15 +21,21 @@ import {
   compileRule,
   MaintainedRule,
 } from './compile-rule.ts';
-import { type Barrier } from '../model/table.ts';
-import { type GroupSource } from '../model/table.ts';
-import { type BodyAtom } from '../model/table.ts';
-import { type DerivedSource } from '../model/table.ts';
+import {
+  type Barrier,
+  type GroupSource,
+  type BodyAtom,
+  type DerivedSource,
+  type Argument,
+  type BuiltBody,
+  type BuiltGroup,
+  type Relation,
+  type Table,
+} from '../model/table.ts';
 import { type Derived, newDerived, type Support, type Watcher } from '../model/derived.ts';
 import { boundArguments, cheapest, filtersOf, spread } from '../plan/join-order.ts';
 import { type Filter } from '../../language/order.ts';
 import { viewKey } from '../model/reader.ts';
-import type { Argument, BuiltBody, BuiltGroup, Relation, Table } from '../model/table.ts';
 import type { Justifications } from '../model/justifications.ts';
 import type { Program } from '../model/program.ts';
 

@@ -1,5 +1,4 @@
-import type { AtomLiteral, Literal } from '../../contract/language.ts';
-import { isVariable } from '../../contract/language.ts';
+import { type AtomLiteral, type Literal, isVariable } from '../../contract/language.ts';
 import type { BodyPlan, Filter } from '../../language/order.ts';
 import { isAggregate, isPositiveAtom } from '../../language/terms.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ScopeChoice } from '../../store/fact-store.ts';
-import { FactStore } from '../../store/fact-store.ts';
+import { type ScopeChoice, FactStore } from '../../store/fact-store.ts';
 import type { RuleRecord } from '../../store/rule-store.ts';
 import { parseRule } from '../../language/parse.ts';
 import { renderBody } from '../../language/print.ts';

@@ -6,7 +6,7 @@ import { isPositiveAtom, relationKey, relationOf } from '../../language/terms.ts
 import { BitsetClosure } from '../closure/bitset-closure.ts';
 import { BitsetRecursion } from '../closure/bitset-recursion.ts';
 import { BitsetTable } from '../closure/bitset-table.ts';
-import { type Body, BodyCompiler, type Conclusion } from '../join/body-compiler.ts';
+import { type Body, BodyCompiler, type Conclusion, type TableSpace } from '../join/body-compiler.ts';
 import {
   closureShape,
   type ClosureShape,
@@ -15,7 +15,7 @@ import {
   type StepShape,
 } from '../closure/closure-shape.ts';
 import { type AdornedRule, compileRule, type CompilerContext, MaintainedRule } from '../join/compile-rule.ts';
-import { type BodyAtom } from '../model/table.ts';
+import { type BodyAtom, type Argument, type BuiltBody, type Relation, type Table } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
 import {
   clear,
@@ -38,8 +38,6 @@ import { ColumnValues, coversMost, minKeys, positionsToBind } from '../plan/gene
 import { listOf, type Program, type ViewRule } from '../model/program.ts';
 import { type Overlay, type Reader, viewKey } from '../model/reader.ts';
 import { Justifications } from '../model/justifications.ts';
-import type { Argument, BuiltBody, Relation, Table } from '../model/table.ts';
-import type { TableSpace } from '../join/body-compiler.ts';
 
 /** How a table set is used. */
 export interface TableSetKind {

@@ -3,9 +3,8 @@ import { useClipboard } from '@mantine/hooks';
 import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from '@tabler/icons-react';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { useDiagramGraph } from './proof-diagram.tsx';
-import { proofAsText } from './save-proof.ts';
+import { proofAsText, pictureOf, savePng, saveText } from './save-proof.ts';
 import { fileNameOf, proofOf } from './proof-file.ts';
-import { pictureOf, savePng, saveText } from './save-proof.ts';
 import { failureOfDiagram } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 

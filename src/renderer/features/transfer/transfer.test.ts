@@ -5,13 +5,11 @@ import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { keepingSink } from '../../api/save-answer.ts';
 import { formatOf, importFormats } from './formats.ts';
-import { importUrl, importOutcomeOf, type ImportState } from './import-run.ts';
+import { importUrl, importOutcomeOf, type ImportState, importsAmong, AnswerLines } from './import-run.ts';
 import { failuresText, partialImportWords, outcomeParts } from './outcome-words.ts';
 import { beginningOf, plainPreview, previewRows, recordsOfBeginning, tablePreview } from './preview.ts';
 import { isAllSent, progressOf, writtenLeft } from './progress.ts';
 import { exportFileName, type ExportPlan, exportUrl } from './export-dialog.tsx';
-import { importsAmong } from './import-run.ts';
-import { AnswerLines } from './import-run.ts';
 import { rightsOf } from './use-rights.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);

@@ -7,8 +7,7 @@ import type { Atom } from '../../../engine/contract/language.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
 import { renderRule } from '../../../engine/language/print.ts';
 import { maxProblems, readPatterns } from '../../api/question-text.ts';
-import type { ScopeSelection } from '../../api/space.ts';
-import { scopeFieldsOf } from '../../api/space.ts';
+import { type ScopeSelection, scopeFieldsOf } from '../../api/space.ts';
 import type { WhatIfSearch } from './what-if-search.ts';
 
 interface ChangedFact {

@@ -2,11 +2,10 @@
  * The expected statement, parsed: a ground atom can be explained; a pattern needs one value per variable; of several
  * conditions the user selects one.
  */
-import type { Atom } from '../../../engine/contract/language.ts';
+import { type Atom, isVariable } from '../../../engine/contract/language.ts';
 import { parseBody } from '../../../engine/language/parse.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
 import { isNamedVariable, isPositiveAtom } from '../../../engine/language/terms.ts';
-import { isVariable } from '../../../engine/contract/language.ts';
 import { bareQuestion } from '../../api/question-text.ts';
 
 /** A variable of a pattern that needs a value. */

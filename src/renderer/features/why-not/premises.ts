@@ -4,8 +4,7 @@
  * The service reports met and unmet premises as text. Substituting the bindings into the body locates them in the
  * rule; those not found come last, so that nothing is omitted.
  */
-import type { Atom, Literal } from '../../../engine/contract/language.ts';
-import { isVariable } from '../../../engine/contract/language.ts';
+import { type Atom, type Literal, isVariable } from '../../../engine/contract/language.ts';
 import type { WhyNot } from '../../../engine/contract/explanation.ts';
 import { parseBody, parseRule } from '../../../engine/language/parse.ts';
 import { renderLiteral } from '../../../engine/language/print.ts';
