@@ -261,6 +261,12 @@ const rendererRules = [
     { path: '^src/(engine|main)/', pathNot: '^src/engine/(contract|language)/' },
   ),
   forbid(
+    'operations-by-type-alone-in-the-workbench',
+    'the operations table has prose and examples, which the workbench does not load: it has the table of the client',
+    { path: '^src/renderer/', pathNot: test },
+    { path: '^src/engine/contract/operations[/.]', dependencyTypesNot: ['type-only'] },
+  ),
+  forbid(
     'features-are-siblings',
     'one tool of the workbench does not import another',
     { path: '^src/renderer/features/([^/]+)/' },

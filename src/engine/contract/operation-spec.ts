@@ -1,25 +1,25 @@
-/** The fields of an entry in the operations table. */
+/** The fields of an entry in the operations table: everything that is said of an operation anywhere. */
 import { z } from 'zod';
 import type { ProblemCode } from './problems.ts';
 import type { LongList } from './validation.ts';
 
-/** Subjects of operations, in documentation order. */
-export const operationTags = [
-  'facts',
-  'rules',
-  'inference',
-  'transactions',
-  'scopes',
-  'memory',
-  'context',
-  'language',
-  'transfer',
-  'databases',
-  'authentication',
-  'agents',
-  'replication',
-  'service',
-] as const;
+/** Subjects of operations and what each is about, in documentation order. */
+export const operationTags = {
+  facts: 'What is true, and what is explicitly false: stored, retracted and looked up without inference.',
+  rules: 'What follows from what. Rules belong to the database and serve all its tenants.',
+  inference: 'Questions and their proofs, explanations, suppositions and traces.',
+  transactions: 'Writes that others see together or not at all.',
+  scopes: 'Variants of the knowledge side by side: forked, compared and merged.',
+  memory: 'What is most salient, what fades, and what is consolidated or evicted.',
+  context: 'Windows of facts for an agent to read, chosen for goals and within a budget.',
+  language: 'From text to facts, and from facts to words. Natural language needs an LLM provider.',
+  transfer: 'Knowledge as files.',
+  databases: 'Databases and their tenants.',
+  authentication: 'Keys, and the identity of the caller. Off by default.',
+  agents: 'Agents connected over MCP, their calls, and the setup of further ones.',
+  replication: 'What followers fetch from their leader, and how far each has come.',
+  service: 'Health, snapshots, the change stream, metrics and this description.',
+} as const;
 
 /**
  * The minimum role of a caller. `public` needs no credential; admin includes writer, writer includes reader. `replica`
@@ -39,13 +39,25 @@ export interface ToolSpec {
   idempotent: boolean;
 }
 
+/** A call that the operation accepts, as far as it takes each part, and its answer. Tests check both against the schemas. */
+interface OperationExample {
+  params?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string>>;
+  /** Of an upload: a text for each media type. */
+  body?: unknown;
+  /** Of `lines`: all lines. Of `events`: the data of one. Of a `file`: a text for each media type. */
+  answer?: unknown;
+}
+
 export interface OperationSpec {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   /** Further paths for the same operation. */
   aliases?: readonly string[];
   summary: string;
-  tag: (typeof operationTags)[number];
+  /** What the schemas do not say; Markdown. */
+  description: string;
+  tag: keyof typeof operationTags;
   /** True: needs X-Tenant-ID. */
   tenant: boolean;
   /** False: X-Database is ignored. */
@@ -103,6 +115,7 @@ export interface OperationSpec {
   /** Problems specific to the operation, besides those that every operation can have. */
   problems: readonly ProblemCode[];
   tool?: ToolSpec;
+  example: OperationExample;
 }
 
 /** Path parameters of a resource named by its id. */

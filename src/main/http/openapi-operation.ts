@@ -1,19 +1,11 @@
-/**
- * One operation in the description: parameters, bodies and answers, from its line in the operations table.
- *
- * The schemas that validate a request also describe it. Prose and examples come from tables that do not compile unless
- * they have an entry for each operation.
- */
+/** One operation in the description: parameters, bodies and answers, from its entry in the operations table. */
 import type { JsonSchema } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import type { OperationName, OperationRequest } from '../../engine/contract/operations.ts';
+import type { OperationName } from '../../engine/contract/operations.ts';
 import { pendingSchema } from '../../engine/contract/transactions.ts';
 import { present } from '../../engine/index.ts';
 import { takesKey } from './idempotency.ts';
-import { answerExamples, eventsExample, fileExamples } from './openapi-answers.ts';
-import { headerParametersOf, headersOf } from './openapi-headers.ts';
-import { problemResponses, problemCodesOf } from './openapi-problems.ts';
-import { proseOf } from './openapi-prose.ts';
+import { headerParametersOf, headersOf, problemCodesOf, problemResponses } from './openapi-http.ts';
 import { capital, type Components, type Described, described, refersTo } from './openapi-schemas.ts';
 
 /** The operation as a member of its path item; `id` differs if it has several paths. */
@@ -27,14 +19,14 @@ export function describeOperation(
   return {
     operationId: id,
     summary: spec.summary,
-    description: proseOf(name, spec),
+    description: descriptionOf(spec),
     tags: [spec.tag],
     'x-role': spec.role,
     ...(spec.dryRun === undefined ? {} : { 'x-role-of-dry-run': 'reader' }),
     ...(spec.role === 'public' ? { security: [] } : {}),
     parameters: [
-      ...fieldsAs('path', name, spec, components),
-      ...fieldsAs('query', name, spec, components),
+      ...fieldsAs('path', spec, components),
+      ...fieldsAs('query', spec, components),
       ...headerParametersOf(spec),
     ],
     ...(requestBody === null ? {} : { requestBody }),
@@ -45,20 +37,38 @@ export function describeOperation(
   };
 }
 
+/** What the schemas do not say of the operation, and who may call it. */
+function descriptionOf({ description, role, dryRun, transaction, changesRules }: OperationSpec): string {
+  const parts = [
+    description,
+    ...(transaction === 'write'
+      ? ['With `X-Transaction-ID`, the write joins the transaction and is answered as pending.']
+      : []),
+    ...(transaction === 'read'
+      ? ['With `X-Transaction-ID`, the answer sees the writes of the transaction.']
+      : []),
+    role === 'public'
+      ? 'Needs no credential.'
+      : `Needs the role ${role}${dryRun === undefined ? '' : '; as a dry run, reader'}${
+          changesRules === true ? ', and no restriction to tenants, since it changes rules' : ''
+        }.`,
+  ];
+  return parts.join('\n\n');
+}
+
 /** Whether a POST without a body is the same as one with an empty object. */
 function isBodyOptional(spec: OperationSpec): boolean {
   return spec.method === 'POST' && present(spec.body, 'it takes a body').safeParse({}).success;
 }
 
 function describeBody(name: OperationName, spec: OperationSpec, components: Components): Described | null {
-  if (spec.takes !== undefined) return describeUpload(spec.takes);
+  if (spec.takes !== undefined) return describeUpload(spec);
   if (spec.body === undefined) return null;
   const component = `${capital(name)}Request`;
   components.schemas[component] ??= withBareList(spec, described(spec.body, 'input', components));
-  const { body } = requestExamples[name] as { readonly body: unknown };
   return {
     required: !isBodyOptional(spec),
-    content: { 'application/json': { schema: refersTo(component), example: body } },
+    content: { 'application/json': { schema: refersTo(component), example: spec.example.body } },
   };
 }
 
@@ -75,9 +85,10 @@ function withBareList(spec: OperationSpec, schema: JsonSchema): JsonSchema {
 }
 
 /** A body of any length, which is read as a stream. */
-function describeUpload(types: readonly string[]): Described {
+function describeUpload({ takes = [], example }: OperationSpec): Described {
+  const texts = example.body as Readonly<Record<string, string>>;
   const content = Object.fromEntries(
-    types.map((type) => [type, { schema: { type: 'string' }, example: uploadExamples[type] }]),
+    takes.map((type) => [type, { schema: { type: 'string' }, example: texts[type] }]),
   );
   return { required: true, description: 'A stream of any length.', content };
 }
@@ -98,7 +109,8 @@ function describeSuccess(
   };
   const success = { [String(spec.status ?? 200)]: answer };
   if (name !== 'ready') return success;
-  const subsystems = { ...answerExamples.ready.subsystems, storage: 'failed' };
+  const { subsystems: ready } = spec.example.answer as { readonly subsystems: object };
+  const subsystems = { ...ready, storage: 'failed' };
   const example = { status: 'not_ready', subsystems };
   const content = { 'application/json': { schema: refersTo('ReadyResponse'), example } };
   return { ...success, '503': { ...answer, description: 'It cannot take work: the same body.', content } };
@@ -106,9 +118,11 @@ function describeSuccess(
 
 function contentOf(name: OperationName, spec: OperationSpec, components: Components): Described {
   const component = `${capital(name)}Response`;
-  const example: unknown = answerExamples[name];
-  if (spec.stream === 'file')
-    return Object.fromEntries((spec.gives ?? []).map((type) => [type, fileContentOf(type)]));
+  const example = spec.example.answer;
+  if (spec.stream === 'file') {
+    const texts = (example ?? {}) as Readonly<Record<string, string>>;
+    return Object.fromEntries((spec.gives ?? []).map((type) => [type, fileContentOf(type, texts[type])]));
+  }
   components.schemas[component] ??= described(spec.output, 'output', components);
   const schema = refersTo(component);
   if (spec.answer === 'text') return { 'text/plain': { schema, example } };
@@ -117,13 +131,15 @@ function contentOf(name: OperationName, spec: OperationSpec, components: Compone
     const lines = (example as readonly unknown[]).map((line) => `${JSON.stringify(line)}\n`).join('');
     return { 'application/x-ndjson': { schema: text, 'x-line': schema, example: lines } };
   }
-  if (spec.stream === 'events')
-    return { 'text/event-stream': { schema: text, 'x-event-data': schema, example: eventsExample } };
+  if (spec.stream === 'events') {
+    const events = `retry: 2000\n\nid: 2.0\nevent: fact.asserted\ndata: ${JSON.stringify(example)}\n\n`;
+    return { 'text/event-stream': { schema: text, 'x-event-data': schema, example: events } };
+  }
   if (spec.transaction !== 'write') return { 'application/json': { schema, example } };
   components.schemas['Pending'] ??= described(pendingSchema, 'output', components);
   const examples = {
     alone: { summary: 'Without a transaction', value: example },
-    pending: { summary: 'With X-Transaction-ID', value: pendingExampleOf(name) },
+    pending: { summary: 'With X-Transaction-ID', value: pendingExampleOf(spec) },
   };
   return { 'application/json': { schema: { anyOf: [schema, refersTo('Pending')] }, examples } };
 }
@@ -137,32 +153,26 @@ function fileHeadersOf({ stream, role, isOfEverything }: OperationSpec) {
 }
 
 /** Content that only followers read has no example. */
-function fileContentOf(type: string): Described {
-  const example = fileExamples[type];
+function fileContentOf(type: string, example: string | undefined): Described {
   const schema = { type: 'string' };
   return example === undefined ? { schema: { ...schema, contentMediaType: type } } : { schema, example };
 }
 
-function pendingExampleOf(name: OperationName): Described {
-  const { atom, rule } = answerExamples[name] as { readonly atom?: string; readonly rule?: string };
+function pendingExampleOf({ example }: OperationSpec): Described {
+  const { atom, rule } = example.answer as { readonly atom?: string; readonly rule?: string };
+  const { facts } = (example.body ?? {}) as { readonly facts?: readonly unknown[] };
   return {
     status: 'pending',
     ...(atom === undefined ? {} : { atom }),
     ...(rule === undefined ? {} : { rule }),
-    ...(name === 'assertFacts' ? { facts: 2 } : {}),
+    ...(facts === undefined ? {} : { facts: facts.length }),
   };
 }
 
-function fieldsAs(
-  place: 'path' | 'query',
-  name: OperationName,
-  spec: OperationSpec,
-  components: Components,
-): Described[] {
+function fieldsAs(place: 'path' | 'query', spec: OperationSpec, components: Components): Described[] {
   const schema = place === 'path' ? spec.params : spec.query;
   if (schema === undefined) return [];
-  const part = requestExamples[name] as { readonly params?: unknown; readonly query?: unknown };
-  const examples = (place === 'path' ? part.params : part.query) as Readonly<Record<string, string>>;
+  const examples = (place === 'path' ? spec.example.params : spec.example.query) ?? {};
   const { properties, required } = described(schema, 'input', components);
   const needed = Array.isArray(required) ? required : [];
   return Object.entries(properties as Record<string, JsonSchema>).map(([field, inner]) => {
@@ -198,136 +208,3 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   const [only] = options;
   return options.length === 1 ? { ...(only as JsonSchema), ...rest } : { ...rest, anyOf: options };
 }
-
-/** The parts that the operation takes, if any. */
-type Request<Name extends OperationName> =
-  OperationRequest<Name> extends infer Parts ? (unknown extends Parts ? object : Parts) : never;
-
-/** Example requests, one for each operation, which accepts it: `params`, `query` and `body`, as far as it has them. */
-export const requestExamples: { readonly [Name in OperationName]: Request<Name> } = {
-  assertFact: {
-    body: { predicate: 'parent', args: ['alice', 'bob'], metadata: { source: 'the register' } },
-  },
-  assertFacts: {
-    body: {
-      facts: [
-        { predicate: 'parent', args: ['bob', 'carol'] },
-        { predicate: 'parent', args: ['bob', 'dora'] },
-      ],
-    },
-  },
-  retract: { body: { predicate: 'parent', args: ['alice', 'bob'] } },
-  retractPattern: { body: { predicate: 'parent', args: ['bob', '?child'], dryRun: true } },
-  query: { body: { predicate: 'parent', args: ['bob', '?child'] } },
-  listFacts: { query: { predicate: 'parent', sort: 'createdAt', order: 'desc', limit: '20' } },
-  getFact: { params: { id: 'f1-0' } },
-  deleteFact: { params: { id: 'f1-0' } },
-  listPredicates: {},
-  aggregate: {
-    body: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
-  },
-  assertRule: {
-    body: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)', name: 'grandparents' },
-  },
-  validateRules: { body: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?w).' } },
-  listRules: {},
-  getRule: { params: { id: 'r3' } },
-  updateRule: { params: { id: 'r3' }, body: { description: 'two generations apart' } },
-  deleteRule: { params: { id: 'r3' } },
-  ask: { body: { predicate: 'grandparent', args: ['alice', '?who'], limit: 1, withProof: true } },
-  explain: { body: { predicate: 'grandparent', args: ['bob', 'carol'], mode: 'whyNot' } },
-  whatIf: {
-    body: {
-      assert: [{ predicate: 'parent', args: ['carol', 'emil'] }],
-      goals: [{ predicate: 'grandparent', args: ['?x', '?y'] }],
-    },
-  },
-  trace: { body: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 2 } },
-  beginTransaction: {},
-  commitTransaction: { params: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f' }, body: { dryRun: false } },
-  rollbackTransaction: { params: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f' } },
-  listScopes: {},
-  forkScope: { body: { source: 'plan', target: 'plan-b' } },
-  diffScopes: { body: { source: 'plan-b', target: 'plan' } },
-  mergeScopes: { body: { source: 'plan-b', target: 'plan', strategy: 'SOURCE_WINS' } },
-  deleteScope: { params: { name: 'plan-b' } },
-  browseMemory: { query: { maxFacts: '1', minSalience: '0.1', predicates: 'parent,grandparent' } },
-  recall: { body: { maxFacts: 1, minSalience: 0.1 } },
-  memoryStats: { query: { unscoped: 'true' } },
-  consolidate: { body: { predicates: ['visited'], minOccurrences: 3 } },
-  restore: { body: { id: 'f17-0' } },
-  decay: { body: { threshold: 0.05, dryRun: true } },
-  optimizeContext: {
-    body: {
-      goals: [{ predicate: 'grandparent', args: ['alice', 'carol'] }],
-      maxFacts: 3,
-      maxChars: 2000,
-      sessionId: 'chat-1',
-    },
-  },
-  diffContext: { body: { sessionId: 'chat-1' } },
-  summarizeContext: { body: { unscoped: true } },
-  clearContextSession: { body: { sessionId: 'chat-1' } },
-  contextOfTurns: {
-    body: { turns: ['parent(carol, emil).', 'Who is the grandparent of emil?'], maxFacts: 1 },
-  },
-  ingest: {
-    body: {
-      text: 'parent(carol, emil).',
-      goals: [{ predicate: 'parent', args: ['?who', 'emil'] }],
-      maxFacts: 1,
-    },
-  },
-  extract: { body: { text: 'Carol is the mother of Emil.', assert: true } },
-  synthesize: { body: { question: 'Who is a grandparent of Carol?' } },
-  importKnowledge: { query: { scope: 'plan', dryRun: 'false' } },
-  undoImport: { params: { id: 'cfff6f3d-2424-4b86-b183-793f2c57d1f6' } },
-  exportKnowledge: { query: { format: 'ndjson', predicate: 'parent' } },
-  listDatabases: {},
-  createDatabase: { body: { name: 'family' } },
-  deleteDatabase: { params: { name: 'family' } },
-  nukeDatabase: { params: { name: 'family' } },
-  listTenants: { params: { name: 'family' } },
-  createTenant: { params: { name: 'family' }, body: { name: 'acme' } },
-  deleteTenant: { params: { name: 'family', id: 'acme' } },
-  nukeTenant: { params: { name: 'family', id: 'acme' } },
-  authenticationStatus: {},
-  bootstrap: { body: { username: 'admin', password: 'the value of SERVICE_ADMIN_PASS' } },
-  createKey: {
-    body: { role: 'reader', databases: ['family'], description: 'the dashboard', expiresInDays: 90 },
-  },
-  listKeys: {},
-  updateKey: { params: { id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a' }, body: { expiresAt: 'never' } },
-  revokeKey: { params: { id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a' } },
-  whoami: {},
-  listMcpCalls: { query: { limit: '50' } },
-  listMcpClients: {},
-  agentSetup: {},
-  testBridge: { body: { database: 'default', tenant: 'my-project' } },
-  replicationSnapshot: { query: { follower: 'second:9300' } },
-  replicationWal: { query: { after: '37', follower: 'second:9300' } },
-  replicationStatus: {},
-  takeSnapshot: {},
-  takeBackup: {},
-  storageState: {},
-  health: {},
-  ready: {},
-  events: {},
-};
-
-/** The bodies of these examples, by operation. */
-export const bodyExamples: Readonly<Partial<Record<OperationName, unknown>>> = Object.fromEntries(
-  Object.entries(requestExamples).flatMap(([name, parts]) => ('body' in parts ? [[name, parts.body]] : [])),
-);
-
-/** Example bodies of an import, by media type. */
-export const uploadExamples: Readonly<Record<string, string>> = {
-  'application/x-ndjson':
-    '{"predicate": "parent", "args": ["alice", "bob"]}\n{"rule": "ancestor(?x, ?y) :- parent(?x, ?y)."}\n',
-  'text/csv': 'parent,alice,bob\nparent,bob,carol\n',
-  'text/tab-separated-values': 'parent\talice\tbob\nparent\tbob\tcarol\n',
-  'text/x-datalog': 'parent(alice, bob).\nancestor(?x, ?y) :- parent(?x, ?y).\n',
-  'text/turtle': '@prefix family: <http://example.org/family#> .\nfamily:alice family:parent family:bob .\n',
-  'application/n-triples':
-    '<http://example.org/family#alice> <http://example.org/family#parent> <http://example.org/family#bob> .\n',
-};

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CreatedKey, KeyRole } from '../../engine/contract/authentication.ts';
-import { type OperationName, operations } from '../../engine/contract/operations.ts';
+import { operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import { bodyExamples } from './openapi-operation.ts';
 
 /**
  * Every endpoint by every role and restriction: what must come of it is worked out from the operations table. Each
@@ -179,7 +178,7 @@ describe('a key restricted to this database and tenant', () => {
       'x-tenant-id': here.tenant,
       authorization: `Bearer ${keys.get('admin this database and tenant')}`,
     };
-    const body = spec.body === undefined ? undefined : bodyExamples[name as OperationName];
+    const body = spec.body === undefined ? undefined : spec.example.body;
     const answer = await service.call<unknown>(spec.method, spec.path.replace(/:\w+/g, 'x'), body, {
       headers,
     });

@@ -21,15 +21,19 @@ import {
 } from '../facts.ts';
 import { idParams, type OperationSpec } from '../operation-spec.ts';
 
+const shared = { tag: 'facts', tenant: true, database: true } as const;
+
 export const factOperations = {
   assertFact: {
+    ...shared,
     method: 'POST',
     path: '/assert/fact',
     aliases: ['/tell'],
     summary: 'Assert a fact',
-    tag: 'facts',
-    tenant: true,
-    database: true,
+    description:
+      'Predicate, arguments, truth value and scope identify a fact. Asserting it again answers ' +
+      '`unchanged`, or `updated` if validity or metadata are given and differ. With `ifGeneration`, the ' +
+      'write is 409 if the fact has changed since.',
     role: 'writer',
     kind: 'write',
     transaction: 'write',
@@ -47,14 +51,17 @@ export const factOperations = {
       destructive: false,
       idempotent: true,
     },
+    example: {
+      body: { predicate: 'parent', args: ['alice', 'bob'], metadata: { source: 'the register' } },
+      answer: { status: 'asserted', atom: 'parent(alice, bob)', id: 'f1-0', generation: 1 },
+    },
   },
   assertFacts: {
+    ...shared,
     method: 'POST',
     path: '/assert/facts',
     summary: 'Assert many facts, all or nothing',
-    tag: 'facts',
-    tenant: true,
-    database: true,
+    description: '1 to 100,000 facts, all or none. One bad fact is 400; `errors` gives its index.',
     role: 'writer',
     kind: 'write',
     transaction: 'write',
@@ -62,15 +69,25 @@ export const factOperations = {
     longList: factsList,
     output: factsOutcomeSchema,
     problems: ['StorageUnavailable'],
+    example: {
+      body: {
+        facts: [
+          { predicate: 'parent', args: ['bob', 'carol'] },
+          { predicate: 'parent', args: ['bob', 'dora'] },
+        ],
+      },
+      answer: { status: 'asserted', asserted: 2, updated: 0, unchanged: 0, generation: 2 },
+    },
   },
   retract: {
+    ...shared,
     method: 'POST',
     path: '/retract',
     aliases: ['/forget'],
     summary: 'Retract a fact, and with it every conclusion that depends on it',
-    tag: 'facts',
-    tenant: true,
-    database: true,
+    description:
+      'Without `scope`, from every scope; without `truthVal`, both truth values. `dependents` lists the ' +
+      'conclusions that are no longer true: those already known or, with `dependents: "all"`, every one.',
     role: 'writer',
     kind: 'write',
     dryRun: 'body',
@@ -78,14 +95,25 @@ export const factOperations = {
     body: retractInputSchema,
     output: retractOutcomeSchema,
     problems: ['Conflict', 'StorageUnavailable'],
+    example: {
+      body: { predicate: 'parent', args: ['alice', 'bob'] },
+      answer: {
+        atom: 'parent(alice, bob)',
+        status: 'retracted',
+        retracted: 1,
+        dependents: [],
+        dependentsCount: 0,
+        dependentsComplete: true,
+        generation: 24,
+      },
+    },
   },
   retractPattern: {
+    ...shared,
     method: 'POST',
     path: '/retract/pattern',
     summary: 'Retract every fact that matches a pattern',
-    tag: 'facts',
-    tenant: true,
-    database: true,
+    description: 'Like `/retract`, for every stored fact that matches.',
     role: 'writer',
     kind: 'write',
     dryRun: 'body',
@@ -104,14 +132,27 @@ export const factOperations = {
       destructive: true,
       idempotent: true,
     },
+    example: {
+      body: { predicate: 'parent', args: ['bob', '?child'], dryRun: true },
+      answer: {
+        status: 'retracted',
+        retracted: 2,
+        dependents: ['grandparent(alice, carol)', 'grandparent(alice, dora)'],
+        dependentsCount: 2,
+        dependentsComplete: true,
+        generation: 4,
+        dryRun: true,
+      },
+    },
   },
   query: {
+    ...shared,
     method: 'POST',
     path: '/query',
     summary: 'Query stored facts by pattern, without inference',
-    tag: 'facts',
-    tenant: true,
-    database: true,
+    description:
+      'Stored facts that are visible now, without duplicates and without rules; both truth values unless ' +
+      '`truthVal` is given.',
     role: 'reader',
     kind: 'read',
     transaction: 'read',
@@ -119,54 +160,137 @@ export const factOperations = {
     quick: plainQuery,
     output: queryResultSchema,
     problems: [],
+    example: {
+      body: { predicate: 'parent', args: ['bob', '?child'] },
+      answer: [
+        { predicate: 'parent', args: ['bob', 'carol'], truthVal: true },
+        { predicate: 'parent', args: ['bob', 'dora'], truthVal: true },
+      ],
+    },
   },
   listFacts: {
+    ...shared,
     method: 'GET',
     path: '/facts',
     summary: 'List facts, page by page',
-    tag: 'facts',
-    tenant: true,
-    database: true,
+    description:
+      'Stored facts with everything kept about them; `derived=true`, which needs `predicate`, adds ' +
+      'conclusions. `nextCursor` is a position in the order, so facts that come and go between two pages ' +
+      'cause no gap and no repeat; `offset` jumps to a position by number. Only the conclusions on the ' +
+      'page are proved. Sorting by `createdAt`, `updatedAt`, `salience` or `validUntil` needs the proof ' +
+      'of every conclusion: if that takes more than 10 seconds, the answer is 422. `sort=predicate` and ' +
+      '`sort=argN` work for any number.',
     role: 'reader',
     kind: 'read',
     query: listFactsQuerySchema,
     output: factListSchema,
     problems: ['InferenceLimitExceeded'],
+    example: {
+      query: { predicate: 'parent', sort: 'createdAt', order: 'desc', limit: '20' },
+      answer: {
+        facts: [
+          {
+            id: 'f1-0',
+            predicate: 'parent',
+            args: ['alice', 'bob'],
+            truthVal: true,
+            scope: null,
+            validFrom: null,
+            validUntil: null,
+            metadata: { source: 'the register' },
+            createdAt: 1782900000300,
+            updatedAt: 1782900000300,
+            importId: null,
+            salience: 0.9983,
+            derived: false,
+            provenance: null,
+          },
+        ],
+        total: 1,
+        nextCursor: null,
+      },
+    },
   },
   getFact: {
+    ...shared,
     method: 'GET',
     path: '/facts/:id',
     summary: 'One fact with its dependents, salience and history',
-    tag: 'facts',
-    tenant: true,
-    database: true,
+    description:
+      '`dependents` are the known conclusions whose proofs use the fact, `history` its last 10 changes.',
     role: 'reader',
     kind: 'read',
     params: idParams,
     output: factDetailSchema,
     problems: ['FactNotFound'],
+    example: {
+      params: { id: 'f1-0' },
+      answer: {
+        id: 'f1-0',
+        predicate: 'parent',
+        args: ['alice', 'bob'],
+        truthVal: true,
+        scope: null,
+        validFrom: null,
+        validUntil: null,
+        metadata: { source: 'the register' },
+        createdAt: 1782900000300,
+        updatedAt: 1782900000300,
+        importId: null,
+        salience: 0.9983,
+        derived: false,
+        provenance: null,
+        dependents: ['grandparent(alice, carol)', 'grandparent(alice, dora)'],
+        salienceBreakdown: {
+          uses: 2,
+          lastUsedAt: 1782900000800,
+          activation: 0.9983,
+          importance: 0.5,
+          confidence: 1,
+          salience: 0.9983,
+        },
+        history: [
+          {
+            time: 1782900000300,
+            generation: 1,
+            requestId: 'd435e509-5afb-4d2d-973b-afaddf95b34d',
+            change: 'asserted',
+          },
+        ],
+      },
+    },
   },
   deleteFact: {
+    ...shared,
     method: 'DELETE',
     path: '/facts/:id',
     summary: 'Retract one fact by its id',
-    tag: 'facts',
-    tenant: true,
-    database: true,
+    description: 'Like `/retract`, for one fact.',
     role: 'writer',
     kind: 'write',
     transaction: 'write',
     params: idParams,
     output: retractOutcomeSchema,
     problems: ['FactNotFound', 'StorageUnavailable'],
+    example: {
+      params: { id: 'f1-0' },
+      answer: {
+        atom: 'parent(alice, bob)',
+        status: 'retracted',
+        retracted: 1,
+        dependents: [],
+        dependentsCount: 0,
+        dependentsComplete: true,
+        generation: 26,
+      },
+    },
   },
   listPredicates: {
+    ...shared,
     method: 'GET',
     path: '/predicates',
     summary: 'List every predicate with its arity and counts',
-    tag: 'facts',
-    tenant: true,
-    database: true,
+    description: 'Look here first, and reuse these names to assert and ask.',
     role: 'reader',
     kind: 'read',
     output: predicateListSchema,
@@ -181,18 +305,57 @@ export const factOperations = {
       destructive: false,
       idempotent: true,
     },
+    example: {
+      answer: {
+        predicates: [
+          {
+            name: 'grandparent',
+            arity: 2,
+            facts: 0,
+            derived: 2,
+            derivedComplete: true,
+            rules: 1,
+            scopes: [null],
+            example: 'grandparent(alice, dora)',
+          },
+          {
+            name: 'parent',
+            arity: 2,
+            facts: 3,
+            derived: 0,
+            derivedComplete: true,
+            rules: 0,
+            scopes: [null],
+            example: 'parent(alice, bob)',
+          },
+        ],
+      },
+    },
   },
   aggregate: {
+    ...shared,
     method: 'POST',
     path: '/aggregate',
     summary: 'Count, sum, minimum, maximum or mean over facts, with or without inference',
-    tag: 'facts',
-    tenant: true,
-    database: true,
+    description:
+      'COUNT, SUM, MIN, MAX or AVG over the true facts that match: in total and, with `groupBy`, for ' +
+      'each group; with `infer`, over conclusions too. Sums and means are exact, rounded once.',
     role: 'reader',
     kind: 'read',
     body: aggregateInputSchema,
     output: aggregateResultSchema,
     problems: ['InferenceLimitExceeded'],
+    example: {
+      body: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
+      answer: {
+        operation: 'COUNT',
+        result: 3,
+        matchedFacts: 3,
+        groups: [
+          { key: { parent: 'alice' }, result: 1, matchedFacts: 1 },
+          { key: { parent: 'bob' }, result: 2, matchedFacts: 2 },
+        ],
+      },
+    },
   },
 } as const satisfies Record<string, OperationSpec>;

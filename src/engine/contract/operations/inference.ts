@@ -10,15 +10,20 @@ import {
 import { answerSchema, askInputSchema, plainQuestion } from '../inference.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 
+const shared = { tag: 'inference', tenant: true, database: true } as const;
+
 export const inferenceOperations = {
   ask: {
+    ...shared,
     method: 'POST',
     path: '/ask',
     aliases: ['/infer'],
     summary: 'Answer a question by inference, optionally with its proof',
-    tag: 'inference',
-    tenant: true,
-    database: true,
+    description:
+      'Give `predicate` and `args`, `text` (the body of a rule), or `body` (a list of literals). The ' +
+      'answer is complete, without duplicates, ordered by the arguments (by code point), and of one ' +
+      '`generation`; no match is an empty list. `withProof` proves each result; `allProofs` adds the ' +
+      'other derivations of each conclusion. If the client disconnects, the question is cancelled.',
     role: 'reader',
     kind: 'read',
     transaction: 'read',
@@ -39,44 +44,150 @@ export const inferenceOperations = {
       destructive: false,
       idempotent: true,
     },
+    example: {
+      body: { predicate: 'grandparent', args: ['alice', '?who'], limit: 1, withProof: true },
+      answer: {
+        results: ['grandparent(alice, carol)'],
+        bindings: [{ who: 'carol' }],
+        count: 1,
+        truncated: true,
+        total: 2,
+        generation: 3,
+        elapsedMs: 11.5,
+        proof: {
+          roots: [2],
+          steps: [
+            {
+              id: 0,
+              atom: 'parent(alice, bob)',
+              rule: null,
+              ruleId: null,
+              premises: [],
+              kind: 'fact',
+              scope: null,
+              factId: 'f1-0',
+              metadata: { source: 'the register' },
+            },
+            {
+              id: 1,
+              atom: 'parent(bob, carol)',
+              rule: null,
+              ruleId: null,
+              premises: [],
+              kind: 'fact',
+              scope: null,
+              factId: 'f2-0',
+            },
+            {
+              id: 2,
+              atom: 'grandparent(alice, carol)',
+              kind: 'rule',
+              rule: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+              ruleId: 'r3',
+              premises: [0, 1],
+              scope: null,
+            },
+          ],
+        },
+      },
+    },
   },
   explain: {
+    ...shared,
     method: 'POST',
     path: '/explain',
     summary: 'Explain why something is true, or why it is not',
-    tag: 'inference',
-    tenant: true,
-    database: true,
+    description:
+      '`why` proves an atom that is true. `whyNot`, for a ground atom that is not, shows how far each ' +
+      'rule that could conclude it gets, what is missing, and what blocks it.',
     role: 'reader',
     kind: 'read',
     body: explainInputSchema,
     output: explanationSchema,
     problems: ['InferenceLimitExceeded'],
+    example: {
+      body: { predicate: 'grandparent', args: ['bob', 'carol'], mode: 'whyNot' },
+      answer: {
+        atom: 'grandparent(bob, carol)',
+        holds: false,
+        attempts: [
+          {
+            rule: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+            ruleId: 'r3',
+            bindings: { x: 'bob', z: 'carol', y: 'carol' },
+            satisfied: ['parent(bob, carol)'],
+            missing: ['parent(carol, carol)'],
+          },
+        ],
+        blockedBy: [],
+      },
+    },
   },
   whatIf: {
+    ...shared,
     method: 'POST',
     path: '/whatIf',
     summary: 'Preview what would follow from other facts and rules; changes nothing',
-    tag: 'inference',
-    tenant: true,
-    database: true,
+    description:
+      'Removes `retract` and `withoutRules`, adds `assert` and `rules`, and answers the goals before and ' +
+      'after. Without goals, the answer covers every predicate that the change can reach.',
     role: 'reader',
     kind: 'read',
     body: whatIfInputSchema,
     output: whatIfResultSchema,
     problems: ['InferenceLimitExceeded', 'RuleException', 'RuleNotFound'],
+    example: {
+      body: {
+        assert: [{ predicate: 'parent', args: ['carol', 'emil'] }],
+        goals: [{ predicate: 'grandparent', args: ['?x', '?y'] }],
+      },
+      answer: {
+        goals: [
+          {
+            goal: 'grandparent(?x, ?y)',
+            before: ['grandparent(alice, carol)', 'grandparent(alice, dora)'],
+            after: ['grandparent(alice, carol)', 'grandparent(alice, dora)', 'grandparent(bob, emil)'],
+            gained: ['grandparent(bob, emil)'],
+            lost: [],
+          },
+        ],
+      },
+    },
   },
   trace: {
+    ...shared,
     method: 'POST',
     path: '/trace',
     summary: 'Trace the inference for a question, with timings',
-    tag: 'inference',
-    tenant: true,
-    database: true,
+    description:
+      'Evaluates the question afresh and reports what was tried, how often, and where the time went. Not ' +
+      'a use of the facts.',
     role: 'reader',
     kind: 'read',
     body: traceInputSchema,
     output: traceSchema,
     problems: ['InferenceLimitExceeded', 'RuleException'],
+    example: {
+      body: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 2 },
+      answer: {
+        answers: 2,
+        elapsedMs: 2.2,
+        rules: [
+          {
+            ruleId: 'r3',
+            rule: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+            fired: 2,
+            derived: 2,
+            elapsedMs: 0.36,
+          },
+        ],
+        subgoals: [{ goal: 'grandparent(alice, ?who)', calls: 1, answers: 2, scope: null }],
+        events: [
+          { seq: 1, port: 'call', depth: 0, atom: 'grandparent(alice, ?who)', ruleId: null, scope: null },
+          { seq: 2, port: 'exit', depth: 0, atom: 'grandparent(alice, dora)', ruleId: 'r3', scope: null },
+        ],
+        truncated: true,
+      },
+    },
   },
 } as const satisfies Record<string, OperationSpec>;

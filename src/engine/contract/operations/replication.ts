@@ -8,14 +8,17 @@ import {
   walQuerySchema,
 } from '../replication.ts';
 
+const shared = { tag: 'replication', tenant: false, database: false } as const;
+
 export const replicationOperations = {
   replicationSnapshot: {
+    ...shared,
     method: 'GET',
     path: '/replication/snapshot',
     summary: 'The logged state at some record, for a follower to start from',
-    tag: 'replication',
-    tenant: false,
-    database: false,
+    description:
+      'A binary format with version and checksums, for followers of the same version. The log has all ' +
+      'later records.',
     role: 'replica',
     kind: 'read',
     query: replicationQuerySchema,
@@ -23,14 +26,17 @@ export const replicationOperations = {
     stream: 'file',
     gives: [replicationType],
     problems: ['StorageUnavailable'],
+    example: { query: { follower: 'second:9300' } },
   },
   replicationWal: {
+    ...shared,
     method: 'GET',
     path: '/replication/wal',
     summary: 'The log records after a given one, as many as fit one response',
-    tag: 'replication',
-    tenant: false,
-    database: false,
+    description:
+      'In the same format. A follower asks again from its last record: at once if there are more, else ' +
+      'after its interval. The answer begins with the range of records that the leader has; earlier ones ' +
+      'are in its snapshot.',
     role: 'replica',
     kind: 'read',
     query: walQuerySchema,
@@ -38,17 +44,45 @@ export const replicationOperations = {
     stream: 'file',
     gives: [replicationType],
     problems: [],
+    example: { query: { after: '37', follower: 'second:9300' } },
   },
   replicationStatus: {
+    ...shared,
     method: 'GET',
     path: '/replication/status',
     summary: 'How far this follower is behind its leader, or which followers this leader has',
-    tag: 'replication',
-    tenant: false,
-    database: false,
+    description:
+      'Answers in every phase of the service. The `state` of a follower is `connecting` before the first ' +
+      'answer of its leader, `snapshot` while it fetches one, `streaming`, `stale` while the leader ' +
+      'cannot be reached, or `refused`.',
     role: 'replica',
     kind: 'read',
     output: replicationStatusSchema,
     problems: [],
+    example: {
+      answer: {
+        mode: 'LEADER',
+        state: 'leader',
+        leader: null,
+        position: 38,
+        leaderPosition: 38,
+        lagRecords: 0,
+        lagMs: 0,
+        lastContactAt: null,
+        lastError: null,
+        historyId: '5f0c1d2e3a4b5c6d7e8f90a1b2c3d4e5',
+        epoch: 1,
+        followers: [
+          {
+            id: 'second:9300',
+            address: '192.0.2.7',
+            position: 38,
+            lagRecords: 0,
+            lagMs: 0,
+            lastContactAt: 1782900001000,
+          },
+        ],
+      },
+    },
   },
 } as const satisfies Record<string, OperationSpec>;

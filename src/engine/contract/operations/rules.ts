@@ -11,15 +11,19 @@ import {
 } from '../rules.ts';
 import { idParams, type OperationSpec } from '../operation-spec.ts';
 
+const shared = { tag: 'rules', tenant: true, database: true } as const;
+
 export const ruleOperations = {
   assertRule: {
+    ...shared,
     method: 'POST',
     path: '/assert/rule',
     aliases: ['/teach'],
     summary: 'Teach a rule',
-    tag: 'rules',
-    tenant: true,
-    database: true,
+    description:
+      'As `text`, or as `head` and `body`. The same rule (up to variable names, in the same scope) is ' +
+      'stored once. A rule that is unsafe, or cannot be stratified with the others, is 422 with the ' +
+      'reason.',
     role: 'writer',
     kind: 'write',
     transaction: 'write',
@@ -38,53 +42,133 @@ export const ruleOperations = {
       destructive: false,
       idempotent: true,
     },
+    example: {
+      body: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)', name: 'grandparents' },
+      answer: {
+        status: 'asserted',
+        rule: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+        id: 'r3',
+        etag: '"r3-3"',
+        generation: 3,
+      },
+    },
   },
   validateRules: {
+    ...shared,
     method: 'POST',
     path: '/rules/validate',
     summary: 'Check statements without storing them',
-    tag: 'rules',
-    tenant: true,
-    database: true,
+    description:
+      'For editors: syntax errors, unsafe variables, cycles through negation, and warnings such as an ' +
+      'unknown predicate. Nothing is stored.',
     role: 'reader',
     kind: 'read',
     body: validateInputSchema,
     output: validateResultSchema,
     problems: [],
+    example: {
+      body: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?w).' },
+      answer: {
+        valid: false,
+        diagnostics: [
+          {
+            severity: 'error',
+            code: 'unsafe_variable',
+            message: 'nothing binds ?z of the head: mention it in an atom of the body that is not under not',
+            startLine: 1,
+            startColumn: 17,
+            endLine: 1,
+            endColumn: 19,
+          },
+          {
+            severity: 'warning',
+            code: 'singleton_variable',
+            message:
+              '?w occurs only once in this rule: write ?_ if it may be anything, or check its spelling',
+            startLine: 1,
+            startColumn: 51,
+            endLine: 1,
+            endColumn: 53,
+          },
+        ],
+        rules: 1,
+        facts: 0,
+      },
+    },
   },
   listRules: {
+    ...shared,
     method: 'GET',
     path: '/rules',
     summary: 'All rules of the database',
-    tag: 'rules',
-    tenant: true,
-    database: true,
+    description: 'Oldest first. `fired` counts how often a rule was used to draw a conclusion.',
     role: 'reader',
     kind: 'read',
     output: ruleListSchema,
     problems: [],
+    example: {
+      answer: {
+        rules: [
+          {
+            id: 'r3',
+            text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+            head: { predicate: 'grandparent', args: ['?x', '?z'], negated: false },
+            body: [
+              { predicate: 'parent', args: ['?x', '?y'], negated: false, naf: false },
+              { predicate: 'parent', args: ['?y', '?z'], negated: false, naf: false },
+            ],
+            scope: null,
+            name: 'grandparents',
+            description: null,
+            enabled: true,
+            createdAt: 1782900000500,
+            etag: '"r3-3"',
+            fired: 2,
+          },
+        ],
+      },
+    },
   },
   getRule: {
+    ...shared,
     method: 'GET',
     path: '/rules/:id',
     summary: 'One rule',
-    tag: 'rules',
-    tenant: true,
-    database: true,
+    description: 'With its entity tag, for `If-Match`.',
     role: 'reader',
     kind: 'read',
     etag: true,
     params: idParams,
     output: storedRuleSchema,
     problems: ['RuleNotFound'],
+    example: {
+      params: { id: 'r3' },
+      answer: {
+        id: 'r3',
+        text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+        head: { predicate: 'grandparent', args: ['?x', '?z'], negated: false },
+        body: [
+          { predicate: 'parent', args: ['?x', '?y'], negated: false, naf: false },
+          { predicate: 'parent', args: ['?y', '?z'], negated: false, naf: false },
+        ],
+        scope: null,
+        name: 'grandparents',
+        description: null,
+        enabled: true,
+        createdAt: 1782900000500,
+        etag: '"r3-3"',
+        fired: 2,
+      },
+    },
   },
   updateRule: {
+    ...shared,
     method: 'PUT',
     path: '/rules/:id',
     summary: 'Replace a rule, or change only its enabled flag, name or description',
-    tag: 'rules',
-    tenant: true,
-    database: true,
+    description:
+      'Takes a whole rule, or any of `enabled`, `name` and `description`. Changing a rule into another ' +
+      'stored rule is 409.',
     role: 'writer',
     kind: 'write',
     transaction: 'write',
@@ -95,14 +179,24 @@ export const ruleOperations = {
     body: ruleUpdateSchema,
     output: ruleOutcomeSchema,
     problems: ['RuleNotFound', 'Conflict', 'PreconditionFailed', 'RuleException', 'StorageUnavailable'],
+    example: {
+      params: { id: 'r3' },
+      body: { description: 'two generations apart' },
+      answer: {
+        status: 'updated',
+        rule: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+        id: 'r3',
+        etag: '"r3-4"',
+        generation: 4,
+      },
+    },
   },
   deleteRule: {
+    ...shared,
     method: 'DELETE',
     path: '/rules/:id',
     summary: 'Retract a rule',
-    tag: 'rules',
-    tenant: true,
-    database: true,
+    description: 'Its conclusions are no longer true unless something else supports them.',
     role: 'writer',
     kind: 'write',
     transaction: 'write',
@@ -111,5 +205,6 @@ export const ruleOperations = {
     params: idParams,
     output: ruleRetractedSchema,
     problems: ['RuleNotFound', 'PreconditionFailed', 'StorageUnavailable'],
+    example: { params: { id: 'r3' }, answer: { status: 'retracted', dependentsCount: 0, generation: 27 } },
   },
 } as const satisfies Record<string, OperationSpec>;

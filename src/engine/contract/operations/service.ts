@@ -9,26 +9,30 @@ import {
 } from '../administration.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 
+const shared = { tag: 'service', tenant: false, database: false } as const;
+
 export const serviceOperations = {
   takeSnapshot: {
+    ...shared,
     method: 'POST',
     path: '/admin/snapshot',
     summary: 'Write a snapshot now and delete the log segments it covers',
-    tag: 'service',
-    tenant: false,
-    database: false,
+    description: 'The service also writes snapshots on a schedule and at a clean shutdown.',
     role: 'admin',
     kind: 'read',
     output: snapshotTakenSchema,
     problems: ['StorageUnavailable'],
+    example: { answer: { position: 38, bytes: 6124, elapsedMs: 4.3 } },
   },
   takeBackup: {
+    ...shared,
     method: 'POST',
     path: '/admin/backup',
     summary: 'A backup of everything in one file, for --restore',
-    tag: 'service',
-    tenant: false,
-    database: false,
+    description:
+      'Writes a snapshot and sends its file: consistent, and encrypted with the same key if the storage ' +
+      'is. Restore it with `corollary --restore FILE`. A client that reads nothing for a minute is ' +
+      'disconnected; a backup that fails midway closes the connection before `Content-Length` is reached.',
     role: 'admin',
     isOfEverything: true,
     kind: 'read',
@@ -36,48 +40,71 @@ export const serviceOperations = {
     stream: 'file',
     gives: ['application/octet-stream'],
     problems: ['StorageUnavailable'],
+    example: { answer: { 'application/octet-stream': 'CORSNP\r\n…' } },
   },
   storageState: {
+    ...shared,
     method: 'GET',
     path: '/admin/storage',
     summary: 'The state of the storage: log, snapshot, history and encryption',
-    tag: 'service',
-    tenant: false,
-    database: false,
+    description: 'Reads nothing from disk.',
     role: 'admin',
     kind: 'read',
     output: storageStateSchema,
     problems: [],
+    example: {
+      answer: {
+        status: 'ready',
+        encrypted: true,
+        fsync: 'always',
+        historyId: '5d0c7f1e9a3b48d6b1f2e4a7c9d80b36',
+        parent: null,
+        position: 41,
+        log: { bytes: 10484, segments: 2, waitingBytes: 0 },
+        snapshot: { position: 38, bytes: 6124, createdAt: 1782900000000 },
+        backup: { position: 38, bytes: 6124, takenAt: 1782900000000 },
+      },
+    },
   },
   health: {
+    ...shared,
     method: 'GET',
     path: '/health',
     summary: 'Whether the process is alive',
-    tag: 'service',
-    tenant: false,
-    database: false,
+    description: 'Answers in every phase of the service.',
     role: 'public',
     kind: 'read',
     output: healthSchema,
     problems: [],
+    example: { answer: { status: 'ok', version: '0.1.0', uptimeMs: 4755 } },
   },
   ready: {
+    ...shared,
     method: 'GET',
     path: '/health/ready',
     summary: 'Whether the service is ready; if not, 503 with the same body',
-    tag: 'service',
-    tenant: false,
-    database: false,
+    description: 'Answers in every phase of the service, with the state of each of its parts.',
     role: 'public',
     kind: 'read',
     output: readinessSchema,
     problems: [],
+    example: {
+      answer: {
+        status: 'ready',
+        subsystems: { engine: 'ready', storage: 'ready', replication: 'off', mcp: 'ready', llm: 'ready' },
+      },
+    },
   },
   events: {
+    ...shared,
     method: 'GET',
     path: '/events',
     summary: 'The change stream, as server-sent events',
-    tag: 'service',
+    description:
+      'Each event has an `id` (`generation.index`), a kind and, as JSON, its data. Kinds: ' +
+      '`fact.asserted`, `fact.retracted`, `conclusion.withdrawn`, `rule.changed`, `scope.changed`, ' +
+      '`memory.evicted`, `mcp.call`, and `reset`, after which the client reads everything again. The ' +
+      'stream ends when its credential does.',
     tenant: true,
     database: true,
     role: 'reader',
@@ -85,5 +112,15 @@ export const serviceOperations = {
     output: changeSchema,
     stream: 'events',
     problems: [],
+    example: {
+      answer: {
+        generation: 2,
+        time: 1782900000000,
+        requestId: 'db712e00-5b7b-4f41-afe2-61380afc8b09',
+        atom: 'parent(bob, carol)',
+        id: 'f2-0',
+        scope: null,
+      },
+    },
   },
 } as const satisfies Record<string, OperationSpec>;

@@ -8,26 +8,33 @@ import {
 } from '../transactions.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 
+const shared = { tag: 'transactions', tenant: true, database: true } as const;
+
 export const transactionOperations = {
   beginTransaction: {
+    ...shared,
     method: 'POST',
     path: '/tx/begin',
     summary: 'Begin a transaction',
-    tag: 'transactions',
-    tenant: true,
-    database: true,
+    description:
+      'Send its `id` as `X-Transaction-ID`. A transaction is rolled back when it is unused for five ' +
+      'minutes or the process ends.',
     role: 'writer',
     kind: 'write',
     output: transactionBegunSchema,
     problems: [],
+    example: {
+      answer: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f', status: 'open', expiresAt: 1782900302400 },
+    },
   },
   commitTransaction: {
+    ...shared,
     method: 'POST',
     path: '/tx/commit/:id',
     summary: 'Commit a transaction: all of it or nothing',
-    tag: 'transactions',
-    tenant: true,
-    database: true,
+    description:
+      'One record and one generation: others see all of it or nothing, even after a crash. The first ' +
+      'committer wins: if anything that it writes has changed since it began, it is 409 and rolled back.',
     role: 'writer',
     kind: 'write',
     dryRun: 'body',
@@ -35,18 +42,36 @@ export const transactionOperations = {
     body: commitInputSchema,
     output: committedSchema,
     problems: ['TransactionNotFound', 'Conflict', 'RuleException', 'StorageUnavailable'],
+    example: {
+      params: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f' },
+      body: { dryRun: false },
+      answer: {
+        id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f',
+        status: 'committed',
+        operations: 1,
+        generation: 6,
+      },
+    },
   },
   rollbackTransaction: {
+    ...shared,
     method: 'POST',
     path: '/tx/rollback/:id',
     summary: 'Roll a transaction back',
-    tag: 'transactions',
-    tenant: true,
-    database: true,
+    description: 'Discards its writes. `generation` is that of the database.',
     role: 'writer',
     kind: 'write',
     params: transactionParams,
     output: rolledBackSchema,
     problems: ['TransactionNotFound', 'Conflict'],
+    example: {
+      params: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f' },
+      answer: {
+        id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f',
+        status: 'rolled_back',
+        operations: 0,
+        generation: 6,
+      },
+    },
   },
 } as const satisfies Record<string, OperationSpec>;

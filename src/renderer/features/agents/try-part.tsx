@@ -10,8 +10,7 @@ import { IconEraser, IconPlayerPlay } from '@tabler/icons-react';
 import type { Tool } from '@modelcontextprotocol/client';
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { type ToolCallRecord, workbenchClientName } from '../../../engine/contract/agents.ts';
-import { type OperationName, operations } from '../../../engine/contract/operations.ts';
-import type { OperationSpec } from '../../../engine/contract/operation-spec.ts';
+import type { OperationName, Operations } from '../../../engine/contract/operations.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
 import { asSignedIn } from '../../api/credential.ts';
 import { useWhoAmI } from '../../api/queries.ts';
@@ -64,10 +63,27 @@ function givenOf(
   return { given: isGood ? given : null, problems: { ...problems }, problem: null };
 }
 
+/** The operations behind the tools. Its type is the operations table, which itself stays out of the workbench. */
+const toolOperations: {
+  readonly [Name in OperationName as Operations[Name] extends { tool: { name: infer Tool extends string } }
+    ? Tool
+    : never]: Name;
+} = {
+  tell: 'assertFact',
+  teach: 'assertRule',
+  ask: 'ask',
+  forget: 'retractPattern',
+  predicates: 'listPredicates',
+  recall: 'recall',
+  context: 'optimizeContext',
+  compress: 'consolidate',
+  cleanup: 'decay',
+};
+
 /** The operation behind a tool; null if this workbench does not know it. */
 function operationOf(tool: string): OperationName | null {
-  const table = Object.entries(operations) as [OperationName, OperationSpec][];
-  return table.find(([, spec]) => spec.tool?.name === tool)?.[0] ?? null;
+  const known: ReadonlyMap<string, OperationName> = new Map(Object.entries(toolOperations));
+  return known.get(tool) ?? null;
 }
 
 /** Why the service would refuse the tool to this user; null: it would not, or that is unknown. */

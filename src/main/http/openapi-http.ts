@@ -1,18 +1,152 @@
 /**
- * Problems in the description: those that an operation can answer with, and an example of each.
+ * What HTTP adds to every operation of the description: headers of requests and answers, and problems.
  *
- * An operation has its own problems from the table, and those that follow from its kind: whether it needs a credential,
- * a body, a database, whether it writes. Each status is one response, with an example for each of its codes.
+ * Besides its own problems, an operation has those that follow from its kind: whether it needs a credential, a body or a
+ * database, and whether it writes. Each status is one response, with an example for each of its codes.
  */
 import type { JsonSchema } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type Problem, type ProblemCode, problems } from '../../engine/contract/problems.ts';
 import { EngineError, present } from '../../engine/index.ts';
 import { isAnsweredAlways } from './admission.ts';
-import { headersOf } from './openapi-headers.ts';
+import { takesKey } from './idempotency.ts';
 import { type Components, type Described, refersTo } from './openapi-schemas.ts';
 import { problemOf, problemType } from './problem.ts';
-import { takesKey } from './idempotency.ts';
+
+/** Headers of requests, as components. */
+export const headerParameters = {
+  Tenant: {
+    name: 'X-Tenant-ID',
+    in: 'header',
+    required: true,
+    description: 'The tenant. Its first write creates it.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,256}$' },
+    example: 'default',
+  },
+  Database: {
+    name: 'X-Database',
+    in: 'header',
+    description: 'The database. An unknown one is 404.',
+    schema: { type: 'string', default: 'default', pattern: '^[A-Za-z0-9_.-]{1,128}$' },
+    example: 'default',
+  },
+  Transaction: {
+    name: 'X-Transaction-ID',
+    in: 'header',
+    description:
+      'The id of an open transaction (`POST /tx/begin`): a write joins it and is answered as pending, a read sees its writes.',
+    schema: { type: 'string', minLength: 1, maxLength: 256 },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'For 24 hours, the same request with the same key gets the first answer again, with `Idempotent-Replayed: true`. ' +
+      'The key with another request is 422; while the first request is still running, 409.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+    example: 'order-4711',
+  },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description: 'Entity tags, or `*`. If the rule has none of them now: 412.',
+    schema: { type: 'string' },
+    example: '"r7-12"',
+  },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'Resumes after this event if that is still possible; else the first event is a `reset`.',
+    schema: { type: 'string' },
+    example: '12.0',
+  },
+  RequestId: {
+    name: 'X-Request-ID',
+    in: 'header',
+    description:
+      'Echoed in the answer and in every log line of the request. Ignored if it does not match the pattern.',
+    schema: { type: 'string', pattern: '^[\\x20-\\x7e]{1,128}$' },
+    example: 'import-2026-07-01',
+  },
+} as const;
+
+/** Headers of answers, as components. */
+export const answerHeaders = {
+  RequestId: {
+    description: 'The id of the request: its own, or a new one.',
+    required: true,
+    schema: { type: 'string', pattern: '^[\\x20-\\x7e]{1,128}$' },
+  },
+  ApiVersion: {
+    description: 'The version of the API.',
+    required: true,
+    schema: { type: 'string', const: '1' },
+  },
+  ETag: {
+    description: 'The entity tag of the current rule, for `If-Match`. Absent if the write is pending.',
+    schema: { type: 'string', pattern: '^"[\\x21\\x23-\\x7e]+"$' },
+  },
+  Replayed: {
+    description: 'The request repeats an Idempotency-Key: this is the answer to the first one.',
+    schema: { type: 'string', const: 'true' },
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before the next attempt.',
+    required: true,
+    schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
+  },
+  WwwAuthenticate: {
+    description: 'How to authenticate; a key in `X-API-Key` works as well.',
+    required: true,
+    schema: { type: 'string', const: 'Bearer' },
+  },
+  ContentDisposition: {
+    description: 'A name for the file.',
+    required: true,
+    schema: { type: 'string', pattern: '^attachment; filename="[^"]+"$' },
+  },
+  Trailer: {
+    description:
+      'Announces the trailer `X-Omitted` after the body: the number of facts and rules that the format cannot express.',
+    required: true,
+    schema: { type: 'string', const: 'X-Omitted' },
+  },
+} as const;
+
+type AnswerHeader = keyof typeof answerHeaders;
+
+const headerNames: Readonly<Record<AnswerHeader, string>> = {
+  RequestId: 'X-Request-ID',
+  ApiVersion: 'X-API-Version',
+  ETag: 'ETag',
+  Replayed: 'Idempotent-Replayed',
+  RetryAfter: 'Retry-After',
+  WwwAuthenticate: 'WWW-Authenticate',
+  ContentDisposition: 'Content-Disposition',
+  Trailer: 'Trailer',
+};
+
+/** The headers of every answer, plus these. */
+export function headersOf(...more: readonly AnswerHeader[]): Described {
+  const all: AnswerHeader[] = ['RequestId', 'ApiVersion', ...more];
+  return Object.fromEntries(
+    all.map((header) => [headerNames[header], { $ref: `#/components/headers/${header}` }]),
+  );
+}
+
+/** References to the headers that a request for this operation can have. */
+export function headerParametersOf(spec: OperationSpec): Described[] {
+  const names: (keyof typeof headerParameters)[] = [
+    ...(spec.tenant ? (['Tenant'] as const) : []),
+    ...(spec.database ? (['Database'] as const) : []),
+    ...(spec.transaction === undefined ? [] : (['Transaction'] as const)),
+    ...(takesKey(spec) ? (['IdempotencyKey'] as const) : []),
+    ...(spec.ifMatch === true ? (['IfMatch'] as const) : []),
+    ...(spec.stream === 'events' ? (['LastEventId'] as const) : []),
+    'RequestId',
+  ];
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}
 
 /** The codes that an operation can answer with, by status: its own and those that follow from its kind. */
 export function problemCodesOf(spec: OperationSpec): ProblemCode[] {
@@ -105,15 +239,15 @@ export function problemSchema(): JsonSchema {
     description: 'RFC 9457, with members of our own',
     required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
     properties: {
-      type: { ...text('A name for the kind of problem'), pattern: '^urn:corollary:problem:[A-Za-z]+$' },
-      title: text('The same for every problem of the code'),
+      type: { ...text('Identifies the kind of problem'), pattern: '^urn:corollary:problem:[A-Za-z]+$' },
+      title: text('The same for every problem with this code'),
       status: { type: 'integer', minimum: 400, maximum: 599 },
       detail: text('What is wrong, where, and what to do about it'),
-      code: { type: 'string', enum: Object.keys(problems), description: 'To switch on' },
+      code: { type: 'string', enum: Object.keys(problems), description: 'For programs to switch on' },
       requestId: text('As in X-Request-ID'),
       errors: {
         type: 'array',
-        description: 'What is wrong with the request, place by place, the first 100',
+        description: 'What is wrong with the request, one entry for each field, the first 100',
         items: {
           type: 'object',
           required: ['path', 'message'],
@@ -127,11 +261,11 @@ export function problemSchema(): JsonSchema {
       transaction: {
         type: 'string',
         const: 'rolled_back',
-        description: 'The refused write took its whole transaction with it',
+        description: 'The refused write rolled back its whole transaction',
       },
       conflicts: {
         type: 'array',
-        description: 'Of a merge with REJECT: what no resolution settles, as in the answer of a merge',
+        description: 'Of a merge with REJECT: the unresolved conflicts, as in the answer of a merge',
         items: { type: 'object' },
       },
       variables: {
@@ -147,10 +281,10 @@ export function problemSchema(): JsonSchema {
       limit: {
         type: 'string',
         enum: ['timeoutMs', 'maxDerivations', 'memory'],
-        description: 'Of InferenceLimitExceeded: which limit',
+        description: 'Of InferenceLimitExceeded: the limit',
       },
       elapsedMs: { type: 'number', description: 'Of InferenceLimitExceeded' },
-      leader: text('Of NotLeader: where writes go'),
+      leader: text('Of NotLeader: the address for writes'),
       provider: text('Of LlmProviderException: the provider that failed'),
       retryAfterSeconds: { type: 'integer', minimum: 1, description: 'Of RateLimited, as in Retry-After' },
     },
