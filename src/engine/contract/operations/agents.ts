@@ -10,7 +10,7 @@ import {
 } from '../agents.ts';
 import type { OperationSpec } from '../operation-spec.ts';
 
-const shared = { tag: 'agents', tenant: false, database: false } as const;
+const shared = { tag: 'agents', tenant: false, database: false, kind: 'read' } as const;
 
 export const agentOperations = {
   listMcpCalls: {
@@ -22,7 +22,6 @@ export const agentOperations = {
       'Of the last 10,000, those in databases and tenants that the credential covers; the log survives ' +
       'restarts. For older ones, pass the id of the last one as `before`.',
     role: 'reader',
-    kind: 'read',
     query: listCallsQuerySchema,
     output: callListSchema,
     problems: [],
@@ -57,7 +56,6 @@ export const agentOperations = {
     summary: 'The connected MCP clients',
     description: 'Those in databases and tenants that the credential covers.',
     role: 'admin',
-    kind: 'read',
     output: clientListSchema,
     problems: [],
     example: {
@@ -84,7 +82,6 @@ export const agentOperations = {
     summary: 'What a client needs to connect',
     description: 'Addresses, tools, and the command that starts the bridge if it is built.',
     role: 'reader',
-    kind: 'read',
     output: agentSetupSchema,
     problems: [],
     example: {
@@ -107,7 +104,6 @@ export const agentOperations = {
     summary: 'Start the stdio bridge and run the MCP handshake through it',
     description: 'The bridge ends afterwards; its messages are in the answer, even if it did not connect.',
     role: 'admin',
-    kind: 'read',
     body: testBridgeSchema,
     output: bridgeTestedSchema,
     problems: [],

@@ -13,17 +13,16 @@ import {
 } from '../administration.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 
-const shared = { tag: 'databases', tenant: false, database: false } as const;
+const read = { tag: 'databases', tenant: false, database: false, role: 'reader', kind: 'read' } as const;
+const write = { tag: 'databases', tenant: false, database: false, role: 'admin', kind: 'write' } as const;
 
 export const databaseOperations = {
   listDatabases: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/databases',
     summary: 'The databases this caller can reach',
     description: 'By name, with counts of their contents.',
-    role: 'reader',
-    kind: 'read',
     output: databaseListSchema,
     problems: [],
     example: {
@@ -36,13 +35,11 @@ export const databaseOperations = {
     },
   },
   createDatabase: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/databases',
     summary: 'Create a database',
     description: 'An existing one is 409.',
-    role: 'admin',
-    kind: 'write',
     body: createDatabaseSchema,
     output: createdDatabaseSchema,
     status: 201,
@@ -50,13 +47,11 @@ export const databaseOperations = {
     example: { body: { name: 'family' }, answer: { name: 'family', createdAt: 1782900003700 } },
   },
   deleteDatabase: {
-    ...shared,
+    ...write,
     method: 'DELETE',
     path: '/databases/:name',
     summary: 'Delete a database with all its tenants',
     description: 'With everything in it. `default` cannot be deleted: 409.',
-    role: 'admin',
-    kind: 'write',
     changesRules: true,
     pathNames: 'database',
     params: databaseParams,
@@ -68,13 +63,11 @@ export const databaseOperations = {
     },
   },
   nukeDatabase: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/admin/databases/:name/nuke',
     summary: 'Delete the facts and rules of all tenants; the database remains',
     description: 'The tenants remain, empty.',
-    role: 'admin',
-    kind: 'write',
     changesRules: true,
     pathNames: 'database',
     params: databaseParams,
@@ -83,13 +76,11 @@ export const databaseOperations = {
     example: { params: { name: 'family' }, answer: { status: 'nuked', facts: 0, rules: 0, generation: 2 } },
   },
   listTenants: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/admin/databases/:name/tenants',
     summary: 'The tenants of a database',
     description: 'By name, with the number of their facts.',
-    role: 'reader',
-    kind: 'read',
     pathNames: 'database',
     params: databaseParams,
     output: tenantListSchema,
@@ -100,13 +91,11 @@ export const databaseOperations = {
     },
   },
   createTenant: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/admin/databases/:name/tenants',
     summary: 'Create a tenant',
     description: 'Optional: the first write creates a tenant too. An existing one is 409.',
-    role: 'admin',
-    kind: 'write',
     pathNames: 'database',
     params: databaseParams,
     body: createTenantSchema,
@@ -120,13 +109,11 @@ export const databaseOperations = {
     },
   },
   deleteTenant: {
-    ...shared,
+    ...write,
     method: 'DELETE',
     path: '/admin/databases/:name/tenants/:id',
     summary: 'Delete a tenant with its facts',
     description: 'Rules belong to the database and remain.',
-    role: 'admin',
-    kind: 'write',
     pathNames: 'tenant',
     params: tenantParams,
     output: clearedSchema,
@@ -137,13 +124,11 @@ export const databaseOperations = {
     },
   },
   nukeTenant: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/admin/databases/:name/tenants/:id/nuke',
     summary: 'Delete the facts of a tenant; it remains',
     description: 'The tenant keeps its time of creation.',
-    role: 'admin',
-    kind: 'write',
     pathNames: 'tenant',
     params: tenantParams,
     output: clearedSchema,

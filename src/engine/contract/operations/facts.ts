@@ -21,11 +21,12 @@ import {
 } from '../facts.ts';
 import { idParams, type OperationSpec } from '../operation-spec.ts';
 
-const shared = { tag: 'facts', tenant: true, database: true } as const;
+const read = { tag: 'facts', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
+const write = { tag: 'facts', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
 export const factOperations = {
   assertFact: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/assert/fact',
     aliases: ['/tell'],
@@ -34,8 +35,6 @@ export const factOperations = {
       'Predicate, arguments, truth value and scope identify a fact. Asserting it again answers ' +
       '`unchanged`, or `updated` if validity or metadata are given and differ. With `ifGeneration`, the ' +
       'write is 409 if the fact has changed since.',
-    role: 'writer',
-    kind: 'write',
     transaction: 'write',
     body: factInputSchema,
     quick: plainFactInput,
@@ -57,13 +56,11 @@ export const factOperations = {
     },
   },
   assertFacts: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/assert/facts',
     summary: 'Assert many facts, all or nothing',
     description: '1 to 100,000 facts, all or none. One bad fact is 400; `errors` gives its index.',
-    role: 'writer',
-    kind: 'write',
     transaction: 'write',
     body: factsInputSchema,
     longList: factsList,
@@ -80,7 +77,7 @@ export const factOperations = {
     },
   },
   retract: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/retract',
     aliases: ['/forget'],
@@ -88,8 +85,6 @@ export const factOperations = {
     description:
       'Without `scope`, from every scope; without `truthVal`, both truth values. `dependents` lists the ' +
       'conclusions that are no longer true: those already known or, with `dependents: "all"`, every one.',
-    role: 'writer',
-    kind: 'write',
     dryRun: 'body',
     transaction: 'write',
     body: retractInputSchema,
@@ -109,13 +104,11 @@ export const factOperations = {
     },
   },
   retractPattern: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/retract/pattern',
     summary: 'Retract every fact that matches a pattern',
     description: 'Like `/retract`, for every stored fact that matches.',
-    role: 'writer',
-    kind: 'write',
     dryRun: 'body',
     transaction: 'write',
     body: retractPatternInputSchema,
@@ -146,15 +139,13 @@ export const factOperations = {
     },
   },
   query: {
-    ...shared,
+    ...read,
     method: 'POST',
     path: '/query',
     summary: 'Query stored facts by pattern, without inference',
     description:
       'Stored facts that are visible now, without duplicates and without rules; both truth values unless ' +
       '`truthVal` is given.',
-    role: 'reader',
-    kind: 'read',
     transaction: 'read',
     body: queryInputSchema,
     quick: plainQuery,
@@ -169,7 +160,7 @@ export const factOperations = {
     },
   },
   listFacts: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/facts',
     summary: 'List facts, page by page',
@@ -180,8 +171,6 @@ export const factOperations = {
       'page are proved. Sorting by `createdAt`, `updatedAt`, `salience` or `validUntil` needs the proof ' +
       'of every conclusion: if that takes more than 10 seconds, the answer is 422. `sort=predicate` and ' +
       '`sort=argN` work for any number.',
-    role: 'reader',
-    kind: 'read',
     query: listFactsQuerySchema,
     output: factListSchema,
     problems: ['InferenceLimitExceeded'],
@@ -212,14 +201,12 @@ export const factOperations = {
     },
   },
   getFact: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/facts/:id',
     summary: 'One fact with its dependents, salience and history',
     description:
       '`dependents` are the known conclusions whose proofs use the fact, `history` its last 10 changes.',
-    role: 'reader',
-    kind: 'read',
     params: idParams,
     output: factDetailSchema,
     problems: ['FactNotFound'],
@@ -261,13 +248,11 @@ export const factOperations = {
     },
   },
   deleteFact: {
-    ...shared,
+    ...write,
     method: 'DELETE',
     path: '/facts/:id',
     summary: 'Retract one fact by its id',
     description: 'Like `/retract`, for one fact.',
-    role: 'writer',
-    kind: 'write',
     transaction: 'write',
     params: idParams,
     output: retractOutcomeSchema,
@@ -286,13 +271,11 @@ export const factOperations = {
     },
   },
   listPredicates: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/predicates',
     summary: 'List every predicate with its arity and counts',
     description: 'Look here first, and reuse these names to assert and ask.',
-    role: 'reader',
-    kind: 'read',
     output: predicateListSchema,
     problems: [],
     tool: {
@@ -333,15 +316,13 @@ export const factOperations = {
     },
   },
   aggregate: {
-    ...shared,
+    ...read,
     method: 'POST',
     path: '/aggregate',
     summary: 'Count, sum, minimum, maximum or mean over facts, with or without inference',
     description:
       'COUNT, SUM, MIN, MAX or AVG over the true facts that match: in total and, with `groupBy`, for ' +
       'each group; with `infer`, over conclusions too. Sums and means are exact, rounded once.',
-    role: 'reader',
-    kind: 'read',
     body: aggregateInputSchema,
     output: aggregateResultSchema,
     problems: ['InferenceLimitExceeded'],

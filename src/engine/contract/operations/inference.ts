@@ -10,7 +10,7 @@ import {
 import { answerSchema, askInputSchema, plainQuestion } from '../inference.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 
-const shared = { tag: 'inference', tenant: true, database: true } as const;
+const shared = { tag: 'inference', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 
 export const inferenceOperations = {
   ask: {
@@ -24,8 +24,6 @@ export const inferenceOperations = {
       'answer is complete, without duplicates, ordered by the arguments (by code point), and of one ' +
       '`generation`; no match is an empty list. `withProof` proves each result; `allProofs` adds the ' +
       'other derivations of each conclusion. If the client disconnects, the question is cancelled.',
-    role: 'reader',
-    kind: 'read',
     transaction: 'read',
     body: askInputSchema,
     queryFlags: { proof: 'withProof' },
@@ -100,8 +98,6 @@ export const inferenceOperations = {
     description:
       '`why` proves an atom that is true. `whyNot`, for a ground atom that is not, shows how far each ' +
       'rule that could conclude it gets, what is missing, and what blocks it.',
-    role: 'reader',
-    kind: 'read',
     body: explainInputSchema,
     output: explanationSchema,
     problems: ['InferenceLimitExceeded'],
@@ -131,8 +127,6 @@ export const inferenceOperations = {
     description:
       'Removes `retract` and `withoutRules`, adds `assert` and `rules`, and answers the goals before and ' +
       'after. Without goals, the answer covers every predicate that the change can reach.',
-    role: 'reader',
-    kind: 'read',
     body: whatIfInputSchema,
     output: whatIfResultSchema,
     problems: ['InferenceLimitExceeded', 'RuleException', 'RuleNotFound'],
@@ -162,8 +156,6 @@ export const inferenceOperations = {
     description:
       'Evaluates the question afresh and reports what was tried, how often, and where the time went. Not ' +
       'a use of the facts.',
-    role: 'reader',
-    kind: 'read',
     body: traceInputSchema,
     output: traceSchema,
     problems: ['InferenceLimitExceeded', 'RuleException'],

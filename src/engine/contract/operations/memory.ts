@@ -14,17 +14,16 @@ import {
 } from '../memory.ts';
 import type { OperationSpec } from '../operation-spec.ts';
 
-const shared = { tag: 'memory', tenant: true, database: true } as const;
+const read = { tag: 'memory', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
+const write = { tag: 'memory', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
 export const memoryOperations = {
   browseMemory: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/memory/context',
     summary: 'The facts with the highest salience',
     description: 'Stored facts by salience, highest first; with `includeInferred`, conclusions too.',
-    role: 'reader',
-    kind: 'read',
     query: recallQuerySchema,
     lists: ['predicates'],
     output: recalledSchema,
@@ -56,13 +55,11 @@ export const memoryOperations = {
     },
   },
   recall: {
-    ...shared,
+    ...read,
     method: 'POST',
     path: '/memory/context',
     summary: 'The facts with the highest salience',
     description: 'Like the GET, with the fields in the body.',
-    role: 'reader',
-    kind: 'read',
     body: recallInputSchema,
     output: recalledSchema,
     problems: ['InferenceLimitExceeded'],
@@ -102,13 +99,11 @@ export const memoryOperations = {
     },
   },
   memoryStats: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/memory/stats',
     summary: 'The distribution of salience, and the facts that expire or fade next',
     description: 'A histogram of salience, the number of facts that expire soon, and the facts that fade.',
-    role: 'reader',
-    kind: 'read',
     query: memoryStatsQuerySchema,
     output: memoryStatsSchema,
     problems: ['InferenceLimitExceeded'],
@@ -141,15 +136,13 @@ export const memoryOperations = {
     },
   },
   consolidate: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/memory/consolidate',
     summary: 'Replace many similar episodes by a summary',
     description:
       'A pattern is a group of facts that differ in one argument only. Nothing is lost: a summary can be ' +
       'restored.',
-    role: 'writer',
-    kind: 'write',
     dryRun: 'body',
     body: consolidateInputSchema,
     output: consolidatedSchema,
@@ -202,13 +195,11 @@ export const memoryOperations = {
     },
   },
   restore: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/memory/restore',
     summary: 'Restore the facts that a summary replaced',
     description: 'The facts return with their validity and metadata, under new ids; the summary goes.',
-    role: 'writer',
-    kind: 'write',
     body: restoreInputSchema,
     output: restoredSchema,
     problems: ['FactNotFound', 'StorageUnavailable'],
@@ -226,15 +217,13 @@ export const memoryOperations = {
     },
   },
   decay: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/memory/decay',
     summary: 'Evict expired and faded facts',
     description:
       'Retracts facts that have expired, and facts with a salience below the threshold that are not ' +
       'pinned. It cannot be undone.',
-    role: 'writer',
-    kind: 'write',
     dryRun: 'body',
     body: decayInputSchema,
     output: decayedSchema,

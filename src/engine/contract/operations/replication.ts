@@ -8,19 +8,23 @@ import {
   walQuerySchema,
 } from '../replication.ts';
 
-const shared = { tag: 'replication', tenant: false, database: false } as const;
+const shared = {
+  tag: 'replication',
+  tenant: false,
+  database: false,
+  method: 'GET',
+  role: 'replica',
+  kind: 'read',
+} as const;
 
 export const replicationOperations = {
   replicationSnapshot: {
     ...shared,
-    method: 'GET',
     path: '/replication/snapshot',
     summary: 'The logged state at some record, for a follower to start from',
     description:
       'A binary format with version and checksums, for followers of the same version. The log has all ' +
       'later records.',
-    role: 'replica',
-    kind: 'read',
     query: replicationQuerySchema,
     output: z.string(),
     stream: 'file',
@@ -30,15 +34,12 @@ export const replicationOperations = {
   },
   replicationWal: {
     ...shared,
-    method: 'GET',
     path: '/replication/wal',
     summary: 'The log records after a given one, as many as fit one response',
     description:
       'In the same format. A follower asks again from its last record: at once if there are more, else ' +
       'after its interval. The answer begins with the range of records that the leader has; earlier ones ' +
       'are in its snapshot.',
-    role: 'replica',
-    kind: 'read',
     query: walQuerySchema,
     output: z.string(),
     stream: 'file',
@@ -48,15 +49,12 @@ export const replicationOperations = {
   },
   replicationStatus: {
     ...shared,
-    method: 'GET',
     path: '/replication/status',
     summary: 'How far this follower is behind its leader, or which followers this leader has',
     description:
       'Answers in every phase of the service. The `state` of a follower is `connecting` before the first ' +
       'answer of its leader, `snapshot` while it fetches one, `streaming`, `stale` while the leader ' +
       'cannot be reached, or `refused`.',
-    role: 'replica',
-    kind: 'read',
     output: replicationStatusSchema,
     problems: [],
     example: {

@@ -11,11 +11,12 @@ import {
 } from '../rules.ts';
 import { idParams, type OperationSpec } from '../operation-spec.ts';
 
-const shared = { tag: 'rules', tenant: true, database: true } as const;
+const read = { tag: 'rules', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
+const write = { tag: 'rules', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
 export const ruleOperations = {
   assertRule: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/assert/rule',
     aliases: ['/teach'],
@@ -24,8 +25,6 @@ export const ruleOperations = {
       'As `text`, or as `head` and `body`. The same rule (up to variable names, in the same scope) is ' +
       'stored once. A rule that is unsafe, or cannot be stratified with the others, is 422 with the ' +
       'reason.',
-    role: 'writer',
-    kind: 'write',
     transaction: 'write',
     changesRules: true,
     etag: true,
@@ -54,15 +53,13 @@ export const ruleOperations = {
     },
   },
   validateRules: {
-    ...shared,
+    ...read,
     method: 'POST',
     path: '/rules/validate',
     summary: 'Check statements without storing them',
     description:
       'For editors: syntax errors, unsafe variables, cycles through negation, and warnings such as an ' +
       'unknown predicate. Nothing is stored.',
-    role: 'reader',
-    kind: 'read',
     body: validateInputSchema,
     output: validateResultSchema,
     problems: [],
@@ -97,13 +94,11 @@ export const ruleOperations = {
     },
   },
   listRules: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/rules',
     summary: 'All rules of the database',
     description: 'Oldest first. `fired` counts how often a rule was used to draw a conclusion.',
-    role: 'reader',
-    kind: 'read',
     output: ruleListSchema,
     problems: [],
     example: {
@@ -130,13 +125,11 @@ export const ruleOperations = {
     },
   },
   getRule: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/rules/:id',
     summary: 'One rule',
     description: 'With its entity tag, for `If-Match`.',
-    role: 'reader',
-    kind: 'read',
     etag: true,
     params: idParams,
     output: storedRuleSchema,
@@ -162,15 +155,13 @@ export const ruleOperations = {
     },
   },
   updateRule: {
-    ...shared,
+    ...write,
     method: 'PUT',
     path: '/rules/:id',
     summary: 'Replace a rule, or change only its enabled flag, name or description',
     description:
       'Takes a whole rule, or any of `enabled`, `name` and `description`. Changing a rule into another ' +
       'stored rule is 409.',
-    role: 'writer',
-    kind: 'write',
     transaction: 'write',
     changesRules: true,
     etag: true,
@@ -192,13 +183,11 @@ export const ruleOperations = {
     },
   },
   deleteRule: {
-    ...shared,
+    ...write,
     method: 'DELETE',
     path: '/rules/:id',
     summary: 'Retract a rule',
     description: 'Its conclusions are no longer true unless something else supports them.',
-    role: 'writer',
-    kind: 'write',
     transaction: 'write',
     changesRules: true,
     ifMatch: true,

@@ -13,19 +13,18 @@ import {
 } from '../scopes.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 
-const shared = { tag: 'scopes', tenant: true, database: true } as const;
+const read = { tag: 'scopes', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
+const write = { tag: 'scopes', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
 export const scopeOperations = {
   listScopes: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/scopes',
     summary: 'List the scopes',
     description:
       'Scopes with a fact of the tenant or a rule, and forks that were not deleted. `forkedAt` is the ' +
       'generation of the fork.',
-    role: 'reader',
-    kind: 'read',
     output: scopeListSchema,
     problems: [],
     example: {
@@ -39,15 +38,13 @@ export const scopeOperations = {
     },
   },
   forkScope: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/scope/fork',
     summary: 'Copy a scope with its facts and rules',
     description:
       'Copies the facts with validity and metadata, and the rules of the scope. A target that has facts ' +
       'is 409. The fork remembers its source as it was: the base of later merges between the two.',
-    role: 'writer',
-    kind: 'write',
     body: forkInputSchema,
     output: forkedSchema,
     problems: ['ScopeNotFound', 'Conflict', 'RuleException', 'StorageUnavailable'],
@@ -57,7 +54,7 @@ export const scopeOperations = {
     },
   },
   diffScopes: {
-    ...shared,
+    ...read,
     method: 'POST',
     path: '/scope/diff',
     summary: 'The differences between two scopes',
@@ -65,8 +62,6 @@ export const scopeOperations = {
       'Compares facts by identity; the remaining ones with the same predicate and arguments on both ' +
       'sides are modified pairs. With `asMerge`, each difference says which side a merge takes, or that ' +
       'it is a conflict.',
-    role: 'reader',
-    kind: 'read',
     body: diffInputSchema,
     output: scopeDiffSchema,
     problems: ['ScopeNotFound'],
@@ -106,7 +101,7 @@ export const scopeOperations = {
     },
   },
   mergeScopes: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/scope/merge',
     summary: 'Merge the facts of one scope into another',
@@ -116,8 +111,6 @@ export const scopeOperations = {
       '"fork" if the two have one: the facts of the fork\'s source at the fork, or of the source at their ' +
       'last merge. Adding a fact whose opposite is in the target is a conflict. The source does not ' +
       'change, and rules are not merged.',
-    role: 'writer',
-    kind: 'write',
     dryRun: 'body',
     body: mergeInputSchema,
     longList: resolutionsList,
@@ -142,13 +135,11 @@ export const scopeOperations = {
     },
   },
   deleteScope: {
-    ...shared,
+    ...write,
     method: 'DELETE',
     path: '/scope/:name',
     summary: 'Delete a scope with its facts and rules',
     description: "Deletes the tenant's facts, and the rules if no other tenant has facts in the scope.",
-    role: 'writer',
-    kind: 'write',
     params: scopeParams,
     output: scopeDeletedSchema,
     problems: ['ScopeNotFound', 'StorageUnavailable'],

@@ -9,7 +9,7 @@ import {
 } from '../administration.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 
-const shared = { tag: 'service', tenant: false, database: false } as const;
+const shared = { tag: 'service', tenant: false, database: false, kind: 'read' } as const;
 
 export const serviceOperations = {
   takeSnapshot: {
@@ -19,7 +19,6 @@ export const serviceOperations = {
     summary: 'Write a snapshot now and delete the log segments it covers',
     description: 'The service also writes snapshots on a schedule and at a clean shutdown.',
     role: 'admin',
-    kind: 'read',
     output: snapshotTakenSchema,
     problems: ['StorageUnavailable'],
     example: { answer: { position: 38, bytes: 6124, elapsedMs: 4.3 } },
@@ -35,7 +34,6 @@ export const serviceOperations = {
       'disconnected; a backup that fails midway closes the connection before `Content-Length` is reached.',
     role: 'admin',
     isOfEverything: true,
-    kind: 'read',
     output: z.string(),
     stream: 'file',
     gives: ['application/octet-stream'],
@@ -49,7 +47,6 @@ export const serviceOperations = {
     summary: 'The state of the storage: log, snapshot, history and encryption',
     description: 'Reads nothing from disk.',
     role: 'admin',
-    kind: 'read',
     output: storageStateSchema,
     problems: [],
     example: {
@@ -73,7 +70,6 @@ export const serviceOperations = {
     summary: 'Whether the process is alive',
     description: 'Answers in every phase of the service.',
     role: 'public',
-    kind: 'read',
     output: healthSchema,
     problems: [],
     example: { answer: { status: 'ok', version: '0.1.0', uptimeMs: 4755 } },
@@ -85,7 +81,6 @@ export const serviceOperations = {
     summary: 'Whether the service is ready; if not, 503 with the same body',
     description: 'Answers in every phase of the service, with the state of each of its parts.',
     role: 'public',
-    kind: 'read',
     output: readinessSchema,
     problems: [],
     example: {
@@ -108,7 +103,6 @@ export const serviceOperations = {
     tenant: true,
     database: true,
     role: 'reader',
-    kind: 'read',
     output: changeSchema,
     stream: 'events',
     problems: [],

@@ -8,7 +8,7 @@ import {
 } from '../transactions.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 
-const shared = { tag: 'transactions', tenant: true, database: true } as const;
+const shared = { tag: 'transactions', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
 export const transactionOperations = {
   beginTransaction: {
@@ -19,8 +19,6 @@ export const transactionOperations = {
     description:
       'Send its `id` as `X-Transaction-ID`. A transaction is rolled back when it is unused for five ' +
       'minutes or the process ends.',
-    role: 'writer',
-    kind: 'write',
     output: transactionBegunSchema,
     problems: [],
     example: {
@@ -35,8 +33,6 @@ export const transactionOperations = {
     description:
       'One record and one generation: others see all of it or nothing, even after a crash. The first ' +
       'committer wins: if anything that it writes has changed since it began, it is 409 and rolled back.',
-    role: 'writer',
-    kind: 'write',
     dryRun: 'body',
     params: transactionParams,
     body: commitInputSchema,
@@ -59,8 +55,6 @@ export const transactionOperations = {
     path: '/tx/rollback/:id',
     summary: 'Roll a transaction back',
     description: 'Discards its writes. `generation` is that of the database.',
-    role: 'writer',
-    kind: 'write',
     params: transactionParams,
     output: rolledBackSchema,
     problems: ['TransactionNotFound', 'Conflict'],

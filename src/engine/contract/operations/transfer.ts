@@ -9,11 +9,12 @@ import {
 } from '../transfer.ts';
 import { z } from 'zod';
 
-const shared = { tag: 'transfer', tenant: true, database: true } as const;
+const read = { tag: 'transfer', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
+const write = { tag: 'transfer', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
 export const transferOperations = {
   importKnowledge: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/import',
     summary: 'Import facts and rules from a stream; bad lines are reported and skipped',
@@ -22,8 +23,6 @@ export const transferOperations = {
       'its arguments; with `predicate`, arguments only); statements; Turtle or N-Triples. The answer is ' +
       'a stream of progress lines that ends with `done`, or with `error` and a problem if the import ' +
       'failed. What a progress line counts is durable. Bad lines are counted and skipped.',
-    role: 'writer',
-    kind: 'write',
     takes: importTypes,
     dryRun: 'query',
     query: importQuerySchema,
@@ -60,13 +59,11 @@ export const transferOperations = {
     },
   },
   undoImport: {
-    ...shared,
+    ...write,
     method: 'POST',
     path: '/import/:id/undo',
     summary: 'Retract what an import asserted, except facts that have changed since',
     description: 'Facts that have changed since remain and are listed in `kept`. Rules remain.',
-    role: 'writer',
-    kind: 'write',
     params: idParams,
     output: importUndoneSchema,
     problems: ['NotFound', 'StorageUnavailable'],
@@ -76,7 +73,7 @@ export const transferOperations = {
     },
   },
   exportKnowledge: {
-    ...shared,
+    ...read,
     method: 'GET',
     path: '/export',
     summary: 'Export facts and rules as a stream',
@@ -84,8 +81,6 @@ export const transferOperations = {
       'NDJSON imports back to the same knowledge; datalog has facts and rules as statements; CSV and ' +
       'N-Triples have the predicate and arguments of true facts. The trailer `X-Omitted` counts what the ' +
       'format cannot express. If an export fails midway, the connection is closed.',
-    role: 'reader',
-    kind: 'read',
     query: exportQuerySchema,
     output: z.string(),
     stream: 'file',
