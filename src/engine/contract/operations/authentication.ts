@@ -14,6 +14,27 @@ import { idParams, type OperationSpec } from '../operation-spec.ts';
 
 const shared = { tag: 'authentication', tenant: false, database: false } as const;
 
+/** The keys of the examples. */
+const adminKey = {
+  id: '0c1f2b0e-1c63-4f5e-8f0c-5b5b6f3f2a01',
+  prefix: 'cor_ExampleA',
+  role: 'admin',
+  databases: [],
+  tenants: [],
+  description: 'bootstrap',
+  createdAt: 1782900003900,
+  expiresAt: null,
+};
+const readerKey = {
+  id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a',
+  prefix: 'cor_ExampleB',
+  role: 'reader',
+  databases: ['family'],
+  tenants: [],
+  description: 'the dashboard',
+  createdAt: 1782900003900,
+};
+
 export const authenticationOperations = {
   authenticationStatus: {
     ...shared,
@@ -46,17 +67,7 @@ export const authenticationOperations = {
     problems: ['Unauthenticated', 'RateLimited', 'Conflict', 'StorageUnavailable'],
     example: {
       body: { username: 'admin', password: 'the value of SERVICE_ADMIN_PASS' },
-      answer: {
-        id: '0c1f2b0e-1c63-4f5e-8f0c-5b5b6f3f2a01',
-        prefix: 'cor_ExampleA',
-        role: 'admin',
-        databases: [],
-        tenants: [],
-        description: 'bootstrap',
-        createdAt: 1782900003900,
-        expiresAt: null,
-        key: 'cor_ExampleAexampleAexampleAexampleAexampleAexampleAex',
-      },
+      answer: { ...adminKey, key: 'cor_ExampleAexampleAexampleAexampleAexampleAexampleAex' },
     },
   },
   createKey: {
@@ -76,13 +87,7 @@ export const authenticationOperations = {
     example: {
       body: { role: 'reader', databases: ['family'], description: 'the dashboard', expiresInDays: 90 },
       answer: {
-        id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a',
-        prefix: 'cor_ExampleB',
-        role: 'reader',
-        databases: ['family'],
-        tenants: [],
-        description: 'the dashboard',
-        createdAt: 1782900003900,
+        ...readerKey,
         expiresAt: 1790676003900,
         key: 'cor_ExampleBexampleBexampleBexampleBexampleBexampleBex',
       },
@@ -101,28 +106,8 @@ export const authenticationOperations = {
     example: {
       answer: {
         keys: [
-          {
-            id: '0c1f2b0e-1c63-4f5e-8f0c-5b5b6f3f2a01',
-            prefix: 'cor_ExampleA',
-            role: 'admin',
-            databases: [],
-            tenants: [],
-            description: 'bootstrap',
-            createdAt: 1782900003900,
-            expiresAt: null,
-            lastUsedAt: null,
-          },
-          {
-            id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a',
-            prefix: 'cor_ExampleB',
-            role: 'reader',
-            databases: ['family'],
-            tenants: [],
-            description: 'the dashboard',
-            createdAt: 1782900003900,
-            expiresAt: null,
-            lastUsedAt: null,
-          },
+          { ...adminKey, lastUsedAt: null },
+          { ...readerKey, expiresAt: null, lastUsedAt: null },
         ],
       },
     },
@@ -140,19 +125,9 @@ export const authenticationOperations = {
     output: keyViewSchema,
     problems: ['NotFound', 'Conflict', 'StorageUnavailable'],
     example: {
-      params: { id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a' },
+      params: { id: readerKey.id },
       body: { expiresAt: 'never' },
-      answer: {
-        id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a',
-        prefix: 'cor_ExampleB',
-        role: 'reader',
-        databases: ['family'],
-        tenants: [],
-        description: 'the dashboard',
-        createdAt: 1782900003900,
-        expiresAt: null,
-        lastUsedAt: null,
-      },
+      answer: { ...readerKey, expiresAt: null, lastUsedAt: null },
     },
   },
   revokeKey: {
@@ -166,10 +141,7 @@ export const authenticationOperations = {
     params: idParams,
     output: revokedKeySchema,
     problems: ['NotFound', 'Conflict', 'StorageUnavailable'],
-    example: {
-      params: { id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a' },
-      answer: { id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a', status: 'revoked' },
-    },
+    example: { params: { id: readerKey.id }, answer: { id: readerKey.id, status: 'revoked' } },
   },
   whoami: {
     ...shared,
@@ -184,13 +156,13 @@ export const authenticationOperations = {
     example: {
       answer: {
         mode: 'rbac',
-        id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a',
+        id: readerKey.id,
         role: 'reader',
         databases: ['family'],
         tenants: [],
-        prefix: 'cor_ExampleB',
-        description: 'the dashboard',
-        createdAt: 1782900003900,
+        prefix: readerKey.prefix,
+        description: readerKey.description,
+        createdAt: readerKey.createdAt,
         expiresAt: 1790676003900,
       },
     },

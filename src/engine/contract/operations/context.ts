@@ -10,6 +10,7 @@ import {
 } from '../context.ts';
 import { z } from 'zod';
 import type { OperationSpec } from '../operation-spec.ts';
+import { entryExample } from './memory.ts';
 
 const shared = {
   method: 'POST',
@@ -57,41 +58,20 @@ export const contextOperations = {
         windowId: '573a8050-ce09-4e1a-883e-ddb4bb32c48d',
         entries: [
           {
+            ...entryExample,
             id: 'f1-0',
-            predicate: 'parent',
             args: ['alice', 'bob'],
-            negated: false,
-            scope: null,
             salience: 0.9979,
             category: 'goal_relevant',
-            charCount: 18,
-            provenance: null,
             createdAt: 1782900000300,
-            validFrom: null,
-            validUntil: null,
             metadata: { source: 'the register' },
           },
+          { ...entryExample, salience: 0.9986, category: 'goal_relevant' },
           {
-            id: 'f2-0',
-            predicate: 'parent',
-            args: ['bob', 'carol'],
-            negated: false,
-            scope: null,
-            salience: 0.9986,
-            category: 'goal_relevant',
-            charCount: 18,
-            provenance: null,
-            createdAt: 1782900000400,
-            validFrom: null,
-            validUntil: null,
-            metadata: {},
-          },
-          {
+            ...entryExample,
             id: null,
             predicate: 'grandparent',
             args: ['alice', 'carol'],
-            negated: false,
-            scope: null,
             salience: 0.9979,
             category: 'goal_relevant',
             charCount: 25,
@@ -99,10 +79,6 @@ export const contextOperations = {
               rule: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
               premises: ['parent(alice, bob)', 'parent(bob, carol)'],
             },
-            createdAt: 1782900000400,
-            validFrom: null,
-            validUntil: null,
-            metadata: {},
           },
         ],
         goals: [
@@ -181,23 +157,7 @@ export const contextOperations = {
         factsWithTtl: 0,
         factsExpiringWithin1h: 0,
         contradictions: 0,
-        topSalientFacts: [
-          {
-            id: 'f2-0',
-            predicate: 'parent',
-            args: ['bob', 'carol'],
-            negated: false,
-            scope: null,
-            salience: 0.9985,
-            category: 'recent',
-            charCount: 18,
-            provenance: null,
-            createdAt: 1782900000400,
-            validFrom: null,
-            validUntil: null,
-            metadata: {},
-          },
-        ],
+        topSalientFacts: [{ ...entryExample, salience: 0.9985 }],
         totalCharCount: 18,
         knowledgeGeneration: 5,
         generatedAt: 1782900002300,

@@ -10,8 +10,13 @@ import {
   turnsInputSchema,
 } from '../extraction.ts';
 import type { OperationSpec } from '../operation-spec.ts';
+import { contextOperations } from './context.ts';
+import { entryExample } from './memory.ts';
 
 const shared = { method: 'POST', tag: 'language', tenant: true, database: true } as const;
+
+/** The window of an example. */
+const window = contextOperations.optimizeContext.example.answer;
 
 export const extractionOperations = {
   contextOfTurns: {
@@ -70,44 +75,32 @@ export const extractionOperations = {
         extractionProvider: 'statements',
         discarded: [],
         context: {
+          ...window,
           windowId: '002f007d-8638-4b18-b5e9-982993f6d81b',
           entries: [
             {
+              ...entryExample,
               id: 'f19-0',
-              predicate: 'parent',
               args: ['carol', 'emil'],
-              negated: false,
-              scope: null,
               salience: 0.9983,
               category: 'goal_relevant',
               charCount: 19,
-              provenance: null,
               createdAt: 1782900003300,
-              validFrom: null,
-              validUntil: null,
               metadata: { source: 'statements' },
             },
           ],
           goals: [
             {
+              ...window.goals[0],
               goal: 'parent(?who, emil)',
-              status: 'proved',
-              answers: { found: 1, whole: 1, premises: 0, omitted: 0 },
               atoms: ['parent(carol, emil)'],
               needs: { facts: 1, chars: 19, tokens: null },
-              reason: null,
             },
           ],
           relevantRules: [],
           totalFactsAvailable: 12,
           totalFactsIncluded: 1,
-          deduplicationSavings: 0,
-          contradictionsFound: 0,
-          contradictionsResolved: 0,
-          contradictions: [],
-          bucketStats: {},
           totalCharCount: 19,
-          goalDriven: true,
           knowledgeGeneration: 19,
           generatedAt: 1782900003400,
         },

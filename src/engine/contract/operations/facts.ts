@@ -24,6 +24,35 @@ import { idParams, type OperationSpec } from '../operation-spec.ts';
 const read = { tag: 'facts', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'facts', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
+/** The fact of the examples. */
+const fact = {
+  id: 'f1-0',
+  predicate: 'parent',
+  args: ['alice', 'bob'],
+  truthVal: true,
+  scope: null,
+  validFrom: null,
+  validUntil: null,
+  metadata: { source: 'the register' },
+  createdAt: 1782900000300,
+  updatedAt: 1782900000300,
+  importId: null,
+  salience: 0.9983,
+  derived: false,
+  provenance: null,
+};
+
+/** The answer to its retraction. */
+const retracted = {
+  atom: 'parent(alice, bob)',
+  status: 'retracted',
+  retracted: 1,
+  dependents: [],
+  dependentsCount: 0,
+  dependentsComplete: true,
+  generation: 24,
+};
+
 export const factOperations = {
   assertFact: {
     ...write,
@@ -90,18 +119,7 @@ export const factOperations = {
     body: retractInputSchema,
     output: retractOutcomeSchema,
     problems: ['Conflict', 'StorageUnavailable'],
-    example: {
-      body: { predicate: 'parent', args: ['alice', 'bob'] },
-      answer: {
-        atom: 'parent(alice, bob)',
-        status: 'retracted',
-        retracted: 1,
-        dependents: [],
-        dependentsCount: 0,
-        dependentsComplete: true,
-        generation: 24,
-      },
-    },
+    example: { body: { predicate: 'parent', args: ['alice', 'bob'] }, answer: retracted },
   },
   retractPattern: {
     ...write,
@@ -176,28 +194,7 @@ export const factOperations = {
     problems: ['InferenceLimitExceeded'],
     example: {
       query: { predicate: 'parent', sort: 'createdAt', order: 'desc', limit: '20' },
-      answer: {
-        facts: [
-          {
-            id: 'f1-0',
-            predicate: 'parent',
-            args: ['alice', 'bob'],
-            truthVal: true,
-            scope: null,
-            validFrom: null,
-            validUntil: null,
-            metadata: { source: 'the register' },
-            createdAt: 1782900000300,
-            updatedAt: 1782900000300,
-            importId: null,
-            salience: 0.9983,
-            derived: false,
-            provenance: null,
-          },
-        ],
-        total: 1,
-        nextCursor: null,
-      },
+      answer: { facts: [fact], total: 1, nextCursor: null },
     },
   },
   getFact: {
@@ -213,20 +210,7 @@ export const factOperations = {
     example: {
       params: { id: 'f1-0' },
       answer: {
-        id: 'f1-0',
-        predicate: 'parent',
-        args: ['alice', 'bob'],
-        truthVal: true,
-        scope: null,
-        validFrom: null,
-        validUntil: null,
-        metadata: { source: 'the register' },
-        createdAt: 1782900000300,
-        updatedAt: 1782900000300,
-        importId: null,
-        salience: 0.9983,
-        derived: false,
-        provenance: null,
+        ...fact,
         dependents: ['grandparent(alice, carol)', 'grandparent(alice, dora)'],
         salienceBreakdown: {
           uses: 2,
@@ -257,18 +241,7 @@ export const factOperations = {
     params: idParams,
     output: retractOutcomeSchema,
     problems: ['FactNotFound', 'StorageUnavailable'],
-    example: {
-      params: { id: 'f1-0' },
-      answer: {
-        atom: 'parent(alice, bob)',
-        status: 'retracted',
-        retracted: 1,
-        dependents: [],
-        dependentsCount: 0,
-        dependentsComplete: true,
-        generation: 26,
-      },
-    },
+    example: { params: { id: 'f1-0' }, answer: { ...retracted, generation: 26 } },
   },
   listPredicates: {
     ...read,

@@ -17,6 +17,26 @@ import type { OperationSpec } from '../operation-spec.ts';
 const read = { tag: 'memory', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'memory', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
+/** An entry of the example answers about salient facts and windows. */
+export const entryExample = {
+  id: 'f2-0',
+  predicate: 'parent',
+  args: ['bob', 'carol'],
+  negated: false,
+  scope: null,
+  salience: 0.9987,
+  category: 'recent',
+  charCount: 18,
+  provenance: null,
+  createdAt: 1782900000400,
+  validFrom: null,
+  validUntil: null,
+  metadata: {},
+};
+
+/** The facts that the example of a summary replaces. */
+const visits = ['06-01', '06-08', '06-15'].map((day) => `visited(alice, library, 2026-${day})`);
+
 export const memoryOperations = {
   browseMemory: {
     ...read,
@@ -30,28 +50,7 @@ export const memoryOperations = {
     problems: ['InferenceLimitExceeded'],
     example: {
       query: { maxFacts: '1', minSalience: '0.1', predicates: 'parent,grandparent' },
-      answer: {
-        facts: [
-          {
-            id: 'f2-0',
-            predicate: 'parent',
-            args: ['bob', 'carol'],
-            negated: false,
-            scope: null,
-            salience: 0.9987,
-            category: 'recent',
-            charCount: 18,
-            provenance: null,
-            createdAt: 1782900000400,
-            validFrom: null,
-            validUntil: null,
-            metadata: {},
-          },
-        ],
-        totalFacts: 3,
-        returned: 1,
-        generatedAt: 1782900002000,
-      },
+      answer: { facts: [entryExample], totalFacts: 3, returned: 1, generatedAt: 1782900002000 },
     },
   },
   recall: {
@@ -75,23 +74,7 @@ export const memoryOperations = {
     example: {
       body: { maxFacts: 1, minSalience: 0.1 },
       answer: {
-        facts: [
-          {
-            id: 'f2-0',
-            predicate: 'parent',
-            args: ['bob', 'carol'],
-            negated: false,
-            scope: null,
-            salience: 0.9986,
-            category: 'recent',
-            charCount: 18,
-            provenance: null,
-            createdAt: 1782900000400,
-            validFrom: null,
-            validUntil: null,
-            metadata: {},
-          },
-        ],
+        facts: [{ ...entryExample, salience: 0.9986 }],
         totalFacts: 3,
         returned: 1,
         generatedAt: 1782900002100,
@@ -115,23 +98,7 @@ export const memoryOperations = {
         derivedComplete: true,
         histogram: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
         expiring: { within1h: 0, within24h: 0, within7d: 0 },
-        fading: [
-          {
-            id: 'f2-1',
-            predicate: 'parent',
-            args: ['bob', 'dora'],
-            negated: false,
-            scope: null,
-            salience: 0.9979,
-            category: 'recent',
-            charCount: 17,
-            provenance: null,
-            createdAt: 1782900000400,
-            validFrom: null,
-            validUntil: null,
-            metadata: {},
-          },
-        ],
+        fading: [{ ...entryExample, id: 'f2-1', args: ['bob', 'dora'], salience: 0.9979, charCount: 17 }],
       },
     },
   },
@@ -168,11 +135,7 @@ export const memoryOperations = {
             atom: 'visited_summary(alice, library, 3)',
             scope: null,
             support: 3,
-            replaced: [
-              'visited(alice, library, 2026-06-01)',
-              'visited(alice, library, 2026-06-08)',
-              'visited(alice, library, 2026-06-15)',
-            ],
+            replaced: visits,
             metadata: {
               consolidated: {
                 from: 'visited',
@@ -205,15 +168,7 @@ export const memoryOperations = {
     problems: ['FactNotFound', 'StorageUnavailable'],
     example: {
       body: { id: 'f17-0' },
-      answer: {
-        restored: 3,
-        atoms: [
-          'visited(alice, library, 2026-06-01)',
-          'visited(alice, library, 2026-06-08)',
-          'visited(alice, library, 2026-06-15)',
-        ],
-        generation: 18,
-      },
+      answer: { restored: 3, atoms: visits, generation: 18 },
     },
   },
   decay: {

@@ -14,6 +14,24 @@ import { idParams, type OperationSpec } from '../operation-spec.ts';
 const read = { tag: 'rules', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'rules', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
+/** The rule of the examples. */
+const rule = {
+  id: 'r3',
+  text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+  head: { predicate: 'grandparent', args: ['?x', '?z'], negated: false },
+  body: [
+    { predicate: 'parent', args: ['?x', '?y'], negated: false, naf: false },
+    { predicate: 'parent', args: ['?y', '?z'], negated: false, naf: false },
+  ],
+  scope: null,
+  name: 'grandparents',
+  description: null,
+  enabled: true,
+  createdAt: 1782900000500,
+  etag: '"r3-3"',
+  fired: 2,
+};
+
 export const ruleOperations = {
   assertRule: {
     ...write,
@@ -37,19 +55,13 @@ export const ruleOperations = {
       description:
         'Store a rule for what is true in general; for facts use tell. Conditions: atoms, not p(?x) (does not follow), -p(?x) (known to be false), ' +
         '?a < ?b, ?c = ?a + ?b, ?n = count { ?y : p(?x, ?y) }. The body binds every variable of the head.',
-      example: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)' },
+      example: { text: rule.text },
       destructive: false,
       idempotent: true,
     },
     example: {
-      body: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)', name: 'grandparents' },
-      answer: {
-        status: 'asserted',
-        rule: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
-        id: 'r3',
-        etag: '"r3-3"',
-        generation: 3,
-      },
+      body: { text: rule.text, name: rule.name },
+      answer: { status: 'asserted', rule: rule.text, id: 'r3', etag: rule.etag, generation: 3 },
     },
   },
   validateRules: {
@@ -101,28 +113,7 @@ export const ruleOperations = {
     description: 'Oldest first. `fired` counts how often a rule was used to draw a conclusion.',
     output: ruleListSchema,
     problems: [],
-    example: {
-      answer: {
-        rules: [
-          {
-            id: 'r3',
-            text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
-            head: { predicate: 'grandparent', args: ['?x', '?z'], negated: false },
-            body: [
-              { predicate: 'parent', args: ['?x', '?y'], negated: false, naf: false },
-              { predicate: 'parent', args: ['?y', '?z'], negated: false, naf: false },
-            ],
-            scope: null,
-            name: 'grandparents',
-            description: null,
-            enabled: true,
-            createdAt: 1782900000500,
-            etag: '"r3-3"',
-            fired: 2,
-          },
-        ],
-      },
-    },
+    example: { answer: { rules: [rule] } },
   },
   getRule: {
     ...read,
@@ -134,25 +125,7 @@ export const ruleOperations = {
     params: idParams,
     output: storedRuleSchema,
     problems: ['RuleNotFound'],
-    example: {
-      params: { id: 'r3' },
-      answer: {
-        id: 'r3',
-        text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
-        head: { predicate: 'grandparent', args: ['?x', '?z'], negated: false },
-        body: [
-          { predicate: 'parent', args: ['?x', '?y'], negated: false, naf: false },
-          { predicate: 'parent', args: ['?y', '?z'], negated: false, naf: false },
-        ],
-        scope: null,
-        name: 'grandparents',
-        description: null,
-        enabled: true,
-        createdAt: 1782900000500,
-        etag: '"r3-3"',
-        fired: 2,
-      },
-    },
+    example: { params: { id: 'r3' }, answer: rule },
   },
   updateRule: {
     ...write,
@@ -173,13 +146,7 @@ export const ruleOperations = {
     example: {
       params: { id: 'r3' },
       body: { description: 'two generations apart' },
-      answer: {
-        status: 'updated',
-        rule: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
-        id: 'r3',
-        etag: '"r3-4"',
-        generation: 4,
-      },
+      answer: { status: 'updated', rule: rule.text, id: 'r3', etag: '"r3-4"', generation: 4 },
     },
   },
   deleteRule: {

@@ -16,6 +16,18 @@ import { type OperationSpec } from '../operation-spec.ts';
 const read = { tag: 'scopes', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'scopes', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
+/** A fact of the example of a comparison. */
+const guest = {
+  id: 'f7-0',
+  predicate: 'guest',
+  args: ['ann'],
+  truthVal: true,
+  scope: 'plan',
+  validFrom: null,
+  validUntil: null,
+  metadata: {},
+};
+
 export const scopeOperations = {
   listScopes: {
     ...read,
@@ -70,30 +82,8 @@ export const scopeOperations = {
       answer: {
         source: 'plan-b',
         target: 'plan',
-        added: [
-          {
-            id: 'f10-0',
-            predicate: 'guest',
-            args: ['carl'],
-            truthVal: true,
-            scope: 'plan-b',
-            validFrom: null,
-            validUntil: null,
-            metadata: {},
-          },
-        ],
-        removed: [
-          {
-            id: 'f7-0',
-            predicate: 'guest',
-            args: ['ann'],
-            truthVal: true,
-            scope: 'plan',
-            validFrom: null,
-            validUntil: null,
-            metadata: {},
-          },
-        ],
+        added: [{ ...guest, id: 'f10-0', args: ['carl'], scope: 'plan-b' }],
+        removed: [guest],
         modified: [],
         unchanged: 1,
         truncated: false,
