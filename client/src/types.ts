@@ -597,7 +597,7 @@ export type ExportQuery = {
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
   predicate?: string | null | undefined;
-  /** Export rules too; absent: true in ndjson and datalog, the formats that can hold them. */
+  /** Export rules too; absent: true in ndjson and datalog, the formats that can express them. */
   rules?: 'true' | 'false' | null | undefined;
 };
 
@@ -2105,7 +2105,7 @@ export interface Operations {
       /** Default: false. */
       unscoped?: boolean | null | undefined;
       predicate?: string | null | undefined;
-      /** Export rules too; absent: true in ndjson and datalog, the formats that can hold them. */
+      /** Export rules too; absent: true in ndjson and datalog, the formats that can express them. */
       rules?: boolean | null | undefined;
     },
     options?: CallOptions,

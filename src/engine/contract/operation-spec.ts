@@ -33,6 +33,10 @@ export interface ToolSpec {
   title: string;
   /** What it does and when to use which tool; the example is appended. */
   description: string;
+  /** What it takes; absent: the body of the operation. */
+  input?: z.ZodType;
+  /** Its structured content: the answer of the operation in short. */
+  output: z.ZodType;
   /** Arguments of an example call. */
   example: Readonly<Record<string, unknown>>;
   destructive: boolean;

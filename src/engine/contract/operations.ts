@@ -58,3 +58,11 @@ export type OperationRequest<Name extends OperationName> = RawPart<Operations[Na
   RawPart<Operations[Name], 'body'>;
 
 export type OperationOutput<Name extends OperationName> = z.output<Operations[Name]['output']>;
+
+/** The operations that are MCP tools. */
+export type ToolOperation = {
+  [Name in OperationName]: Operations[Name] extends { tool: object } ? Name : never;
+}[OperationName];
+
+/** The structured content of every tool. */
+export type ToolContents = { [Name in ToolOperation]: z.output<Operations[Name]['tool']['output']> };

@@ -36,7 +36,6 @@ export const taughtSchema = z.object({
   generation,
   hints,
 });
-export type Taught = z.output<typeof taughtSchema>;
 
 export const forgottenSchema = retractPatternOutcomeSchema.partial().extend({
   status: z.string(),
@@ -144,7 +143,6 @@ export const slimDecayedSchema = z.object({
   dryRun: z.boolean().optional(),
   generation,
 });
-export type SlimDecayed = z.output<typeof slimDecayedSchema>;
 
 export const slimPredicateListSchema = z.object({
   predicates: z.array(
@@ -159,4 +157,3 @@ export const slimPredicateListSchema = z.object({
   ),
   hints,
 });
-export type SlimPredicates = z.output<typeof slimPredicateListSchema>;

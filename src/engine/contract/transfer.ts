@@ -110,7 +110,7 @@ export const exportQuerySchema = z
     ...scopeParameters,
     predicate: optional(predicateSchema),
     rules: optional(queryFlag).describe(
-      'Export rules too; absent: true in ndjson and datalog, the formats that can hold them',
+      'Export rules too; absent: true in ndjson and datalog, the formats that can express them',
     ),
   })
   .superRefine(oneScopeChoice);

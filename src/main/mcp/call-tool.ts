@@ -6,7 +6,7 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { operations } from '../../engine/contract/operations.ts';
+import { operations, type ToolOperation } from '../../engine/contract/operations.ts';
 import type {
   Answered,
   Forgotten,
@@ -28,7 +28,6 @@ import { refusalText } from './refusal-text.ts';
 import { tellTool } from './tell-tool.ts';
 import { projections } from './tool-content.ts';
 import { takesArguments, type ToolArguments, withoutFillers } from './tool-input.ts';
-import type { ToolOperation } from './tool-operation.ts';
 import { invalidCall, perform, type ToolContext } from './tool-run.ts';
 import { toolTexts } from './tool-text.ts';
 import { type Tool, tools } from './tools.ts';

@@ -5,59 +5,10 @@
  * absent values are left out, and the text beside it (`tool-text.ts`) has everything too.
  */
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
-import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import type { OperationOutput } from '../../engine/contract/operations.ts';
-import {
-  type Answered,
-  answeredSchema,
-  slimConsolidatedSchema,
-  slimDecayedSchema,
-  type Forgotten,
-  forgottenSchema,
-  slimPredicateListSchema,
-  slimRecalledSchema,
-  type SlimConsolidated,
-  type SlimDecayed,
-  type SlimEntry,
-  type SlimPredicates,
-  type SlimRecalled,
-  type SlimStep,
-  type SlimGoal,
-  type SlimWindow,
-  type Taught,
-  taughtSchema,
-  type Told,
-  toldSchema,
-  windowSchema,
-} from '../../engine/contract/tool-contents.ts';
+import type { OperationOutput, ToolContents, ToolOperation } from '../../engine/contract/operations.ts';
+import type { Answered, SlimEntry, SlimGoal, SlimStep } from '../../engine/contract/tool-contents.ts';
 import { renderAtom } from '../../engine/index.ts';
 import { cutArguments } from './cut-arguments.ts';
-import type { ToolOperation } from './tool-operation.ts';
-
-/** The content of every tool. */
-export interface ToolContents {
-  assertFact: Told;
-  assertRule: Taught;
-  retractPattern: Forgotten;
-  ask: Answered;
-  recall: SlimRecalled;
-  optimizeContext: SlimWindow;
-  consolidate: SlimConsolidated;
-  decay: SlimDecayed;
-  listPredicates: SlimPredicates;
-}
-
-export const contentSchemas: Readonly<Record<ToolOperation, OperationSpec['output']>> = {
-  assertFact: toldSchema,
-  assertRule: taughtSchema,
-  retractPattern: forgottenSchema,
-  ask: answeredSchema,
-  recall: slimRecalledSchema,
-  optimizeContext: windowSchema,
-  consolidate: slimConsolidatedSchema,
-  decay: slimDecayedSchema,
-  listPredicates: slimPredicateListSchema,
-};
 
 type Projection<Name extends ToolOperation> = (output: OperationOutput<Name>) => ToolContents[Name];
 

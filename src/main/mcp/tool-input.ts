@@ -6,24 +6,16 @@
  * list and a meaningless zero count as absent.
  */
 import { factsInputSchema } from '../../engine/contract/facts.ts';
-import { operations } from '../../engine/contract/operations.ts';
+import { operations, type ToolOperation } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { askToolInputSchema, forgetInputSchema, tellInputSchema } from '../../engine/contract/tool-inputs.ts';
 import { validate } from '../../engine/contract/validation.ts';
-import type { ToolOperation } from './tool-operation.ts';
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
-const ownBodies: Partial<Record<ToolOperation, NonNullable<OperationSpec['body']>>> = {
-  assertFact: tellInputSchema,
-  retractPattern: forgetInputSchema,
-  ask: askToolInputSchema,
-};
-
 /** The schema that validates a call of the tool; undefined: it takes no arguments. */
 export function toolBodyOf(operation: ToolOperation): OperationSpec['body'] {
-  const { body }: OperationSpec = operations[operation];
-  return ownBodies[operation] ?? body;
+  const { body, tool }: OperationSpec = operations[operation];
+  return tool?.input ?? body;
 }
 
 /** Whether the tool takes the arguments; of a text it checks only the type. */

@@ -16,8 +16,7 @@ import type {
   StatementOutcome,
   Told,
 } from '../../engine/contract/tool-contents.ts';
-import type { ToolContents } from './tool-content.ts';
-import type { ToolOperation } from './tool-operation.ts';
+import type { ToolContents, ToolOperation } from '../../engine/contract/operations.ts';
 
 /** The arguments of the call, as interpreted. */
 type Given = Readonly<Record<string, unknown>>;

@@ -6,11 +6,9 @@
  */
 import type { JsonSchema } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec, ToolSpec } from '../../engine/contract/operation-spec.ts';
-import { operations } from '../../engine/contract/operations.ts';
+import { operations, type ToolOperation } from '../../engine/contract/operations.ts';
 import { proofAppTool } from './proof-app.ts';
-import { contentSchemas } from './tool-content.ts';
 import { toolBodyOf } from './tool-input.ts';
-import type { ToolOperation } from './tool-operation.ts';
 import {
   type FieldType,
   fieldTypesOf,
@@ -128,7 +126,7 @@ function isToolOperation(name: string): name is ToolOperation {
 
 function toolOf(operation: ToolOperation): Tool {
   const spec: OperationSpec & { tool: ToolSpec } = operations[operation];
-  const { name, title, description, example, destructive, idempotent } = spec.tool;
+  const { name, title, description, output, example, destructive, idempotent } = spec.tool;
   const body = toolBodyOf(operation);
   const full = inputSchemaOf(body, settledFields[operation]);
   const published = publishedFields[operation];
@@ -138,7 +136,7 @@ function toolOf(operation: ToolOperation): Tool {
     title,
     description: `${description} Example: ${JSON.stringify(example)}`,
     inputSchema: full,
-    outputSchema: outputSchemaOf(contentSchemas[operation]),
+    outputSchema: outputSchemaOf(output),
     annotations: {
       readOnlyHint: spec.kind === 'read',
       destructiveHint: destructive,

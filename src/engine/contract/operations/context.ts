@@ -11,6 +11,7 @@ import {
 import { z } from 'zod';
 import type { OperationSpec } from '../operation-spec.ts';
 import { entryExample } from './memory.ts';
+import { windowSchema } from '../tool-contents.ts';
 
 const shared = {
   method: 'POST',
@@ -43,6 +44,7 @@ export const contextOperations = {
       title: 'Choose a context window',
       description:
         'The facts to read for a task, within a budget: the answers to goals with every premise first, then related facts. For one question use ask.',
+      output: windowSchema,
       example: { goals: [{ predicate: 'grandparent', args: ['alice', '?who'] }], maxFacts: 25 },
       destructive: false,
       idempotent: true,

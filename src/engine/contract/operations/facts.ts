@@ -20,6 +20,8 @@ import {
   retractPatternOutcomeSchema,
 } from '../facts.ts';
 import { idParams, type OperationSpec } from '../operation-spec.ts';
+import { forgottenSchema, slimPredicateListSchema, toldSchema } from '../tool-contents.ts';
+import { forgetInputSchema, tellInputSchema } from '../tool-inputs.ts';
 
 const read = { tag: 'facts', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'facts', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
@@ -75,6 +77,8 @@ export const factOperations = {
       description:
         'Store facts you learn and want to keep, as text (- marks a fact as false) or as predicate and args. ' +
         'Reuse the names that predicates lists. For general statements use teach.',
+      input: tellInputSchema,
+      output: toldSchema,
       example: { text: 'parent(alice, bob). -parent(bob, alice).' },
       destructive: false,
       idempotent: true,
@@ -139,6 +143,8 @@ export const factOperations = {
         'Retract stored facts that are no longer true (?x matches anything), or a rule by its text or ruleId. ' +
         'Lists the conclusions that go too; to remove a conclusion, retract its premises. Use dryRun: true to ' +
         'preview.',
+      input: forgetInputSchema,
+      output: forgottenSchema,
       example: { predicate: 'parent', args: ['alice', '?child'] },
       destructive: true,
       idempotent: true,
@@ -257,6 +263,7 @@ export const factOperations = {
       description:
         'The vocabulary: each predicate with its number of arguments, facts, rules and an example. Look here ' +
         'first, and when an answer is unexpectedly empty.',
+      output: slimPredicateListSchema,
       example: {},
       destructive: false,
       idempotent: true,

@@ -9,6 +9,8 @@ import {
 } from '../explanation.ts';
 import { answerSchema, askInputSchema, plainQuestion } from '../inference.ts';
 import { type OperationSpec } from '../operation-spec.ts';
+import { answeredSchema } from '../tool-contents.ts';
+import { askToolInputSchema } from '../tool-inputs.ts';
 
 const shared = { tag: 'inference', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 
@@ -38,6 +40,8 @@ export const inferenceOperations = {
         'start with ? are variables, all others constants. Text can join conditions: parent(?x, ?y), not ' +
         'employed(?y). No answer means that it does not follow; whyNot: true says what is missing. For an ' +
         'overview use recall.',
+      input: askToolInputSchema,
+      output: answeredSchema,
       example: { predicate: 'grandparent', args: ['alice', '?who'] },
       destructive: false,
       idempotent: true,

@@ -13,6 +13,7 @@ import {
   restoreInputSchema,
 } from '../memory.ts';
 import type { OperationSpec } from '../operation-spec.ts';
+import { slimConsolidatedSchema, slimDecayedSchema, slimRecalledSchema } from '../tool-contents.ts';
 
 const read = { tag: 'memory', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'memory', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
@@ -67,6 +68,7 @@ export const memoryOperations = {
       title: 'Recall what is most present',
       description:
         'Stored facts used often or recently. Use it at the start of a session; for a question use ask, for a task context.',
+      output: slimRecalledSchema,
       example: { maxFacts: 20, predicates: ['prefers', 'works_on'] },
       destructive: false,
       idempotent: true,
@@ -120,6 +122,7 @@ export const memoryOperations = {
       description:
         'Replace many facts that differ in one argument, such as visits on many days, by a summary that can be ' +
         'restored. Use it when asked to tidy up, with dryRun: true first.',
+      output: slimConsolidatedSchema,
       example: { predicates: ['visited'], minOccurrences: 5, dryRun: true },
       destructive: true,
       idempotent: true,
@@ -188,6 +191,7 @@ export const memoryOperations = {
       title: 'Evict faded facts',
       description:
         'Permanently retract expired facts and those of low salience. Use it when asked to, with dryRun: true first; for single facts use forget.',
+      output: slimDecayedSchema,
       example: { threshold: 0.05, dryRun: true },
       destructive: true,
       idempotent: false,

@@ -10,6 +10,7 @@ import {
   validateResultSchema,
 } from '../rules.ts';
 import { idParams, type OperationSpec } from '../operation-spec.ts';
+import { taughtSchema } from '../tool-contents.ts';
 
 const read = { tag: 'rules', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'rules', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
@@ -55,6 +56,7 @@ export const ruleOperations = {
       description:
         'Store a rule for what is true in general; for facts use tell. Conditions: atoms, not p(?x) (does not follow), -p(?x) (known to be false), ' +
         '?a < ?b, ?c = ?a + ?b, ?n = count { ?y : p(?x, ?y) }. The body binds every variable of the head.',
+      output: taughtSchema,
       example: { text: rule.text },
       destructive: false,
       idempotent: true,

@@ -10,7 +10,7 @@ import { IconEraser, IconPlayerPlay } from '@tabler/icons-react';
 import type { Tool } from '@modelcontextprotocol/client';
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { type ToolCallRecord, workbenchClientName } from '../../../engine/contract/agents.ts';
-import type { OperationName, Operations } from '../../../engine/contract/operations.ts';
+import type { OperationName, Operations, ToolOperation } from '../../../engine/contract/operations.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
 import { asSignedIn } from '../../api/credential.ts';
 import { useWhoAmI } from '../../api/queries.ts';
@@ -65,9 +65,7 @@ function givenOf(
 
 /** The operations behind the tools. Its type is the operations table, which itself stays out of the workbench. */
 const toolOperations: {
-  readonly [Name in OperationName as Operations[Name] extends { tool: { name: infer Tool extends string } }
-    ? Tool
-    : never]: Name;
+  readonly [Name in ToolOperation as Operations[Name]['tool']['name']]: Name;
 } = {
   tell: 'assertFact',
   teach: 'assertRule',
