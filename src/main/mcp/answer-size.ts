@@ -7,6 +7,7 @@
  */
 import { EngineError } from '../../engine/index.ts';
 import type { Answered } from '../../engine/contract/tool-contents.ts';
+import { maxPremiseCharacters } from '../../proof/proof-text.ts';
 
 type Proof = NonNullable<Answered['proof']>;
 
@@ -45,9 +46,6 @@ export function requireFits(
     `${done}the answer of ${tool} has ${size} characters, more than the ${limit} a tool answers: use the HTTP API for it`,
   );
 }
-
-/** Characters of an atom shown as a premise. */
-export const maxPremiseCharacters = 240;
 
 /** Characters that premises take in the text, which writes each one out instead of its id. */
 function premisesIn({ proof }: Answered): number {

@@ -7,6 +7,7 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { EngineError, type Caller, parseAtom, renderAtom } from '../../engine/index.ts';
+import { cutText } from '../../proof/proof-text.ts';
 import type { McpHost, OperationParts } from '../base/mcp-host.ts';
 import { projections } from './tool-content.ts';
 import { count, toolTexts } from './tool-text.ts';
@@ -188,7 +189,5 @@ async function answered<Name extends 'listPredicates' | 'listRules' | 'recall' |
 }
 
 function clip(text: string): string {
-  if (text.length <= maxLineChars) return text;
-  // Never cuts a surrogate pair in two, which would not be text.
-  return `${text.slice(0, maxLineChars).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return cutText(text, maxLineChars);
 }

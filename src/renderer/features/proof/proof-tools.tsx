@@ -22,12 +22,12 @@ import {
   IconX,
 } from '@tabler/icons-react';
 import { type KeyboardEvent, type RefObject, useEffect, useMemo, useState } from 'react';
+import { keyOfStep, keysBelow } from '../../../proof/proof-tree.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { computedName, namesIn } from './condense.ts';
 import { hiddenNames } from './proof-search.ts';
-import { keyOfStep, stepsBelow } from './proof-tree.ts';
 import styles from './proof.module.css';
+import { computedName, namesIn } from './shown-proof.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 
 /** In milliseconds. */
@@ -126,7 +126,7 @@ const depths = [1, 2, 3, 4, 5, 10, 20] as const;
 function FoldButtons({ display }: { display: ProofDisplay }) {
   const { tree, setState } = display;
   const unfold = (depth?: number) =>
-    setState({ active: keyOfStep(tree.root), unfolded: stepsBelow(tree, tree.root, depth) });
+    setState({ active: keyOfStep(tree.root.id), unfolded: keysBelow(tree, tree.root.id, depth) });
   return (
     <span className={styles.group}>
       <Tooltip label="Unfold all (*)">
@@ -214,7 +214,7 @@ function Reductions({ display }: { display: ProofDisplay }) {
   const { look, tree, isFromMissing, reRoot, toggleKnown, shown } = display;
   const names = [...hiddenNames(look.hide)];
   if (look.from === undefined && names.length === 0) return null;
-  const count = shown.steps.length - (tree.sizeOf.get(tree.root) ?? 0);
+  const count = shown.steps.length - tree.sizeOf(tree.root.id);
   return (
     <div className={styles.reductions} role="status">
       {look.from !== undefined && (

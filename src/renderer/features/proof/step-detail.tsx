@@ -8,25 +8,11 @@ import { RuleLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { parseAtom } from '../../../engine/language/parse.ts';
 import type { ProofStep } from '../../../engine/contract/inference.ts';
-import { waysTo, wayInWords } from './alternatives.ts';
-import { computedName } from './condense.ts';
+import type { OutlineRow } from '../../../proof/proof-tree.ts';
+import { metadataInWords, wordsOf } from '../../../proof/step-words.ts';
 import styles from './proof.module.css';
-import type { OutlineRow } from './proof-tree.ts';
-import { wordOf } from './step-words.ts';
+import { computedName, waysTo, wayInWords } from './shown-proof.ts';
 import { hideable, type ProofDisplay } from './use-proof-display.ts';
-
-function explain(step: OutlineRow['step']): string {
-  // A question of several literals is proved by its parts, without a rule.
-  if (step.kind === 'rule') return 'All its parts are true, each by a step below it.';
-  return explanations[step.kind];
-}
-
-const explanations = {
-  fact: 'It was asserted.',
-  absence: 'Nothing matches it, so its negation is true.',
-  builtin: 'It is true by comparison or arithmetic.',
-  aggregate: 'It was computed over the steps below it.',
-} as const;
 
 /** Selects among the alternatives of a step. */
 function Ways({ step, display }: { step: ProofStep; display: ProofDisplay }) {
@@ -75,7 +61,7 @@ function Looks({ step, display }: { step: ProofStep; display: ProofDisplay }) {
   const name = hideable(display);
   return (
     <>
-      {step.id !== tree.root && step.premises.length > 0 && (
+      {step.id !== tree.root.id && step.premises.length > 0 && (
         <Button size="compact-xs" variant="default" onClick={() => reRoot(step)}>
           Show from here
         </Button>
@@ -92,8 +78,8 @@ function Looks({ step, display }: { step: ProofStep; display: ProofDisplay }) {
 /** Shows the step under the cursor: rule, substitution, alternatives and links to fact and rule. */
 export function StepDetail({ row, display }: { row: OutlineRow; display: ProofDisplay }) {
   const { step } = row;
-  const { word, tone } = wordOf(step);
-  const substitution = display.bindingsOf(step);
+  const { word, tone, reason } = wordsOf(step);
+  const metadata = metadataInWords(step);
   return (
     <section className={styles.step} aria-label="Step">
       <div className={styles.stepHead}>
@@ -122,7 +108,7 @@ export function StepDetail({ row, display }: { row: OutlineRow; display: ProofDi
       </div>
       {step.rule === null ? (
         <p className="dim">
-          {explain(step)}
+          {reason}
           {step.scope !== null && ` Scope ${step.scope}.`}
         </p>
       ) : (
@@ -130,14 +116,8 @@ export function StepDetail({ row, display }: { row: OutlineRow; display: ProofDi
           <CodeText text={step.rule} />
         </p>
       )}
-      <Bindings lead="with" bindings={substitution} />
-      {step.metadata !== undefined && Object.keys(step.metadata).length > 0 && (
-        <p className="dim">
-          {Object.entries(step.metadata)
-            .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-            .join(' · ')}
-        </p>
-      )}
+      <Bindings lead="with" bindings={display.bindingsOf(step)} />
+      {metadata.length > 0 && <p className="dim">{metadata.join(' · ')}</p>}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import type { KeyboardEvent } from 'react';
-import { waysTo } from './alternatives.ts';
-import { outlineAfterKey } from './outline-keys.ts';
-import { keyOfStep, type OutlineRow, stepsAbove } from './proof-tree.ts';
+import { afterKey, afterOpening } from '../../../proof/folds.ts';
+import { isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
+import { waysTo } from './shown-proof.ts';
 import { hideable, type ProofDisplay } from './use-proof-display.ts';
 
 /** Actions on the steps. */
@@ -23,22 +23,10 @@ interface StepActionOptions {
 
 /** Returns the actions of pointer and keys on steps, shared by outline and diagram. */
 export function useStepActions({ display, onOpen, onFind }: StepActionOptions): StepActions {
-  const { tree, rows, state, setState, active, turn, reRoot, toggleKnown, found, goToMatch } = display;
+  const { rows, state, setState, active, turn, reRoot, toggleKnown, found, goToMatch } = display;
 
-  function toggle(row: OutlineRow): void {
-    const unfolded = new Set(state.unfolded);
-    if (!unfolded.delete(row.step.id)) unfolded.add(row.step.id);
-    setState({ active: row.key, unfolded });
-  }
-
-  function open(row: OutlineRow): void {
-    if (!row.isReference || row.step.premises.length === 0) onOpen(row);
-    else
-      setState({
-        active: keyOfStep(row.step.id),
-        unfolded: new Set([...state.unfolded, ...stepsAbove(tree, row.step.id)]),
-      });
-  }
+  const toggle = (row: OutlineRow) => setState(afterOpening(row, state));
+  const open = (row: OutlineRow) => (isPointer(row) ? toggle(row) : onOpen(row));
 
   /** Runs the key's action on the step; returns true if it has one. */
   function actOn(row: OutlineRow, event: KeyboardEvent): boolean {
@@ -76,7 +64,7 @@ export function useStepActions({ display, onOpen, onFind }: StepActionOptions): 
       event.preventDefault();
       return;
     }
-    const next = outlineAfterKey(event.key, tree, rows, state, page);
+    const next = afterKey(event.key, rows, state, page);
     if (next === null) return;
     event.preventDefault();
     setState(next);

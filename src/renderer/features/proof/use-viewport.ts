@@ -12,7 +12,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { nodeOfStep, type PlacedDiagram } from './placed-diagram.ts';
+import { nodeOfStep, type PlacedDiagram } from './diagram.ts';
 import { atRoot, fitted, limitedView, showing, type Viewport, zoomed } from './viewport.ts';
 
 interface Screen {
