@@ -146,7 +146,7 @@ test('a proof is saved as a picture, text and JSON', async ({ page, service }) =
   expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
   expect(png.bytes.length).toBeGreaterThan(10_000);
   const text = await saved(page, 'Save as text');
-  expect(text.bytes.toString()).toContain('  parent(nora, alma)  [derived by');
+  expect(text.bytes.toString()).toContain('  parent(nora, alma)  [by parent(');
   const json = JSON.parse((await saved(page, 'Save as JSON')).bytes.toString()) as { steps: unknown[] };
   expect(json.steps).toHaveLength(11);
 });

@@ -5,7 +5,7 @@ import {
   afterKey,
   afterOpening,
   type FoldState,
-  initiallyUnfolded,
+  initiallyUnfoldedOf,
   unfoldedUpTo,
 } from './folds.ts';
 import { type ProofTree, treesOf, visibleRows } from './proof-tree.ts';
@@ -42,12 +42,12 @@ function atoms(trees: readonly ProofTree[], unfolded: ReadonlySet<string>): stri
 
 describe('what is unfolded at first', () => {
   test('is a single answer as far as it is small, and several if all is in sight', () => {
-    expect(atoms(chain(4), initiallyUnfolded(chain(4)))).toBe('p(3) p(2) p(1) p(0)');
-    expect(visibleRows(chain(2000), initiallyUnfolded(chain(2000))).length).toBeLessThan(10);
-    expect(visibleRows(both, initiallyUnfolded(both))).toHaveLength(13);
-    expect(initiallyUnfolded([...both, ...chain(9)])).toEqual(new Set());
+    expect(atoms(chain(4), initiallyUnfoldedOf(chain(4)))).toBe('p(3) p(2) p(1) p(0)');
+    expect(visibleRows(chain(2000), initiallyUnfoldedOf(chain(2000))).length).toBeLessThan(10);
+    expect(visibleRows(both, initiallyUnfoldedOf(both))).toHaveLength(13);
+    expect(initiallyUnfoldedOf([...both, ...chain(9)])).toEqual(new Set());
     expect(
-      initiallyUnfolded(
+      initiallyUnfoldedOf(
         pageOf(
           steps,
           Array.from({ length: 17 }, () => 0),

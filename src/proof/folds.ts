@@ -23,13 +23,16 @@ const initialLevels = 3;
 /** Several answers start unfolded if they take at most this many lines: what is visible without scrolling. */
 const maxInitialLines = 16;
 
-/** Returns what is unfolded initially: of a single answer as much as is small, of several everything or nothing. */
-export function initiallyUnfolded(trees: readonly ProofTree[]): Set<string> {
+/** Returns what is unfolded of a single proof initially. */
+export function initiallyUnfolded(tree: ProofTree): Set<string> {
+  const { id } = tree.root;
+  return keysBelow(tree, id, tree.sizeOf(id) <= maxInitialSteps ? undefined : initialLevels);
+}
+
+/** Returns what is unfolded of a page of answers initially: of several, everything or nothing. */
+export function initiallyUnfoldedOf(trees: readonly ProofTree[]): Set<string> {
   const [only] = trees;
-  if (only !== undefined && trees.length === 1) {
-    const { id } = only.root;
-    return keysBelow(only, id, only.sizeOf(id) <= maxInitialSteps ? undefined : initialLevels);
-  }
+  if (only !== undefined && trees.length === 1) return initiallyUnfolded(only);
   if (trees.length > maxInitialLines) return new Set();
   const unfolded = unfoldedUpTo(trees, maxInitialLines);
   const isAll = trees.every(

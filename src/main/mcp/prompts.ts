@@ -9,8 +9,8 @@ import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { EngineError, type Caller, parseAtom, renderAtom } from '../../engine/index.ts';
 import { cutText } from '../../proof/proof-text.ts';
 import type { McpHost, OperationParts } from '../base/mcp-host.ts';
-import { projections } from './tool-content.ts';
-import { count, toolTexts } from './tool-text.ts';
+import { projections, slimWhyNot } from './tool-content.ts';
+import { count, toolTexts, whyNotLines } from './tool-text.ts';
 
 type Given = Readonly<Record<string, string>>;
 
@@ -160,16 +160,9 @@ async function explanation(host: McpHost, caller: Caller, text: string): Promise
     const whyNot = await answered(host, caller, 'explain', {
       body: { predicate, args, negated, mode: 'whyNot' },
     });
-    const { attempts, blockedBy } = 'attempts' in whyNot ? whyNot : { attempts: [], blockedBy: [] };
     return [
       'It does not follow from what the knowledge base knows.',
-      ...attempts
-        .slice(0, maxAttempts)
-        .map(
-          ({ rule, missing }) =>
-            `- ${clip(rule)} would conclude it; missing: ${missing.map(clip).join(', ')}`,
-        ),
-      ...blockedBy.slice(0, maxAttempts).map(({ detail }) => `- ${clip(detail)}`),
+      ...whyNotLines(slimWhyNot(whyNot), maxAttempts).map(clip),
     ];
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;

@@ -22,6 +22,7 @@ import {
   type SlimPredicates,
   type SlimRecalled,
   type SlimStep,
+  type SlimWhyNot,
   type SlimGoal,
   type SlimWindow,
   type Taught,
@@ -150,6 +151,16 @@ function slimAnswer(answer: Answer): Answered {
     generation: at,
     ...(proof === undefined ? {} : { proof: { ...proof, steps: proof.steps.map(slimStep) } }),
     ...hintsOf(answer),
+  };
+}
+
+/** Projects why an atom does not hold, which is nothing if it does. */
+export function slimWhyNot(why: OperationOutput<'explain'>): SlimWhyNot {
+  const { attempts, blockedBy } = 'attempts' in why ? why : { attempts: [], blockedBy: [] };
+  return {
+    atom: why.atom,
+    attempts: attempts.map(({ rule, satisfied, missing }) => ({ rule, satisfied, missing })),
+    blockedBy: blockedBy.map(({ detail }) => detail),
   };
 }
 

@@ -229,7 +229,10 @@ function answerLines(answer: Answered, given: Given): string[] {
 }
 
 function noAnswer({ whyNot = [], hints = [] }: Answered, given: Given): string[] {
-  const lines = ['No answer: it does not follow from the facts and rules.', ...whyNot.flatMap(whyNotLines)];
+  const lines = [
+    'No answer: it does not follow from the facts and rules.',
+    ...whyNot.flatMap((each) => whyNotLines(each)),
+  ];
   if (whyNot.length > 0 || hints.length > 0 || given['whyNot'] === true) return lines;
   return [
     ...lines,
@@ -237,12 +240,16 @@ function noAnswer({ whyNot = [], hints = [] }: Answered, given: Given): string[]
   ];
 }
 
-function whyNotLines({ atom, attempts, blockedBy }: SlimWhyNot): string[] {
-  const ways = attempts.map(({ rule, satisfied, missing }) => {
+/** What is missing of an atom that does not hold, by at most `most` rules. */
+export function whyNotLines(
+  { atom, attempts, blockedBy }: SlimWhyNot,
+  most = Number.POSITIVE_INFINITY,
+): string[] {
+  const ways = attempts.slice(0, most).map(({ rule, satisfied, missing }) => {
     const has = satisfied.length === 0 ? '' : `; true: ${satisfied.join(', ')}`;
     return `- ${rule}: missing ${missing.join(', ')}${has}`;
   });
-  const blocked = blockedBy.map((detail) => `- ${detail}`);
+  const blocked = blockedBy.slice(0, most).map((detail) => `- ${detail}`);
   if (ways.length + blocked.length === 0) return [`${atom}: it is not stored, and no rule concludes it.`];
   return [`${atom} would follow by:`, ...ways, ...blocked];
 }

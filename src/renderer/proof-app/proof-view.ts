@@ -1,5 +1,5 @@
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
-import { type FoldState, hasPremises, initiallyUnfolded, unfoldedUpTo } from '../../proof/folds.ts';
+import { type FoldState, hasPremises, initiallyUnfoldedOf, unfoldedUpTo } from '../../proof/folds.ts';
 import { cutText } from '../../proof/proof-text.ts';
 import { keyOfStep, type OutlineRow, type ProofTree, treesOf } from '../../proof/proof-tree.ts';
 import { metadataInWords, wordsOf } from '../../proof/step-words.ts';
@@ -152,7 +152,7 @@ export class ProofAppView {
     this.#failure = null;
     this.#isAsking = false;
     this.#trees = treesOf(result.answer);
-    this.#state = { active: keyOfRoot(this.#trees[0]), unfolded: initiallyUnfolded(this.#trees) };
+    this.#state = { active: keyOfRoot(this.#trees[0]), unfolded: initiallyUnfoldedOf(this.#trees) };
     this.#drawFrame();
   }
 

@@ -6,7 +6,24 @@
  */
 import type { OutlineRow } from '../../../proof/proof-tree.ts';
 import type { Layout } from './layout.ts';
-import { type Box, meets } from './viewport.ts';
+
+/** A rectangle. */
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Returns true if two boxes intersect. */
+export function meets(a: Box, b: Box): boolean {
+  return (
+    a.left <= b.left + b.width &&
+    b.left <= a.left + a.width &&
+    a.top <= b.top + b.height &&
+    b.top <= a.top + a.height
+  );
+}
 
 /** Size in pixels. */
 export interface Size {

@@ -26,9 +26,8 @@ import {
 } from './node-drawing.ts';
 import { useLaidOut } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
-import type { StepActions } from './use-step-actions.ts';
-import { useViewport } from './use-viewport.ts';
-import { inSteps, seen, type Viewport } from './viewport.ts';
+import type { StepActions } from './step-actions.ts';
+import { inSteps, seen, useViewport, type Viewport } from './use-viewport.ts';
 
 function ShapeDrawing({ shape }: { shape: Shape }) {
   if (shape.kind === 'box') {

@@ -8,9 +8,9 @@ import { Tag } from '../../ui/tags.tsx';
 import { useRowHeight } from '../../ui/use-row-height.ts';
 import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
 import styles from './proof.module.css';
+import type { StepActions } from './step-actions.ts';
 import { waysTo, wayInWords } from './shown-proof.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
-import type { StepActions } from './use-step-actions.ts';
 
 interface ProofOutlineProps {
   display: ProofDisplay;

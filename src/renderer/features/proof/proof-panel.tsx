@@ -25,9 +25,9 @@ import { type ProofLook, proofLookOf } from './proof-search.ts';
 import { ProofTools } from './proof-tools.tsx';
 import styles from './proof.module.css';
 import { waysTo } from './shown-proof.ts';
+import { stepActionsOf } from './step-actions.ts';
 import { StepDetail } from './step-detail.tsx';
 import { type ProofDisplay, useProofDisplay } from './use-proof-display.ts';
-import { useStepActions } from './use-step-actions.ts';
 
 /**
  * The proof of a question at the time it was asked.
@@ -176,7 +176,7 @@ function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, a
   const shownRef = useRef<HTMLDivElement>(null);
   const focusProof = () => shownRef.current?.querySelector<HTMLElement>('[role="tree"]')?.focus();
   const onOpen = useOpenStep();
-  const stepActions = useStepActions({ display, onOpen, onFind: () => findRef.current?.select() });
+  const stepActions = stepActionsOf({ display, onOpen, onFind: () => findRef.current?.select() });
   const { active } = display;
   return (
     <PaneFrame

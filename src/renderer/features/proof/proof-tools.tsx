@@ -28,6 +28,7 @@ import { formatAmount, formatCount } from '../../ui/format.ts';
 import { hiddenNames } from './proof-search.ts';
 import styles from './proof.module.css';
 import { computedName, namesIn } from './shown-proof.ts';
+import { goToMatch, reRoot, setFind, toggleKnown } from './step-actions.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 
 /** In milliseconds. */
@@ -43,11 +44,11 @@ function placeInWords({ found, active }: ProofDisplay): string {
 }
 
 function Matches({ display }: { display: ProofDisplay }) {
-  const { found, goToMatch } = display;
+  const { found } = display;
   const isNone = found === null || found.inOrder.length === 0;
   const button = (label: string, keys: string, by: 1 | -1) => (
     <Tooltip label={`${label} (${keys})`}>
-      <ActionIcon size={24} aria-label={label} disabled={isNone} onClick={() => goToMatch(by)}>
+      <ActionIcon size={24} aria-label={label} disabled={isNone} onClick={() => goToMatch(display, by)}>
         {by < 0 ? <IconChevronUp size={15} aria-hidden /> : <IconChevronDown size={15} aria-hidden />}
       </ActionIcon>
     </Tooltip>
@@ -72,10 +73,9 @@ interface FindFieldProps {
 
 /** Shows the search field of a proof: matches appear with their ancestors; Enter moves through them. */
 function FindField({ display, fieldRef, onLeave }: FindFieldProps) {
-  const { look, setFind, goToMatch } = display;
-  const value = look.find ?? '';
+  const value = display.look.find ?? '';
   const [typed, setTyped] = useState(value);
-  const report = useDebouncedCallback(setFind, delay);
+  const report = useDebouncedCallback((text: string) => setFind(display, text), delay);
   useEffect(() => setTyped(value), [value]);
   function set(text: string): void {
     setTyped(text);
@@ -84,14 +84,14 @@ function FindField({ display, fieldRef, onLeave }: FindFieldProps) {
   function clear(): void {
     report.cancel();
     setTyped('');
-    setFind('');
+    setFind(display, '');
   }
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key === 'Enter') {
       event.preventDefault();
       // Enter may precede the delayed search.
       if (typed !== value) report.flush();
-      else goToMatch(event.shiftKey ? -1 : 1);
+      else goToMatch(display, event.shiftKey ? -1 : 1);
     } else if (event.key === 'ArrowDown') {
       event.preventDefault();
       onLeave();
@@ -161,7 +161,7 @@ function FoldButtons({ display }: { display: ProofDisplay }) {
 
 /** Lists the predicates that can be hidden, hidden ones checked. */
 function KnownList({ display }: { display: ProofDisplay }) {
-  const { shown, look, toggleKnown } = display;
+  const { shown, look } = display;
   const names = useMemo(() => namesIn(shown), [shown]);
   const hidden = hiddenNames(look.hide);
   return (
@@ -174,7 +174,7 @@ function KnownList({ display }: { display: ProofDisplay }) {
             key={name}
             size="xs"
             checked={hidden.has(name)}
-            onChange={() => toggleKnown(name)}
+            onChange={() => toggleKnown(display, name)}
             label={
               <span>
                 {name === computedName ? 'comparisons and arithmetic' : <span className="mono">{name}</span>}{' '}
@@ -211,7 +211,7 @@ function KnownButton({ display }: { display: ProofDisplay }) {
 
 /** Shows how the displayed proof is reduced, with ways to undo that. */
 function Reductions({ display }: { display: ProofDisplay }) {
-  const { look, tree, isFromMissing, reRoot, toggleKnown, shown } = display;
+  const { look, tree, isFromMissing, shown } = display;
   const names = [...hiddenNames(look.hide)];
   if (look.from === undefined && names.length === 0) return null;
   const count = shown.steps.length - tree.sizeOf(tree.root.id);
@@ -223,7 +223,7 @@ function Reductions({ display }: { display: ProofDisplay }) {
             size="compact-xs"
             variant="default"
             leftSection={<IconArrowBackUp size={13} aria-hidden />}
-            onClick={() => reRoot(null)}
+            onClick={() => reRoot(display, null)}
           >
             The whole proof
           </Button>
@@ -245,7 +245,7 @@ function Reductions({ display }: { display: ProofDisplay }) {
           variant="default"
           aria-label={`Show ${name} again`}
           rightSection={<IconX size={12} aria-hidden />}
-          onClick={() => toggleKnown(name)}
+          onClick={() => toggleKnown(display, name)}
         >
           {name === computedName ? 'computed' : name}
         </Button>

@@ -13,7 +13,8 @@ import {
   waysTo,
   withChosen,
 } from './shown-proof.ts';
-import { findSteps, nextMatch } from './use-proof-display.ts';
+import { nextMatch } from './step-actions.ts';
+import { findSteps } from './use-proof-display.ts';
 
 function step(
   id: number,

@@ -12,14 +12,15 @@ import type { OutlineRow } from '../../../proof/proof-tree.ts';
 import { metadataInWords, wordsOf } from '../../../proof/step-words.ts';
 import styles from './proof.module.css';
 import { computedName, waysTo, wayInWords } from './shown-proof.ts';
-import { hideable, type ProofDisplay } from './use-proof-display.ts';
+import { hideable, reRoot, toggleKnown, turn } from './step-actions.ts';
+import type { ProofDisplay } from './use-proof-display.ts';
 
 /** Selects among the alternatives of a step. */
 function Ways({ step, display }: { step: ProofStep; display: ProofDisplay }) {
-  const { chosen, turn } = display;
+  const { chosen } = display;
   const button = (label: string, by: number) => (
     <Tooltip label={label}>
-      <ActionIcon size={24} aria-label={label} onClick={() => turn(step, by)}>
+      <ActionIcon size={24} aria-label={label} onClick={() => turn(display, step, by)}>
         {by < 0 ? <IconChevronLeft size={15} aria-hidden /> : <IconChevronRight size={15} aria-hidden />}
       </ActionIcon>
     </Tooltip>
@@ -57,17 +58,17 @@ function StepWhatIf({ step }: { step: ProofStep }) {
 
 /** Actions that change how the proof is shown from this step. */
 function Looks({ step, display }: { step: ProofStep; display: ProofDisplay }) {
-  const { tree, reRoot, toggleKnown } = display;
+  const { tree } = display;
   const name = hideable(display);
   return (
     <>
       {step.id !== tree.root.id && step.premises.length > 0 && (
-        <Button size="compact-xs" variant="default" onClick={() => reRoot(step)}>
+        <Button size="compact-xs" variant="default" onClick={() => reRoot(display, step)}>
           Show from here
         </Button>
       )}
       {name !== null && (
-        <Button size="compact-xs" variant="default" onClick={() => toggleKnown(name)}>
+        <Button size="compact-xs" variant="default" onClick={() => toggleKnown(display, name)}>
           Hide {name === computedName ? 'what is computed' : name}
         </Button>
       )}

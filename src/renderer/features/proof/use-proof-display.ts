@@ -4,7 +4,7 @@
  */
 import { useMemo, useState } from 'react';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
-import { activeRow, type FoldState, initiallyUnfolded, revealing } from '../../../proof/folds.ts';
+import { activeRow, type FoldState, initiallyUnfolded } from '../../../proof/folds.ts';
 import {
   keyOfStep,
   type Narrowing,
@@ -15,10 +15,11 @@ import {
 } from '../../../proof/proof-tree.ts';
 import { substitutionOf, type VariableBinding } from '../../../proof/substitution.ts';
 import { type Folds, recallFolds, rememberFolds } from './fold-memory.ts';
-import { hiddenNames, hideOf, type ProofLook } from './proof-search.ts';
-import { type Chosen, condensed, knownNameOf, turned, withChosen } from './shown-proof.ts';
+import { hiddenNames, type ProofLook } from './proof-search.ts';
+import { type Chosen, condensed, withChosen } from './shown-proof.ts';
 
-interface FoundSteps extends Narrowing {
+/** The steps that a search finds. */
+export interface FoundSteps extends Narrowing {
   /** Lines to unfold so that all matches are visible. */
   readonly above: ReadonlySet<string>;
   /** The matches in outline order. */
@@ -47,18 +48,6 @@ export function findSteps(tree: ProofTree, text: string): FoundSteps {
   };
 }
 
-/** Returns the match after (with -1 before) a step in outline order, wrapping around; null without matches. */
-export function nextMatch(tree: ProofTree, found: FoundSteps, from: number, by: 1 | -1): number | null {
-  const { inOrder } = found;
-  const place = tree.positionOf.get(from) ?? -1;
-  const placeOf = (id: number) => tree.positionOf.get(id) ?? 0;
-  const next =
-    by === 1
-      ? (inOrder.find((id) => placeOf(id) > place) ?? inOrder[0])
-      : (inOrder.findLast((id) => placeOf(id) < place) ?? inOrder.at(-1));
-  return next ?? null;
-}
-
 /** The state of a displayed proof, with its setters. */
 export interface ProofDisplay {
   readonly look: ProofLook;
@@ -78,12 +67,10 @@ export interface ProofDisplay {
   /** The line under the cursor. */
   readonly active: OutlineRow | undefined;
   readonly bindingsOf: (step: ProofStep) => readonly VariableBinding[];
-  readonly turn: (step: ProofStep, by: number) => void;
-  readonly reRoot: (step: ProofStep | null) => void;
-  /** Hides or shows the steps about a known predicate. */
-  readonly toggleKnown: (name: string) => void;
-  readonly setFind: (text: string) => void;
-  readonly goToMatch: (by: 1 | -1) => void;
+  /** What is unfolded without a search. */
+  readonly folds: FoldState;
+  /** Sets and remembers `folds` and the chosen alternatives. */
+  readonly keep: (folds: Folds) => void;
 }
 
 interface ProofDisplayOptions {
@@ -147,7 +134,7 @@ export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOpti
   const [chosen, setChosen] = useState<Chosen>(recalled?.chosen ?? new Map());
   const { shown, hiddenUnder, tree, isFromMissing } = useTree(proof, chosen, look);
   const [folds, setFolds] = useState<FoldState>(
-    () => recalled?.state ?? { active: keyOfStep(tree.root.id), unfolded: initiallyUnfolded([tree]) },
+    () => recalled?.state ?? { active: keyOfStep(tree.root.id), unfolded: initiallyUnfolded(tree) },
   );
   const finding = useFinding(tree, look.find);
   const { found } = finding;
@@ -165,22 +152,9 @@ export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOpti
     if (found === null) keep({ state: next, chosen });
     else finding.setByHand({ found, state: next });
   }
-  const changes = changesOf({
-    look,
-    onLook,
-    shown,
-    tree,
-    found,
-    active,
-    state,
-    folds,
-    chosen,
-    keep,
-    setState,
-  });
-
   return {
     look,
+    setLook: (change) => onLook({ ...look, ...change }),
     shown,
     chosen,
     hiddenUnder,
@@ -192,73 +166,7 @@ export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOpti
     setState,
     active,
     bindingsOf,
-    ...changes,
+    folds,
+    keep,
   };
-}
-
-interface Changing
-  extends Pick<
-    ProofDisplay,
-    'look' | 'shown' | 'tree' | 'found' | 'active' | 'state' | 'chosen' | 'setState'
-  > {
-  onLook: (look: ProofLook) => void;
-  /** What is unfolded without a search. */
-  folds: FoldState;
-  keep: (folds: Folds) => void;
-}
-
-type Changes = Pick<ProofDisplay, 'setLook' | 'turn' | 'reRoot' | 'toggleKnown' | 'setFind' | 'goToMatch'>;
-
-/** The setters, except cursor and folding. */
-function changesOf(changing: Changing): Changes {
-  const { look, onLook, shown, tree, found, active, state, folds, chosen, keep, setState } = changing;
-  const setLook = (change: ProofLook) => onLook({ ...look, ...change });
-
-  /** Unfolds what an alternative newly shows. */
-  function turn(step: ProofStep, by: number): void {
-    const active = keyOfStep(step.id);
-    keep({
-      state: { active, unfolded: new Set([...folds.unfolded, active]) },
-      chosen: turned(chosen, step, by),
-    });
-  }
-
-  function reRoot(step: ProofStep | null): void {
-    const at = keyOfStep((step ?? tree.root).id);
-    keep({ state: { active: at, unfolded: new Set([...folds.unfolded, at]) }, chosen });
-    const isWhole = step === null || step.id === shown.roots[0];
-    setLook({ from: isWhole ? undefined : step.atom, find: undefined });
-  }
-
-  function toggleKnown(name: string): void {
-    const names = new Set(hiddenNames(look.hide));
-    if (!names.delete(name)) names.add(name);
-    setLook({ hide: hideOf(names) });
-  }
-
-  function setFind(text: string): void {
-    const find = text.trim() === '' ? undefined : text;
-    // The match stays visible when the search ends.
-    if (find === undefined && active !== undefined && found !== null)
-      keep({
-        state: {
-          active: keyOfStep(active.step.id),
-          unfolded: revealing(tree, folds.unfolded, active.step.id),
-        },
-        chosen,
-      });
-    if (find !== look.find) setLook({ find });
-  }
-
-  function goToMatch(by: 1 | -1): void {
-    const next = found === null ? null : nextMatch(tree, found, (active?.step ?? tree.root).id, by);
-    if (next !== null) setState({ active: keyOfStep(next), unfolded: revealing(tree, state.unfolded, next) });
-  }
-
-  return { setLook, turn, reRoot, toggleKnown, setFind, goToMatch };
-}
-
-/** Returns the name by which the step under the cursor can be hidden; null if it cannot, as for the root. */
-export function hideable({ tree, active }: ProofDisplay): string | null {
-  return active === undefined || active.step.id === tree.root.id ? null : knownNameOf(active.step);
 }
