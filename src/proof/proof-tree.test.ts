@@ -4,6 +4,7 @@ import { unfoldedUpTo } from './folds.ts';
 import {
   keysAbove,
   keysBelow,
+  partOf,
   type OutlineRow,
   type ProofTree,
   treeOf,
@@ -155,4 +156,15 @@ describe('answers and their proofs as one outline', () => {
     expect(reading.mock.calls.length).toBeLessThan(20_000);
     expect(trees[4999]?.sizeOf(4999)).toBe(5000);
   });
+});
+
+test('the part of a proof has what its roots rest on, however deep, alternatives included', () => {
+  const links = Array.from({ length: 20_000 }, (_, id) => step(id, 'p()', id === 0 ? [] : [id - 1]));
+  const whole: Proof = { roots: [19_999], steps: links };
+  expect(partOf(whole, [19_999])).toEqual(whole);
+  expect(partOf(whole, [9_999]).steps).toHaveLength(10_000);
+  const other = { ...step(2, 'c()', [0, 0]), alternatives: [{ rule: 'r', ruleId: 'r', premises: [4] }] };
+  const mixed = [step(0, 'a()'), step(1, 'b()'), other, step(3, 'd()', [1, 2]), step(4, 'e()')];
+  const part = partOf({ roots: [3], steps: mixed }, [2]);
+  expect([part.roots, part.steps.map(({ id }) => id)]).toEqual([[2], [0, 2, 4]]);
 });

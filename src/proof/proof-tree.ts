@@ -106,6 +106,30 @@ export function treeOf(proof: Proof, root: number): ProofTree {
   return new ProofTree(new Map(proof.steps.map((step) => [step.id, step])), root);
 }
 
+interface Part {
+  readonly roots: readonly number[];
+  readonly steps: readonly {
+    readonly id: number;
+    readonly premises?: readonly number[] | undefined;
+    readonly alternatives?: readonly { readonly premises: readonly number[] }[] | undefined;
+  }[];
+}
+
+/** Returns what a proof has of some of its steps: all that they rest on, alternatives included, in its order. */
+export function partOf<Whole extends Part>(proof: Whole, roots: number[]): Whole {
+  const steps = new Map(proof.steps.map((step) => [step.id, step]));
+  const needed = new Set<number>();
+  const pending = [...roots];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    if (needed.has(id)) continue;
+    needed.add(id);
+    const { premises = [], alternatives = [] } = steps.get(id) ?? {};
+    for (const derivation of [{ premises }, ...alternatives])
+      for (const premise of derivation.premises) pending.push(premise);
+  }
+  return { ...proof, roots, steps: proof.steps.filter(({ id }) => needed.has(id)) };
+}
+
 /** Returns the trees of a page of answers, of which `first` precede it. */
 export function treesOf({ results, proof }: Pick<Answer, 'results' | 'proof'>, first = 0): ProofTree[] {
   const steps = new Map(proof?.steps.map((step) => [step.id, step]));

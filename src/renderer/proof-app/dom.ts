@@ -34,8 +34,11 @@ const maxCharacters = 10_000;
 export function code(text: string, more = '', most = maxCharacters): HTMLElement {
   const shown = cutText(text, most);
   const parts = lexLine(shown, false).tokens.map(({ start, end, kind }) => {
-    const part = shown.slice(start, end);
-    return kind === 'space' || kind === 'constant' ? part : element('span', { class: `code-${kind}` }, part);
+    const text = shown.slice(start, end);
+    if (kind === 'space' || kind === 'constant') return text;
+    const part = element('span', { class: `code-${kind}` }, text);
+    part.style.color = `var(--code-${kind})`;
+    return part;
   });
   return element('code', { class: `code ${more}`.trim() }, ...parts);
 }

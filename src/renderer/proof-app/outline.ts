@@ -28,7 +28,10 @@ const maxLineLength = 400;
 /** Returns the kind of a step as a coloured word. */
 export function kindTag(step: ProofStep): HTMLElement {
   const { word, tone } = wordsOf(step);
-  return element('span', { class: `tag ${tone}` }, word);
+  const tag = element('span', { class: 'tag' }, word);
+  tag.style.color = `var(--${tone})`;
+  tag.style.background = `var(--${tone}-surface)`;
+  return tag;
 }
 
 /** The content of a line: depth, statement, kind and rule; `isOpen` if its premises are shown. */

@@ -5,14 +5,12 @@
  * to a box that marks it as folded elsewhere.
  */
 import type { OutlineRow } from '../../../proof/proof-tree.ts';
-import type { Layout } from './layout.ts';
+import type { DiagramEdge, Layout, Size } from './layout.ts';
 
 /** A rectangle. */
-export interface Box {
+export interface Box extends Size {
   readonly left: number;
   readonly top: number;
-  readonly width: number;
-  readonly height: number;
 }
 
 /** Returns true if two boxes intersect. */
@@ -25,29 +23,12 @@ export function meets(a: Box, b: Box): boolean {
   );
 }
 
-/** Size in pixels. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
-
 /** A node of the graph. */
 export interface DiagramNode extends Size {
   /** The line that shows the step in full, else the first reference to it. */
   readonly row: OutlineRow;
   /** Number of steps of the diagram that use it as a premise. */
   readonly uses: number;
-}
-
-/** An edge from a step to a premise. */
-export interface DiagramEdge {
-  /** Indexes of the nodes: the step, and its premise. */
-  readonly from: number;
-  readonly to: number;
-  /** True if the outline shows the premise under this step. */
-  readonly isOwn: boolean;
-  /** True if the chosen alternative leads back to an ancestor. */
-  readonly isCircle: boolean;
 }
 
 /** The graph. */

@@ -2,16 +2,17 @@ import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from '@tabler/icons-react';
 import { proofOutline } from '../../../proof/proof-text.ts';
+import { partOf } from '../../../proof/proof-tree.ts';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { useDiagramGraph } from './proof-diagram.tsx';
 import { fileNameOf, pictureOf, savePng, saveText } from './save-proof.ts';
-import { proofOf } from './shown-proof.ts';
 import { failureOfDiagram } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 
 /** The steps below the shown root as the service returned them, hidden ones included. */
 function asJson({ shown, tree }: ProofDisplay): string {
-  return JSON.stringify(proofOf(shown, tree.root.id), null, 2);
+  const { id } = tree.root;
+  return JSON.stringify(id === shown.roots[0] ? shown : partOf(shown, [id]), null, 2);
 }
 
 function asText({ tree, hiddenUnder }: ProofDisplay): string {

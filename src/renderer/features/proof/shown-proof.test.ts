@@ -3,16 +3,7 @@ import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { revealing } from '../../../proof/folds.ts';
 import { keysBelow, treeOf, visibleRows } from '../../../proof/proof-tree.ts';
 import { hiddenNames, hideOf, proofSearchOf } from './proof-search.ts';
-import {
-  condensed,
-  knownNameOf,
-  namesIn,
-  proofOf,
-  turned,
-  wayInWords,
-  waysTo,
-  withChosen,
-} from './shown-proof.ts';
+import { condensed, knownNameOf, namesIn, turned, wayInWords, waysTo, withChosen } from './shown-proof.ts';
 import { nextMatch } from './step-actions.ts';
 import { findSteps } from './use-proof-display.ts';
 
@@ -137,19 +128,6 @@ describe('other ways to a step', () => {
     ]);
     expect(rows.filter((row) => row.isReference)).toHaveLength(1);
   });
-});
-
-test('the proof of a step has what it stands on, however deep, and the whole is left as it is', () => {
-  const chain = Array.from({ length: 20_000 }, (_, id) => step(id, 'p()', id === 0 ? [] : [id - 1]));
-  const whole: Proof = { roots: [19_999], steps: chain };
-  expect(proofOf(whole, 19_999)).toBe(whole);
-  const part = proofOf(
-    { roots: [3], steps: [step(0, 'a()'), step(1, 'b()'), step(2, 'c()', [0, 0]), step(3, 'd()', [1, 2])] },
-    2,
-  );
-  expect(part.roots).toEqual([2]);
-  expect(part.steps.map(({ id }) => id)).toEqual([0, 2]);
-  expect(proofOf(whole, 9_999).steps).toHaveLength(10_000);
 });
 
 describe('a search', () => {

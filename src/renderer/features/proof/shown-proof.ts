@@ -108,17 +108,3 @@ export function condensed(proof: Proof, names: ReadonlySet<string>): Condensed {
   });
   return { proof: { ...proof, steps }, hiddenUnder };
 }
-
-/** Returns the proof of one step: its premises, transitively, in the original order. */
-export function proofOf(proof: Proof, root: number): Proof {
-  if (root === proof.roots[0]) return proof;
-  const premisesOf = new Map(proof.steps.map((step) => [step.id, step.premises]));
-  const needed = new Set<number>();
-  const pending = [root];
-  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
-    if (needed.has(id)) continue;
-    needed.add(id);
-    pending.push(...(premisesOf.get(id) ?? []));
-  }
-  return { ...proof, roots: [root], steps: proof.steps.filter((step) => needed.has(step.id)) };
-}

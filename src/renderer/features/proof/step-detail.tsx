@@ -37,23 +37,13 @@ function Ways({ step, display }: { step: ProofStep; display: ProofDisplay }) {
 }
 
 /** Links to what would change the step: retract its fact, drop its rule, assert what is absent. */
-function StepWhatIf({ step }: { step: ProofStep }) {
-  const search: { retract?: string; without?: string; add?: string } | null =
-    step.kind === 'fact'
-      ? { retract: `${step.atom}.` }
-      : step.ruleId !== null
-        ? { without: step.ruleId }
-        : step.kind === 'absence' && !step.atom.includes('?')
-          ? { add: `${step.atom.replace(/^not /, '')}.` }
-          : null;
-  if (search === null) return null;
-  const words =
-    step.kind === 'fact'
-      ? 'What if it were retracted'
-      : step.ruleId !== null
-        ? 'What if the rule were left out'
-        : 'What if it were there';
-  return <WhatIfLink changes={search}>{words}</WhatIfLink>;
+function StepWhatIf({ step: { atom, kind, ruleId } }: { step: ProofStep }) {
+  if (kind === 'fact')
+    return <WhatIfLink changes={{ retract: `${atom}.` }}>What if it were retracted</WhatIfLink>;
+  if (ruleId !== null)
+    return <WhatIfLink changes={{ without: ruleId }}>What if the rule were left out</WhatIfLink>;
+  if (kind !== 'absence' || atom.includes('?')) return null;
+  return <WhatIfLink changes={{ add: `${atom.replace(/^not /, '')}.` }}>What if it were there</WhatIfLink>;
 }
 
 /** Actions that change how the proof is shown from this step. */

@@ -13,18 +13,13 @@ import {
   useState,
 } from 'react';
 import { type Box, nodeOfStep, type PlacedDiagram } from './diagram.ts';
+import type { Size } from './layout.ts';
 
 /** Maps a point of the diagram to `x + k * its x`, `y + k * its y` on the screen. */
 export interface Viewport {
   readonly x: number;
   readonly y: number;
   readonly k: number;
-}
-
-/** A size of the screen or the diagram, in pixels. */
-interface Extent {
-  readonly width: number;
-  readonly height: number;
 }
 
 const minScale = 0.05;
@@ -42,7 +37,7 @@ function clamp(value: number, least: number, greatest: number): number {
 }
 
 /** Returns the view limited so that the diagram stays visible. */
-export function limitedView(view: Viewport, screen: Extent, diagram: Extent): Viewport {
+export function limitedView(view: Viewport, screen: Size, diagram: Size): Viewport {
   return {
     k: view.k,
     x: clamp(view.x, keptInSight - diagram.width * view.k, screen.width - keptInSight),
@@ -58,22 +53,22 @@ export function zoomed(view: Viewport, factor: number, at: { x: number; y: numbe
 }
 
 /** Centres the diagram at a scale; if it does not fit, shows its left edge. */
-function centred(screen: Extent, diagram: Extent, k: number): Viewport {
+function centred(screen: Size, diagram: Size, k: number): Viewport {
   const x = (screen.width - diagram.width * k) / 2;
   return { k, x: Math.max(0, x), y: (screen.height - diagram.height * k) / 2 };
 }
 
-function scaleOfAll(screen: Extent, diagram: Extent): number {
+function scaleOfAll(screen: Size, diagram: Size): number {
   return Math.min(1, screen.width / diagram.width, screen.height / diagram.height);
 }
 
 /** Returns a view of the whole diagram, at most at full size; if that is too large, of the part around the cursor. */
-export function fitted(screen: Extent, diagram: Extent, cursor: Box): Viewport {
+export function fitted(screen: Size, diagram: Size, cursor: Box): Viewport {
   return showing(centred(screen, diagram, Math.max(minFit, scaleOfAll(screen, diagram))), screen, cursor, 0);
 }
 
 /** Returns the initial view: the whole diagram if readable, else its beginning with the root at the left. */
-export function atRoot(screen: Extent, diagram: Extent, root: Box): Viewport {
+export function atRoot(screen: Size, diagram: Size, root: Box): Viewport {
   const whole = scaleOfAll(screen, diagram);
   const view = centred(screen, diagram, whole >= readableWhole ? whole : readable);
   const isAllSeen = diagram.height * view.k <= screen.height;
@@ -81,7 +76,7 @@ export function atRoot(screen: Extent, diagram: Extent, root: Box): Viewport {
 }
 
 /** Returns the view moved minimally so that a box is visible. */
-export function showing(view: Viewport, screen: Extent, box: Box, space = 16): Viewport {
+export function showing(view: Viewport, screen: Size, box: Box, space = 16): Viewport {
   const along = (at: number, offset: number, size: number, visible: number): number => {
     const start = offset + at * view.k - space;
     const end = offset + (at + size) * view.k + space;
@@ -95,7 +90,7 @@ export function showing(view: Viewport, screen: Extent, box: Box, space = 16): V
 }
 
 /** Returns the visible rectangle in diagram coordinates. */
-export function seen(view: Viewport, screen: Extent): Box {
+export function seen(view: Viewport, screen: Size): Box {
   return {
     left: -view.x / view.k,
     top: -view.y / view.k,
@@ -120,8 +115,8 @@ const zoomStep = 1.25;
 /** Maximum pointer movement of a click, in pixels. */
 const clickSlack = 4;
 
-function useScreen(ref: RefObject<HTMLElement | null>): Extent | null {
-  const [screen, setScreen] = useState<Extent | null>(null);
+function useScreen(ref: RefObject<HTMLElement | null>): Size | null {
+  const [screen, setScreen] = useState<Size | null>(null);
   useLayoutEffect(() => {
     const element = ref.current;
     if (element === null) return undefined;
@@ -140,7 +135,7 @@ function useScreen(ref: RefObject<HTMLElement | null>): Extent | null {
 /** The viewport after a change of the diagram or the cursor. */
 function followed(
   before: Viewport | null,
-  screen: Extent,
+  screen: Size,
   diagram: PlacedDiagram,
   last: PlacedDiagram | null,
   active: number,
