@@ -172,7 +172,7 @@ test('shared steps stand once, a change is told and not followed, and a great pr
   await open(page, service, '/proof?question=top(a)&look=diagram');
   await expect(diagram(page).getByRole('treeitem')).toHaveCount(4);
   await expect(diagram(page).getByRole('treeitem', { name: /^base\(a\)/ })).toHaveAccessibleName(
-    /stands under 2 steps/,
+    /used by 2 steps/,
   );
 
   await page.request.post(`${service.url}/retract`, { headers, data: { predicate: 'base', args: ['a'] } });

@@ -2,7 +2,6 @@
 import {
   isFoldable,
   keyOfStep,
-  keysAbove,
   keysBelow,
   type OutlineRow,
   type ProofTree,
@@ -61,7 +60,10 @@ export function unfoldedUpTo(trees: readonly ProofTree[], most: number): Set<str
 
 /** Returns the unfolded lines with those added that hide a step. */
 export function revealing(tree: ProofTree, unfolded: ReadonlySet<string>, id: number): Set<string> {
-  return new Set([...unfolded, ...keysAbove(tree, id)]);
+  const found = new Set(unfolded);
+  for (let parent = tree.parentOf.get(id); parent !== undefined; parent = tree.parentOf.get(parent))
+    found.add(keyOfStep(parent, tree.answer));
+  return found;
 }
 
 /** Folds or unfolds the line; from a reference, moves to the line that shows the step in full. */

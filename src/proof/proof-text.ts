@@ -6,7 +6,7 @@
  * the number of premises. Neither recurses.
  */
 import type { ProofStep } from '../engine/contract/inference.ts';
-import { elsewhere, wordsOf } from './step-words.ts';
+import { elsewhere, stepWords } from './step-words.ts';
 
 /** A step as the API gives it, or without its null and empty fields as tools give it. */
 export interface TextStep extends Pick<ProofStep, 'id' | 'atom'> {
@@ -67,17 +67,17 @@ function indentation(depth: number): string {
 }
 
 function reasonOf({ kind, rule }: TextStep): string {
-  if (rule !== undefined && rule !== null) return `by ${rule}`;
+  if (rule) return `by ${rule}`;
   // A question of several literals is proved by its parts, without a rule.
   return kind === 'rule' ? 'from its parts' : wordOf(kind);
 }
 
 function wordOf(kind: string): string {
-  return kind === 'fact' ? 'stored' : wordsOf({ kind: kind as ProofStep['kind'] }).word;
+  return kind === 'fact' ? 'stored' : stepWords[kind as ProofStep['kind']].word;
 }
 
 function scopeOf({ scope }: TextStep): string {
-  return scope === undefined || scope === null ? '' : ` in scope ${scope}`;
+  return scope ? ` in scope ${scope}` : '';
 }
 
 type Steps = ReadonlyMap<number, TextStep>;

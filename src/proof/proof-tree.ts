@@ -39,25 +39,29 @@ export class ProofTree {
     this.text = text;
   }
 
-  /** False if the answer came without its proof. */
-  get isProved(): boolean {
-    return this.steps.has(this.root.id);
-  }
-
   /** The step under which a step is shown in full; the root has none. */
   get parentOf(): ReadonlyMap<number, number> {
-    return (this.#layout ??= layoutOf(this)).parentOf;
+    return this.#laidOut.parentOf;
   }
 
   /** Position of a step when all are unfolded, without references, from 0. */
   get positionOf(): ReadonlyMap<number, number> {
-    return (this.#layout ??= layoutOf(this)).positionOf;
+    return this.#laidOut.positionOf;
   }
 
   /** Returns the number of steps shown from a step on when all are unfolded, itself included. */
   sizeOf(id: number): number {
-    return (this.#layout ??= layoutOf(this)).sizeOf.get(id) ?? 1;
+    return this.#laidOut.sizeOf.get(id) ?? 1;
   }
+
+  get #laidOut(): Layout {
+    return (this.#layout ??= layoutOf(this));
+  }
+}
+
+/** Returns false if the answer came without its proof. */
+export function isProved({ steps, root }: ProofTree): boolean {
+  return steps.has(root.id);
 }
 
 /** One visible line of the outline. */
@@ -246,13 +250,5 @@ export function keysBelow(tree: ProofTree, from: number, depth = Number.POSITIVE
     for (const premise of step.premises)
       if (tree.parentOf.get(premise) === id) pending.push({ id: premise, left: left - 1 });
   }
-  return found;
-}
-
-/** Returns the lines to unfold so that a step is visible. */
-export function keysAbove(tree: ProofTree, id: number): Set<string> {
-  const found = new Set<string>();
-  for (let parent = tree.parentOf.get(id); parent !== undefined; parent = tree.parentOf.get(parent))
-    found.add(keyOfStep(parent, tree.answer));
   return found;
 }

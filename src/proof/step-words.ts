@@ -1,8 +1,7 @@
 /** Words for the steps of a proof. */
 import type { ProofStep } from '../engine/contract/inference.ts';
 
-/** A kind of step in words. */
-export interface StepWords {
+interface StepWords {
   /** One word, so that colour is never the only cue. */
   readonly word: string;
   readonly tone: 'good' | 'derived' | 'warn' | 'computed';
@@ -10,7 +9,8 @@ export interface StepWords {
   readonly reason: string;
 }
 
-const words: Readonly<Record<ProofStep['kind'], StepWords>> = {
+/** The words for each kind of step. */
+export const stepWords: Readonly<Record<ProofStep['kind'], StepWords>> = {
   fact: { word: 'asserted', tone: 'good', reason: 'It was asserted.' },
   // A question of several literals is proved by its parts, without a rule.
   rule: { word: 'derived', tone: 'derived', reason: 'All its parts are true, each by a step below it.' },
@@ -18,11 +18,6 @@ const words: Readonly<Record<ProofStep['kind'], StepWords>> = {
   builtin: { word: 'computed', tone: 'computed', reason: 'It is true by comparison or arithmetic.' },
   aggregate: { word: 'computed', tone: 'computed', reason: 'It was computed over the steps below it.' },
 };
-
-/** Returns the words for the kind of a step. */
-export function wordsOf({ kind }: Pick<ProofStep, 'kind'>): StepWords {
-  return words[kind];
-}
 
 /** Returns where a step is shown that is not shown here. */
 export function elsewhere(isCircle: boolean): string {

@@ -4,11 +4,12 @@ import { cutText } from '../../proof/proof-text.ts';
 import {
   isFoldable,
   isPointer,
+  isProved,
   type OutlineRow,
   type ProofTree,
   visibleRows,
 } from '../../proof/proof-tree.ts';
-import { elsewhere, wordsOf } from '../../proof/step-words.ts';
+import { elsewhere, stepWords } from '../../proof/step-words.ts';
 import { formatAmount } from '../ui/format.ts';
 import { code, element } from './dom.ts';
 
@@ -27,7 +28,7 @@ const maxLineLength = 400;
 
 /** Returns the kind of a step as a coloured word. */
 export function kindTag(step: ProofStep): HTMLElement {
-  const { word, tone } = wordsOf(step);
+  const { word, tone } = stepWords[step.kind];
   const tag = element('span', { class: 'tag' }, word);
   tag.style.color = `var(--${tone})`;
   tag.style.background = `var(--${tone}-surface)`;
@@ -47,7 +48,7 @@ function stepLine(row: OutlineRow, isOpen: boolean): Node[] {
   const parts: Node[] = [indent];
   if (depth > maxIndent) parts.push(dim(String(depth), 'depth'));
   parts.push(fold, code(step.atom, 'atom', maxLineLength));
-  if (!tree.isProved) return [...parts, dim('without its proof')];
+  if (!isProved(tree)) return [...parts, dim('without its proof')];
   parts.push(kindTag(step));
   if (isPointer(row)) return [...parts, dim(elsewhere(row.isCircle))];
   if (step.scope !== null) parts.push(dim(`in ${step.scope}`));

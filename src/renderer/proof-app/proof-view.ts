@@ -1,8 +1,8 @@
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
 import { type FoldState, hasPremises, initiallyUnfoldedOf, unfoldedUpTo } from '../../proof/folds.ts';
 import { cutText } from '../../proof/proof-text.ts';
-import { keyOfStep, type OutlineRow, type ProofTree, treesOf } from '../../proof/proof-tree.ts';
-import { metadataInWords, wordsOf } from '../../proof/step-words.ts';
+import { isProved, keyOfStep, type OutlineRow, type ProofTree, treesOf } from '../../proof/proof-tree.ts';
+import { metadataInWords, stepWords } from '../../proof/step-words.ts';
 import { substitutionOf, type VariableBinding } from '../../proof/substitution.ts';
 import { formatAmount, formatCount } from '../ui/format.ts';
 import { button, code, element } from './dom.ts';
@@ -19,7 +19,7 @@ const maxUnfolded = 20_000;
 
 /** The detail pane of the line's step: its rule in full with its substitution. */
 function stepDetail({ step, tree }: OutlineRow): Node[] {
-  if (!tree.isProved)
+  if (!isProved(tree))
     return [
       element('p', {}, code(step.atom)),
       element(
@@ -30,7 +30,7 @@ function stepDetail({ step, tree }: OutlineRow): Node[] {
     ];
   const head = element('p', {}, code(step.atom), ' ', kindTag(step));
   const parts: Node[] = [head];
-  if (step.rule === null) parts.push(element('p', { class: 'dim' }, wordsOf(step).reason));
+  if (step.rule === null) parts.push(element('p', { class: 'dim' }, stepWords[step.kind].reason));
   else parts.push(element('p', {}, 'by ', code(step.rule)), ...bindings(step.rule, step, tree.steps));
   for (const { rule } of (step.alternatives ?? []).slice(0, maxWays))
     parts.push(element('p', { class: 'dim' }, 'also by ', code(rule)));

@@ -6,7 +6,7 @@
  */
 import type { ProofStep } from '../../../engine/contract/inference.ts';
 import { isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
-import { wordsOf } from '../../../proof/step-words.ts';
+import { stepWords } from '../../../proof/step-words.ts';
 import type { VariableBinding } from '../../../proof/substitution.ts';
 import { lexLine, type TokenKind } from '../../editor/lexer.ts';
 import type { Tone } from '../../ui/tags.tsx';
@@ -98,7 +98,7 @@ function notesOn(row: OutlineRow, { chosen, hiddenUnder }: StepNotes): string[] 
 
 /** Returns a box's second line: kind and notes. */
 export function kindLine(row: OutlineRow, notes: StepNotes): string {
-  return [wordsOf(row.step).word, ...notesOn(row, notes)].join(' · ');
+  return [stepWords[row.step.kind].word, ...notesOn(row, notes)].join(' · ');
 }
 
 function wordWidth(text: string): number {
@@ -152,7 +152,7 @@ export function shapesOf(
 ): Shape[] {
   const { step } = row;
   const inner = size.width - 2 * side;
-  const { word, plate } = coloursOf(wordsOf(step).tone);
+  const { word, plate } = coloursOf(stepWords[step.kind].tone);
   const kind = cut(kindLine(row, notes), Math.floor((inner - 14) / (smallSize * wordShare)));
   const plateWidth = wordWidth(kind) + 14;
   const small = { kind: 'text', size: smallSize, isBold: false } as const;

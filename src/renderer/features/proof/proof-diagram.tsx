@@ -2,7 +2,7 @@ import { ActionIcon, Loader, Tooltip } from '@mantine/core';
 import { IconMaximize, IconMinus, IconPlus } from '@tabler/icons-react';
 import { type KeyboardEvent, memo, type ReactNode, useId, useMemo, useRef } from 'react';
 import type { OutlineRow } from '../../../proof/proof-tree.ts';
-import { wordsOf } from '../../../proof/step-words.ts';
+import { stepWords } from '../../../proof/step-words.ts';
 import type { VariableBinding } from '../../../proof/substitution.ts';
 import { PaneProblem } from '../../ui/notices.tsx';
 import {
@@ -59,7 +59,7 @@ function labelOf(placed: PlacedNode, notes: StepNotes, bindings: readonly Variab
   const { atom, rule } = row.step;
   const by = rule === null ? '' : ` by ${rule}`;
   const where = bindings.map(([variable, constant]) => `${variable} = ${constant}`).join(', ');
-  const shared = uses > 1 ? `, stands under ${uses} steps` : '';
+  const shared = uses > 1 ? `, used by ${uses} steps` : '';
   return `${atom}, ${kindLine(row, notes)}${by}${where === '' ? '' : `, with ${where}`}${shared}`;
 }
 
@@ -101,7 +101,7 @@ const DiagramBox = memo(function DiagramBox(props: DiagramBoxProps) {
   const { row } = node;
   const bindings = bindingsOf(row.step);
   const mark = foldMark(row, isUnfolded);
-  const { word } = coloursOf(wordsOf(row.step).tone);
+  const { word } = coloursOf(stepWords[row.step.kind].tone);
   const look = [styles.box, isActive ? styles.active : '', isMatch ? styles.match : ''].join(' ');
   return (
     <g
@@ -164,7 +164,7 @@ interface DrawnProps {
 function platesOf(nodes: readonly PlacedNode[]): [colour: string, path: string][] {
   const paths = new Map<string, string[]>();
   for (const { node, left, top, width, height } of nodes) {
-    const { word } = coloursOf(wordsOf(node.row.step).tone);
+    const { word } = coloursOf(stepWords[node.row.step.kind].tone);
     const path = `M${Math.round(left)} ${Math.round(top)}h${width}v${height}h${-width}z`;
     const known = paths.get(word);
     if (known === undefined) paths.set(word, [path]);

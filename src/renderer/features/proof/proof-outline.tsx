@@ -1,7 +1,7 @@
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useId, useRef } from 'react';
 import { isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
-import { elsewhere, wordsOf } from '../../../proof/step-words.ts';
+import { elsewhere, stepWords } from '../../../proof/step-words.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
@@ -32,7 +32,7 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
   const { tree, chosen, hiddenUnder } = display;
   const { step } = row;
   const hidden = hiddenUnder.get(step.id) ?? 0;
-  const { word, tone } = wordsOf(step);
+  const { word, tone } = stepWords[step.kind];
   const isElsewhere = isPointer(row);
   return (
     <>

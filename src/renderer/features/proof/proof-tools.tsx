@@ -58,8 +58,8 @@ function Matches({ display }: { display: ProofDisplay }) {
       <span className="dim number" role="status">
         {placeInWords(display)}
       </span>
-      {button('The match before', 'Shift+N', -1)}
-      {button('The next match', 'N', 1)}
+      {button('Previous match', 'Shift+N', -1)}
+      {button('Next match', 'N', 1)}
     </>
   );
 }
@@ -167,7 +167,7 @@ function KnownList({ display }: { display: ProofDisplay }) {
   return (
     <fieldset className={styles.known}>
       <legend>What you know already</legend>
-      <p className="dim">Its steps are hidden, with all that only they stand on.</p>
+      <p className="dim">Hides its steps and all that only they use.</p>
       <div className={styles.knownList}>
         {names.map(({ name, count }) => (
           <Checkbox

@@ -1,7 +1,7 @@
 /** A proof as a file: the unfolded part as a picture, the whole proof as text or JSON. */
 import { download } from '../../ui/download.ts';
 import { monospace } from '../../ui/theme.ts';
-import { wordsOf } from '../../../proof/step-words.ts';
+import { stepWords } from '../../../proof/step-words.ts';
 import type { DiagramGraph, PlacedDiagram, PlacedNode } from './diagram.ts';
 import {
   type Colour,
@@ -82,7 +82,7 @@ function nodeAsSvg(placed: PlacedNode, look: SvgLook): string {
   const { node, width, height } = placed;
   const { step } = node.row;
   const stroke = look.colourOf('--line-strong');
-  const bar = look.colourOf(coloursOf(wordsOf(step).tone).word);
+  const bar = look.colourOf(coloursOf(stepWords[step.kind].tone).word);
   const mark = foldMark(node.row, look.isUnfolded(placed));
   return [
     `<g transform="translate(${round(placed.left)} ${round(placed.top)})"><title>${xmlText(step.atom)}</title>`,
@@ -173,7 +173,7 @@ async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
   canvas.width = Math.floor(width * scale);
   canvas.height = Math.floor(height * scale);
   const context = canvas.getContext('2d');
-  if (context === null) throw new Error('The browser gives no canvas to draw on. Save it as SVG instead.');
+  if (context === null) throw new Error('The browser has no canvas. Save it as SVG instead.');
   context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {

@@ -9,7 +9,7 @@ import { Tag } from '../../ui/tags.tsx';
 import { parseAtom } from '../../../engine/language/parse.ts';
 import type { ProofStep } from '../../../engine/contract/inference.ts';
 import type { OutlineRow } from '../../../proof/proof-tree.ts';
-import { metadataInWords, wordsOf } from '../../../proof/step-words.ts';
+import { metadataInWords, stepWords } from '../../../proof/step-words.ts';
 import styles from './proof.module.css';
 import { computedName, waysTo, wayInWords } from './shown-proof.ts';
 import { hideable, reRoot, toggleKnown, turn } from './step-actions.ts';
@@ -27,11 +27,11 @@ function Ways({ step, display }: { step: ProofStep; display: ProofDisplay }) {
   );
   return (
     <span className={styles.ways} role="group" aria-label="Ways to this step">
-      {button('The way before', -1)}
+      {button('Previous way', -1)}
       <span className="number" role="status">
         Way {wayInWords(chosen, step)}
       </span>
-      {button('The next way', 1)}
+      {button('Next way', 1)}
     </span>
   );
 }
@@ -69,7 +69,7 @@ function Looks({ step, display }: { step: ProofStep; display: ProofDisplay }) {
 /** Shows the step under the cursor: rule, substitution, alternatives and links to fact and rule. */
 export function StepDetail({ row, display }: { row: OutlineRow; display: ProofDisplay }) {
   const { step } = row;
-  const { word, tone, reason } = wordsOf(step);
+  const { word, tone, reason } = stepWords[step.kind];
   const metadata = metadataInWords(step);
   return (
     <section className={styles.step} aria-label="Step">

@@ -38,7 +38,7 @@ function startWorker(): Worker {
     else waiting.get(id)?.resolve(outcome.layout);
     waiting.delete(id);
   };
-  started.onerror = () => endWorker(started, 'What lays it out could not be started, or has ended.');
+  started.onerror = () => endWorker(started, 'The layout worker did not start, or has ended.');
   return started;
 }
 

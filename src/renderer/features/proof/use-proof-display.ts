@@ -101,18 +101,15 @@ function bindingsIn(shown: Proof): ProofDisplay['bindingsOf'] {
 function useTree(proof: Proof, chosen: Chosen, { hide, from }: ProofLook) {
   const shown = useMemo(() => withChosen(proof, chosen), [proof, chosen]);
   const left = useMemo(() => condensed(shown, hiddenNames(hide)), [shown, hide]);
-  const root = shown.roots[0] ?? 0;
-  const whole = useMemo(() => treeOf(left.proof, root), [left, root]);
-  const part = useMemo(() => {
-    if (from === undefined) return null;
-    const step = shown.steps.find((candidate) => candidate.atom === from);
-    return step === undefined ? null : treeOf(left.proof, step.id);
+  const tree = useMemo(() => {
+    const step = shown.steps.find(({ atom }) => atom === from);
+    return treeOf(left.proof, step?.id ?? shown.roots[0] ?? 0);
   }, [shown, left, from]);
   return {
     shown,
     hiddenUnder: left.hiddenUnder,
-    tree: part ?? whole,
-    isFromMissing: from !== undefined && part === null,
+    tree,
+    isFromMissing: from !== undefined && from !== tree.root.atom,
   };
 }
 
