@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { factsOf, readPackages } from './debian/packages.mjs';
 import { client, findService } from './debian/service.mjs';
-import { Refusal, runCommand } from './prepare.mjs';
+import { build, install, Refusal, runCommand } from './prepare.mjs';
 
 /**
  * `npm run sample:debian`: this machine's Debian package graph as knowledge. Loads every package, dependency and
@@ -174,6 +174,9 @@ async function explain(service, name) {
  * @param {string} about
  */
 async function teachAndAsk(service, facts, about) {
+  // A service that was running already may be another program's.
+  await install();
+  await build();
   await load(service, facts);
   for (const rule of rules) {
     const { status } = await service.post('/assert/rule', rule);

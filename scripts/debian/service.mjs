@@ -176,12 +176,10 @@ export function client(url, { database, key }) {
       throw new Refusal(`${path} was refused with ${response.status}: ${answer.detail ?? answer.title}`);
     },
     /**
-     * Prints the proof of a statement as the command line does.
+     * Has the built command line print the proof of a statement.
      * @param {string} statement
      */
     async printProof(statement) {
-      await install();
-      await build();
       const command = [
         join(root, 'out/main/headless.js'),
         'ask',

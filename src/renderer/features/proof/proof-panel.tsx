@@ -25,7 +25,7 @@ import { type ProofLook, proofLookOf } from './proof-search.ts';
 import { ProofTools } from './proof-tools.tsx';
 import styles from './proof.module.css';
 import { waysTo } from './shown-proof.ts';
-import { stepActionsOf } from './step-actions.ts';
+import { useStepActions } from './step-actions.ts';
 import { StepDetail } from './step-detail.tsx';
 import { type ProofDisplay, useProofDisplay } from './use-proof-display.ts';
 
@@ -176,7 +176,7 @@ function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, a
   const shownRef = useRef<HTMLDivElement>(null);
   const focusProof = () => shownRef.current?.querySelector<HTMLElement>('[role="tree"]')?.focus();
   const onOpen = useOpenStep();
-  const stepActions = stepActionsOf({ display, onOpen, onFind: () => findRef.current?.select() });
+  const stepActions = useStepActions({ display, onOpen, onFind: () => findRef.current?.select() });
   const { active } = display;
   return (
     <PaneFrame

@@ -177,8 +177,7 @@ async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
   context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
-      if (blob === null)
-        reject(new Error('The browser could not make a PNG. Save the diagram as SVG instead.'));
+      if (blob === null) reject(new Error('The browser could not make a PNG. Save it as SVG instead.'));
       else resolve(blob);
     }, 'image/png');
   });

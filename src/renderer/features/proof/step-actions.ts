@@ -84,7 +84,7 @@ interface StepActionOptions {
 }
 
 /** Returns the actions of pointer and keys on steps. */
-export function stepActionsOf({ display, onOpen, onFind }: StepActionOptions): StepActions {
+export function useStepActions({ display, onOpen, onFind }: StepActionOptions): StepActions {
   const { rows, state, setState, active, found } = display;
 
   const toggle = (row: OutlineRow) => setState(afterOpening(row, state));
