@@ -132,7 +132,7 @@ test.describe('alternatives', () => {
     await expect(page.getByText('1 with other ways')).toBeVisible();
     await expect(tree.getByRole('treeitem', { name: /edge\(b, d\)/ })).toBeVisible();
 
-    await page.getByRole('button', { name: 'The next way' }).click();
+    await page.getByRole('button', { name: 'Next way' }).click();
     await expect(root).toContainText('way 2 of 2');
     await expect(tree.getByRole('treeitem', { name: /edge\(c, d\)/ })).toBeVisible();
     await expect(tree.getByRole('treeitem', { name: /edge\(b, d\)/ })).toHaveCount(0);

@@ -146,7 +146,7 @@ test('a proof is saved as a picture, text and JSON', async ({ page, service }) =
   expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
   expect(png.bytes.length).toBeGreaterThan(10_000);
   const text = await saved(page, 'Save as text');
-  expect(text.bytes.toString()).toContain('  parent(nora, alma)  [derived by');
+  expect(text.bytes.toString()).toContain('  parent(nora, alma)  [by parent(');
   const json = JSON.parse((await saved(page, 'Save as JSON')).bytes.toString()) as { steps: unknown[] };
   expect(json.steps).toHaveLength(11);
 });
@@ -172,7 +172,7 @@ test('shared steps stand once, a change is told and not followed, and a great pr
   await open(page, service, '/proof?question=top(a)&look=diagram');
   await expect(diagram(page).getByRole('treeitem')).toHaveCount(4);
   await expect(diagram(page).getByRole('treeitem', { name: /^base\(a\)/ })).toHaveAccessibleName(
-    /stands under 2 steps/,
+    /used by 2 steps/,
   );
 
   await page.request.post(`${service.url}/retract`, { headers, data: { predicate: 'base', args: ['a'] } });

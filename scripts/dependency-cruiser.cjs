@@ -290,8 +290,7 @@ const rendererRules = [
     { path: '^src/renderer/proof-app/' },
     {
       path: '^src/renderer/',
-      pathNot:
-        '^src/renderer/(proof-app/|ui/no-eval\\.ts$|ui/format\\.ts$|editor/lexer\\.ts$|features/proof/(proof-tree|step-words|tree-keys)\\.ts$)',
+      pathNot: '^src/renderer/(proof-app/|ui/no-eval\\.ts$|ui/format\\.ts$|editor/lexer\\.ts$)',
     },
   ),
   forbid(
@@ -343,6 +342,27 @@ const thirdPartyRules = [
         '(^|/)node_modules/@types/node/',
       ],
     },
+  ),
+];
+
+const proofRules = [
+  forbid(
+    'proof-is-pure',
+    'the model and the text of a proof run anywhere: they know the contract and the language alone',
+    { path: '^src/proof/', pathNot: test },
+    { path: ['^src/', '(^|/)node_modules/'], pathNot: '^src/(proof|engine/(contract|language))/' },
+  ),
+  forbid(
+    'proof-without-node',
+    'a browser has no Node',
+    { path: '^src/proof/', pathNot: test },
+    { dependencyTypes: ['core'] },
+  ),
+  forbid(
+    'proof-above-the-engine',
+    'the engine gives proofs as the contract says, and does not render them',
+    { path: '^src/engine/' },
+    { path: '^src/proof/' },
   ),
 ];
 
@@ -399,6 +419,7 @@ module.exports = {
     ...mainRules,
     ...rendererRules,
     ...thirdPartyRules,
+    ...proofRules,
     ...desktopRules,
     ...clientRules,
     ...generalRules,

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
 import { factsOf, readPackages } from './debian/packages.mjs';
-import { heights, proofLines } from './debian/proof-text.mjs';
 import { client, findService } from './debian/service.mjs';
-import { Refusal, runCommand } from './prepare.mjs';
+import { build, install, Refusal, runCommand } from './prepare.mjs';
 
 /**
  * `npm run sample:debian`: this machine's Debian package graph as knowledge. Loads every package, dependency and
@@ -42,6 +41,7 @@ const rules = [
 
 /** @typedef {import('./debian/packages.mjs').Fact} Fact */
 /** @typedef {ReturnType<typeof client>} Client */
+/** @typedef {import('./debian/service.mjs').Answer} Answer */
 
 function readOptions() {
   try {
@@ -131,29 +131,40 @@ async function ask(service, predicate, name) {
 }
 
 /**
- * Prints the proof of the answer that takes the most steps to reach, and tells which one that is.
+ * The height of every step: a stored fact has 0, a conclusion one more than the highest of its premises.
+ * @param {Answer['proof']} proof
+ */
+function heightsOf({ steps }) {
+  /** @type {Map<number, number>} */
+  const heights = new Map();
+  for (const { id, kind, premises } of steps) {
+    const highest = premises.reduce((most, premise) => Math.max(most, heights.get(premise) ?? 0), 0);
+    heights.set(id, kind === 'rule' ? highest + 1 : highest);
+  }
+  return heights;
+}
+
+/**
+ * Finds the package that takes the most steps to reach, and has the command line print why it is needed.
  * @param {Client} service
  * @param {string} name
  * @returns {Promise<string>} the package itself where it needs nothing
  */
 async function explain(service, name) {
-  const { proof, bindings, elapsedMs } = await service.post('/ask', {
+  const { proof, bindings, results, elapsedMs } = await service.post('/ask', {
     predicate: 'needs',
     args: [name, '?y'],
     withProof: true,
   });
-  const height = heights(proof);
-  const steps = proof.roots.map((/** @type {number} */ root) => height.get(root) ?? 0);
-  const most = steps.reduce(
-    (/** @type {number} */ top, /** @type {number} */ each) => Math.max(top, each),
-    0,
-  );
+  const heights = heightsOf(proof);
+  const steps = proof.roots.map((root) => heights.get(root) ?? 0);
+  const most = steps.reduce((top, each) => Math.max(top, each), 0);
   const farthest = steps.indexOf(most);
-  const root = proof.roots[farthest];
+  const statement = results[farthest];
   const reached = bindings[farthest]?.y;
-  if (root === undefined || reached === undefined) return name;
+  if (statement === undefined || reached === undefined) return name;
   console.log(`\nWhy, for the farthest of them (${most} steps; all proofs in ${seconds(elapsedMs)}):`);
-  for (const line of proofLines(proof, root)) console.log(`  ${line}`);
+  await service.printProof(statement);
   return reached;
 }
 
@@ -163,6 +174,9 @@ async function explain(service, name) {
  * @param {string} about
  */
 async function teachAndAsk(service, facts, about) {
+  // A service that was running already may be another program's.
+  await install();
+  await build();
   await load(service, facts);
   for (const rule of rules) {
     const { status } = await service.post('/assert/rule', rule);

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, install, Refusal, root } from '../prepare.mjs';
+import { runProgram } from '../run-program.mjs';
 
 /**
  * A service to talk to: one that runs, found by its endpoint file, or one of our own for as long as it is needed.
@@ -23,7 +24,8 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * @property {number} count
  * @property {number} elapsedMs
  * @property {{y: string}[]} bindings
- * @property {import('./proof-text.mjs').Proof} proof
+ * @property {string[]} results
+ * @property {{roots: number[], steps: {id: number, kind: string, premises: number[]}[]}} proof
  * @property {string} [detail]
  * @property {string} [title]
  */
@@ -172,6 +174,28 @@ export function client(url, { database, key }) {
       const answer = /** @type {Answer} */ (await response.json());
       if (response.ok || accept.includes(response.status)) return answer;
       throw new Refusal(`${path} was refused with ${response.status}: ${answer.detail ?? answer.title}`);
+    },
+    /**
+     * Has the built command line print the proof of a statement.
+     * @param {string} statement
+     */
+    async printProof(statement) {
+      const command = [
+        join(root, 'out/main/headless.js'),
+        'ask',
+        '--proof',
+        '--url',
+        url,
+        '--database',
+        database,
+      ];
+      const environment = key === null ? process.env : { ...process.env, API_KEY: key };
+      const { ok } = await runProgram(process.execPath, [...command, statement], {
+        folder: root,
+        environment,
+        show: true,
+      });
+      if (!ok) throw new Refusal(`The proof of ${statement} could not be printed; the message is above.`);
     },
   };
 }

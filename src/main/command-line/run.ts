@@ -11,9 +11,9 @@ import type { Answer } from '../../engine/contract/inference.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import type { Sample, SampleEntry } from '../../engine/contract/samples.ts';
 import { parseProgram, present, renderRule, type Statement } from '../../engine/index.ts';
+import { proofOutline } from '../../proof/proof-text.ts';
 import { type ParsedCommand, type CommandName, UsageError } from './arguments.ts';
 import { type Client, connect, RefusedCall, Unreachable } from './client.ts';
-import { proofText } from './proof-text.ts';
 import { type Terminal, exportFile, importFile } from './transfer.ts';
 
 interface CommandContext {
@@ -59,7 +59,7 @@ async function ask(client: Client, command: ParsedCommand, terminal: Terminal): 
   const answer = (await client.post('/ask', { text: question, scope, withProof: proof })) as Answer;
   if (command.json) terminal.print(JSON.stringify(answer, null, 2));
   else {
-    const lines = answer.proof === undefined ? answer.results : proofText(answer.proof);
+    const lines = answer.proof === undefined ? answer.results : proofOutline(answer.proof);
     for (const line of lines) terminal.print(line);
     if (answer.count === 0) terminal.complain('It does not follow.');
     if (answer.truncated) terminal.complain('There are more answers.');

@@ -6,6 +6,7 @@
  */
 import { askInputSchema, type Proof, type ProofStep } from '../../engine/contract/inference.ts';
 import { type Caller, type Engine, EngineError, renderAtom, type ViewFields } from '../../engine/index.ts';
+import { partOf } from '../../proof/proof-tree.ts';
 import type { PlannedQuery } from './planning.ts';
 
 /** Maximum number of answers taken for a query. */
@@ -84,7 +85,8 @@ class Gathered {
   take(query: string, results: readonly string[], truncated: boolean, proof: Proof): void {
     const answers: string[] = [];
     for (const [at, result] of results.entries()) {
-      const steps = stepsBelow(proof, proof.roots[at]);
+      const root = proof.roots[at];
+      const { steps } = partOf(proof, root === undefined ? [] : [root]);
       const fresh = steps.filter((step) => !this.#steps.has(keyOf(step))).length;
       if (this.#steps.size > 0 && this.#steps.size + fresh > maxProofStepsShown) break;
       for (const step of steps.slice(-maxProofStepsShown)) this.#add(step, proof);
@@ -104,18 +106,6 @@ class Gathered {
     const premises = step.premises.flatMap((id) => steps[id]?.atom ?? []);
     this.#steps.set(keyOf(step), { fact, type, rule, premises });
   }
-}
-
-/** The step and everything below it, premises first. */
-function stepsBelow({ steps }: Proof, root: number | undefined): ProofStep[] {
-  const seen = new Set<number>();
-  const waiting = root === undefined ? [] : [root];
-  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    if (seen.has(id)) continue;
-    seen.add(id);
-    waiting.push(...(steps[id]?.premises ?? []));
-  }
-  return [...seen].sort((a, b) => a - b).flatMap((id) => steps[id] ?? []);
 }
 
 function keyOf({ kind, atom }: ProofStep): string {

@@ -7,8 +7,8 @@
  */
 import { EngineError } from '../../engine/index.ts';
 import type { Answered } from '../../engine/contract/tool-contents.ts';
-
-type Proof = NonNullable<Answered['proof']>;
+import { maxPremiseCharacters } from '../../proof/proof-text.ts';
+import { partOf } from '../../proof/proof-tree.ts';
 
 /** Characters of JSON; the SDK's default maximum of one message. */
 export const maxContentCharacters = 4 * 1024 * 1024;
@@ -46,9 +46,6 @@ export function requireFits(
   );
 }
 
-/** Characters of an atom shown as a premise. */
-export const maxPremiseCharacters = 240;
-
 /** Characters that premises take in the text, which writes each one out instead of its id. */
 function premisesIn({ proof }: Answered): number {
   const lengths = new Map(proof?.steps.map(({ id, atom }) => [id, atom.length]));
@@ -77,22 +74,6 @@ function firstResults(answer: Answered, count: number): Answered {
     ...(bindings === undefined ? {} : { bindings: bindings.slice(0, count) }),
     count,
     truncated: true,
-    ...(proof === undefined ? {} : { proof: firstProofs(proof, count) }),
+    ...(proof === undefined ? {} : { proof: partOf(proof, proof.roots.slice(0, count)) }),
   };
-}
-
-/** The proof of the first `count` results: their steps and everything below them, with their ids. */
-function firstProofs(proof: Proof, count: number): Proof {
-  const roots = proof.roots.slice(0, count);
-  const byId = new Map(proof.steps.map((step) => [step.id, step]));
-  const needed = new Set<number>();
-  const open = [...roots];
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    if (needed.has(id)) continue;
-    needed.add(id);
-    const step = byId.get(id);
-    for (const premise of step?.premises ?? []) open.push(premise);
-    open.push(...(step?.alternatives ?? []).flatMap((other) => other.premises));
-  }
-  return { ...proof, roots, steps: proof.steps.filter((step) => needed.has(step.id)) };
 }

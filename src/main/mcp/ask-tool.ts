@@ -2,11 +2,10 @@
  * `ask`: always with the proof. A question may end in a question mark, and without an answer the tool can say why not.
  */
 import { type Atom, isBuiltinName, type Literal } from '../../engine/contract/language.ts';
-import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { parseBody, renderAtom } from '../../engine/index.ts';
 import { fitAnswer } from './answer-size.ts';
 import type { Answered, SlimWhyNot } from '../../engine/contract/tool-contents.ts';
-import { projections } from './tool-content.ts';
+import { projections, slimWhyNot } from './tool-content.ts';
 import type { ToolArguments } from './tool-input.ts';
 import { perform, type ToolContext } from './tool-run.ts';
 
@@ -60,13 +59,4 @@ function atomsOf({ predicate, args, negated, text, body }: ToolArguments): Atom[
 
 function placeOf({ scope, unscoped }: ToolArguments): ToolArguments {
   return { ...(scope === undefined ? {} : { scope }), ...(unscoped === undefined ? {} : { unscoped }) };
-}
-
-function slimWhyNot(why: OperationOutput<'explain'>): SlimWhyNot {
-  const { attempts, blockedBy } = 'attempts' in why ? why : { attempts: [], blockedBy: [] };
-  return {
-    atom: why.atom,
-    attempts: attempts.map(({ rule, satisfied, missing }) => ({ rule, satisfied, missing })),
-    blockedBy: blockedBy.map(({ detail }) => detail),
-  };
 }

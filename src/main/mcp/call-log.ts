@@ -9,7 +9,8 @@ import { setImmediate } from 'node:timers/promises';
 import { rememberedCalls, type ToolCallRecord, toolCallSchema } from '../../engine/contract/agents.ts';
 import { type Journal, Slices } from '../../engine/index.ts';
 import type { ConnectionBinding, ToolCall } from '../base/mcp-host.ts';
-import { cutArguments, cutText } from './cut-arguments.ts';
+import { cutText } from '../../proof/proof-text.ts';
+import { cutArguments } from './cut-arguments.ts';
 
 /** Enough for the maximum number of calls, all of them long, in Latin letters. */
 const maxBytes = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutArguments, cutText } from './cut-arguments.ts';
+import { cutArguments } from './cut-arguments.ts';
 
 const sizeOf = (value: unknown) => JSON.stringify(value).length;
 
@@ -43,9 +43,4 @@ describe('arguments of a call', () => {
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(JSON.stringify(value)).toBe('{"__proto__":{"a":1}}');
   });
-});
-
-it('a text is never cut within a character', () => {
-  expect(cutText('ab😀', 3)).toBe('ab…');
-  expect(cutText('ab😀', 4)).toBe('ab😀');
 });

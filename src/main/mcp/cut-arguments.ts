@@ -4,6 +4,7 @@
  * Short arguments stay as they are. In long ones, long texts, lists and objects are cut to their beginnings, so that
  * every field still shows something. The cost depends on the result, not on the input.
  */
+import { cutText } from '../../proof/proof-text.ts';
 
 /** Maximum UTF-16 code units of arguments, written as JSON. */
 const maxCharacters = 1500;
@@ -23,12 +24,6 @@ export function cutArguments(given: Readonly<Record<string, unknown>>): CutArgum
   const value = all.fieldsOf(given);
   if (!all.isCut) return { value, isCut: false };
   return { value: new Cutting(short).fieldsOf(given), isCut: true };
-}
-
-/** The beginning of a text, with `…` if it was cut; never half a surrogate pair. */
-export function cutText(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 class Cutting {

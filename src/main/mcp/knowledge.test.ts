@@ -82,7 +82,7 @@ describe.each(revisions)('an agent that speaks %s', (revision) => {
     for (const premise of ['road(a, b)', 'road(b, c)', 'road(c, d)']) expect(proved).toContain(premise);
     const missing = await explain(`way_${of}(d, a)`);
     expect(missing).toContain('It does not follow');
-    expect(missing).toContain('missing: road(d, a)');
+    expect(missing).toContain('missing road(d, a)');
     expect(await explain(`way_${of}(d, ?x)`)).toContain('nothing follows');
     expect(await explain('is there a way?')).toContain('it was refused');
   });

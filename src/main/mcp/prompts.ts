@@ -7,9 +7,10 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { EngineError, type Caller, parseAtom, renderAtom } from '../../engine/index.ts';
+import { cutText } from '../../proof/proof-text.ts';
 import type { McpHost, OperationParts } from '../base/mcp-host.ts';
-import { projections } from './tool-content.ts';
-import { count, toolTexts } from './tool-text.ts';
+import { projections, slimWhyNot } from './tool-content.ts';
+import { count, toolTexts, whyNotLines } from './tool-text.ts';
 
 type Given = Readonly<Record<string, string>>;
 
@@ -159,16 +160,9 @@ async function explanation(host: McpHost, caller: Caller, text: string): Promise
     const whyNot = await answered(host, caller, 'explain', {
       body: { predicate, args, negated, mode: 'whyNot' },
     });
-    const { attempts, blockedBy } = 'attempts' in whyNot ? whyNot : { attempts: [], blockedBy: [] };
     return [
       'It does not follow from what the knowledge base knows.',
-      ...attempts
-        .slice(0, maxAttempts)
-        .map(
-          ({ rule, missing }) =>
-            `- ${clip(rule)} would conclude it; missing: ${missing.map(clip).join(', ')}`,
-        ),
-      ...blockedBy.slice(0, maxAttempts).map(({ detail }) => `- ${clip(detail)}`),
+      ...whyNotLines(slimWhyNot(whyNot), maxAttempts).map(clip),
     ];
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
@@ -188,7 +182,5 @@ async function answered<Name extends 'listPredicates' | 'listRules' | 'recall' |
 }
 
 function clip(text: string): string {
-  if (text.length <= maxLineChars) return text;
-  // Never cuts a surrogate pair in two, which would not be text.
-  return `${text.slice(0, maxLineChars).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return cutText(text, maxLineChars);
 }

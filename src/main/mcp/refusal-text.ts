@@ -6,6 +6,7 @@
  */
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { EngineError, parseBody, parseProgram, parseRule } from '../../engine/index.ts';
+import { cutText } from '../../proof/proof-text.ts';
 import { mend } from './mend.ts';
 import { takesArguments } from './tool-input.ts';
 import { perform, type ToolContext } from './tool-run.ts';
@@ -187,7 +188,5 @@ function usage({ listing: { name }, fields }: Tool): string {
 }
 
 function clip(text: string): string {
-  if (text.length <= maxCharacters) return text;
-  // Never cuts a surrogate pair in two, which would not be text.
-  return `${text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return cutText(text, maxCharacters);
 }

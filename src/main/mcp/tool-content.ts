@@ -6,7 +6,7 @@
  */
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
 import type { OperationOutput, ToolContents, ToolOperation } from '../../engine/contract/operations.ts';
-import type { Answered, SlimEntry, SlimGoal, SlimStep } from '../../engine/contract/tool-contents.ts';
+import type { Answered, SlimEntry, SlimGoal, SlimStep, SlimWhyNot } from '../../engine/contract/tool-contents.ts';
 import { renderAtom } from '../../engine/index.ts';
 import { cutArguments } from './cut-arguments.ts';
 
@@ -101,6 +101,16 @@ function slimAnswer(answer: Answer): Answered {
     generation: at,
     ...(proof === undefined ? {} : { proof: { ...proof, steps: proof.steps.map(slimStep) } }),
     ...hintsOf(answer),
+  };
+}
+
+/** Projects why an atom does not hold, which is nothing if it does. */
+export function slimWhyNot(why: OperationOutput<'explain'>): SlimWhyNot {
+  const { attempts, blockedBy } = 'attempts' in why ? why : { attempts: [], blockedBy: [] };
+  return {
+    atom: why.atom,
+    attempts: attempts.map(({ rule, satisfied, missing }) => ({ rule, satisfied, missing })),
+    blockedBy: blockedBy.map(({ detail }) => detail),
   };
 }
 

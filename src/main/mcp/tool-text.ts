@@ -5,18 +5,17 @@
  * content, in lines, each item once. The bounds of an answer (maxFacts, maxChars, limit, the size of a tool's answer)
  * apply to both. The text says nothing that does not follow from the call and the structured content.
  */
-import { maxPremiseCharacters } from './answer-size.ts';
 import type {
   Answered,
   Forgotten,
   SlimEntry,
   SlimGoal,
-  SlimStep,
   SlimWhyNot,
   StatementOutcome,
   Told,
 } from '../../engine/contract/tool-contents.ts';
 import type { ToolContents, ToolOperation } from '../../engine/contract/operations.ts';
+import { proofSentences } from '../../proof/proof-text.ts';
 
 /** The arguments of the call, as interpreted. */
 type Given = Readonly<Record<string, unknown>>;
@@ -223,24 +222,16 @@ function entryLine(entry: SlimEntry): string {
 function answerLines(answer: Answered, given: Given): string[] {
   const { results, truncated, proof } = answer;
   if (results.length === 0) return noAnswer(answer, given);
-  const steps: Steps = new Map(proof?.steps.map((step) => [step.id, step]));
-  const roots = results.map((_, index) => steps.get(proof?.roots[index] ?? -1));
-  const inner = innerSteps(roots, steps);
-  const ruleOf = ruleNames([...roots, ...inner]);
-  const lines = [`${count(results.length, 'answer')}:`];
-  for (const [index, root] of roots.entries()) {
-    const result = results[index] ?? '';
-    lines.push(root === undefined ? result : `${result} ${because(root, steps, ruleOf)}`);
-  }
-  if (inner.length > 0) lines.push('where');
-  for (const step of inner) lines.push(`${step.atom} ${because(step, steps, ruleOf)}`);
-  if (proof?.truncated === true) lines.push('The proof has more steps: ask a premise to see its own.');
+  const lines = [`${count(results.length, 'answer')}:`, ...proofSentences(results, proof)];
   if (truncated) lines.push('There are more answers: ask again with limit and offset.');
   return lines;
 }
 
 function noAnswer({ whyNot = [], hints = [] }: Answered, given: Given): string[] {
-  const lines = ['No answer: it does not follow from the facts and rules.', ...whyNot.flatMap(whyNotLines)];
+  const lines = [
+    'No answer: it does not follow from the facts and rules.',
+    ...whyNot.flatMap((each) => whyNotLines(each)),
+  ];
   if (whyNot.length > 0 || hints.length > 0 || given['whyNot'] === true) return lines;
   return [
     ...lines,
@@ -248,70 +239,21 @@ function noAnswer({ whyNot = [], hints = [] }: Answered, given: Given): string[]
   ];
 }
 
-function whyNotLines({ atom, attempts, blockedBy }: SlimWhyNot): string[] {
-  const ways = attempts.map(({ rule, satisfied, missing }) => {
+/** What is missing of an atom that does not hold, by at most `most` rules. */
+export function whyNotLines(
+  { atom, attempts, blockedBy }: SlimWhyNot,
+  most = Number.POSITIVE_INFINITY,
+): string[] {
+  const ways = attempts.slice(0, most).map(({ rule, satisfied, missing }) => {
     const has = satisfied.length === 0 ? '' : `; true: ${satisfied.join(', ')}`;
     return `- ${rule}: missing ${missing.join(', ')}${has}`;
   });
-  const blocked = blockedBy.map((detail) => `- ${detail}`);
+  const blocked = blockedBy.slice(0, most).map((detail) => `- ${detail}`);
   if (ways.length + blocked.length === 0) return [`${atom}: it is not stored, and no rule concludes it.`];
   return [`${atom} would follow by:`, ...ways, ...blocked];
-}
-
-type Steps = ReadonlyMap<number, SlimStep>;
-
-/** The steps below the results that need their own line, each once, those near the results first. */
-function innerSteps(roots: readonly (SlimStep | undefined)[], steps: Steps): SlimStep[] {
-  const seen = new Set(roots.map((root) => root?.id));
-  const waiting = roots.flatMap((root) => root?.premises ?? []);
-  const found: SlimStep[] = [];
-  for (let at = 0; at < waiting.length; at++) {
-    const step = steps.get(waiting[at] ?? -1);
-    if (step === undefined || seen.has(step.id)) continue;
-    seen.add(step.id);
-    // A premise is written where it is used, and has its own line only if that does not say everything about it.
-    const isSaid =
-      step.kind !== 'rule' && step.kind !== 'aggregate' && step.atom.length <= maxPremiseCharacters;
-    if (isSaid) continue;
-    found.push(step);
-    for (const premise of step.premises ?? []) waiting.push(premise);
-  }
-  return found;
-}
-
-/** The names of rules in the lines of these steps, in order: a repeated rule is written out once. */
-function ruleNames(shown: readonly (SlimStep | undefined)[]): (rule: string) => string {
-  const uses = new Map<string, number>();
-  for (const step of shown) if (step?.rule !== undefined) uses.set(step.rule, (uses.get(step.rule) ?? 0) + 1);
-  const numbers = new Map<string, number>();
-  return (rule) => {
-    if ((uses.get(rule) ?? 0) < 2) return rule;
-    const known = numbers.get(rule);
-    if (known !== undefined) return `rule ${known}`;
-    numbers.set(rule, numbers.size + 1);
-    return `rule ${numbers.size} (${rule})`;
-  };
-}
-
-/** How a result was derived, in one line: the rule and the premises it was applied to. */
-function because(step: SlimStep, steps: Steps, ruleOf: (rule: string) => string): string {
-  const others = (step.alternatives ?? []).map(({ rule }) => `, also by ${ruleOf(rule)}`).join('');
-  const scope = step.scope === undefined ? '' : ` in scope ${step.scope}`;
-  if (step.kind === 'fact') return `(stored${scope})${others}`;
-  const premises = (step.premises ?? []).map((id) => clip(steps.get(id)?.atom ?? `step ${id}`));
-  const from = premises.length === 0 ? '' : ` from ${premises.join(', ')}`;
-  if (step.rule !== undefined) return `by ${ruleOf(step.rule)}${from}${scope}${others}`;
-  return from === '' ? `(${step.kind})` : from.trimStart();
 }
 
 /** `1 fact`, `2 facts`. */
 export function count(number: number, noun: string, nouns = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : nouns}`;
-}
-
-/** The beginning of an atom that is written in full elsewhere. */
-function clip(text: string): string {
-  if (text.length <= maxPremiseCharacters) return text;
-  // Never cuts a surrogate pair in two, which would not be text.
-  return `${text.slice(0, maxPremiseCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -1,4 +1,6 @@
 /** Creation of elements. Text is always set as text: nothing here parses markup. */
+import { cutText } from '../../proof/proof-text.ts';
+import { lexLine } from '../editor/lexer.ts';
 
 interface Attributes {
   readonly [name: string]: string | number | boolean | undefined;
@@ -23,4 +25,20 @@ export function button(label: string, onPress: () => void, name = label): HTMLBu
   const made = element('button', { type: 'button', name }, label);
   made.addEventListener('click', onPress);
   return made;
+}
+
+/** Maximum number of characters shown of one piece of code; a statement may have a million. */
+const maxCharacters = 10_000;
+
+/** Returns highlighted code of our language, at most `most` characters of it. */
+export function code(text: string, more = '', most = maxCharacters): HTMLElement {
+  const shown = cutText(text, most);
+  const parts = lexLine(shown, false).tokens.map(({ start, end, kind }) => {
+    const text = shown.slice(start, end);
+    if (kind === 'space' || kind === 'constant') return text;
+    const part = element('span', { class: `code-${kind}` }, text);
+    part.style.color = `var(--code-${kind})`;
+    return part;
+  });
+  return element('code', { class: `code ${more}`.trim() }, ...parts);
 }

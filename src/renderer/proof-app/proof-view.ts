@@ -1,42 +1,27 @@
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
-import { substitutionOf, type VariableBinding } from '../features/proof/step-words.ts';
+import { type FoldState, hasPremises, initiallyUnfoldedOf, unfoldedUpTo } from '../../proof/folds.ts';
+import { cutText } from '../../proof/proof-text.ts';
+import { isProved, keyOfStep, type OutlineRow, type ProofTree, treesOf } from '../../proof/proof-tree.ts';
+import { metadataInWords, stepWords } from '../../proof/step-words.ts';
+import { substitutionOf, type VariableBinding } from '../../proof/substitution.ts';
 import { formatAmount, formatCount } from '../ui/format.ts';
-import { clipped, code } from './code.ts';
-import { button, element } from './dom.ts';
-import type { ForestState } from './forest-keys.ts';
-import {
-  type ForestRow,
-  forestRows,
-  isProved,
-  maxUnfolded,
-  type ProvedAnswer,
-  provedAnswersOf,
-  unfoldedAtFirst,
-  unfoldedUpTo,
-} from './forest.ts';
-import { Outline } from './outline.ts';
+import { button, code, element } from './dom.ts';
+import { kindTag, Outline } from './outline.ts';
 import type { ShownResult } from './shown-result.ts';
-import { kindTag } from './step-line.ts';
 
 /** Maximum number of characters shown of a value. */
 const maxValueLength = 1000;
 /** Maximum number of alternative derivations listed. */
 const maxWays = 5;
 
-const explanations = {
-  // A question of several literals is proved by its parts, without a rule.
-  rule: 'All its parts are true, each by a step below it.',
-  fact: 'It was asserted.',
-  absence: 'Nothing matches it, so its negation is true.',
-  builtin: 'It is true by comparison or arithmetic.',
-  aggregate: 'It was computed over the steps under it.',
-} as const;
+/** Maximum number of steps after unfolding everything. */
+const maxUnfolded = 20_000;
 
 /** The detail pane of the line's step: its rule in full with its substitution. */
-function stepDetail({ step, conclusion }: ForestRow): Node[] {
-  if (step === null)
+function stepDetail({ step, tree }: OutlineRow): Node[] {
+  if (!isProved(tree))
     return [
-      element('p', {}, code(conclusion.text)),
+      element('p', {}, code(step.atom)),
       element(
         'p',
         { class: 'dim' },
@@ -45,12 +30,8 @@ function stepDetail({ step, conclusion }: ForestRow): Node[] {
     ];
   const head = element('p', {}, code(step.atom), ' ', kindTag(step));
   const parts: Node[] = [head];
-  if (step.rule === null) parts.push(element('p', { class: 'dim' }, explanations[step.kind]));
-  else
-    parts.push(
-      element('p', {}, 'by ', code(step.rule)),
-      ...bindings(step.rule, step, conclusion.tree()?.steps),
-    );
+  if (step.rule === null) parts.push(element('p', { class: 'dim' }, stepWords[step.kind].reason));
+  else parts.push(element('p', {}, 'by ', code(step.rule)), ...bindings(step.rule, step, tree.steps));
   for (const { rule } of (step.alternatives ?? []).slice(0, maxWays))
     parts.push(element('p', { class: 'dim' }, 'also by ', code(rule)));
   const notes = notesOf(step);
@@ -58,18 +39,18 @@ function stepDetail({ step, conclusion }: ForestRow): Node[] {
   return parts;
 }
 
-function bindings(rule: string, step: ProofStep, steps: ReadonlyMap<number, ProofStep> | undefined): Node[] {
+function bindings(rule: string, step: ProofStep, steps: ProofTree['steps']): Node[] {
   const found = readBindings(
     rule,
     step.atom,
-    step.premises.map((id) => steps?.get(id)?.atom ?? ''),
+    step.premises.map((id) => steps.get(id)?.atom ?? ''),
   );
   if (found.length === 0) return [];
   const pairs = found.flatMap(([variable, constant], index) => [
     index === 0 ? 'with ' : ', ',
     code(variable),
     ' = ',
-    element('code', { class: 'code' }, clipped(constant, maxValueLength)),
+    element('code', { class: 'code' }, cutText(constant, maxValueLength)),
   ]);
   return [element('p', { class: 'dim' }, ...pairs)];
 }
@@ -83,12 +64,13 @@ function readBindings(rule: string, atom: string, premises: readonly string[]): 
   }
 }
 
-function notesOf({ scope, metadata = {} }: ProofStep): string[] {
-  const told = Object.entries(metadata).map(
-    ([name, value]) =>
-      `${name}: ${clipped(typeof value === 'string' ? value : JSON.stringify(value), maxValueLength)}`,
-  );
-  return scope === null ? told : [`scope ${scope}`, ...told];
+function notesOf(step: ProofStep): string[] {
+  const notes = metadataInWords(step).map((note) => cutText(note, maxValueLength));
+  return step.scope === null ? notes : [`scope ${step.scope}`, ...notes];
+}
+
+function keyOfRoot(tree: ProofTree | undefined): string {
+  return tree === undefined ? '' : keyOfStep(tree.root.id, tree.answer);
 }
 
 /** Actions that the host allows; null if not. */
@@ -122,8 +104,8 @@ export class ProofAppView {
   #offers: Offers = noOffers;
   #pages: readonly Answer[] = [];
   #proofs: URL | null = null;
-  #conclusions: readonly ProvedAnswer[] = [];
-  #state: ForestState = { active: '', unfolded: new Map() };
+  #trees: readonly ProofTree[] = [];
+  #state: FoldState = { active: '', unfolded: new Set() };
   #isAsking = false;
   #failure: string | null = null;
 
@@ -169,9 +151,8 @@ export class ProofAppView {
     this.#proofs = result.proofs;
     this.#failure = null;
     this.#isAsking = false;
-    this.#conclusions = provedAnswersOf(result.answer);
-    const unfolded = unfoldedAtFirst(this.#conclusions);
-    this.#state = { active: forestRows(this.#conclusions.slice(0, 1), new Map())[0]?.key ?? '', unfolded };
+    this.#trees = treesOf(result.answer);
+    this.#state = { active: keyOfRoot(this.#trees[0]), unfolded: initiallyUnfoldedOf(this.#trees) };
     this.#drawFrame();
   }
 
@@ -183,7 +164,7 @@ export class ProofAppView {
     if (result.kind === 'answer') {
       this.#failure = null;
       this.#pages = [...this.#pages, result.answer];
-      this.#conclusions = [...this.#conclusions, ...provedAnswersOf(result.answer)];
+      this.#trees = [...this.#trees, ...treesOf(result.answer, this.#trees.length)];
     } else this.#failure = result.text;
     this.#drawFrame();
   }
@@ -194,9 +175,9 @@ export class ProofAppView {
     this.#drawFrame();
   }
 
-  #turn(state: ForestState): void {
+  #turn(state: FoldState): void {
     this.#state = state;
-    this.#outline.show(this.#conclusions, state);
+    this.#outline.show(this.#trees, state);
     this.#drawDetail();
   }
 
@@ -212,7 +193,7 @@ export class ProofAppView {
   }
 
   #drawFrame(): void {
-    const count = this.#conclusions.length;
+    const count = this.#trees.length;
     if (count === 0) {
       this.#root.replaceChildren(
         this.#title('No answer to'),
@@ -230,7 +211,7 @@ export class ProofAppView {
     this.#notes.replaceChildren(...this.#noteLines());
     if (this.#outline.element.parentNode !== this.#root)
       this.#root.replaceChildren(this.#head, this.#outline.element, this.#notes, this.#detail);
-    this.#outline.show(this.#conclusions, this.#state);
+    this.#outline.show(this.#trees, this.#state);
     this.#drawDetail();
     if (focused !== null && !focused.isConnected) this.#focusAgain(focused.getAttribute('name'));
   }
@@ -254,9 +235,9 @@ export class ProofAppView {
     const proofs = this.#proofs;
     const openActive = () => {
       const { active } = this.#outline;
-      if (active !== null && proofs !== null) this.#offers.open?.(proofs, active.conclusion.text);
+      if (active !== null && proofs !== null) this.#offers.open?.(proofs, active.tree.text);
     };
-    const isFoldable = this.#conclusions.some(isProved);
+    const isFoldable = this.#trees.some(hasPremises);
     return [
       ...(isFoldable
         ? [button('Unfold', () => this.#foldAll(false)), button('Fold', () => this.#foldAll(true))]
@@ -267,11 +248,9 @@ export class ProofAppView {
   }
 
   #foldAll(isFolded: boolean): void {
-    const unfolded = isFolded ? new Map() : unfoldedUpTo(this.#conclusions, maxUnfolded);
-    const { active } = this.#outline;
     // The cursor stays within its answer.
-    const key = active === null ? '' : `${active.index}:${active.conclusion.root?.id ?? ''}`;
-    this.#turn({ active: isFolded ? key : this.#state.active, unfolded });
+    if (isFolded) this.#turn({ active: keyOfRoot(this.#outline.active?.tree), unfolded: new Set() });
+    else this.#turn({ active: this.#state.active, unfolded: unfoldedUpTo(this.#trees, maxUnfolded) });
   }
 
   #noteLines(): HTMLElement[] {
@@ -300,6 +279,6 @@ export class ProofAppView {
     if (this.#isAsking) return;
     this.#isAsking = true;
     this.#drawFrame();
-    this.#offers.more?.(this.#conclusions.length);
+    this.#offers.more?.(this.#trees.length);
   }
 }

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
-import { diagramOf } from './diagram-graph.ts';
+import { keysBelow, treeOf, visibleRows } from '../../../proof/proof-tree.ts';
+import { diagramOf, edgePath, nodeOfStep, placedDiagram, within } from './diagram.ts';
 import { diagramAsSvg, type SvgLook, xmlText } from './save-proof.ts';
 import { layOutProof } from './layout.ts';
-import { cut, edgePath, foldMark, kindLine, shapesOf, sizeOfNode, type StepNotes } from './node-drawing.ts';
-import { nodeOfStep, placedDiagram, within } from './placed-diagram.ts';
-import { buildTree, stepsBelow, visibleRows } from './proof-tree.ts';
+import { cut, foldMark, kindLine, shapesOf, sizeOfNode, type StepNotes } from './node-drawing.ts';
 
 function step(id: number, atom: string, premises: number[] = [], more: Partial<ProofStep> = {}): ProofStep {
   const kind = premises.length > 0 ? 'rule' : 'fact';
@@ -18,17 +17,17 @@ const diamond: Proof = {
   roots: [3],
   steps: [step(0, 'a()'), step(1, 'b()', [0]), step(2, 'c("<&>")', [0]), step(3, 'd()', [1, 2])],
 };
-const tree = buildTree(diamond, 3);
+const tree = treeOf(diamond, 3);
 const notes: StepNotes = { chosen: new Map(), hiddenUnder: new Map() };
 const size = { width: 100, height: 40 };
 
-function graphOf(unfolded: ReadonlySet<number>) {
-  return diagramOf(visibleRows(tree, unfolded), (row) => sizeOfNode(row, notes));
+function graphOf(unfolded: ReadonlySet<string>) {
+  return diagramOf(visibleRows([tree], unfolded), (row) => sizeOfNode(row, notes));
 }
 
 describe('the graph of a diagram', () => {
   test('has each step once, and an edge for each reference', () => {
-    const { nodes, edges } = graphOf(stepsBelow(tree, 3));
+    const { nodes, edges } = graphOf(keysBelow(tree, 3));
     expect(nodes.map(({ row }) => row.step.id)).toEqual([3, 1, 0, 2]);
     expect(nodes.map(({ uses }) => uses)).toEqual([0, 1, 2, 1]);
     expect(edges.map(({ from, to, isOwn }) => [from, to, isOwn])).toEqual([
@@ -41,20 +40,20 @@ describe('the graph of a diagram', () => {
 
   test('what is folded is not there; a step that is folded away elsewhere is a box that says so', () => {
     expect(graphOf(new Set()).nodes).toHaveLength(1);
-    const { nodes, edges } = graphOf(new Set([3, 2]));
+    const { nodes, edges } = graphOf(new Set(['0:3', '0:2']));
     expect(nodes.map(({ row }) => row.isReference)).toEqual([false, false, false, true]);
     expect(edges.every(({ isOwn }) => isOwn)).toBe(true);
   });
 
   test('a premise that stands twice in one body is one edge', () => {
-    const twice = buildTree({ roots: [1], steps: [step(0, 'a()'), step(1, 'b()', [0, 0])] }, 1);
-    const { nodes, edges } = diagramOf(visibleRows(twice, new Set([1])), () => size);
+    const twice = treeOf({ roots: [1], steps: [step(0, 'a()'), step(1, 'b()', [0, 0])] }, 1);
+    const { nodes, edges } = diagramOf(visibleRows([twice], new Set(['0:1'])), () => size);
     expect([nodes.length, edges.length]).toEqual([2, 1]);
   });
 
   test('a way in a circle is an edge back', () => {
-    const circle = buildTree({ roots: [1], steps: [step(0, 'a()', [1]), step(1, 'b()', [0])] }, 1);
-    const { edges } = diagramOf(visibleRows(circle, stepsBelow(circle, 1)), () => size);
+    const circle = treeOf({ roots: [1], steps: [step(0, 'a()', [1]), step(1, 'b()', [0])] }, 1);
+    const { edges } = diagramOf(visibleRows([circle], keysBelow(circle, 1)), () => size);
     expect(edges.map(({ from, to, isCircle }) => [from, to, isCircle])).toEqual([
       [0, 1, false],
       [1, 0, true],
@@ -63,7 +62,7 @@ describe('the graph of a diagram', () => {
 });
 
 describe('a box', () => {
-  const [root] = visibleRows(tree, new Set());
+  const [root] = visibleRows([tree], new Set());
   if (root === undefined) throw new Error('the tree has a root');
 
   test('says its kind in a word, and what is hidden under it', () => {
@@ -94,7 +93,7 @@ describe('a box', () => {
 });
 
 describe('a placed diagram', () => {
-  const graph = graphOf(stepsBelow(tree, 3));
+  const graph = graphOf(keysBelow(tree, 3));
   const placed = placedDiagram(graph, layOutProof(graph));
 
   test('tells what lies in a part of it', () => {
@@ -108,7 +107,7 @@ describe('a placed diagram', () => {
 
   test('of very many lines to boxes out of sight some are drawn, and every line to a box in sight', () => {
     const steps = Array.from({ length: 2_000 }, (_, id) => step(id, `p(${id})`));
-    const fan = buildTree(
+    const fan = treeOf(
       {
         roots: [2_000],
         steps: [
@@ -122,7 +121,7 @@ describe('a placed diagram', () => {
       },
       2_000,
     );
-    const wide = diagramOf(visibleRows(fan, new Set([2_000])), () => size);
+    const wide = diagramOf(visibleRows([fan], new Set(['0:2000'])), () => size);
     const drawn = placedDiagram(wide, layOutProof(wide));
     const part = { left: 0, top: 0, width: 1_000, height: 1_000 };
     const { nodes, edges } = within(drawn, part);

@@ -1,24 +1,30 @@
 import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from '@tabler/icons-react';
+import { proofOutline } from '../../../proof/proof-text.ts';
+import { partOf } from '../../../proof/proof-tree.ts';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { useDiagramGraph } from './proof-diagram.tsx';
-import { proofAsText, pictureOf, savePng, saveText } from './save-proof.ts';
-import { fileNameOf, proofOf } from './proof-file.ts';
+import { fileNameOf, pictureOf, savePng, saveText } from './save-proof.ts';
 import { failureOfDiagram } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 
 /** The steps below the shown root as the service returned them, hidden ones included. */
 function asJson({ shown, tree }: ProofDisplay): string {
-  return JSON.stringify(proofOf(shown, tree.root), null, 2);
+  const { id } = tree.root;
+  return JSON.stringify(id === shown.roots[0] ? shown : partOf(shown, [id]), null, 2);
+}
+
+function asText({ tree, hiddenUnder }: ProofDisplay): string {
+  const proof = { roots: [tree.root.id], steps: [...tree.steps.values()] };
+  return `${proofOutline(proof, hiddenUnder).join('\n')}\n`;
 }
 
 /** Shows the menu that copies or saves the proof. */
 export function ExportMenu({ display }: { display: ProofDisplay }) {
   const clipboard = useClipboard();
   const { graph, notes } = useDiagramGraph(display);
-  const { tree, hiddenUnder } = display;
-  const nameOf = (extension: string) => fileNameOf(tree.steps.get(tree.root)?.atom ?? '', extension);
+  const nameOf = (extension: string) => fileNameOf(display.tree.root.atom, extension);
   function copy(text: string, what: string): void {
     clipboard.copy(text);
     notifyDone(`Copied as ${what}`);
@@ -59,12 +65,12 @@ export function ExportMenu({ display }: { display: ProofDisplay }) {
         </Menu.Item>
         <Menu.Item
           leftSection={<IconTextCaption size={14} aria-hidden />}
-          onClick={() => saveText(proofAsText(tree, hiddenUnder), 'text/plain', nameOf('txt'))}
+          onClick={() => saveText(asText(display), 'text/plain', nameOf('txt'))}
         >
           Save as text
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item onClick={() => copy(proofAsText(tree, hiddenUnder), 'text')}>Copy as text</Menu.Item>
+        <Menu.Item onClick={() => copy(asText(display), 'text')}>Copy as text</Menu.Item>
         <Menu.Item onClick={() => copy(asJson(display), 'JSON')}>Copy as JSON</Menu.Item>
       </Menu.Dropdown>
     </Menu>

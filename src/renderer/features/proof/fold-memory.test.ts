@@ -25,32 +25,32 @@ const later: Proof = {
 };
 
 test('what was unfolded is found again by its statement, though steps have other numbers', () => {
-  const folds = { state: { active: '1', unfolded: new Set([3, 1]) }, chosen: new Map([[1, 1]]) };
+  const folds = { state: { active: '0:1', unfolded: new Set(['0:3', '0:1']) }, chosen: new Map([[1, 1]]) };
   const kept = storedFoldsOf('q', proof, folds);
   expect(proofFoldsOf(kept, proof)).toEqual(folds);
   expect(proofFoldsOf(kept, later)).toEqual({
-    state: { active: '2', unfolded: new Set([4, 2]) },
+    state: { active: '0:2', unfolded: new Set(['0:4', '0:2']) },
     chosen: new Map([[2, 1]]),
   });
 });
 
 test('all unfolded stays all unfolded, and a way that is no more is the own one', () => {
   const kept = storedFoldsOf('q', proof, {
-    state: { active: '3', unfolded: new Set([1, 2, 3]) },
+    state: { active: '0:3', unfolded: new Set(['0:1', '0:2', '0:3']) },
     chosen: new Map([[1, 2]]),
   });
   expect(kept.unfolded).toBe('all');
   const folds = proofFoldsOf(kept, later);
-  expect([1, 2, 3, 4].every((id) => folds.state.unfolded.has(id))).toBe(true);
+  expect([1, 2, 3, 4].every((id) => folds.state.unfolded.has(`0:${id}`))).toBe(true);
   expect(folds.chosen.size).toBe(0);
 });
 
 test('a cursor on what is there no more is on the root', () => {
   const kept = storedFoldsOf('q', proof, {
-    state: { active: '1.0', unfolded: new Set() },
+    state: { active: '0:1.0', unfolded: new Set() },
     chosen: new Map(),
   });
-  expect(proofFoldsOf(kept, later).state.active).toBe('4');
+  expect(proofFoldsOf(kept, later).state.active).toBe('0:4');
 });
 
 test('of what is stored, what cannot be understood is dropped', () => {

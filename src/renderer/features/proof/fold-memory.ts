@@ -5,14 +5,14 @@
  * few survive a restart unless too much is unfolded.
  */
 import type { Proof } from '../../../engine/contract/inference.ts';
+import type { FoldState } from '../../../proof/folds.ts';
+import { keyOfStep } from '../../../proof/proof-tree.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { type Chosen, waysTo } from './alternatives.ts';
-import { keyOfStep } from './proof-tree.ts';
-import type { OutlineState } from './outline-keys.ts';
+import { type Chosen, waysTo } from './shown-proof.ts';
 
 /** Display state of a proof. */
 export interface Folds {
-  readonly state: OutlineState;
+  readonly state: FoldState;
   readonly chosen: Chosen;
 }
 
@@ -29,7 +29,7 @@ export interface StoredFolds {
 export function storedFoldsOf(about: string, proof: Proof, { state, chosen }: Folds): StoredFolds {
   const atomOf = new Map(proof.steps.map((step) => [keyOfStep(step.id), step.atom]));
   const foldable = proof.steps.filter((step) => step.premises.length > 0);
-  const unfolded = foldable.filter((step) => state.unfolded.has(step.id));
+  const unfolded = foldable.filter((step) => state.unfolded.has(keyOfStep(step.id)));
   return {
     about,
     // A reference has its own key; its step is what can be found again.
@@ -46,11 +46,11 @@ export function storedFoldsOf(about: string, proof: Proof, { state, chosen }: Fo
 export function proofFoldsOf(kept: StoredFolds, proof: Proof): Folds {
   const ways = new Map(kept.chosen);
   const statements = kept.unfolded === 'all' ? null : new Set(kept.unfolded);
-  const unfolded = new Set<number>();
+  const unfolded = new Set<string>();
   const chosen = new Map<number, number>();
   let active = keyOfStep(proof.roots[0] ?? 0);
   for (const step of proof.steps) {
-    if (statements === null || statements.has(step.atom)) unfolded.add(step.id);
+    if (statements === null || statements.has(step.atom)) unfolded.add(keyOfStep(step.id));
     if (step.atom === kept.active) active = keyOfStep(step.id);
     const way = ways.get(step.atom);
     if (way !== undefined && way < waysTo(step)) chosen.set(step.id, way);

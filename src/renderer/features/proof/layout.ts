@@ -8,27 +8,28 @@
 import { Graph, layout as layoutInLayers } from '@dagrejs/dagre';
 import { hierarchy, tree } from 'd3-hierarchy';
 
-/** A node with its size. */
-export interface LayoutNode {
+/** Size in pixels. */
+export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** An edge between nodes. */
-export interface LayoutEdge {
+/** An edge from a step to a premise. */
+export interface DiagramEdge {
+  /** Indexes of the nodes: the step, and its premise. */
   readonly from: number;
   readonly to: number;
-  /** True for exactly one edge into each node but the root; these form a tree. */
+  /** True if the outline shows the premise under this step; these edges form a tree. */
   readonly isOwn: boolean;
-  /** True if it leads back to an ancestor. */
+  /** True if the chosen alternative leads back to an ancestor. */
   readonly isCircle: boolean;
 }
 
 /** Input of the layout. */
 export interface LayoutInput {
   /** The first is the root. */
-  readonly nodes: readonly LayoutNode[];
-  readonly edges: readonly LayoutEdge[];
+  readonly nodes: readonly Size[];
+  readonly edges: readonly DiagramEdge[];
 }
 
 /** Result of the layout. */
@@ -94,7 +95,7 @@ function asTree(input: LayoutInput): Layout {
   const { nodes, edges } = input;
   const children = nodes.map((): number[] => []);
   for (const edge of edges) if (edge.isOwn) children[edge.from]?.push(edge.to);
-  const sizeOf = (place: number): LayoutNode => nodes[place] ?? { width: 0, height: 0 };
+  const sizeOf = (place: number): Size => nodes[place] ?? { width: 0, height: 0 };
   const root = hierarchy(0, (place) => children[place]);
   const placed = tree<number>()
     .nodeSize([1, 1])

@@ -5,12 +5,13 @@
  * truncated; code is monospaced. Colours are names of the theme.
  */
 import type { ProofStep } from '../../../engine/contract/inference.ts';
+import { isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
+import { stepWords } from '../../../proof/step-words.ts';
+import type { VariableBinding } from '../../../proof/substitution.ts';
 import { lexLine, type TokenKind } from '../../editor/lexer.ts';
 import type { Tone } from '../../ui/tags.tsx';
-import { wayInWords, waysTo, type Chosen } from './alternatives.ts';
-import type { Size } from './diagram-graph.ts';
-import { isFoldable, type OutlineRow } from './proof-tree.ts';
-import { type VariableBinding, wordOf } from './step-words.ts';
+import type { Size } from './layout.ts';
+import { wayInWords, waysTo, type Chosen } from './shown-proof.ts';
 
 /** A custom property of the theme. */
 export type Colour = `--${string}`;
@@ -91,13 +92,13 @@ function notesOn(row: OutlineRow, { chosen, hiddenUnder }: StepNotes): string[] 
     ...(waysTo(step) > 1 ? [`way ${wayInWords(chosen, step)}`] : []),
     ...(step.scope === null ? [] : [`in ${step.scope}`]),
     ...(hidden === 0 ? [] : [`${hidden} known hidden`]),
-    ...(row.isReference && step.premises.length > 0 ? ['folded elsewhere'] : []),
+    ...(isPointer(row) ? ['folded elsewhere'] : []),
   ];
 }
 
 /** Returns a box's second line: kind and notes. */
 export function kindLine(row: OutlineRow, notes: StepNotes): string {
-  return [wordOf(row.step).word, ...notesOn(row, notes)].join(' · ');
+  return [stepWords[row.step.kind].word, ...notesOn(row, notes)].join(' · ');
 }
 
 function wordWidth(text: string): number {
@@ -151,7 +152,7 @@ export function shapesOf(
 ): Shape[] {
   const { step } = row;
   const inner = size.width - 2 * side;
-  const { word, plate } = coloursOf(wordOf(step).tone);
+  const { word, plate } = coloursOf(stepWords[step.kind].tone);
   const kind = cut(kindLine(row, notes), Math.floor((inner - 14) / (smallSize * wordShare)));
   const plateWidth = wordWidth(kind) + 14;
   const small = { kind: 'text', size: smallSize, isBold: false } as const;
@@ -189,15 +190,4 @@ export const foldSize = 18;
 export function foldMark(row: OutlineRow, isUnfolded: boolean): '+' | '−' | null {
   if (!isFoldable(row)) return null;
   return isUnfolded ? '−' : '+';
-}
-
-/** Returns the path of an edge: from a box's right edge through its bends to another's left edge. */
-export function edgePath(points: readonly number[]): string {
-  const at = (index: number) => Math.round((points[index] ?? 0) * 10) / 10;
-  let path = `M${at(0)} ${at(1)}`;
-  for (let index = 2; index < points.length; index += 2) {
-    const middle = Math.round(((at(index - 2) + at(index)) / 2) * 10) / 10;
-    path += `C${middle} ${at(index - 1)} ${middle} ${at(index + 1)} ${at(index)} ${at(index + 1)}`;
-  }
-  return path;
 }

@@ -1,8 +1,18 @@
 import { ActionIcon, Loader, Tooltip } from '@mantine/core';
 import { IconMaximize, IconMinus, IconPlus } from '@tabler/icons-react';
 import { type KeyboardEvent, memo, type ReactNode, useId, useMemo, useRef } from 'react';
+import type { OutlineRow } from '../../../proof/proof-tree.ts';
+import { stepWords } from '../../../proof/step-words.ts';
+import type { VariableBinding } from '../../../proof/substitution.ts';
 import { PaneProblem } from '../../ui/notices.tsx';
-import { diagramOf } from './diagram-graph.ts';
+import {
+  diagramOf,
+  nodeOfStep,
+  type PlacedDiagram,
+  type PlacedEdge,
+  type PlacedNode,
+  within,
+} from './diagram.ts';
 import styles from './diagram.module.css';
 import {
   coloursOf,
@@ -14,20 +24,10 @@ import {
   sizeOfNode,
   type StepNotes,
 } from './node-drawing.ts';
-import {
-  nodeOfStep,
-  type PlacedDiagram,
-  type PlacedEdge,
-  type PlacedNode,
-  within,
-} from './placed-diagram.ts';
-import type { OutlineRow } from './proof-tree.ts';
-import { type VariableBinding, wordOf } from './step-words.ts';
 import { useLaidOut } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
-import type { StepActions } from './use-step-actions.ts';
-import { useViewport } from './use-viewport.ts';
-import { inSteps, seen, type Viewport } from './viewport.ts';
+import type { StepActions } from './step-actions.ts';
+import { inSteps, seen, useViewport, type Viewport } from './use-viewport.ts';
 
 function ShapeDrawing({ shape }: { shape: Shape }) {
   if (shape.kind === 'box') {
@@ -59,7 +59,7 @@ function labelOf(placed: PlacedNode, notes: StepNotes, bindings: readonly Variab
   const { atom, rule } = row.step;
   const by = rule === null ? '' : ` by ${rule}`;
   const where = bindings.map(([variable, constant]) => `${variable} = ${constant}`).join(', ');
-  const shared = uses > 1 ? `, stands under ${uses} steps` : '';
+  const shared = uses > 1 ? `, used by ${uses} steps` : '';
   return `${atom}, ${kindLine(row, notes)}${by}${where === '' ? '' : `, with ${where}`}${shared}`;
 }
 
@@ -101,7 +101,7 @@ const DiagramBox = memo(function DiagramBox(props: DiagramBoxProps) {
   const { row } = node;
   const bindings = bindingsOf(row.step);
   const mark = foldMark(row, isUnfolded);
-  const { word } = coloursOf(wordOf(row.step).tone);
+  const { word } = coloursOf(stepWords[row.step.kind].tone);
   const look = [styles.box, isActive ? styles.active : '', isMatch ? styles.match : ''].join(' ');
   return (
     <g
@@ -164,7 +164,7 @@ interface DrawnProps {
 function platesOf(nodes: readonly PlacedNode[]): [colour: string, path: string][] {
   const paths = new Map<string, string[]>();
   for (const { node, left, top, width, height } of nodes) {
-    const { word } = coloursOf(wordOf(node.row.step).tone);
+    const { word } = coloursOf(stepWords[node.row.step.kind].tone);
     const path = `M${Math.round(left)} ${Math.round(top)}h${width}v${height}h${-width}z`;
     const known = paths.get(word);
     if (known === undefined) paths.set(word, [path]);
@@ -237,7 +237,7 @@ function Drawn({ id, display, actions, notes, diagram, view, screen }: DrawnProp
             notes={notes}
             bindingsOf={bindingsOf}
             isActive={placed === cursor}
-            isUnfolded={state.unfolded.has(step)}
+            isUnfolded={state.unfolded.has(row.key)}
             isMatch={found?.matches.has(step) === true}
             onSelect={actions.select}
             onOpen={actions.open}

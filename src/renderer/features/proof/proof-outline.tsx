@@ -1,16 +1,16 @@
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useId, useRef } from 'react';
+import { isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
+import { elsewhere, stepWords } from '../../../proof/step-words.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
 import { useRowHeight } from '../../ui/use-row-height.ts';
 import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
-import { waysTo, wayInWords } from './alternatives.ts';
 import styles from './proof.module.css';
-import { isFoldable, type OutlineRow } from './proof-tree.ts';
-import { wordOf } from './step-words.ts';
+import type { StepActions } from './step-actions.ts';
+import { waysTo, wayInWords } from './shown-proof.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
-import type { StepActions } from './use-step-actions.ts';
 
 interface ProofOutlineProps {
   display: ProofDisplay;
@@ -32,9 +32,8 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
   const { tree, chosen, hiddenUnder } = display;
   const { step } = row;
   const hidden = hiddenUnder.get(step.id) ?? 0;
-  const { word, tone } = wordOf(step);
-  const below = (tree.sizeOf.get(step.id) ?? 1) - 1;
-  const isPointer = row.isReference && step.premises.length > 0;
+  const { word, tone } = stepWords[step.kind];
+  const isElsewhere = isPointer(row);
   return (
     <>
       <span style={{ flex: 'none', width: Math.min(row.level - 1, maxIndent) * 16 }} aria-hidden />
@@ -52,12 +51,12 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
         </span>
       ) : (
         <span className={styles.fold} aria-hidden>
-          {isPointer && <IconCornerLeftUp size={13} />}
+          {isElsewhere && <IconCornerLeftUp size={13} />}
         </span>
       )}
       <CodeText isLine text={step.atom} />
       <Tag tone={tone}>{word}</Tag>
-      {isPointer ? (
+      {isElsewhere ? (
         // Enter does the same.
         <span
           role="presentation"
@@ -67,7 +66,7 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
             onOpen();
           }}
         >
-          {row.isCircle ? 'in a circle: shown above' : 'shown above'}
+          {elsewhere(row.isCircle)}
         </span>
       ) : (
         <>
@@ -80,7 +79,7 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
           )}
           {hidden > 0 && <span className="dim number">{hidden} known hidden</span>}
           {isFoldable(row) && !isUnfolded && (
-            <span className="dim number">{formatAmount(below, 'step')}</span>
+            <span className="dim number">{formatAmount(tree.sizeOf(step.id) - 1, 'step')}</span>
           )}
         </>
       )}
@@ -121,7 +120,7 @@ function Line({ id, top, isActive, isMatch, onClick, ...content }: PlacedLinePro
 /**
  * Shows the outline of a proof: an ARIA tree that renders only visible lines.
  *
- * One tab stop; keys (outline-keys.ts) and the pointer move the cursor. The owner holds cursor and unfolded steps, so
+ * One tab stop; keys (folds.ts) and the pointer move the cursor. The owner holds cursor and unfolded steps, so
  * that they persist.
  */
 export function ProofOutline({ display, actions }: ProofOutlineProps) {
@@ -160,7 +159,7 @@ export function ProofOutline({ display, actions }: ProofOutlineProps) {
               row={row}
               display={display}
               isMatch={found?.matches.has(row.step.id) === true}
-              isUnfolded={unfolded.has(row.step.id)}
+              isUnfolded={unfolded.has(row.key)}
               isActive={index === activeIndex}
               onToggle={() => actions.toggle(row)}
               onClick={() => actions.select(row)}

@@ -6,6 +6,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import type { Answer, Proof } from '../../../engine/contract/inference.ts';
 import { parseAtom } from '../../../engine/language/parse.ts';
+import type { OutlineRow, ProofTree } from '../../../proof/proof-tree.ts';
 import { noteGeneration } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { refuseUnreadable } from '../../api/question-text.ts';
@@ -17,17 +18,16 @@ import { formatAmount, formatCount } from '../../ui/format.ts';
 import { AgeBanner, Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { waysTo } from './alternatives.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { ProofDiagram } from './proof-diagram.tsx';
 import { ProofOutline } from './proof-outline.tsx';
 import { type ProofLook, proofLookOf } from './proof-search.ts';
 import { ProofTools } from './proof-tools.tsx';
-import type { OutlineRow, ProofTree } from './proof-tree.ts';
 import styles from './proof.module.css';
+import { waysTo } from './shown-proof.ts';
+import { useStepActions } from './step-actions.ts';
 import { StepDetail } from './step-detail.tsx';
 import { type ProofDisplay, useProofDisplay } from './use-proof-display.ts';
-import { useStepActions } from './use-step-actions.ts';
 
 /**
  * The proof of a question at the time it was asked.
@@ -159,7 +159,7 @@ function StepCount({
   const { tree } = display;
   return (
     <span className="dim number">
-      {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} ·{' '}
+      {formatAmount(tree.sizeOf(tree.root.id), 'step')} ·{' '}
       {alternatives.areWanted && !alternatives.areLoading
         ? otherWaysInWords(tree)
         : `generation ${formatCount(answer.generation)}`}

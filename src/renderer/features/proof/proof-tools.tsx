@@ -22,12 +22,13 @@ import {
   IconX,
 } from '@tabler/icons-react';
 import { type KeyboardEvent, type RefObject, useEffect, useMemo, useState } from 'react';
+import { keyOfStep, keysBelow } from '../../../proof/proof-tree.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { computedName, namesIn } from './condense.ts';
 import { hiddenNames } from './proof-search.ts';
-import { keyOfStep, stepsBelow } from './proof-tree.ts';
 import styles from './proof.module.css';
+import { computedName, namesIn } from './shown-proof.ts';
+import { goToMatch, reRoot, setFind, toggleKnown } from './step-actions.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 
 /** In milliseconds. */
@@ -43,11 +44,11 @@ function placeInWords({ found, active }: ProofDisplay): string {
 }
 
 function Matches({ display }: { display: ProofDisplay }) {
-  const { found, goToMatch } = display;
+  const { found } = display;
   const isNone = found === null || found.inOrder.length === 0;
   const button = (label: string, keys: string, by: 1 | -1) => (
     <Tooltip label={`${label} (${keys})`}>
-      <ActionIcon size={24} aria-label={label} disabled={isNone} onClick={() => goToMatch(by)}>
+      <ActionIcon size={24} aria-label={label} disabled={isNone} onClick={() => goToMatch(display, by)}>
         {by < 0 ? <IconChevronUp size={15} aria-hidden /> : <IconChevronDown size={15} aria-hidden />}
       </ActionIcon>
     </Tooltip>
@@ -57,8 +58,8 @@ function Matches({ display }: { display: ProofDisplay }) {
       <span className="dim number" role="status">
         {placeInWords(display)}
       </span>
-      {button('The match before', 'Shift+N', -1)}
-      {button('The next match', 'N', 1)}
+      {button('Previous match', 'Shift+N', -1)}
+      {button('Next match', 'N', 1)}
     </>
   );
 }
@@ -72,10 +73,9 @@ interface FindFieldProps {
 
 /** Shows the search field of a proof: matches appear with their ancestors; Enter moves through them. */
 function FindField({ display, fieldRef, onLeave }: FindFieldProps) {
-  const { look, setFind, goToMatch } = display;
-  const value = look.find ?? '';
+  const value = display.look.find ?? '';
   const [typed, setTyped] = useState(value);
-  const report = useDebouncedCallback(setFind, delay);
+  const report = useDebouncedCallback((text: string) => setFind(display, text), delay);
   useEffect(() => setTyped(value), [value]);
   function set(text: string): void {
     setTyped(text);
@@ -84,14 +84,14 @@ function FindField({ display, fieldRef, onLeave }: FindFieldProps) {
   function clear(): void {
     report.cancel();
     setTyped('');
-    setFind('');
+    setFind(display, '');
   }
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key === 'Enter') {
       event.preventDefault();
       // Enter may precede the delayed search.
       if (typed !== value) report.flush();
-      else goToMatch(event.shiftKey ? -1 : 1);
+      else goToMatch(display, event.shiftKey ? -1 : 1);
     } else if (event.key === 'ArrowDown') {
       event.preventDefault();
       onLeave();
@@ -126,7 +126,7 @@ const depths = [1, 2, 3, 4, 5, 10, 20] as const;
 function FoldButtons({ display }: { display: ProofDisplay }) {
   const { tree, setState } = display;
   const unfold = (depth?: number) =>
-    setState({ active: keyOfStep(tree.root), unfolded: stepsBelow(tree, tree.root, depth) });
+    setState({ active: keyOfStep(tree.root.id), unfolded: keysBelow(tree, tree.root.id, depth) });
   return (
     <span className={styles.group}>
       <Tooltip label="Unfold all (*)">
@@ -161,20 +161,20 @@ function FoldButtons({ display }: { display: ProofDisplay }) {
 
 /** Lists the predicates that can be hidden, hidden ones checked. */
 function KnownList({ display }: { display: ProofDisplay }) {
-  const { shown, look, toggleKnown } = display;
+  const { shown, look } = display;
   const names = useMemo(() => namesIn(shown), [shown]);
   const hidden = hiddenNames(look.hide);
   return (
     <fieldset className={styles.known}>
       <legend>What you know already</legend>
-      <p className="dim">Its steps are hidden, with all that only they stand on.</p>
+      <p className="dim">Hides its steps and all that only they use.</p>
       <div className={styles.knownList}>
         {names.map(({ name, count }) => (
           <Checkbox
             key={name}
             size="xs"
             checked={hidden.has(name)}
-            onChange={() => toggleKnown(name)}
+            onChange={() => toggleKnown(display, name)}
             label={
               <span>
                 {name === computedName ? 'comparisons and arithmetic' : <span className="mono">{name}</span>}{' '}
@@ -211,10 +211,10 @@ function KnownButton({ display }: { display: ProofDisplay }) {
 
 /** Shows how the displayed proof is reduced, with ways to undo that. */
 function Reductions({ display }: { display: ProofDisplay }) {
-  const { look, tree, isFromMissing, reRoot, toggleKnown, shown } = display;
+  const { look, tree, isFromMissing, shown } = display;
   const names = [...hiddenNames(look.hide)];
   if (look.from === undefined && names.length === 0) return null;
-  const count = shown.steps.length - (tree.sizeOf.get(tree.root) ?? 0);
+  const count = shown.steps.length - tree.sizeOf(tree.root.id);
   return (
     <div className={styles.reductions} role="status">
       {look.from !== undefined && (
@@ -223,7 +223,7 @@ function Reductions({ display }: { display: ProofDisplay }) {
             size="compact-xs"
             variant="default"
             leftSection={<IconArrowBackUp size={13} aria-hidden />}
-            onClick={() => reRoot(null)}
+            onClick={() => reRoot(display, null)}
           >
             The whole proof
           </Button>
@@ -245,7 +245,7 @@ function Reductions({ display }: { display: ProofDisplay }) {
           variant="default"
           aria-label={`Show ${name} again`}
           rightSection={<IconX size={12} aria-hidden />}
-          onClick={() => toggleKnown(name)}
+          onClick={() => toggleKnown(display, name)}
         >
           {name === computedName ? 'computed' : name}
         </Button>

@@ -1,7 +1,8 @@
 /** A proof as a file: the unfolded part as a picture, the whole proof as text or JSON. */
 import { download } from '../../ui/download.ts';
 import { monospace } from '../../ui/theme.ts';
-import type { DiagramGraph } from './diagram-graph.ts';
+import { stepWords } from '../../../proof/step-words.ts';
+import type { DiagramGraph, PlacedDiagram, PlacedNode } from './diagram.ts';
 import {
   type Colour,
   coloursOf,
@@ -11,32 +12,30 @@ import {
   shapesOf,
   type StepNotes,
 } from './node-drawing.ts';
-import type { PlacedDiagram, PlacedNode } from './placed-diagram.ts';
-import { scaleOfPicture } from './proof-file.ts';
-import { isFoldable, type ProofTree, stepsBelow, visibleRows } from './proof-tree.ts';
-import { wordOf } from './step-words.ts';
 import { laidOut } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 
-const nothingHidden: ReadonlyMap<number, number> = new Map();
+/** Browsers' limits of a picture: pixels per side, and in total. */
+const maxSide = 16_000;
+const maxArea = 80_000_000;
+/** For high-density screens. */
+const bestScale = 2;
+/** Below this scale text is unreadable. */
+const minScale = 0.4;
 
-/**
- * Returns the whole proof as indented text, one step per line, two spaces per level. Shared steps appear once; later
- * occurrences refer back. `hiddenUnder`: number of premises omitted per step.
- */
-export function proofAsText(tree: ProofTree, hiddenUnder = nothingHidden): string {
-  const lines = visibleRows(tree, stepsBelow(tree, tree.root)).map((row) => {
-    const { step } = row;
-    const indent = '  '.repeat(row.level - 1);
-    if (row.isReference && step.premises.length > 0)
-      return `${indent}${step.atom}  [${wordOf(step).word}, ${row.isCircle ? 'in a circle' : 'shown above'}]`;
-    const by = isFoldable(row) && step.rule !== null ? ` by ${step.rule}` : '';
-    const scope = step.scope === null ? '' : ` in scope ${step.scope}`;
-    const hidden = hiddenUnder.get(step.id) ?? 0;
-    const note = hidden === 0 ? '' : `, ${hidden} known hidden`;
-    return `${indent}${step.atom}  [${wordOf(step).word}${scope}${by}${note}]`;
-  });
-  return `${lines.join('\n')}\n`;
+/** Returns the scale of a picture; null if it would be too large. */
+export function scaleOfPicture(width: number, height: number): number | null {
+  const scale = Math.min(bestScale, maxSide / width, maxSide / height, Math.sqrt(maxArea / (width * height)));
+  return scale < minScale ? null : scale;
+}
+
+/** Returns an ASCII file name: `proof-ancestor-ada-bob.svg`. */
+export function fileNameOf(statement: string, extension: string): string {
+  const plain = statement
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 60);
+  return `proof-${plain === '' ? 'steps' : plain}.${extension}`;
 }
 
 /** Colours and fonts of the picture. */
@@ -83,7 +82,7 @@ function nodeAsSvg(placed: PlacedNode, look: SvgLook): string {
   const { node, width, height } = placed;
   const { step } = node.row;
   const stroke = look.colourOf('--line-strong');
-  const bar = look.colourOf(coloursOf(wordOf(step).tone).word);
+  const bar = look.colourOf(coloursOf(stepWords[step.kind].tone).word);
   const mark = foldMark(node.row, look.isUnfolded(placed));
   return [
     `<g transform="translate(${round(placed.left)} ${round(placed.top)})"><title>${xmlText(step.atom)}</title>`,
@@ -139,14 +138,14 @@ export async function pictureOf(
   const diagram = await laidOut(graph);
   const styles = getComputedStyle(document.documentElement);
   const colours = new Map<Colour, string>();
-  const svg = diagramAsSvg(diagram, `Proof of ${display.tree.steps.get(display.tree.root)?.atom ?? ''}`, {
+  const svg = diagramAsSvg(diagram, `Proof of ${display.tree.root.atom}`, {
     colourOf: (name) => {
       const colour = colours.get(name) ?? styles.getPropertyValue(name).trim();
       colours.set(name, colour);
       return colour;
     },
     shapesOf: ({ node }) => shapesOf(node.row, node, notes, display.bindingsOf(node.row.step)),
-    isUnfolded: ({ node }) => display.state.unfolded.has(node.row.step.id),
+    isUnfolded: ({ node }) => display.state.unfolded.has(node.row.key),
     codeFont: monospace,
     wordFont: 'system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif',
   });
@@ -174,12 +173,11 @@ async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
   canvas.width = Math.floor(width * scale);
   canvas.height = Math.floor(height * scale);
   const context = canvas.getContext('2d');
-  if (context === null) throw new Error('The browser gives no canvas to draw on. Save it as SVG instead.');
+  if (context === null) throw new Error('The browser has no canvas. Save it as SVG instead.');
   context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
-      if (blob === null)
-        reject(new Error('The browser could not make a PNG. Save the diagram as SVG instead.'));
+      if (blob === null) reject(new Error('The browser could not make a PNG. Save it as SVG instead.'));
       else resolve(blob);
     }, 'image/png');
   });

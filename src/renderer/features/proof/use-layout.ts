@@ -1,11 +1,10 @@
 /** The layout of a diagram, from a worker. The previous diagram stays until the new one arrives. */
 import { useEffect, useState } from 'react';
 import type { ShownFailure } from '../../ui/notices.tsx';
-import type { DiagramGraph } from './diagram-graph.ts';
+import { type DiagramGraph, placedDiagram, type PlacedDiagram } from './diagram.ts';
 import type { Layout, LayoutInput } from './layout.ts';
 import type { ProofLayoutAnswer, ProofLayoutRequest } from './layout.worker.ts';
 import LayoutWorker from './layout.worker.ts?worker';
-import { placedDiagram, type PlacedDiagram } from './placed-diagram.ts';
 
 interface Waiting {
   resolve(layout: Layout): void;
@@ -39,7 +38,7 @@ function startWorker(): Worker {
     else waiting.get(id)?.resolve(outcome.layout);
     waiting.delete(id);
   };
-  started.onerror = () => endWorker(started, 'What lays it out could not be started, or has ended.');
+  started.onerror = () => endWorker(started, 'The layout worker did not start, or has ended.');
   return started;
 }
 

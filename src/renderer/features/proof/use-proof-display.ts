@@ -4,26 +4,24 @@
  */
 import { useMemo, useState } from 'react';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
-import { type Chosen, turned, withChosen } from './alternatives.ts';
-import { condensed, knownNameOf } from './condense.ts';
-import { type Folds, recallFolds, rememberFolds } from './fold-memory.ts';
-import type { OutlineState } from './outline-keys.ts';
-import { hiddenNames, hideOf, type ProofLook } from './proof-search.ts';
+import { activeRow, type FoldState, initiallyUnfolded } from '../../../proof/folds.ts';
 import {
-  buildTree,
-  initiallyUnfolded,
   keyOfStep,
   type Narrowing,
   type OutlineRow,
   type ProofTree,
-  stepsAbove,
+  treeOf,
   visibleRows,
-} from './proof-tree.ts';
-import { substitutionOf, type VariableBinding } from './step-words.ts';
+} from '../../../proof/proof-tree.ts';
+import { substitutionOf, type VariableBinding } from '../../../proof/substitution.ts';
+import { type Folds, recallFolds, rememberFolds } from './fold-memory.ts';
+import { hiddenNames, type ProofLook } from './proof-search.ts';
+import { type Chosen, condensed, withChosen } from './shown-proof.ts';
 
-interface FoundSteps extends Narrowing {
-  /** Steps to unfold so that all matches are visible. */
-  readonly above: ReadonlySet<number>;
+/** The steps that a search finds. */
+export interface FoundSteps extends Narrowing {
+  /** Lines to unfold so that all matches are visible. */
+  readonly above: ReadonlySet<string>;
   /** The matches in outline order. */
   readonly inOrder: readonly number[];
 }
@@ -42,24 +40,12 @@ export function findSteps(tree: ProofTree, text: string): FoundSteps {
       above.add(at);
   }
   const matches = new Set(inOrder);
-  return { inOrder, above, matches, shown: new Set([...above, ...matches, tree.root]) };
-}
-
-/** Returns the match after (with -1 before) a step in outline order, wrapping around; null without matches. */
-export function nextMatch(tree: ProofTree, found: FoundSteps, from: number, by: 1 | -1): number | null {
-  const { inOrder } = found;
-  const place = tree.positionOf.get(from) ?? -1;
-  const placeOf = (id: number) => tree.positionOf.get(id) ?? 0;
-  const next =
-    by === 1
-      ? (inOrder.find((id) => placeOf(id) > place) ?? inOrder[0])
-      : (inOrder.findLast((id) => placeOf(id) < place) ?? inOrder.at(-1));
-  return next ?? null;
-}
-
-/** Returns what stays unfolded when the search ends at a step: the previous state, and what would hide the step. */
-export function unfoldedAfter(tree: ProofTree, unfolded: ReadonlySet<number>, at: number): Set<number> {
-  return new Set([...unfolded, ...stepsAbove(tree, at)]);
+  return {
+    inOrder,
+    above: new Set([...above].map((id) => keyOfStep(id))),
+    matches,
+    shown: new Set([...above, ...matches, tree.root.id]),
+  };
 }
 
 /** The state of a displayed proof, with its setters. */
@@ -76,17 +62,15 @@ export interface ProofDisplay {
   /** null without a search. */
   readonly found: FoundSteps | null;
   readonly rows: readonly OutlineRow[];
-  readonly state: OutlineState;
-  readonly setState: (state: OutlineState) => void;
+  readonly state: FoldState;
+  readonly setState: (state: FoldState) => void;
   /** The line under the cursor. */
   readonly active: OutlineRow | undefined;
   readonly bindingsOf: (step: ProofStep) => readonly VariableBinding[];
-  readonly turn: (step: ProofStep, by: number) => void;
-  readonly reRoot: (step: ProofStep | null) => void;
-  /** Hides or shows the steps about a known predicate. */
-  readonly toggleKnown: (name: string) => void;
-  readonly setFind: (text: string) => void;
-  readonly goToMatch: (by: 1 | -1) => void;
+  /** What is unfolded without a search. */
+  readonly folds: FoldState;
+  /** Sets and remembers `folds` and the chosen alternatives. */
+  readonly keep: (folds: Folds) => void;
 }
 
 interface ProofDisplayOptions {
@@ -117,29 +101,26 @@ function bindingsIn(shown: Proof): ProofDisplay['bindingsOf'] {
 function useTree(proof: Proof, chosen: Chosen, { hide, from }: ProofLook) {
   const shown = useMemo(() => withChosen(proof, chosen), [proof, chosen]);
   const left = useMemo(() => condensed(shown, hiddenNames(hide)), [shown, hide]);
-  const root = shown.roots[0] ?? 0;
-  const whole = useMemo(() => buildTree(left.proof, root), [left, root]);
-  const part = useMemo(() => {
-    if (from === undefined) return null;
-    const step = shown.steps.find((candidate) => candidate.atom === from);
-    return step === undefined ? null : buildTree(left.proof, step.id);
+  const tree = useMemo(() => {
+    const step = shown.steps.find(({ atom }) => atom === from);
+    return treeOf(left.proof, step?.id ?? shown.roots[0] ?? 0);
   }, [shown, left, from]);
   return {
     shown,
     hiddenUnder: left.hiddenUnder,
-    tree: part ?? whole,
-    isFromMissing: from !== undefined && part === null,
+    tree,
+    isFromMissing: from !== undefined && from !== tree.root.atom,
   };
 }
 
 /** What is unfolded during a search: initially whatever hides a match, then as the user folds. */
 function useFinding(tree: ProofTree, find: string | undefined) {
   const found = useMemo(() => (find === undefined ? null : findSteps(tree, find)), [tree, find]);
-  const [byHand, setByHand] = useState<{ found: FoundSteps; state: OutlineState } | null>(null);
-  const state = useMemo((): OutlineState | null => {
+  const [byHand, setByHand] = useState<{ found: FoundSteps; state: FoldState } | null>(null);
+  const state = useMemo((): FoldState | null => {
     if (found === null) return null;
     if (byHand?.found === found) return byHand.state;
-    return { active: keyOfStep(found.inOrder[0] ?? tree.root), unfolded: found.above };
+    return { active: keyOfStep(found.inOrder[0] ?? tree.root.id), unfolded: found.above };
   }, [found, byHand, tree]);
   return { found, state, setByHand };
 }
@@ -149,14 +130,14 @@ export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOpti
   const [recalled] = useState(() => recallFolds(about, proof));
   const [chosen, setChosen] = useState<Chosen>(recalled?.chosen ?? new Map());
   const { shown, hiddenUnder, tree, isFromMissing } = useTree(proof, chosen, look);
-  const [folds, setFolds] = useState<OutlineState>(
-    () => recalled?.state ?? { active: keyOfStep(tree.root), unfolded: initiallyUnfolded(tree) },
+  const [folds, setFolds] = useState<FoldState>(
+    () => recalled?.state ?? { active: keyOfStep(tree.root.id), unfolded: initiallyUnfolded(tree) },
   );
   const finding = useFinding(tree, look.find);
   const { found } = finding;
   const state = finding.state ?? folds;
-  const rows = useMemo(() => visibleRows(tree, state.unfolded, found), [tree, state.unfolded, found]);
-  const active = useMemo(() => rows.find((row) => row.key === state.active) ?? rows[0], [rows, state.active]);
+  const rows = useMemo(() => visibleRows([tree], state.unfolded, found), [tree, state.unfolded, found]);
+  const active = useMemo(() => activeRow(rows, state.active), [rows, state.active]);
   const bindingsOf = useMemo(() => bindingsIn(shown), [shown]);
 
   function keep(next: Folds): void {
@@ -164,26 +145,13 @@ export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOpti
     setFolds(next.state);
     setChosen(next.chosen);
   }
-  function setState(next: OutlineState): void {
+  function setState(next: FoldState): void {
     if (found === null) keep({ state: next, chosen });
     else finding.setByHand({ found, state: next });
   }
-  const changes = changesOf({
-    look,
-    onLook,
-    shown,
-    tree,
-    found,
-    active,
-    state,
-    folds,
-    chosen,
-    keep,
-    setState,
-  });
-
   return {
     look,
+    setLook: (change) => onLook({ ...look, ...change }),
     shown,
     chosen,
     hiddenUnder,
@@ -195,71 +163,7 @@ export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOpti
     setState,
     active,
     bindingsOf,
-    ...changes,
+    folds,
+    keep,
   };
-}
-
-interface Changing
-  extends Pick<
-    ProofDisplay,
-    'look' | 'shown' | 'tree' | 'found' | 'active' | 'state' | 'chosen' | 'setState'
-  > {
-  onLook: (look: ProofLook) => void;
-  /** What is unfolded without a search. */
-  folds: OutlineState;
-  keep: (folds: Folds) => void;
-}
-
-type Changes = Pick<ProofDisplay, 'setLook' | 'turn' | 'reRoot' | 'toggleKnown' | 'setFind' | 'goToMatch'>;
-
-/** The setters, except cursor and folding. */
-function changesOf(changing: Changing): Changes {
-  const { look, onLook, shown, tree, found, active, state, folds, chosen, keep, setState } = changing;
-  const setLook = (change: ProofLook) => onLook({ ...look, ...change });
-
-  /** Unfolds what an alternative newly shows. */
-  function turn(step: ProofStep, by: number): void {
-    const unfolded = new Set([...folds.unfolded, step.id]);
-    keep({ state: { active: keyOfStep(step.id), unfolded }, chosen: turned(chosen, step, by) });
-  }
-
-  function reRoot(step: ProofStep | null): void {
-    const at = step?.id ?? tree.root;
-    keep({ state: { active: keyOfStep(at), unfolded: new Set([...folds.unfolded, at]) }, chosen });
-    const isWhole = step === null || step.id === shown.roots[0];
-    setLook({ from: isWhole ? undefined : step.atom, find: undefined });
-  }
-
-  function toggleKnown(name: string): void {
-    const names = new Set(hiddenNames(look.hide));
-    if (!names.delete(name)) names.add(name);
-    setLook({ hide: hideOf(names) });
-  }
-
-  function setFind(text: string): void {
-    const find = text.trim() === '' ? undefined : text;
-    // The match stays visible when the search ends.
-    if (find === undefined && active !== undefined && found !== null)
-      keep({
-        state: {
-          active: keyOfStep(active.step.id),
-          unfolded: unfoldedAfter(tree, folds.unfolded, active.step.id),
-        },
-        chosen,
-      });
-    if (find !== look.find) setLook({ find });
-  }
-
-  function goToMatch(by: 1 | -1): void {
-    const next = found === null ? null : nextMatch(tree, found, active?.step.id ?? tree.root, by);
-    if (next !== null)
-      setState({ active: keyOfStep(next), unfolded: unfoldedAfter(tree, state.unfolded, next) });
-  }
-
-  return { setLook, turn, reRoot, toggleKnown, setFind, goToMatch };
-}
-
-/** Returns the name by which the step under the cursor can be hidden; null if it cannot, as for the root. */
-export function hideable({ tree, active }: ProofDisplay): string | null {
-  return active === undefined || active.step.id === tree.root ? null : knownNameOf(active.step);
 }

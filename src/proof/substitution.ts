@@ -1,22 +1,7 @@
-/** Words for the kinds of proof steps, and the substitution of a step's rule. */
-import type { Literal, Rule } from '../../../engine/contract/language.ts';
-import type { ProofStep } from '../../../engine/contract/inference.ts';
-import { parseBody, parseRule } from '../../../engine/language/parse.ts';
-import { isAggregate, isNamedVariable } from '../../../engine/language/terms.ts';
-import type { Tone } from '../../ui/tags.tsx';
-
-const words: Record<ProofStep['kind'], { word: string; tone: Tone }> = {
-  fact: { word: 'asserted', tone: 'good' },
-  rule: { word: 'derived', tone: 'derived' },
-  absence: { word: 'absent', tone: 'warn' },
-  builtin: { word: 'computed', tone: 'computed' },
-  aggregate: { word: 'computed', tone: 'computed' },
-};
-
-/** Returns the kind of a step as a word, so that colour is never the only cue. */
-export function wordOf(step: Pick<ProofStep, 'kind'>): { word: string; tone: Tone } {
-  return words[step.kind];
-}
+/** The substitution of a step's rule, read from the texts of the rule and the steps. */
+import type { Literal } from '../engine/contract/language.ts';
+import { parseBody, parseRule } from '../engine/language/parse.ts';
+import { isAggregate, isNamedVariable } from '../engine/language/terms.ts';
 
 /** A variable, with `?`, and its constant. */
 export type VariableBinding = readonly [variable: string, constant: string];
@@ -46,7 +31,7 @@ export function substitutionOf(
   atom: string,
   premises: readonly string[],
 ): VariableBinding[] {
-  const rule: Rule = parseRule(ruleText);
+  const rule = parseRule(ruleText);
   const found = new Map<string, string>();
   const conclusion = readLiteral(atom);
   if (conclusion !== undefined) match(rule.head.args, termsOf(conclusion), found);

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
-import { condensed, knownNameOf, namesIn } from './condense.ts';
-import { findSteps, nextMatch, unfoldedAfter } from './use-proof-display.ts';
+import { revealing } from '../../../proof/folds.ts';
+import { keysBelow, treeOf, visibleRows } from '../../../proof/proof-tree.ts';
 import { hiddenNames, hideOf, proofSearchOf } from './proof-search.ts';
-import { buildTree, stepsBelow, visibleRows } from './proof-tree.ts';
+import { condensed, knownNameOf, namesIn, turned, wayInWords, waysTo, withChosen } from './shown-proof.ts';
+import { nextMatch } from './step-actions.ts';
+import { findSteps } from './use-proof-display.ts';
 
 function step(
   id: number,
@@ -28,8 +30,8 @@ const proof: Proof = {
   ],
 };
 
-const tree = buildTree(proof, 6);
-const all = stepsBelow(tree, 6);
+const tree = treeOf(proof, 6);
+const all = keysBelow(tree, 6);
 
 describe('condensation', () => {
   test('a step is known by its predicate, its absence, or as computed; an aggregate by nothing', () => {
@@ -48,9 +50,9 @@ describe('condensation', () => {
 
   test('known steps are left out with all that only they stand on, and the step above says how many', () => {
     const { proof: left, hiddenUnder } = condensed(proof, new Set(['parent/2', 'computed']));
-    const shown = buildTree(left, 6);
+    const shown = treeOf(left, 6);
     expect(hiddenUnder).toEqual(new Map([[6, 2]]));
-    expect(visibleRows(shown, all).map((row) => row.step.atom)).toEqual([
+    expect(visibleRows([shown], all).map((row) => row.step.atom)).toEqual([
       'granny(agnes)',
       'female(agnes)',
       'mother(agnes, ruth)',
@@ -61,7 +63,7 @@ describe('condensation', () => {
   });
 
   test('the root is shown though it is known, and nothing known leaves the proof as it is', () => {
-    expect(buildTree(condensed(proof, new Set(['granny/1'])).proof, 6).sizeOf.get(6)).toBe(7);
+    expect(treeOf(condensed(proof, new Set(['granny/1'])).proof, 6).sizeOf(6)).toBe(7);
     expect(condensed(proof, new Set()).proof).toBe(proof);
   });
 
@@ -74,10 +76,64 @@ describe('condensation', () => {
   });
 });
 
+/** e() follows from a(), or d(), or f(), which follows from e() again. */
+const manyWays: Proof = {
+  roots: [1],
+  steps: [
+    step(0, 'a()'),
+    {
+      ...step(1, 'e()', [0]),
+      alternatives: [
+        { rule: 'second', ruleId: 'r2', premises: [2] },
+        { rule: 'third', ruleId: 'r3', premises: [3, 0] },
+      ],
+    },
+    step(2, 'd()'),
+    step(3, 'f()', [1]),
+  ],
+};
+
+describe('other ways to a step', () => {
+  const root = manyWays.steps[1] as ProofStep;
+  const shownAlong = (chosen: ReadonlyMap<number, number>) => {
+    const proof = withChosen(manyWays, chosen);
+    const tree = treeOf(proof, 1);
+    return visibleRows([tree], keysBelow(tree, 1));
+  };
+
+  test('are numbered from the proof’s own, and turned through in a round', () => {
+    expect(waysTo(root)).toBe(3);
+    let chosen = turned(new Map(), root, 1);
+    expect(wayInWords(chosen, root)).toBe('2 of 3');
+    chosen = turned(chosen, root, 1);
+    expect(wayInWords(chosen, root)).toBe('3 of 3');
+    expect(turned(chosen, root, 1).size).toBe(0);
+    expect(wayInWords(turned(new Map(), root, -1), root)).toBe('3 of 3');
+  });
+
+  test('are shown in place of the own way, with their rule and premises', () => {
+    expect(shownAlong(new Map()).map((row) => row.step.atom)).toEqual(['e()', 'a()']);
+    const rows = shownAlong(new Map([[1, 1]]));
+    expect(rows.map((row) => row.step.atom)).toEqual(['e()', 'd()']);
+    expect(rows[0]?.step).toMatchObject({ kind: 'rule', rule: 'second', ruleId: 'r2' });
+  });
+
+  test('one that leads back to the step is shown once, and its circle is said', () => {
+    const rows = shownAlong(new Map([[1, 2]]));
+    expect(rows.map((row) => `${row.level} ${row.step.atom}${row.isCircle ? ' circle' : ''}`)).toEqual([
+      '1 e()',
+      '2 f()',
+      '3 e() circle',
+      '2 a()',
+    ]);
+    expect(rows.filter((row) => row.isReference)).toHaveLength(1);
+  });
+});
+
 describe('a search', () => {
   test('keeps matches and what they stand under, with true places; references only where they match', () => {
     const found = findSteps(tree, 'MOTHER');
-    const rows = visibleRows(tree, found.above, found);
+    const rows = visibleRows([tree], found.above, found);
     expect(rows.map((row) => `${row.level} ${row.step.atom} ${row.position}/${row.siblings}`)).toEqual([
       '1 granny(agnes) 1/1',
       '2 parent(agnes, ruth) 1/2',
@@ -85,7 +141,7 @@ describe('a search', () => {
       '2 1 = count { ?y : mother(agnes, ?y) } 2/2',
     ]);
     const born = findSteps(tree, 'not born');
-    expect(visibleRows(tree, born.above, born).map((row) => row.step.id)).toEqual([6, 5, 1]);
+    expect(visibleRows([tree], born.above, born).map((row) => row.step.id)).toEqual([6, 5, 1]);
   });
 
   test('goes from match to match, round and round', () => {
@@ -99,8 +155,8 @@ describe('a search', () => {
 
   test('without a match shows the root alone, and at its end what was found stays in sight', () => {
     const none = findSteps(tree, 'nobody');
-    expect(visibleRows(tree, none.above, none).map((row) => row.step.id)).toEqual([6]);
-    expect(unfoldedAfter(tree, new Set(), 0)).toEqual(new Set([4, 6]));
+    expect(visibleRows([tree], none.above, none).map((row) => row.step.id)).toEqual([6]);
+    expect(revealing(tree, new Set(), 0)).toEqual(new Set(['0:4', '0:6']));
   });
 });
 

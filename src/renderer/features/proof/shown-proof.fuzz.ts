@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
-import { waysTo, withChosen } from './alternatives.ts';
-import { buildTree, keyOfStep, type OutlineRow, stepsBelow, visibleRows } from './proof-tree.ts';
+import { keyOfStep, keysBelow, type OutlineRow, treeOf, visibleRows } from '../../../proof/proof-tree.ts';
+import { waysTo, withChosen } from './shown-proof.ts';
 
 /** Proofs whose own derivations are well-founded and whose alternatives are arbitrary, with a choice. */
 const chosenProofs = fc.integer({ min: 1, max: 12 }).chain((count) => {
@@ -50,13 +50,13 @@ test('whatever ways are chosen, each step is whole once, and exactly what leads 
       const chosen = new Map(
         own.steps.map((step, index) => [step.id, (drawn[index]?.way ?? 0) % waysTo(step)]),
       );
-      const tree = buildTree(withChosen(own, chosen), root);
-      const rows = visibleRows(tree, stepsBelow(tree, root));
+      const tree = treeOf(withChosen(own, chosen), root);
+      const rows = visibleRows([tree], keysBelow(tree, root));
       const byKey = new Map(rows.map((row) => [row.key, row]));
       expect(byKey.size).toBe(rows.length);
       const whole = rows.filter((row) => !row.isReference);
       expect(new Set(whole.map((row) => row.step.id)).size).toBe(whole.length);
-      expect(whole).toHaveLength(tree.sizeOf.get(root) ?? 0);
+      expect(whole).toHaveLength(tree.sizeOf(root));
       for (const row of rows) {
         const isAbove = above(row, byKey).some((other) => other.step.id === row.step.id);
         expect(row.isCircle).toBe(isAbove);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { atRoot, fitted, inSteps, limitedView, meets, seen, showing, zoomed } from './viewport.ts';
+import { meets } from './diagram.ts';
+import { atRoot, fitted, inSteps, limitedView, seen, showing, zoomed } from './use-viewport.ts';
 
 const screen = { width: 800, height: 600 };
 const corner = { left: 0, top: 0, width: 100, height: 40 };
