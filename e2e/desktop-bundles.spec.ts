@@ -552,8 +552,8 @@ test('a taken port that the user has set is said, with ways out, and never repla
   expect(await run.exited).toBe(0);
   const dialogs = run.named('dialog.showMessageBox');
   expect(dialogs).toHaveLength(2);
-  const [question] = (dialogs[0]?.args ?? []) as [{ detail: string; buttons: string[] }];
-  expect(question.detail).toContain(String(port));
+  const [question] = (dialogs[0]?.args ?? []) as [{ message: string; buttons: string[] }];
+  expect(question.message).toContain(String(port));
   expect(question.buttons).toEqual(['Try Again', 'Quit']);
   expect(run.named('BrowserWindow')).toEqual([]);
 });
@@ -561,9 +561,9 @@ test('a taken port that the user has set is said, with ways out, and never repla
 test('a bad setting is said by its name', async () => {
   const run = start({ environment: { ...anyPort, FSYNC: 'sometimes' } });
   expect(await run.exited).toBe(0);
-  const [question] = (run.named('dialog.showMessageBox')[0]?.args ?? []) as [{ detail: string }];
-  expect(question.detail).toContain('FSYNC');
-  expect(question.detail).toContain('sometimes');
+  const [question] = (run.named('dialog.showMessageBox')[0]?.args ?? []) as [{ message: string }];
+  expect(question.message).toContain('FSYNC');
+  expect(question.message).toContain('sometimes');
 });
 
 test('a data folder in use is said, and the service that has it can be opened', async () => {

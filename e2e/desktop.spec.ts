@@ -2,35 +2,13 @@
  * The desktop application in the real Electron, if its binary and a display exist. Otherwise these tests are skipped
  * with a note; the tests of the built bundles cover what needs no Electron.
  */
-import { _electron as electron, type ElectronApplication, expect, test } from '@playwright/test';
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ElectronApplication, expect, test } from '@playwright/test';
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { Desktop, missing } from './desktop.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const names = { win32: 'electron.exe', darwin: 'Electron.app/Contents/MacOS/Electron' } as const;
-
-/** The installed binary; tests download nothing. */
-function electronBinary(): string | null {
-  const installed = join(root, 'node_modules', 'electron');
-  const folder = process.env['ELECTRON_OVERRIDE_DIST_PATH'] ?? join(installed, 'dist');
-  const named = join(installed, 'path.txt');
-  const usual =
-    process.platform === 'win32' || process.platform === 'darwin' ? names[process.platform] : 'electron';
-  const binary = join(folder, existsSync(named) ? readFileSync(named, 'utf8').trim() : usual);
-  return existsSync(binary) ? binary : null;
-}
-
-const binary = electronBinary();
-const hasDisplay =
-  process.platform !== 'linux' ||
-  process.env['DISPLAY'] !== undefined ||
-  process.env['WAYLAND_DISPLAY'] !== undefined;
-const missing =
-  binary === null ? 'no Electron binary on this machine' : hasDisplay ? null : 'no display for Electron';
 // The reporter shows skipped tests without a reason.
 if (missing !== null) process.stdout.write(`Tests in the real Electron are skipped: ${missing}.\n`);
 test.skip(missing !== null, missing ?? '');
@@ -38,41 +16,8 @@ test.skip(missing !== null, missing ?? '');
 // Serially: each test needs the display and the ports to itself.
 test.describe.configure({ mode: 'default' });
 
-let folder: string;
+let desktop: Desktop;
 let app: ElectronApplication;
-
-interface Launch {
-  readonly argv?: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
-/** The launch options of a start with the test's own data folder. */
-function startOf({ argv = [], environment = {} }: Launch) {
-  const inherited = Object.fromEntries(
-    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
-  return {
-    executablePath: binary ?? '',
-    args: [
-      root,
-      `--user-data-dir=${folder}`,
-      ...(process.platform === 'linux' ? ['--no-sandbox'] : []),
-      ...argv,
-    ],
-    env: {
-      ...inherited,
-      PORT: '0',
-      COROLLARY_ENDPOINT_FILE: join(folder, 'endpoint.json'),
-      XDG_CONFIG_HOME: join(folder, 'config'),
-      XDG_DATA_HOME: join(folder, 'share'),
-      ...environment,
-    },
-  };
-}
-
-function launch(options: Launch = {}): Promise<ElectronApplication> {
-  return electron.launch(startOf(options));
-}
 
 interface Asked {
   readonly message: string;
@@ -95,13 +40,13 @@ async function answerDialogs(label: string): Promise<() => Promise<Asked[]>> {
 }
 
 test.beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'corollary-desktop-'));
-  app = await launch();
+  desktop = await Desktop.make();
+  app = await desktop.launch();
 });
 
 test.afterEach(async () => {
   await app.close();
-  rmSync(folder, { recursive: true, force: true });
+  desktop.remove();
 });
 
 test('the window shows the workbench of its own service, and its page has no power', async () => {
@@ -118,15 +63,18 @@ test('the page can ask the shell what its table offers', async () => {
   const info = await page.evaluate(() =>
     (globalThis as unknown as { corollary: { info(): Promise<{ dataFolder: string }> } }).corollary.info(),
   );
-  expect(info.dataFolder.startsWith(folder)).toBe(true);
+  expect(info.dataFolder.startsWith(desktop.folder)).toBe(true);
 });
 
 test('the page can neither leave nor open another window', async () => {
   const page = await app.firstWindow();
   const own = page.url();
+  // Later, since Playwright waits for a navigation that an evaluation begins.
   await page.evaluate(() => {
-    window.open('https://example.com/');
-    window.location.href = 'https://example.com/';
+    setTimeout(() => {
+      window.open('https://example.com/');
+      window.location.href = 'https://example.com/';
+    });
   });
   await page.waitForTimeout(500);
   expect(page.url()).toBe(own);
@@ -172,13 +120,64 @@ test('an item of the menu runs the command of the palette', async () => {
   await expect(page).toHaveURL(/#\/rules/);
 });
 
+test('the window opens where it was closed, start after start', async () => {
+  const settled = async () => {
+    await app.firstWindow();
+    const isVisible = () =>
+      app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isVisible());
+    await expect.poll(isVisible).toBe(true);
+    await app.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1_000)));
+    return app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds());
+  };
+  const first = await settled();
+  for (let start = 0; start < 2; start++) {
+    await app.close();
+    app = await desktop.launch();
+    expect(await settled()).toEqual(first);
+  }
+});
+
+test('the log is a file that Help shows, beside the other ways to help', async () => {
+  await app.firstWindow();
+  const { log, labels } = await app.evaluate(({ app: application, Menu }) => ({
+    log: application.getPath('logs'),
+    labels: Menu.getApplicationMenu()
+      ?.items.at(-1)
+      ?.submenu?.items.map(({ label }) => label),
+  }));
+  expect(readFileSync(join(log, 'corollary.log'), 'utf8')).toContain('Server listening');
+  expect(labels).toEqual(
+    expect.arrayContaining(['API reference', 'Show the log', 'Report a problem…', 'About Corollary']),
+  );
+});
+
+test('what the shell refuses is told in its own words', async () => {
+  await app.close();
+  app = await desktop.launch({ environment: { STORAGE_DIR: join(desktop.folder, 'named') } });
+  const page = await app.firstWindow();
+  const refused = await page.evaluate(() =>
+    (globalThis as unknown as { corollary: { chooseFolder(): Promise<unknown> } }).corollary
+      .chooseFolder()
+      .catch((error: Error) => error.message),
+  );
+  expect(refused).toBe('The folder is set by STORAGE_DIR.');
+});
+
+test('as root the application refuses with a sentence', async () => {
+  test.skip(process.getuid?.() !== 0, 'only root can try');
+  const { args, env, binary } = desktop.startAsRoot();
+  const { status, stderr } = spawnSync(binary, args, { env, encoding: 'utf8', timeout: 60_000 });
+  expect(stderr).toContain('Corollary does not open its window as root.');
+  expect(status).toBe(1);
+});
+
 test('a second instance hands its place and its file over, and ends', async () => {
   const page = await app.firstWindow();
   await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
-  const file = join(folder, 'facts.dl');
+  const file = join(desktop.folder, 'facts.dl');
   writeFileSync(file, 'p(a).\n');
   // Not by Playwright, which would wait for what a second instance never has.
-  const { executablePath, args, env } = startOf({ argv: [file] });
+  const { executablePath, args, env } = desktop.start({ argv: [file] });
   const second = spawn(executablePath, args, { env, stdio: 'ignore' });
   expect(await new Promise((resolve) => second.once('exit', resolve))).toBe(0);
   await expect(page.getByRole('dialog')).toContainText('facts.dl');
@@ -195,7 +194,7 @@ test('a port that is taken and was not set gives way to another', async () => {
   });
   try {
     // An empty variable counts as unset.
-    app = await launch({ environment: { PORT: '' } });
+    app = await desktop.launch({ environment: { PORT: '' } });
     const page = await app.firstWindow();
     await expect(page).toHaveURL(/:93\d\d\/#\/agents\?part=connect/);
   } finally {

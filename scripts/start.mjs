@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fetchElectron } from './electron-binary.mjs';
@@ -42,9 +43,34 @@ async function runDesktop(binary) {
   // a code that the app itself never uses.
   const broken = (code === null || code === 127) && !interrupted && Date.now() - started < 10_000;
   if (broken)
-    console.log(`The desktop app could not be started (${signal ?? (output || 'a library is missing')}).`);
+    console.log(
+      `The desktop app could not be started: ${sandboxRefusal() ?? signal ?? (output || 'a library is missing')}.`,
+    );
   else process.exitCode = code ?? (interrupted ? 0 : 1);
   return !broken;
+}
+
+/**
+ * Why Chromium gets no sandbox here, and what to do about it; null if the system is not to blame. Since Ubuntu 23.10 a
+ * program needs an AppArmor profile for it, which the .deb of the application installs and a clone does not have.
+ */
+function sandboxRefusal() {
+  const switches = {
+    'kernel/apparmor_restrict_unprivileged_userns': '1',
+    'kernel/unprivileged_userns_clone': '0',
+    'user/max_user_namespaces': '0',
+  };
+  const found = Object.entries(switches).find(([path, closed]) => {
+    const file = `/proc/sys/${path}`;
+    return existsSync(file) && readFileSync(file, 'utf8').trim() === closed;
+  });
+  if (found === undefined) return null;
+  const [path, closed] = found;
+  const open = closed === '1' ? '0' : path.startsWith('user/') ? '10000' : '1';
+  return (
+    'this system does not let Chromium make its sandbox. Install the .deb, which has a profile for it, ' +
+    `or allow it until the next restart: sudo sysctl -w ${path.replace('/', '.')}=${open}`
+  );
 }
 
 /**

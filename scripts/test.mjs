@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { check, longestNote, tool } from './check.mjs';
 import { ensureChromium } from './chromium.mjs';
+import { canShowWindows, ensureDisplay, startDisplay } from './display.mjs';
+import { ensureElectron25, findElectron25 } from './electron-25.mjs';
 import { mutants } from './mutants.mjs';
 import { build, filesBelow, install, Refusal, runCommand } from './prepare.mjs';
 
@@ -37,11 +39,17 @@ async function endToEnd(argumentList, long) {
   }
   const folder = mkdtempSync(join(tmpdir(), 'corollary-test-'));
   const report = join(folder, 'playwright.json');
+  const display = await displayForElectron(long);
+  const environment = {
+    PLAYWRIGHT_JSON_OUTPUT_FILE: report,
+    ...(long ? { LONG: '1' } : {}),
+    ...display?.environment,
+  };
   const { ok } = await tool(
     'node_modules/@playwright/test/cli.js',
     ['test', '--reporter=list,json', ...argumentList],
-    { show: true, environment: { PLAYWRIGHT_JSON_OUTPUT_FILE: report, ...(long ? { LONG: '1' } : {}) } },
-  );
+    { show: true, environment },
+  ).finally(() => display?.end());
   const { passed, failed, notes } = readReport(report);
   rmSync(folder, { recursive: true, force: true });
   return {
@@ -50,6 +58,23 @@ async function endToEnd(argumentList, long) {
     failed: failed + ((ok && passed > 0) || failed > 0 ? 0 : 1),
     notes,
   };
+}
+
+/**
+ * The display of the tests in the real Electron, where there is one to be had; they skip themselves without. The long
+ * run fetches an Electron first.
+ * @param {boolean} long
+ */
+async function displayForElectron(long) {
+  if (long)
+    try {
+      await ensureElectron25();
+      await ensureDisplay();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      console.log(`No Electron for the tests of the desktop application: ${error.message}`);
+    }
+  return findElectron25() !== null && canShowWindows() ? startDisplay() : null;
 }
 
 /**

@@ -87,8 +87,10 @@ class App extends EventEmitter implements AppPart {
   }
 
   getPath(name: string): string {
+    const userData = environment['STAND_IN_USER_DATA'] ?? '';
+    if (name === 'logs') return `${userData}/logs`;
     if (name !== 'userData') throw new Error(`the stand-in has no path ${name}`);
-    return environment['STAND_IN_USER_DATA'] ?? '';
+    return userData;
   }
 
   getAppPath(): string {

@@ -21,6 +21,8 @@ export interface ThreadSettings {
   readonly environment: Readonly<Record<string, string>>;
   /** Used if the environment does not set them. */
   readonly defaults: { readonly host: string; readonly port: number };
+  /** The file that gets the log beside standard error; null: none. */
+  readonly logFile: string | null;
 }
 
 /**
@@ -73,7 +75,9 @@ export function isThreadCommand(value: unknown): value is ThreadCommand {
 export function isThreadSettings(value: unknown): value is ThreadSettings {
   if (!isRecord(value) || !isRecord(value['environment']) || !isRecord(value['defaults'])) return false;
   const { host, port } = value['defaults'];
-  return typeof host === 'string' && typeof port === 'number' && isProgram(value['program']);
+  const { logFile, program } = value;
+  const isNamed = logFile === null || typeof logFile === 'string';
+  return typeof host === 'string' && typeof port === 'number' && isNamed && isProgram(program);
 }
 
 function isProgram(value: unknown): value is StartProgram | null {

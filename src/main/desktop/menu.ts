@@ -20,27 +20,36 @@ export interface MenuParts {
   readonly commands: readonly CommandState[];
   readonly run: (id: CommandId) => void;
   readonly showDataFolder: () => void;
+  readonly showLogs: () => void;
+  readonly showReference: () => void;
+  readonly reportProblem: () => void;
 }
 
 const separator: MenuItemConstructorOptions = { type: 'separator' };
 
-/** The template of the menu. */
+/**
+ * The template of the menu. Labels are written as the palette writes them; those of Electron's own items are replaced
+ * where they are not. The letter after `&` opens a menu together with Alt.
+ */
 export function menuTemplate(parts: MenuParts): MenuItemConstructorOptions[] {
   const isMac = parts.platform === 'darwin';
   const menu = (name: MenuName, ...more: MenuItemConstructorOptions[]): MenuItemConstructorOptions => ({
-    label: menuTitles[name],
+    label: `&${menuTitles[name]}`,
     submenu: [...commandItems(name, parts), ...more],
   });
+  const about: MenuItemConstructorOptions[] = isMac
+    ? []
+    : [separator, { role: 'about', label: 'About Corollary' }];
   return [
     ...(isMac ? [{ role: 'appMenu' } as const] : []),
     menu(
       'file',
       separator,
-      { label: 'Show the Data Folder', click: parts.showDataFolder },
+      { label: 'Show the data folder', click: parts.showDataFolder },
       separator,
-      isMac ? { role: 'close' } : { role: 'quit' },
+      isMac ? { role: 'close' } : { role: 'quit', label: 'Quit' },
     ),
-    { role: 'editMenu' },
+    { role: 'editMenu', label: '&Edit' },
     menu('go'),
     menu('knowledge'),
     menu('agents'),
@@ -49,15 +58,24 @@ export function menuTemplate(parts: MenuParts): MenuItemConstructorOptions[] {
       separator,
       { role: 'reload' },
       separator,
-      { role: 'resetZoom' },
-      { role: 'zoomIn' },
-      { role: 'zoomOut' },
+      { role: 'resetZoom', label: 'Actual size' },
+      { role: 'zoomIn', label: 'Zoom in' },
+      { role: 'zoomOut', label: 'Zoom out' },
       separator,
-      { role: 'togglefullscreen' },
-      { role: 'toggleDevTools' },
+      { role: 'togglefullscreen', label: 'Full screen' },
+      { role: 'toggleDevTools', label: 'Developer tools' },
     ),
-    { role: 'windowMenu' },
-    menu('help'),
+    isMac
+      ? { role: 'windowMenu' }
+      : { label: '&Window', submenu: [{ role: 'minimize' }, { role: 'close', label: 'Close the window' }] },
+    menu(
+      'help',
+      separator,
+      { label: 'API reference', click: parts.showReference },
+      { label: 'Show the log', click: parts.showLogs },
+      { label: 'Report a problem…', click: parts.reportProblem },
+      ...about,
+    ),
   ];
 }
 

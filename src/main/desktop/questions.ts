@@ -1,5 +1,5 @@
 /** Asks the user, in dialogs of the system. */
-import { type BrowserWindow, dialog, type MessageBoxOptions } from 'electron';
+import { type BrowserWindow, clipboard, dialog, type MessageBoxOptions } from 'electron';
 import { type LeavingChoice, leavingLabels, type LeavingQuestion } from './departure.ts';
 import { type RefusalQuestion, type WayOut, wayOutLabels } from './refusal.ts';
 
@@ -89,6 +89,21 @@ export async function askUnresponsive(
     signal,
   });
   return response === 1 ? 'reload' : 'wait';
+}
+
+/** Shows what a report of a problem should begin with, and copies it if the user wants that. */
+export async function askReport(report: string, window: BrowserWindow | null): Promise<void> {
+  const { response } = await ask(window, {
+    type: 'info',
+    title: 'Report a problem',
+    message: 'Describe what you did, what you expected and what you saw, and add these lines.',
+    detail: `${report}\n\nThe log has no keys, no facts and no questions: the folder above shows it.`,
+    buttons: ['Copy', 'Close'],
+    defaultId: 0,
+    cancelId: 1,
+    noLink: true,
+  });
+  if (response === 0) await clipboard.writeText(report);
 }
 
 /** Reports an error that needs no decision. */

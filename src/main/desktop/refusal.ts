@@ -34,54 +34,46 @@ export interface TriedStart {
 /** The question for a refusal. */
 export function refusalQuestion(refusal: Refusal, { folder, isPortChosen }: TriedStart): RefusalQuestion {
   const title = 'Corollary could not start';
+  // Whole sentences, with what to do.
+  const { message } = refusal;
   switch (refusal.reason) {
     case 'configuration':
       return {
         title,
-        message: 'A setting of the environment is not valid.',
-        detail: `${refusal.message}\n\nCorrect it and start Corollary again.`,
+        message,
+        detail: 'Correct this setting of the environment, and start Corollary again.',
         waysOut: ['quit'],
       };
     case 'port-taken':
       if (isPortChosen)
         return {
           title,
-          message: 'The port is taken by another program.',
-          detail: `${refusal.message}\n\nThe port was chosen in Settings. Corollary can choose another one; agents must then be configured with it.`,
+          message: 'Another program has taken the port that was chosen in Settings.',
+          detail: 'Corollary can take another port; agents that know the address then need the new one.',
           waysOut: ['retry', 'any-port', 'quit'],
         };
-      return {
-        title,
-        message: 'The port is taken by another program.',
-        detail: `${refusal.message}\n\nStop that program and try again, or set PORT to another port, or unset it.`,
-        waysOut: ['retry', 'quit'],
-      };
+      return { title, message, detail: '', waysOut: ['retry', 'quit'] };
     case 'tls-port-taken':
-      return {
-        title,
-        message: 'The port for HTTPS is taken by another program.',
-        detail: `${refusal.message}\n\nStop that program and try again, or set TLS_PORT to another port.`,
-        waysOut: ['retry', 'quit'],
-      };
+      return { title, message, detail: '', waysOut: ['retry', 'quit'] };
     case 'folder-locked':
       return {
         title,
-        message: 'The data folder is in use.',
-        detail: `${refusal.message}\n\nFolder: ${folder}`,
+        message,
+        detail: `Folder: ${folder}`,
         waysOut: refusal.owner === null ? inUse : ['attach', ...inUse],
       };
     case 'damaged':
       return {
         title,
-        message: 'The data folder cannot be opened as it is.',
-        detail: `${refusal.message}\n\nNothing in it was changed. Folder: ${folder}`,
+        message,
+        detail: `Nothing in the folder was changed. Folder: ${folder}`,
         waysOut: ['show-folder', 'choose-folder', 'retry', 'quit'],
       };
     case 'failed':
       return {
         title,
-        message: 'The service could not be started.',
-        detail: `${refusal.message}\n\nFolder: ${folder}`,
+        message,
+        detail: `Folder: ${folder}`,
         waysOut: ['retry', 'choose-folder', 'quit'],
       };
   }

@@ -28,6 +28,7 @@ const settings: ThreadSettings = {
   program: null,
   environment: {},
   defaults: { host: '127.0.0.1', port: 9310 },
+  logFile: null,
 };
 
 beforeAll(() => {

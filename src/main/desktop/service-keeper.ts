@@ -23,6 +23,8 @@ import type { TrayStatus } from './tray-menu.ts';
 export interface ServiceKeeperParts {
   /** The built module of the service's thread. */
   readonly serviceThread: string;
+  /** The file of the service's log. */
+  readonly logFile: string;
   readonly environment: Readonly<Record<string, string>>;
   /** The data folder if neither STORAGE_DIR nor the user chooses another. */
   readonly defaultFolder: string;
@@ -141,6 +143,7 @@ export class ServiceKeeper {
       environment: { ...this.#providerEnvironment(), ...this.#parts.environment, STORAGE_DIR: this.#folder },
       defaults: { host: defaultHost, port },
       program: this.#program(),
+      logFile: this.#parts.logFile,
     });
   }
 

@@ -17,7 +17,7 @@ import { registerChannels } from './ipc.ts';
 import { hiddenOption, loginItem } from './login-item.ts';
 import { menuTemplate } from './menu.ts';
 import { fileOfArguments, readOpened } from './opened-files.ts';
-import { askLeaving, tellTrouble } from './questions.ts';
+import { askLeaving, askReport, tellTrouble } from './questions.ts';
 import { Secrets } from './secrets.ts';
 import { ServiceKeeper } from './service-keeper.ts';
 import { SettingsDesk } from './settings-desk.ts';
@@ -83,6 +83,7 @@ export class DesktopShell {
     this.#service = new ServiceKeeper({
       ...shared,
       serviceThread: parts.serviceThread,
+      logFile: join(app.getPath('logs'), 'corollary.log'),
       environment: parts.environment,
       defaultFolder: defaultFolder('desktop', parts.environment, { desktopFolder: join(userData, 'data') }),
       onStatus: (status) => this.#showStatus(status),
@@ -191,9 +192,8 @@ export class DesktopShell {
     return this.#secrets;
   }
 
-  async #showDataFolder(): Promise<void> {
-    const complaint = await system.openPath(this.#service.folder);
-    if (complaint !== '') throw new Error(complaint);
+  #showDataFolder(): Promise<void> {
+    return showFolder(this.#service.folder);
   }
 
   async #restartService(): Promise<void> {
@@ -212,6 +212,20 @@ export class DesktopShell {
       run: (id) => this.#ask({ kind: 'command', id }),
       showDataFolder: () => {
         this.#showDataFolder().catch((error: unknown) => tellTrouble('The folder cannot be shown', error));
+      },
+      showLogs: () => {
+        showFolder(app.getPath('logs')).catch((error: unknown) =>
+          tellTrouble('The log cannot be shown', error),
+        );
+      },
+      showReference: () => {
+        const { address } = this.#service;
+        if (address !== null) inBrowser(system.openExternal(new URL('/docs', address).href));
+      },
+      reportProblem: () => {
+        askReport(problemReport(), this.#window).catch((error: unknown) =>
+          tellTrouble('The report was not copied', error),
+        );
       },
     });
     Menu.setApplicationMenu(Menu.buildFromTemplate(template));
@@ -261,6 +275,7 @@ export class DesktopShell {
     this.#isKept = false;
     const window = openWindow(address, {
       preload: this.#parts.preload,
+      icon: process.platform === 'linux' ? join(this.#parts.icons, '512x512.png') : null,
       saved: this.#settings.window,
       remember: (state) => this.#change({ window: state }),
       mayClose: () => this.#mayClose(),
@@ -353,6 +368,22 @@ function forwarded(data: unknown): { argv: string[]; directory: string } | null 
   const { argv, directory } = data as { argv?: unknown; directory?: unknown };
   if (!Array.isArray(argv) || typeof directory !== 'string') return null;
   return { argv: argv.filter((argument) => typeof argument === 'string'), directory };
+}
+
+/** What somebody who looks into a problem asks first. */
+function problemReport(): string {
+  const { electron, chrome, node } = process.versions;
+  return [
+    `Corollary ${app.getVersion()}`,
+    `Electron ${electron}, Chromium ${chrome}, Node ${node}`,
+    `${process.platform} ${process.getSystemVersion()}, ${process.arch}`,
+    `Log: ${app.getPath('logs')}`,
+  ].join('\n');
+}
+
+async function showFolder(folder: string): Promise<void> {
+  const complaint = await system.openPath(folder);
+  if (complaint !== '') throw new Error(complaint);
 }
 
 function inBrowser(opened: Promise<void>): void {

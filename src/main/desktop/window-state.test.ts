@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { parseWindowState, restoreWindow, smallestWindow, type WindowState } from './window-state.ts';
+import {
+  parseWindowState,
+  restoreWindow,
+  smallestWindow,
+  type WindowState,
+  withoutFrame,
+} from './window-state.ts';
 
 const primary = { x: 0, y: 25, width: 1920, height: 1055 };
 const second = { x: 1920, y: 0, width: 2560, height: 1440 };
@@ -50,6 +56,26 @@ describe('restoring the window', () => {
   it('opens centred the first time, and anyhow when no screen is known', () => {
     expect(restoreWindow(null, [primary]).bounds).toEqual({ x: 320, y: 123, width: 1280, height: 860 });
     expect(restoreWindow(null, []).bounds.width).toBeGreaterThan(0);
+  });
+});
+
+describe('the bounds to remember', () => {
+  const requested = { x: 100, y: 100, width: 1000, height: 700 };
+
+  it('leave out the frame, so that a window does not creep', () => {
+    const shown = { ...requested, x: 101, y: 120 };
+    expect(withoutFrame(shown, { requested, shown })).toEqual(requested);
+    expect(withoutFrame({ ...shown, x: 501, width: 900 }, { requested, shown })).toEqual({
+      ...requested,
+      x: 500,
+      width: 900,
+    });
+  });
+
+  it('are as reported if the system chose another place, or the window was never shown', () => {
+    const elsewhere = { ...requested, x: 700, y: 30 };
+    expect(withoutFrame(elsewhere, { requested, shown: elsewhere })).toEqual(elsewhere);
+    expect(withoutFrame(elsewhere, { requested, shown: null })).toEqual(elsewhere);
   });
 });
 

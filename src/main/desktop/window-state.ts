@@ -35,6 +35,25 @@ export function restoreWindow(saved: WindowState | null, workAreas: readonly Rec
   return { bounds: within(saved.bounds, area), maximized: saved.maximized };
 }
 
+/** Larger differences are the window manager's choice of a place, not its frame. */
+const maxFrame = 64;
+
+/**
+ * The bounds to remember, as the next start has to request them. Under X11 a position is requested for the window's
+ * frame and reported for what is inside it: the difference, seen when the window was `shown` as `requested`, is
+ * subtracted again, or the window would creep down at every start.
+ */
+export function withoutFrame(
+  bounds: Rectangle,
+  { requested, shown }: { readonly requested: Rectangle; readonly shown: Rectangle | null },
+): Rectangle {
+  if (shown === null) return bounds;
+  const x = shown.x - requested.x;
+  const y = shown.y - requested.y;
+  const isFrame = x >= 0 && y >= 0 && x <= maxFrame && y <= maxFrame;
+  return isFrame ? { ...bounds, x: bounds.x - x, y: bounds.y - y } : bounds;
+}
+
 /** The saved state from a file's content, or null if invalid. */
 export function parseWindowState(value: unknown): WindowState | null {
   if (!isRecord(value) || !isRecord(value['bounds'])) return null;

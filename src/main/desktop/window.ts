@@ -2,11 +2,19 @@
 import { BrowserWindow, type BrowserWindowConstructorOptions, dialog, screen } from 'electron';
 import { CrashLoop } from './crash-loop.ts';
 import { askAfterCrash, askUnresponsive } from './questions.ts';
-import { restoreWindow, smallestWindow, type WindowState } from './window-state.ts';
+import {
+  type Rectangle,
+  restoreWindow,
+  smallestWindow,
+  type WindowState,
+  withoutFrame,
+} from './window-state.ts';
 
 export interface WindowParts {
   /** The preload script, a CommonJS file. */
   readonly preload: string;
+  /** The window's icon; null: the system takes it from the program. */
+  readonly icon: string | null;
   readonly saved: WindowState | null;
   /** Called with the window's bounds when it is about to close. */
   readonly remember: (state: WindowState) => void;
@@ -17,9 +25,13 @@ export interface WindowParts {
 }
 
 /** The options of the window. A page in it has no more power than in a browser, except for the channels' table. */
-export function windowOptions(preload: string, { bounds }: WindowState): BrowserWindowConstructorOptions {
+export function windowOptions(
+  { preload, icon }: Pick<WindowParts, 'preload' | 'icon'>,
+  { bounds }: WindowState,
+): BrowserWindowConstructorOptions {
   return {
     ...bounds,
+    ...(icon === null ? {} : { icon }),
     minWidth: smallestWindow.width,
     minHeight: smallestWindow.height,
     title: 'Corollary',
@@ -48,11 +60,22 @@ export function openWindow(address: string, parts: WindowParts): BrowserWindow {
     parts.saved,
     [primary, ...others].map((display) => display.workArea),
   );
-  const window = new BrowserWindow(windowOptions(parts.preload, state));
+  const window = new BrowserWindow(windowOptions(parts, state));
   if (state.maximized) window.maximize();
   window.once('ready-to-show', () => window.show());
+  let shown: Rectangle | null = null;
+  if (!state.maximized)
+    // X11 reports the position only after the window manager has added its frame.
+    window.once('show', () =>
+      setTimeout(() => (shown ??= window.isDestroyed() ? null : window.getBounds()), 250),
+    );
   window.on('close', (event) => {
-    parts.remember({ bounds: window.getNormalBounds(), maximized: window.isMaximized() });
+    const maximized = window.isMaximized();
+    const isUntouched = shown === null && maximized === state.maximized;
+    const bounds = isUntouched
+      ? state.bounds
+      : withoutFrame(window.getNormalBounds(), { requested: state.bounds, shown });
+    parts.remember({ bounds, maximized });
     if (!parts.mayClose()) event.preventDefault();
   });
   recover(window, parts);
@@ -60,11 +83,14 @@ export function openWindow(address: string, parts: WindowParts): BrowserWindow {
   return window;
 }
 
-/** Shows `address` in the window. Reports a page that cannot be loaded to the user. */
+/**
+ * Shows `address` in the window. Reports a page that cannot be loaded to the user; an aborted load is none: the page, or
+ * the user, has asked for another address meanwhile, and it may have been refused.
+ */
 export function load(window: BrowserWindow, address: string): void {
   window.loadURL(address).catch((error: unknown) => {
-    if (!window.isDestroyed())
-      dialog.showErrorBox('The workbench cannot be shown', `${address}: ${String(error)}`);
+    if (window.isDestroyed() || (error as { code?: unknown }).code === 'ERR_ABORTED') return;
+    dialog.showErrorBox('The workbench cannot be shown', `${address}: ${String(error)}`);
   });
 }
 

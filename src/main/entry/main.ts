@@ -11,8 +11,15 @@ declare const builtReleasesAddress: string;
 const folder = dirname(fileURLToPath(import.meta.url));
 
 app.enableSandbox();
+// Chromium refuses root without this switch, and with it the sandbox would end every process of a page.
+if (process.getuid?.() === 0 && process.argv.includes('--no-sandbox')) {
+  process.stderr.write(
+    'Corollary does not open its window as root. Start it as another user, or run the service alone: npm start -- --headless\n',
+  );
+  app.exit(1);
+}
 // The running instance gets the arguments; this one ends.
-if (!app.requestSingleInstanceLock({ argv: process.argv, directory: process.cwd() })) app.quit();
+else if (!app.requestSingleInstanceLock({ argv: process.argv, directory: process.cwd() })) app.quit();
 else {
   const environment = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,

@@ -8,8 +8,17 @@ import { contextBridge, ipcRenderer } from 'electron';
 import { channelNames, type ShellApi, waitingChannel, wireName } from '../../desktop-contract/channels.ts';
 
 const asked = Object.fromEntries(
-  channelNames.map((name) => [name, (argument?: unknown) => ipcRenderer.invoke(wireName(name), argument)]),
+  channelNames.map((name) => [
+    name,
+    (argument?: unknown) => ipcRenderer.invoke(wireName(name), argument).catch(withoutPrefix),
+  ]),
 );
+
+/** Electron puts `Error invoking remote method '…': Error: ` before what was meant for the user. */
+function withoutPrefix(error: unknown): never {
+  const message = error instanceof Error ? error.message : String(error);
+  throw new Error(message.replace(/^Error invoking remote method '[^']*': (?:\w*Error: )?/, ''));
+}
 
 function onWaiting(listener: () => void): () => void {
   const heard = () => listener();

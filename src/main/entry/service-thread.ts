@@ -17,7 +17,8 @@ import {
 import { type Service, startService, defaultQuietMs } from '../service/service.ts';
 import { recordStart } from '../base/start-record.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
-import { createLogger, standardErrorWriter } from '../telemetry/logger.ts';
+import { logFileWriter } from '../telemetry/log-file.ts';
+import { createLogger, inTurns, standardErrorWriter } from '../telemetry/logger.ts';
 
 const owner = present(parentPort, 'this module is started as a thread');
 
@@ -32,7 +33,7 @@ async function start(): Promise<Service> {
   const log = createLogger({
     level: config.logLevel,
     format: config.logFormat ?? 'plain',
-    write: standardErrorWriter(),
+    write: writer(settings.logFile),
   });
   const warmUp = config.warmUp ? { warmUpAfterMs: defaultQuietMs } : {};
   const service = await startService(config, { log, ...warmUp });
@@ -45,6 +46,16 @@ async function start(): Promise<Service> {
     );
   }
   return service;
+}
+
+function writer(logFile: string | null): (line: string) => void {
+  const toStandardError = standardErrorWriter();
+  if (logFile === null) return toStandardError;
+  const toFile = inTurns(logFileWriter(logFile));
+  return (line) => {
+    toStandardError(line);
+    toFile(line);
+  };
 }
 
 function refusalOf(error: StartRefusal): Refusal {

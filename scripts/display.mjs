@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { runProgram } from './run-program.mjs';
+
+/**
+ * A display for windows under test: the one that is there, else a virtual one (Xvfb) with a window manager (openbox),
+ * since a window without one has no frame and is never maximized.
+ */
+
+const programs = ['/usr/bin/Xvfb', '/usr/bin/openbox', '/usr/bin/dbus-run-session'];
+
+/** Whether a display exists or can be started. */
+export function canShowWindows() {
+  return hasDisplay() || programs.every((path) => existsSync(path));
+}
+
+function hasDisplay() {
+  const { DISPLAY, WAYLAND_DISPLAY } = process.env;
+  return process.platform !== 'linux' || (DISPLAY ?? WAYLAND_DISPLAY ?? '') !== '';
+}
+
+/** Installs a virtual display on Debian and its kin, if there is no display; whether there is one afterwards. */
+export async function ensureDisplay() {
+  if (canShowWindows() || !existsSync('/usr/bin/apt-get')) return canShowWindows();
+  console.log('No display found: installing a virtual one with apt-get.');
+  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  const apt = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q'];
+  for (const rest of [['update'], ['install', '-y', '--no-install-recommends', 'xvfb', 'openbox', 'dbus']]) {
+    const [program = '', ...given] = [...apt, ...rest];
+    await runProgram(program, given, { show: true });
+  }
+  return canShowWindows();
+}
+
+/** Starts a virtual display if there is none. Returns the environment of programs on it, and how to end it. */
+export async function startDisplay() {
+  if (hasDisplay()) return { environment: {}, end: () => undefined };
+  const server = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1920x1200x24', '-nolisten', 'tcp'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  const number = await new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.once('exit', (code) => reject(new Error(`Xvfb ended with code ${code}`)));
+    server.stdio[3]?.once('data', (chunk) => resolve(String(chunk).trim()));
+  });
+  const environment = { DISPLAY: `:${number}` };
+  const manager = spawn('openbox', [], { env: { ...process.env, ...environment }, stdio: 'ignore' });
+  return {
+    environment,
+    end: () => {
+      manager.kill();
+      server.kill();
+    },
+  };
+}
