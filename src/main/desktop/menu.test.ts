@@ -32,15 +32,18 @@ function click(item: MenuItemConstructorOptions | undefined): void {
 }
 
 describe('the menu', () => {
-  it.each(['linux', 'win32', 'darwin'] as const)('has every command of the table once, on %s', (platform) => {
-    const { items, template } = build(undefined, platform);
-    const ids = items.flatMap(({ id }) => (id === undefined ? [] : [id]));
-    expect(ids.toSorted()).toEqual(commandIds.toSorted());
-    const labels = template.flatMap(({ label }) => (label === undefined ? [] : [label]));
-    expect(labels).toEqual(Object.values(menuTitles));
-  });
+  it.each(['linux', 'win32', 'darwin'] as const)(
+    'lists every command of the table once, on %s',
+    (platform) => {
+      const { items, template } = build(undefined, platform);
+      const ids = items.flatMap(({ id }) => (id === undefined ? [] : [id]));
+      expect(ids.toSorted()).toEqual(commandIds.toSorted());
+      const labels = template.flatMap(({ label }) => (label === undefined ? [] : [label]));
+      expect(labels).toEqual(Object.values(menuTitles));
+    },
+  );
 
-  it('calls a command as the palette does, shows its keys, and leaves them to the page', () => {
+  it('runs a command as the palette does, shows its keys, and leaves them to the page', () => {
     const { items } = build();
     for (const id of commandIds) {
       const { title, keys } = commandEntry(id);
@@ -55,25 +58,25 @@ describe('the menu', () => {
     }
   });
 
-  it('has no two commands of the same keys', () => {
+  it('gives no two commands the same keys', () => {
     const keys = commandIds.flatMap((id) => commandEntry(id).keys ?? []);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('runs the command of the item that is chosen', () => {
+  it('runs the command of the selected item', () => {
     const { items, ran } = build();
     for (const id of commandIds) click(items.find((each) => each.id === id));
     expect(ran).toEqual(commandIds);
   });
 
-  it('greys what the page does not offer, and calls the rest as the page does', () => {
+  it('disables what the page does not offer and runs the rest as the page does', () => {
     const { items } = build([{ id: 'tour', title: 'Leave the tour & rest' }]);
     const enabled = items.filter((item) => item.enabled === true);
     expect(enabled).toEqual([expect.objectContaining({ id: 'tour', label: 'Leave the tour && rest' })]);
     expect(items.filter((item) => item.enabled === false)).toHaveLength(commandIds.length - 1);
   });
 
-  it('has the ways out that a system expects', () => {
+  it("has the platform's ways to quit", () => {
     expect(build(undefined, 'linux').items.some(({ role }) => role === 'quit')).toBe(true);
     expect(build(undefined, 'darwin').template[0]).toEqual({ role: 'appMenu' });
   });
