@@ -444,7 +444,7 @@ describe('a huge text', () => {
   });
 });
 
-it.each(['', '\ud800', 5])('is rejected if empty: the text %j returns 400', async (text) => {
+it.each(['', '\ud800', 5])('rejects the text %j with 400', async (text) => {
   const { service } = await startLanguageUnderTest([found([])]);
   expect((await extract(service, text as string)).status).toBe(400);
 });

@@ -71,7 +71,7 @@ it('computes a change once, however many clients of a space subscribe', async ()
     { uris: new Set(['kb://predicates', 'kb://facts/p', 'kb://facts/q']), hasOthers: true },
   ]);
   expect({ asked, listening }).toEqual({ asked: 2, listening: 1 });
-  // Tool calls of these clients change nothing, so they cause no notification.
+  // A tool call changes no document, so it causes no notification.
   engine.tellOfToolCall(caller, '1');
   await setTimeout(150);
   expect(first).toHaveLength(1);

@@ -41,7 +41,7 @@ async function openSession(mcpSurface: McpSurface = knowledgeSurface): Promise<T
   };
 }
 
-/** Forces a request through the SDK's general path. */
+/** Headers that make the SDK's general path handle a request. */
 const unusual = { headers: { 'content-type': 'application/json; charset=utf-8' } };
 
 /** Headers that differ between answers, or describe how one was chunked. */
