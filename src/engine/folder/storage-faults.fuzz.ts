@@ -226,7 +226,7 @@ async function meet(planned: Planned): Promise<boolean> {
 
 for (const code of ['EIO', 'ENOSPC'])
   for (const count of [1, 3])
-    test(`whatever fails with ${code} ${count} times in a row: what was answered is true, and nothing else is stored`, {
+    test(`stores exactly the acknowledged writes after ${count} failures in a row with ${code}`, {
       timeout,
     }, async () => {
       let at = 0;

@@ -142,7 +142,7 @@ test('asks for explicit negation with negated', async () => {
   expect(await ask('flies(?x)')).toEqual(['flies(tweety)']);
 });
 
-test('reports a contradiction for p and -p, from which nothing else follows', async () => {
+test('derives nothing else from the contradiction of p and -p', async () => {
   const { tellAll, results } = await openSession();
   await tellAll(['p(a)', '-p(a)', 'q(b)']);
   expect(await results('p(?x), -p(?x)')).toEqual(['p(a), -p(a)']);

@@ -209,7 +209,7 @@ test('keeps a listing correct when dead versions are compacted', async () => {
   expect(await atoms(session, { limit: '1000' })).toEqual([...all.slice(300), 'p(0)']);
 });
 
-test('proves only the page for a page of many conclusions; an order that needs every proof says so when one fails', async () => {
+test('proves only the page for a page of many conclusions, and suggests other orders if one needs every proof', async () => {
   const session = await openSession();
   await session.tellAll(Array.from({ length: 3000 }, (_, at) => `order(o${at}, ${at % 7}, 2)`));
   await session.teach('worth(?o, ?w) :- order(?o, ?q, ?p), ?w = ?q * ?p');

@@ -191,7 +191,7 @@ test('updates a stored fact that is asserted: fields not given are kept', async 
   expect(ended).toMatchObject([{ before: ['p(a)'], after: [], lost: ['p(a)'] }]);
 });
 
-test('does not report a supposed fact as gained, even if rules conclude it too, but a conclusion elsewhere', async () => {
+test('does not report a supposed fact as gained, even if rules conclude it too, but reports conclusions elsewhere', async () => {
   const session = await openSession();
   await session.teach('friend(?y, ?x) :- friend(?x, ?y)');
   const both = { assert: [fact('friend(a, b)'), fact('friend(b, a)')] };

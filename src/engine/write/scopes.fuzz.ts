@@ -6,8 +6,9 @@ import { ScopeTwin } from '../testing/scope-twin.ts';
 import { overSeeds } from '../testing/twin.ts';
 
 /**
- * Forks, diffs, merges and deletions of scopes beside plain writes and questions, the engine beside a model that knows
- * the contract alone; and everything again after a start from the log.
+ * Forks, diffs, merges and deletions of scopes beside plain writes and questions, the engine beside a model built from
+ * the
+ * contract alone; and everything again after a start from the log.
  */
 async function runCase(seed: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'scopes-'));
@@ -42,8 +43,6 @@ async function runCase(seed: number): Promise<void> {
   }
 }
 
-test(
-  'forks, diffs, merges and deletions are those of the model, and so are answers',
-  { timeout: 3_600_000 },
-  () => overSeeds({ name: 'scopes', few: 40, many: 2000 }, runCase),
+test('forks, diffs, merges, deletes and answers like the model', { timeout: 3_600_000 }, () =>
+  overSeeds({ name: 'scopes', few: 40, many: 2000 }, runCase),
 );
