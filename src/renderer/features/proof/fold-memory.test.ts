@@ -24,7 +24,7 @@ const later: Proof = {
   ],
 };
 
-test('what was unfolded is found again by its statement, though steps have other numbers', () => {
+test('restores unfolded steps by their statements, though their numbers changed', () => {
   const folds = { state: { active: '1', unfolded: new Set([3, 1]) }, chosen: new Map([[1, 1]]) };
   const kept = storedFoldsOf('q', proof, folds);
   expect(proofFoldsOf(kept, proof)).toEqual(folds);
@@ -34,7 +34,7 @@ test('what was unfolded is found again by its statement, though steps have other
   });
 });
 
-test('all unfolded stays all unfolded, and a way that is no more is the own one', () => {
+test('restores "all unfolded", and replaces a missing alternative by the proof’s own', () => {
   const kept = storedFoldsOf('q', proof, {
     state: { active: '3', unfolded: new Set([1, 2, 3]) },
     chosen: new Map([[1, 2]]),
@@ -45,7 +45,7 @@ test('all unfolded stays all unfolded, and a way that is no more is the own one'
   expect(folds.chosen.size).toBe(0);
 });
 
-test('a cursor on what is there no more is on the root', () => {
+test('moves a cursor on a missing step to the root', () => {
   const kept = storedFoldsOf('q', proof, {
     state: { active: '1.0', unfolded: new Set() },
     chosen: new Map(),
@@ -53,7 +53,7 @@ test('a cursor on what is there no more is on the root', () => {
   expect(proofFoldsOf(kept, later).state.active).toBe('4');
 });
 
-test('of what is stored, what cannot be understood is dropped', () => {
+test('drops stored values that it does not understand', () => {
   const good = { about: 'q', active: 'a()', unfolded: ['a()'], chosen: [['b()', 1]] };
   const bad = [{ ...good, unfolded: [1] }, { ...good, chosen: [['b()', 0]] }, { about: 1 }, null, 'x'];
   expect(readFolds([good, ...bad])).toEqual([good]);

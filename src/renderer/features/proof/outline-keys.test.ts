@@ -21,40 +21,40 @@ function press(keys: string[], start: OutlineState = { active: '4', unfolded: ne
   );
 }
 
-test('right unfolds, then goes in; left goes out, then folds', () => {
+test('unfolds, then enters by right; leaves, then folds by left', () => {
   expect(press(['ArrowRight']).unfolded).toEqual(new Set([4]));
   expect(press(['ArrowRight', 'ArrowRight']).active).toBe('2');
   expect(press(['ArrowRight', 'ArrowRight', 'ArrowLeft']).active).toBe('4');
   expect(press(['ArrowRight', 'ArrowLeft']).unfolded).toEqual(new Set());
 });
 
-test('star unfolds all below, plus one step, minus folds', () => {
+test('unfolds everything below by star, one step by plus, and folds by minus', () => {
   expect(press(['*']).unfolded).toEqual(new Set([4, 2, 3, 0, 1]));
   expect(press(['+']).unfolded).toEqual(new Set([4]));
   expect(press(['+', '-']).unfolded).toEqual(new Set());
 });
 
-test('Home and End go to the ends of what is shown, arrows stay inside', () => {
+test('goes to the ends of the visible lines by Home and End, and stays inside by arrows', () => {
   expect(press(['*', 'End']).active).toBe('3.0');
   expect(press(['*', 'End', 'ArrowDown', 'Home', 'ArrowUp']).active).toBe('4');
 });
 
-test('Enter on a reference goes to where the step is shown whole', () => {
+test('goes from a reference to the whole step by Enter', () => {
   expect(press(['*', 'End', 'Enter']).active).toBe('0');
 });
 
-test('a fold that is made again keeps what was unfolded below it', () => {
+test('keeps what was unfolded below a fold', () => {
   expect(press(['*', '-', '+']).unfolded.has(2)).toBe(true);
 });
 
-test('a digit unfolds so many levels, and folds what is below them', () => {
+test('unfolds as many levels as a digit says, and folds those below', () => {
   expect(press(['1']).unfolded).toEqual(new Set([4]));
   expect(press(['*', '1']).unfolded).toEqual(new Set([4]));
   expect(press(['2']).unfolded).toEqual(new Set([4, 2, 3]));
   expect(press(['*', 'ArrowDown', '1']).unfolded.has(3)).toBe(true);
 });
 
-test('other keys mean nothing here', () => {
+test('ignores other keys', () => {
   expect(
     outlineAfterKey('x', tree, visibleRows(tree, new Set()), { active: '4', unfolded: new Set() }, 1),
   ).toBeNull();
