@@ -19,7 +19,7 @@ const proof = {
   ],
 };
 
-test('prints a proof conclusion first, with its premises in order below it', () => {
+test('a proof is printed conclusion first, premises in their order below it', () => {
   expect(proofLines(proof, 3)).toEqual([
     't(a, c)  [t(?x, ?z) :- t(?x, ?y), e(?y, ?z)]',
     '  t(a, b)  [t(?x, ?y) :- e(?x, ?y)]',
@@ -28,10 +28,10 @@ test('prints a proof conclusion first, with its premises in order below it', () 
   ]);
 });
 
-test('does not repeat a part that was shown', () => {
+test('a part that was shown is not repeated', () => {
   expect(proofLines(proof, 4).slice(-1)).toEqual(['  t(a, b)  [shown above]']);
 });
 
-test('computes the height of a conclusion as one more than that of its highest premise', () => {
+test('the height of a conclusion is one more than that of its highest premise', () => {
   expect([...heights(proof).values()]).toEqual([0, 0, 1, 2, 2]);
 });

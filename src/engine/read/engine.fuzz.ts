@@ -127,7 +127,7 @@ for (const [name, flavour] of Object.entries(flavours))
   );
 
 for (const scopes of [false, true]) {
-  const name = `rows of bits, ${scopes ? 'views' : 'one view'}`;
+  const name = `bitset relations, ${scopes ? 'views' : 'one view'}`;
   test(`returns the answers of the naive model if tables are ${name}`, { timeout }, () =>
     overSeeds({ name, few: 2, many: 3000 }, (seed) => {
       const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };

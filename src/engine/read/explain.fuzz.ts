@@ -40,8 +40,8 @@ import {
 import { fuzzCaller, overSeeds, Twin, viewFields } from '../testing/twin.ts';
 
 /**
- * /explain against the naive model: how far rules get by trying every choice of atoms, and what blocks by searching
- * all facts and rules.
+ * /explain against the naive model: how far rules get by trying every choice of atoms, and what blocks by searching all
+ * facts and rules.
  */
 
 const flavours: Record<string, Flavour> = {

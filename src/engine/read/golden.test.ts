@@ -20,8 +20,8 @@ import { askProlog, isInFragment, isPrologInstalled } from '../testing/prolog.ts
 import { expectAnswer, viewFields } from '../testing/twin.ts';
 
 /**
- * Every golden case, against the engine, the naive model and SWI-Prolog; and around every question: a fact that
- * is added and removed, one that is removed and added, and every binding pattern.
+ * Every golden case, against the engine, the naive model and SWI-Prolog; and around every question: a fact that is
+ * added and removed, one that is removed and added, and every binding pattern.
  */
 
 const folder = new URL('../testing/golden/', import.meta.url);

@@ -15,9 +15,9 @@ import { DatabaseState } from '../state/state.ts';
 import { overSeeds } from '../testing/twin.ts';
 
 /**
- * Point look-ups against a scan of all rows: facts of several scopes (few, or more than are searched
- * one after the other), of either truth value, in several versions, valid from or until some time, asserted, changed,
- * retracted and asserted again, for readers of every generation.
+ * Point look-ups against a scan of all rows: facts of several scopes (few, or more than are searched one after the
+ * other), of either truth value, in several versions, valid from or until some time, asserted, changed, retracted and
+ * asserted again, for readers of every generation.
  */
 
 const texts = ['a', 'b', 'c', 'é', '\u{1f600}', 'ab', ''];

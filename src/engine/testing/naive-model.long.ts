@@ -1,8 +1,8 @@
 /**
  * The naive model beside an independent evaluator: clingo, if it is installed.
  *
- * Only what means the same in both is compared: recursion, explicit negation (as a relation of its own, since
- * clingo lets no atom be true beside its negation), default negation and count.
+ * Only what means the same in both is compared: recursion, explicit negation (as a relation of its own, since clingo
+ * lets no atom be true beside its negation), default negation and count.
  */
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Random writes of keys by callers of random restrictions, with restarts, beside a model in which a restriction
- * is the set of names that it permits.
+ * Random writes of keys by callers of random restrictions, with restarts, beside a model in which a restriction is the
+ * set of names that it permits.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

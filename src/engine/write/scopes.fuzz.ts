@@ -7,8 +7,7 @@ import { overSeeds } from '../testing/twin.ts';
 
 /**
  * Forks, diffs, merges and deletions of scopes beside plain writes and questions, the engine beside a model built from
- * the
- * contract alone; and everything again after a start from the log.
+ * the contract alone; and everything again after a start from the log.
  */
 async function runCase(seed: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'scopes-'));

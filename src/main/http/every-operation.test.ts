@@ -7,8 +7,8 @@ import { type AnyAnswer, type Call, callOf, send, type Surroundings } from '../t
 import { type EverythingUnderTest, startEverythingUnderTest } from '../llm/testing/everything-under-test.ts';
 
 /**
- * Properties of every operation: sentences of contract sections 1 and 9, each a loop over the table. Two services
- * get the same input, with a stopped clock.
+ * Properties of every operation: sentences of contract sections 1 and 9, each a loop over the table. Two services get
+ * the same input, with a stopped clock.
  */
 let all: EverythingUnderTest;
 let twin: EverythingUnderTest;

@@ -30,9 +30,9 @@ import {
 } from './testing/described-api.ts';
 
 /**
- * Provokes every documented answer over HTTP, for each operation and problem code, and compares it
- * with its description: status, media type, headers and body. The tests run in order, since a full
- * disk and a shutdown happen once for all operations.
+ * Provokes every documented answer over HTTP, for each operation and problem code, and compares it with its
+ * description: status, media type, headers and body. The tests run in order, since a full disk and a shutdown happen
+ * once for all operations.
  */
 const api = new DescribedApi(openApiDocument('1.0.0') as unknown as OpenApiDocument);
 const apiKey = 'the-admin-of-the-test';

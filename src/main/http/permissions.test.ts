@@ -6,8 +6,8 @@ import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service
 import { bodyExamples } from './openapi-operation.ts';
 
 /**
- * Every endpoint by every role and restriction: the expected result follows from the operations table. Each
- * call has an unknown query parameter, so that a permitted call returns 400 and changes nothing.
+ * Every endpoint by every role and restriction: the expected result follows from the operations table. Each call has an
+ * unknown query parameter, so that a permitted call returns 400 and changes nothing.
  */
 const apiKey = 'admin-of-the-test';
 const here = { database: 'mine', tenant: 'me' };

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /**
- * The order of errors, contract section 1: a request that deserves any two of them gets the earlier one.
- * NotReady, which precedes all, is in starting.test.ts and service.test.ts.
+ * The order of errors, contract section 1: a request that deserves any two of them gets the earlier one. NotReady,
+ * which precedes all, is in starting.test.ts and service.test.ts.
  */
 const admin = 'admin-key';
 const limit = 1024;

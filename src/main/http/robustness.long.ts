@@ -16,8 +16,8 @@ import { abuses, flawOfReply, idleConnections } from './testing/raw-abuse.ts';
 
 /**
  * The built service as a separate process, for ROBUSTNESS_MINUTES (60) in rounds: hostile requests, abused connections,
- * floods of streams and unread answers, all at once, beside a well-behaved client. It never dies, never answers
- * 5xx, never reveals data of others, logs no error, leaks nothing, and ends as promised.
+ * floods of streams and unread answers, all at once, beside a well-behaved client. It never dies, never answers 5xx,
+ * never reveals data of others, logs no error, leaks nothing, and ends as promised.
  */
 const minutes = Number(process.env['ROBUSTNESS_MINUTES'] ?? 60);
 const roundMs = Math.min(minutes * 60_000, 5 * 60_000);

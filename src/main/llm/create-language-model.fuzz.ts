@@ -1,7 +1,7 @@
 /**
- * Providers that return anything: random bytes, their own format with random changes, statuses
- * and headers of all kinds. In every case, a question gets an answer that the schema accepts or an error in our own
- * words, after at most three calls, and the key appears nowhere.
+ * Providers that return anything: random bytes, their own format with random changes, statuses and headers of all
+ * kinds. In every case, a question gets an answer that the schema accepts or an error in our own words, after at most
+ * three calls, and the key appears nowhere.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

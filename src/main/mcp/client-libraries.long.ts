@@ -1,6 +1,6 @@
 /**
- * Agents built with popular libraries keep working when the service is killed and restarted:
- * the connected client goes on without being created again. Downloads the libraries; see testing/client-libraries.ts.
+ * Agents built with popular libraries keep working when the service is killed and restarted: the connected client goes
+ * on without being created again. Downloads the libraries; see testing/client-libraries.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BuiltService, startBuiltService } from './testing/built-service.ts';

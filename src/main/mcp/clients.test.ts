@@ -1,6 +1,6 @@
 /**
- * What every agent can do with each official client, over every transport and at every revision: with
- * a key, in the database and the tenant of its headers.
+ * What every agent can do with each official client, over every transport and at every revision: with a key, in the
+ * database and the tenant of its headers.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';

@@ -1,7 +1,6 @@
 /**
  * MCP as agents use it: the official client, over real HTTP, on both transports. clients.test.ts covers what every
- * client can do, of any
- * generation and revision.
+ * client can do, of any generation and revision.
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';

@@ -26,8 +26,7 @@ let client: Client;
 
 /**
  * The clock is stopped except when facts are told. Two equal calls give equal answers only at one time: as facts age,
- * the order of
- * those told a moment apart changes, from that of their atoms to that of their ages.
+ * the order of those told a moment apart changes, from that of their atoms to that of their ages.
  */
 let time = Date.UTC(2026, 0, 7);
 const clock = { now: () => time };

@@ -1,8 +1,8 @@
 /**
- * Checks the documentation pages: every link has a target, every code block is run, parsed as what it is, or
- * listed here as not run, and the README files beside the code name existing files and types. http/tour.test.ts runs
- * the calls on pages,
- * mcp/docs-agents.test.ts checks the configurations of agents, scripts/reference-pages.test.mjs the reference.
+ * Checks the documentation pages: every link has a target, every code block is run, parsed as what it is, or listed
+ * here as not run, and the README files beside the code name existing files and types. http/tour.test.ts runs the calls
+ * on pages, mcp/docs-agents.test.ts checks the configurations of agents, scripts/reference-pages.test.mjs the
+ * reference.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -91,8 +91,8 @@ function declaredNames(): Set<string> {
 }
 
 /**
- * Names in a README beside the code that do not exist: files and folders, relative to its own folder or
- * one above, and types (`Name` or `Name.member`).
+ * Names in a README beside the code that do not exist: files and folders, relative to its own folder or one above, and
+ * types (`Name` or `Name.member`).
  */
 function missingNames(page: string, text: string, declared: ReadonlySet<string>): string[] {
   const folders = ['.', ...dirname(page).split('/')].map((_, at, parts) => parts.slice(0, at + 1).join('/'));

@@ -1,6 +1,6 @@
 /**
- * Hostile knowledge is exported in every format and comes back as the format promises, and any input
- * reads the same, however it is cut into pieces.
+ * Hostile knowledge is exported in every format and comes back as the format promises, and any input reads the same,
+ * however it is cut into pieces.
  */
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';

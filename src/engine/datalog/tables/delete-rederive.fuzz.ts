@@ -40,8 +40,8 @@ import { SeenBindings } from '../join/seen-bindings.ts';
 import { TableSet } from './table-set.ts';
 
 /**
- * Long-lived tables against freshly derived ones: many changes of few facts, with fixed rules. After each
- * question it compares the cached tables one by one, and every row has a valid justification (`table-truth.ts`).
+ * Long-lived tables against freshly derived ones: many changes of few facts, with fixed rules. After each question it
+ * compares the cached tables one by one, and every row has a valid justification (`table-truth.ts`).
  */
 
 const steady = { ...plainFlavour, steadyRules: true, facts: 20, rules: 8, constants: 4 };
@@ -309,8 +309,8 @@ async function changeAndWatch(
 }
 
 /**
- * True if a few changes can drop no table. A set with constants of its own is dropped when the dictionary
- * adds one of them, and a relation of thousands of rows when most are dead.
+ * True if a few changes can drop no table. A set with constants of its own is dropped when the dictionary adds one of
+ * them, and a relation of thousands of rows when most are dead.
  */
 async function isSmall(kept: KeptCase): Promise<boolean> {
   return kept.read(async (reader) => {
