@@ -5,7 +5,11 @@
  * @type {Record<string, {file: string, titles: string, flavours: number}>}
  */
 export const probes = {
-  kept: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'maintained tables equal', flavours: 8 },
+  maintained: {
+    file: 'datalog/tables/delete-rederive.fuzz.ts',
+    titles: 'maintained tables equal',
+    flavours: 8,
+  },
   meanwhile: {
     file: 'datalog/tables/delete-rederive.fuzz.ts',
     titles: 'maintains tables whatever',
