@@ -7,7 +7,7 @@ function step(id: number, atom: string, premises: number[] = [], more: Partial<P
   return { id, atom, kind, rule: kind === 'rule' ? 'r' : null, ruleId: null, premises, scope: null, ...more };
 }
 
-it('indents the premises of an answer in the order of the rule', () => {
+it('indents what an answer rests on, in the order of the rule', () => {
   const proof: Proof = {
     roots: [3],
     steps: [
@@ -25,7 +25,7 @@ it('indents the premises of an answer in the order of the rule', () => {
   ]);
 });
 
-it('prints a shared step once', () => {
+it('unfolds a shared step once', () => {
   const proof: Proof = {
     roots: [2, 3],
     steps: [step(0, 'a()'), step(1, 'b()', [0]), step(2, 'c()', [1]), step(3, 'd()', [1, 0])],
@@ -40,7 +40,7 @@ it('prints a shared step once', () => {
   ]);
 });
 
-it('prints a proof of a hundred thousand levels, with numbers for those too deep to indent', () => {
+it('writes a proof of a hundred thousand levels, numbering those that are too deep to indent', () => {
   const steps = Array.from({ length: 100_000 }, (_, id) => step(id, 'p()', id === 0 ? [] : [id - 1]));
   const lines = proofText({ roots: [99_999], steps });
   expect(lines).toHaveLength(100_000);

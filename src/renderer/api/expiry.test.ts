@@ -3,14 +3,14 @@ import { expiryOf } from './expiry.ts';
 
 const day = 86_400_000;
 
-test('treats a key as valid until the instant at which it expires', () => {
+test('a key is good until the instant at which it ends', () => {
   const key = { createdAt: 0, expiresAt: 100 * day };
   expect(expiryOf(key, 100 * day - 1)).toBe('soon');
   expect(expiryOf(key, 100 * day)).toBe('over');
   expect(expiryOf({ createdAt: 0, expiresAt: null }, 1)).toBe('never');
 });
 
-test('reports an approaching end in the last week, or in the last fifth of a short life', () => {
+test('the end is near in its last week; of a short life, in its last fifth', () => {
   expect(expiryOf({ createdAt: 0, expiresAt: 100 * day }, 93 * day - 1)).toBe('later');
   expect(expiryOf({ createdAt: 0, expiresAt: 100 * day }, 93 * day)).toBe('soon');
   expect(expiryOf({ createdAt: 0, expiresAt: 5 * day }, 4 * day - 1)).toBe('later');

@@ -29,14 +29,14 @@ const knowledge: Knowledge = {
   ],
 };
 
-test('links every line of the stored rules to its rule', () => {
+test('every line of the stored rules leads to its rule', () => {
   const { text, read, ownerOf } = storedRulesText(knowledge);
   expect(text.split('\n')).toHaveLength(5);
   expect([1, 4, 5, 6].map(ownerOf)).toEqual(['r1', 'r1', 'r2', null]);
   expect(read.predicates.filter(({ name, role }) => name === 'p' && role === 'head')).toHaveLength(2);
 });
 
-test('shows stored facts by an example with their number', () => {
+test('stored facts are shown by an example with their number', () => {
   const { text, ownerOf } = storedFactsText(knowledge);
   expect(text).toBe('q(a, b). % 1 of 3 stored');
   expect(ownerOf(1)).toBe('q');

@@ -56,7 +56,7 @@ function rowOf(rows: readonly ForestRow[], key: string): ForestRow {
 }
 
 describe('answers and their proofs as one outline', () => {
-  test('has a line for each answer, with its whole proof under it', () => {
+  test('each answer is a line of its own, with its whole proof under it', () => {
     expect(words(both, new Map())).toEqual(['1 d()', '1 e()']);
     expect(words(both, unfoldedUpTo(both, 100))).toEqual([
       '1 d()',
@@ -75,7 +75,7 @@ describe('answers and their proofs as one outline', () => {
     ]);
   });
 
-  test('gives every line a key, a position among its siblings and its parent', () => {
+  test('every line has a key, a place among its siblings and the line it stands under', () => {
     const rows = forestRows(both, unfoldedUpTo(both, 100));
     expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
     for (const { parent, level } of rows)
@@ -84,7 +84,7 @@ describe('answers and their proofs as one outline', () => {
     expect(rowOf(rows, '1:2')).toMatchObject({ position: 2, siblings: 2, parent: '1:3' });
   });
 
-  test('keeps the folding of a shared step separate for each answer', () => {
+  test('what is unfolded in one answer is not unfolded in another that stands on the same step', () => {
     expect(words(both, new Map([[1, new Set([4, 3])]]))).toEqual([
       '1 d()',
       '1 e()',
@@ -94,7 +94,7 @@ describe('answers and their proofs as one outline', () => {
     ]);
   });
 
-  test('shows an answer without its proof as a line too', () => {
+  test('an answer without its proof is a line too', () => {
     const { proof: _, ...answer } = answerOf(steps, [3]);
     expect(words(provedAnswersOf(answer), new Map())).toEqual(['1 d() unproved']);
     expect(words(provedAnswersOf(answerOf(steps, [3, 99])), new Map())).toEqual([
@@ -103,7 +103,7 @@ describe('answers and their proofs as one outline', () => {
     ]);
   });
 
-  test('unfolds a single answer at first as far as it is small, and several if all fit', () => {
+  test('a single answer is unfolded at first as far as it is small, several where all is in sight', () => {
     expect(words(chain(4), unfoldedAtFirst(chain(4)))).toHaveLength(4);
     expect(words(chain(2000), unfoldedAtFirst(chain(2000))).length).toBeLessThan(10);
     expect(words(both, unfoldedAtFirst(both))).toHaveLength(13);
@@ -111,12 +111,12 @@ describe('answers and their proofs as one outline', () => {
     expect(unfoldedAtFirst(many)).toEqual(new Map());
   });
 
-  test('limits unfolding everything', () => {
+  test('unfolding everything ends before it is too much', () => {
     const unfolded = unfoldedUpTo([...chain(50), ...chain(60), ...chain(5)], 100);
     expect([...unfolded.keys()]).toEqual([0]);
   });
 
-  test('lays out thousands of answers that share a long chain only where they are unfolded', () => {
+  test('thousands of answers that share a long chain are laid out only where they are unfolded', () => {
     const links = Array.from({ length: 5000 }, (_, id) => step(id, `p(${id})`, id === 0 ? [] : [id - 1]));
     const conclusions = provedAnswersOf(
       answerOf(
@@ -155,7 +155,7 @@ describe('keys in the outline', () => {
     expect(press(['*', 'PageDown', 'PageUp']).active).toBe('0:3');
   });
 
-  test('right unfolds, then enters; left folds, then leaves', () => {
+  test('to the right unfolds, then goes in; to the left folds, then goes out', () => {
     const open = press(['ArrowRight']);
     expect(open).toEqual({ active: '0:3', unfolded: new Map([[0, new Set([3])]]) });
     const inside = press(['ArrowRight'], open);
@@ -164,7 +164,7 @@ describe('keys in the outline', () => {
     expect(words(both, press(['ArrowLeft', 'ArrowLeft'], inside).unfolded)).toEqual(['1 d()', '1 e()']);
   });
 
-  test('right does nothing on a line without premises', () => {
+  test('to the right of what stands on nothing stays there', () => {
     const { active } = press(['*', 'ArrowDown', 'ArrowDown', 'ArrowRight']);
     expect(active).toBe('0:0');
   });
@@ -174,11 +174,11 @@ describe('keys in the outline', () => {
     expect(words(both, press([' ', 'Enter']).unfolded)).toEqual(['1 d()', '1 e()']);
   });
 
-  test('the asterisk unfolds everything below the line, in its answer only', () => {
+  test('the asterisk unfolds all that the line stands on, in its answer alone', () => {
     expect(words(both, press(['*']).unfolded)).toHaveLength(7);
   });
 
-  test('Enter goes from a reference to the whole step, unfolding what hides it', () => {
+  test('Enter on a step that is shown elsewhere goes there, unfolding what hides it', () => {
     const all = press(['*']);
     const rows = forestRows(both, all.unfolded);
     const again = rows.filter(({ isReference }) => isReference);
@@ -189,7 +189,7 @@ describe('keys in the outline', () => {
     expect(forestRows(both, next.unfolded).map(({ key }) => key)).toContain('0:0');
   });
 
-  test('other keys are not handled', () => {
+  test('a key that means nothing here is left to others', () => {
     expect(forestAfterKey('a', forestRows(both, new Map()), start, 3)).toBeNull();
     expect(forestAfterKey('ArrowDown', [], start, 3)).toBeNull();
   });

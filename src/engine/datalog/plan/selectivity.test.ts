@@ -10,7 +10,7 @@ test.each([
   ['hundreds of values', 50_000, 700],
   ['thousands of values', 50_000, 9000],
   ['fewer rows than are sampled', 300, 60],
-])('estimates the frequency of a value within a third (%s)', (_, rows, values) => {
+])('how often a value comes is estimated within a third (%s)', (_, rows, values) => {
   const prng = new Prng(5);
   const relation = new StoredRelation('p', 2, false);
   for (let row = 0; row < rows; row++)
@@ -27,6 +27,6 @@ test.each([
   expect(ratio).toBeLessThan(3 / 2);
 });
 
-test('estimates no rows in an empty relation', () => {
+test('an empty relation has no rows for a value', () => {
   expect(new Selectivity().of(new StoredRelation('p', 1, false), 0)).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isMissingPart } from './missing-part.ts';
 
-it("recognizes a chunk that failed to load by each browser's message", () => {
+it('knows a part that did not arrive by the words of each browser', () => {
   for (const message of [
     'Failed to fetch dynamically imported module: http://127.0.0.1:9301/assets/ask-view.js',
     'error loading dynamically imported module: http://127.0.0.1:9301/assets/ask-view.js',
@@ -11,7 +11,7 @@ it("recognizes a chunk that failed to load by each browser's message", () => {
     expect(isMissingPart(new TypeError(message))).toBe(true);
 });
 
-it('ignores any other error', () => {
+it('takes no other fault for one', () => {
   expect(isMissingPart(new TypeError('x is not a function'))).toBe(false);
   expect(isMissingPart('Failed to fetch dynamically imported module')).toBe(false);
 });

@@ -54,7 +54,7 @@ describe('the metrics shown', () => {
   });
 });
 
-test('show the uptime in its two largest units', () => {
+test('the uptime is written in its two largest units', () => {
   expect([3.7, 60, 3_599, 3_600, 90_061].map(formatUptime)).toEqual([
     '3 s',
     '1 min',

@@ -18,20 +18,20 @@ function goal(part: Partial<WindowGoal>): WindowGoal {
 
 const left = { found: 1, whole: 0, premises: 0, omitted: 1 };
 
-test('counts the goals in the title, and the proved ones unless all are', () => {
+test('the title counts the goals, and the proved ones unless all are', () => {
   expect(goalsTitle([])).toBe('Goals (0)');
   expect(goalsTitle([goal({})])).toBe('Goals (1)');
   expect(goalsTitle([goal({}), goal({ status: 'no_answer' })])).toBe('Goals (1 of 2 proved)');
 });
 
-test('says how much of a goal the window contains', () => {
+test('a goal says how much of it the window contains', () => {
   expect(goalInWords(goal({}))).toBe('3 answers, each with its whole proof.');
   const some = { found: 3, whole: 1, premises: 0, omitted: 2 };
   expect(goalInWords(goal({ answers: some }))).toBe('3 answers: 1 with a whole proof, 2 without.');
   expect(goalInWords(goal({ status: 'no_answer', needs: null }))).toMatch(/^No known fact/);
 });
 
-test('says what a goal that does not fit needs, and why it was left out', () => {
+test('a goal that does not fit says what it needs, and why it was left out', () => {
   expect(goalInWords(goal({ status: 'does_not_fit', answers: left, reason: 'bucket' }))).toBe(
     '1 answer, none with a whole proof. The first one needs 2 facts and 12 characters. Its bucket had no room left.',
   );

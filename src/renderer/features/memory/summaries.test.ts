@@ -9,7 +9,7 @@ import {
 } from './summaries.ts';
 
 describe('a summary', () => {
-  it('describes what it was consolidated from', () => {
+  it('tells what it was consolidated from', () => {
     const consolidated = {
       from: 'visited',
       position: 1,
@@ -25,7 +25,7 @@ describe('a summary', () => {
     expect(summarizedCountOf({ consolidated })).toBe(2);
   });
 
-  it('is ignored if its metadata are inconsistent', () => {
+  it('is none where its metadata say something else', () => {
     for (const consolidated of [
       true,
       'yes',
@@ -41,7 +41,7 @@ describe('a summary', () => {
       expect(summarizedCountOf({ consolidated })).toBeNull();
   });
 
-  it('is searched for under the names of summaries', () => {
+  it('is looked for under the names that summaries have', () => {
     expect(summaryPredicates(['visited', 'visited_summary', 'visited_summary', 'summary'])).toEqual([
       'visited_summary',
     ]);
@@ -51,17 +51,17 @@ describe('a summary', () => {
 describe('what rules need', () => {
   const rule = (text: string, enabled = true) => ({ enabled, body: parseBody(text) });
 
-  it('is everything in the body of an enabled rule', () => {
+  it('is what stands in the body of an enabled rule', () => {
     const rules = [rule('visited(?x, ?y), not left(?x)'), rule('seen(?x)', false)];
     expect(neededByRules(['seen', 'left', 'visited', 'other'], rules)).toEqual(['left', 'visited']);
   });
 
-  it('includes what an aggregate counts, however deep', () => {
+  it('is also what an aggregate counts, however deep', () => {
     expect(neededByRules(['paid'], [rule('?n = count { ?y : paid(?x, ?y) }, shop(?x)')])).toEqual(['paid']);
   });
 });
 
-describe('patterns that are not consolidated', () => {
+describe('patterns that are left alone', () => {
   const skipped = (atom: string, reason: 'atom_taken' | 'next_time') => ({
     atom,
     scope: null,
@@ -69,7 +69,7 @@ describe('patterns that are not consolidated', () => {
     reason,
   });
 
-  it('are grouped by reason, with the first of each', () => {
+  it('are told by their reasons, with the first of each', () => {
     expect(
       skippedSentences([
         skipped('a_summary(x, 3)', 'next_time'),

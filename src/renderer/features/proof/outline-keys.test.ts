@@ -21,40 +21,40 @@ function press(keys: string[], start: OutlineState = { active: '4', unfolded: ne
   );
 }
 
-test('unfolds, then enters by right; leaves, then folds by left', () => {
+test('right unfolds, then goes in; left goes out, then folds', () => {
   expect(press(['ArrowRight']).unfolded).toEqual(new Set([4]));
   expect(press(['ArrowRight', 'ArrowRight']).active).toBe('2');
   expect(press(['ArrowRight', 'ArrowRight', 'ArrowLeft']).active).toBe('4');
   expect(press(['ArrowRight', 'ArrowLeft']).unfolded).toEqual(new Set());
 });
 
-test('unfolds everything below by star, one step by plus, and folds by minus', () => {
+test('star unfolds all below, plus one step, minus folds', () => {
   expect(press(['*']).unfolded).toEqual(new Set([4, 2, 3, 0, 1]));
   expect(press(['+']).unfolded).toEqual(new Set([4]));
   expect(press(['+', '-']).unfolded).toEqual(new Set());
 });
 
-test('goes to the ends of the visible lines by Home and End, and stays inside by arrows', () => {
+test('Home and End go to the ends of what is shown, arrows stay inside', () => {
   expect(press(['*', 'End']).active).toBe('3.0');
   expect(press(['*', 'End', 'ArrowDown', 'Home', 'ArrowUp']).active).toBe('4');
 });
 
-test('goes from a reference to the whole step by Enter', () => {
+test('Enter on a reference goes to where the step is shown whole', () => {
   expect(press(['*', 'End', 'Enter']).active).toBe('0');
 });
 
-test('keeps what was unfolded below a fold', () => {
+test('a fold that is made again keeps what was unfolded below it', () => {
   expect(press(['*', '-', '+']).unfolded.has(2)).toBe(true);
 });
 
-test('unfolds as many levels as a digit says, and folds those below', () => {
+test('a digit unfolds so many levels, and folds what is below them', () => {
   expect(press(['1']).unfolded).toEqual(new Set([4]));
   expect(press(['*', '1']).unfolded).toEqual(new Set([4]));
   expect(press(['2']).unfolded).toEqual(new Set([4, 2, 3]));
   expect(press(['*', 'ArrowDown', '1']).unfolded.has(3)).toBe(true);
 });
 
-test('ignores other keys', () => {
+test('other keys mean nothing here', () => {
   expect(
     outlineAfterKey('x', tree, visibleRows(tree, new Set()), { active: '4', unfolded: new Set() }, 1),
   ).toBeNull();

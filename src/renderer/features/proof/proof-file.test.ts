@@ -6,21 +6,21 @@ function step(id: number, premises: number[] = []): ProofStep {
   return { id, atom: `p(${id})`, kind: 'fact', rule: null, ruleId: null, premises, scope: null };
 }
 
-test('names a file by its statement, in letters that every system accepts', () => {
+test('a file is named by its statement, in letters that every system takes', () => {
   expect(fileNameOf('cousin(alma, "a/b")', 'svg')).toBe('proof-cousin-alma-a-b.svg');
   expect(fileNameOf('größe(?x)', 'png')).toBe('proof-größe-x.png');
   expect(fileNameOf('', 'txt')).toBe('proof-steps.txt');
   expect(fileNameOf('p'.repeat(500), 'json').length).toBeLessThan(80);
 });
 
-test('enlarges a picture as far as browsers can draw it, and refuses an unreadable one', () => {
+test('a picture is enlarged as far as browsers draw it, and refused where it could not be read', () => {
   expect(scaleOfPicture(800, 600)).toBe(2);
   expect(scaleOfPicture(16_000, 100)).toBe(1);
   expect(scaleOfPicture(10_000, 10_000)).toBeCloseTo(0.894, 2);
   expect(scaleOfPicture(100_000, 100)).toBeNull();
 });
 
-test('extracts the proof of a step with all its premises, and leaves the whole unchanged', () => {
+test('the proof of a step has what it stands on, however deep, and the whole is left as it is', () => {
   const chain = Array.from({ length: 20_000 }, (_, id) => step(id, id === 0 ? [] : [id - 1]));
   const proof: Proof = { roots: [19_999], steps: chain };
   expect(proofOf(proof, 19_999)).toBe(proof);

@@ -17,7 +17,7 @@ const diamond: Proof = {
 };
 
 describe('the outline of a proof', () => {
-  test('shows a shared step once, and elsewhere as a reference', () => {
+  test('a shared step is shown once, elsewhere as a reference', () => {
     const tree = buildTree(diamond, 3);
     const rows = visibleRows(tree, stepsBelow(tree, 3));
     expect(rows.map((row) => `${row.level} ${row.step.atom}${row.isReference ? ' ref' : ''}`)).toEqual([
@@ -30,7 +30,7 @@ describe('the outline of a proof', () => {
     expect(new Set(rows.map((row) => row.key)).size).toBe(rows.length);
   });
 
-  test('lays out only unfolded steps, with true positions among siblings', () => {
+  test('only what is unfolded is laid out, with true positions among siblings', () => {
     const tree = buildTree(diamond, 3);
     expect(visibleRows(tree, new Set()).map((row) => row.step.atom)).toEqual(['d()']);
     const rows = visibleRows(tree, new Set([3]));
@@ -41,12 +41,12 @@ describe('the outline of a proof', () => {
     ]);
   });
 
-  test('unfolds everything above a step to show it', () => {
+  test('to show a step, all that it stands under is unfolded', () => {
     const tree = buildTree(diamond, 3);
     expect(stepsAbove(tree, 0)).toEqual(new Set([1, 3]));
   });
 
-  test('shows a premise that occurs twice in one body whole once', () => {
+  test('a premise that stands twice in one body is whole once', () => {
     const tree = buildTree(
       { roots: [1], steps: [step(0, 'a()', [2]), step(2, 'x()'), step(1, 'b()', [0, 0])] },
       1,
@@ -55,7 +55,7 @@ describe('the outline of a proof', () => {
     expect(rows.map((row) => row.isReference)).toEqual([false, false, false, true]);
   });
 
-  test('lays out a chain of fifty thousand steps without recursion, and starts a large proof folded', () => {
+  test('a chain of fifty thousand steps is laid out without recursion, a large proof starts folded', () => {
     const steps = Array.from({ length: 50_000 }, (_, id) => step(id, `p(${id})`, id === 0 ? [] : [id - 1]));
     const tree = buildTree({ roots: [49_999], steps }, 49_999);
     expect(tree.sizeOf.get(49_999)).toBe(50_000);
@@ -63,13 +63,13 @@ describe('the outline of a proof', () => {
     expect(visibleRows(tree, initiallyUnfolded(tree)).length).toBeLessThan(10);
   });
 
-  test('renders each step as a line of text, with references for shared ones', () => {
+  test('as text each step is a line, shared ones point back', () => {
     expect(proofAsText(buildTree(diamond, 3))).toBe(
       'd()  [derived by r]\n  b()  [derived by r]\n    a()  [asserted]\n  c()  [derived by r]\n    a()  [asserted]\n',
     );
   });
 
-  test('says in text how many premises of a step are left out', () => {
+  test('as text a step says how many of its premises are left out', () => {
     expect(proofAsText(buildTree(diamond, 1), new Map([[1, 2]]))).toBe(
       'b()  [derived by r, 2 known hidden]\n  a()  [asserted]\n',
     );
@@ -77,7 +77,7 @@ describe('the outline of a proof', () => {
 });
 
 describe('the substitution of a step', () => {
-  test('lists the value of every variable, in order', () => {
+  test('names what every variable stands for, in order', () => {
     expect(
       substitutionOf('ancestor(?x, ?z) :- parent(?x, ?y), ancestor(?y, ?z)', 'ancestor(a, "c, d")', [
         'parent(a, b)',
@@ -90,7 +90,7 @@ describe('the substitution of a step', () => {
     ]);
   });
 
-  test('covers computed and negated premises too', () => {
+  test('reads computed and absent premises too', () => {
     expect(
       substitutionOf('p(?x) :- q(?x, ?n), ?m = ?n + 1, not r(?x, ?_)', 'p(a)', [
         'q(a, 2)',
@@ -121,7 +121,7 @@ const manyWays: Proof = {
   ],
 };
 
-describe('alternatives of a step', () => {
+describe('other ways to a step', () => {
   const root = manyWays.steps[1] as ProofStep;
   const shownAlong = (chosen: ReadonlyMap<number, number>) => {
     const proof = withChosen(manyWays, chosen);
@@ -129,7 +129,7 @@ describe('alternatives of a step', () => {
     return visibleRows(tree, stepsBelow(tree, 1));
   };
 
-  test('are numbered from the proof’s own, and cycled through', () => {
+  test('are numbered from the proof’s own, and turned through in a round', () => {
     expect(waysTo(root)).toBe(3);
     let chosen = turned(new Map(), root, 1);
     expect(wayInWords(chosen, root)).toBe('2 of 3');
@@ -139,14 +139,14 @@ describe('alternatives of a step', () => {
     expect(wayInWords(turned(new Map(), root, -1), root)).toBe('3 of 3');
   });
 
-  test('are shown in place of the proof’s own, with their rule and premises', () => {
+  test('are shown in place of the own way, with their rule and premises', () => {
     expect(shownAlong(new Map()).map((row) => row.step.atom)).toEqual(['e()', 'a()']);
     const rows = shownAlong(new Map([[1, 1]]));
     expect(rows.map((row) => row.step.atom)).toEqual(['e()', 'd()']);
     expect(rows[0]?.step).toMatchObject({ kind: 'rule', rule: 'second', ruleId: 'r2' });
   });
 
-  test('that lead back to the step are shown once, with the cycle marked', () => {
+  test('one that leads back to the step is shown once, and its circle is said', () => {
     const rows = shownAlong(new Map([[1, 2]]));
     expect(rows.map((row) => `${row.level} ${row.step.atom}${row.isCircle ? ' circle' : ''}`)).toEqual([
       '1 e()',
@@ -157,7 +157,7 @@ describe('alternatives of a step', () => {
     expect(rows.filter((row) => row.isReference)).toHaveLength(1);
   });
 
-  test('treat a reference to a step elsewhere in the proof as no cycle', () => {
+  test('a reference to a step elsewhere in the proof is no circle', () => {
     const tree = buildTree(diamond, 3);
     expect(visibleRows(tree, stepsBelow(tree, 3)).some((row) => row.isCircle)).toBe(false);
   });
