@@ -100,7 +100,7 @@ const killing = [
     by: joins,
   },
   {
-    clause: 'with heights, a row that one rule rederived is examined by the others',
+    clause: 'where heights count, a row that one rule revived is looked at by the others',
     file: machine,
     from: 'if (rows.heights === null && !rows.isDead(row)) continue;',
     to: 'if (!rows.isDead(row)) continue;',
@@ -174,21 +174,21 @@ const telling = [
     by: strata,
   },
   {
-    clause: 'watchers are notified of changed heights',
+    clause: 'watchers are told of heights that changed',
     file: tupleSink,
     from: '(rows.wasRevived || rows.heights !== null)',
     to: 'rows.wasRevived',
     by: strata,
   },
   {
-    clause: 'watchers are notified of rederived rows without heights',
+    clause: 'watchers are told of what rose where there are no heights',
     file: tupleSink,
     from: '(rows.wasRevived || rows.heights !== null)',
     to: 'rows.heights !== null',
     by: strata,
   },
   {
-    clause: 'a relation with watchers reports its changes',
+    clause: 'a relation with watchers has its news told',
     file: tupleSink,
     from: 'this.#parts.work.add(support.derived, phases.notify);',
     to: '',
@@ -241,14 +241,14 @@ const telling = [
 /** @type {readonly Clause[]} */
 const joining = [
   {
-    clause: 'a rederived row is joined again',
+    clause: 'a row that came back is joined again',
     file: tupleSink,
     from: 'target.again.push(row);',
     to: '',
     by: joins,
   },
   {
-    clause: 'a row that is rederived while it is joined is joined again',
+    clause: 'a row that comes back while it is being joined is joined again',
     file: tupleSink,
     from: 'if (row >= target.claimed) return;',
     to: 'if (row >= target.done) return;',
@@ -335,7 +335,7 @@ const joining = [
     by: joins,
   },
   {
-    clause: 'a negation is not decided before all rows were examined',
+    clause: 'an absence is not decided before all rows were looked at',
     file: 'datalog/join/negation-and-aggregate-steps.ts',
     from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    return',
     to: '    this.#isOver = true;\n    return',
@@ -343,7 +343,7 @@ const joining = [
     by: ['answers steady'],
   },
   {
-    clause: 'an aggregate has no value before all rows were read',
+    clause: 'an aggregate has no value before all rows were taken',
     file: 'datalog/join/negation-and-aggregate-steps.ts',
     from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    const',
     to: '    this.#isOver = true;\n    const',
@@ -355,14 +355,14 @@ const joining = [
 /** @type {readonly Clause[]} */
 const justifying = [
   {
-    clause: 'a row rederived among many is joined again',
+    clause: 'a row that came back among many is joined again',
     file: tupleSink,
     from: 'rows.deadCount === 0 ? batch.insertInto(rows, width) : this.#putEach(width)',
     to: 'batch.insertInto(rows, width)',
     by: joins,
   },
   {
-    clause: 'a rederived or lowered row has its new justification',
+    clause: 'a row that came back or fell has its new reason',
     file: tupleSink,
     from: '      this.#justify(support, row, values, premises);\n',
     to: '',
@@ -438,7 +438,7 @@ const justifying = [
     by: joins,
   },
   {
-    clause: 'a derived row that started a join is a premise',
+    clause: 'a derived row that started a join is a reason',
     file: machine,
     from: `      machine.collect();
     }
@@ -457,7 +457,7 @@ const justifying = [
     by: joins,
   },
   {
-    clause: 'a derived row that was joined is a premise',
+    clause: 'a derived row that was joined is a reason',
     file: machine,
     from: `    return this.window === 'before' ? machine.chunkStart : machine.chunkEnd;
   }
@@ -613,7 +613,7 @@ const dropping = [
     by: joins,
   },
   {
-    clause: 'a join reads the current rows of a dropped table',
+    clause: 'a join looks at the rows that a dropped table holds now',
     file: machine,
     from: 'if (this.#indexed !== rows) {',
     to: 'if (this.#indexed === null) {',

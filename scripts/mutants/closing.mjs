@@ -20,14 +20,14 @@ export const closing = [
     by: bits,
   },
   {
-    clause: 'rederived bitset rows are reported if something waits',
+    clause: 'rows of bits that come back are told where something waits',
     file: bitTable,
     from: 'if (support.watchers.length > 0) support.rederived.push(row);',
     to: '',
     by: bits,
   },
   {
-    clause: 'rederived bitset rows are joined again',
+    clause: 'rows of bits that come back are joined again',
     file: bitTable,
     from: 'target.again.push(row);',
     to: '',
@@ -41,7 +41,7 @@ export const closing = [
     by: bits,
   },
   {
-    clause: 'a pair that reached a source before continues behind',
+    clause: 'a pair that came to a source before goes on behind',
     file: 'datalog/closure/bitset-recursion.ts',
     from: 'this.#extendBehind(source, word, fresh);',
     to: 'if (word > 0) this.#extendBehind(source, word, fresh);',

@@ -160,7 +160,7 @@ describe('the examples', () => {
   });
 
   it.each(Object.entries(uploadExamples))(
-    'of an import as %s are read without a bad line',
+    'of an import as %s is read without a bad line',
     async (type, body) => {
       const headers = { 'content-type': type, 'x-tenant-id': 'default' };
       const answer = await fetch(`${service.address}/import?dryRun=true`, { method: 'POST', body, headers });

@@ -13,7 +13,7 @@ function answer(results: string[], rest: Partial<Answered> = {}): Answered {
 const rule = 'g(?x, ?z) :- p(?x, ?y), p(?y, ?z)';
 
 describe('the text beside an answer', () => {
-  it('shows the proof of each result', () => {
+  it('says how each result was proved', () => {
     const proof = {
       roots: [2, 0],
       steps: [
@@ -27,7 +27,7 @@ describe('the text beside an answer', () => {
     );
   });
 
-  it('shows every step of a small proof, down to stored facts, and a repeated rule once', () => {
+  it('has every step of a small proof, down to what is stored, and a rule that comes again once', () => {
     const recursive = 'a(?x, ?z) :- p(?x, ?y), a(?y, ?z)';
     const direct = 'a(?x, ?y) :- p(?x, ?y)';
     const proof = {
@@ -50,7 +50,7 @@ describe('the text beside an answer', () => {
     ]);
   });
 
-  it('shows every step of a long proof, like the structured content', () => {
+  it('has every step of a long proof, as the structured content has', () => {
     const steps = Array.from({ length: 1000 }, (_, id) =>
       id === 0 ? step(0, 'n(0)') : step(id, `n(${id})`, { kind: 'rule', rule, premises: [id - 1] }),
     );
@@ -61,7 +61,7 @@ describe('the text beside an answer', () => {
     expect(text.split('\n')).toHaveLength(3 + 998);
   });
 
-  it('shows a long premise whole, on a line of its own', () => {
+  it('has a long premise whole, in a line of its own', () => {
     const long = `p(${'x'.repeat(1000)})`;
     const proof = {
       roots: [1],
@@ -75,23 +75,23 @@ describe('the text beside an answer', () => {
     ).toEqual(['where', `${long} (stored)`]);
   });
 
-  it('says that nothing follows if there is no result', () => {
+  it('says that nothing follows where there is no result', () => {
     expect(toolTexts.ask(answer([]), {})).toContain('does not follow');
   });
 
-  it('shows every result and how to get more', () => {
+  it('has every result, and says how to get more', () => {
     const results = Array.from({ length: 300 }, (_, index) => `p(${index})`);
     const text = toolTexts.ask(answer(results, { truncated: true }), {});
     expect(text.split('\n').slice(1, -1)).toEqual(results);
     expect(text).toContain('offset');
   });
 
-  it('ends with the hints of the answer', () => {
+  it('has the hints of the answer as its last lines', () => {
     const text = toolTexts.ask(answer([], { hints: ['perhaps alice', 'perhaps bob'] }), {});
     expect(text.split('\n').slice(-2)).toEqual(['Hint: perhaps alice', 'Hint: perhaps bob']);
   });
 
-  it('shows what is missing for a "why not" question', () => {
+  it('says what is missing where the question was why not', () => {
     const whyNot = [
       {
         atom: 'g(a, c)',
@@ -106,7 +106,7 @@ describe('the text beside an answer', () => {
     ]);
   });
 
-  it('names built-ins and negations as such', () => {
+  it('names built-ins and absences as what they are', () => {
     const proof = {
       roots: [0, 1],
       steps: [step(0, '1 < 2', { kind: 'builtin' }), step(1, 'not p(a)', { kind: 'absence' })],
@@ -127,18 +127,18 @@ describe('the text beside a retraction', () => {
     generation: 3,
   } as const;
 
-  it('lists what is no longer true', () => {
+  it('lists what no longer holds', () => {
     const text = toolTexts.retractPattern({ ...output, dependents: ['g(a, c)'] }, {});
     expect(text).toBe('Retracted 1 fact.\nNo longer holding, 1 conclusion:\ng(a, c)');
   });
 
-  it('says what a dry run would do', () => {
+  it('says of a dry run what would happen', () => {
     expect(toolTexts.retractPattern({ ...output, dependents: ['g(a, c)'], dryRun: true }, {})).toContain(
       'Would retract',
     );
   });
 
-  it('says that there may be more', () => {
+  it('says where there may be more', () => {
     const text = toolTexts.retractPattern(
       { ...output, dependents: ['g(a, c)'], dependentsComplete: false },
       {},

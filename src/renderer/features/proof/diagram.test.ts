@@ -39,20 +39,20 @@ describe('the graph of a diagram', () => {
     ]);
   });
 
-  test('omits folded steps, and shows a step folded elsewhere as a box that says so', () => {
+  test('what is folded is not there; a step that is folded away elsewhere is a box that says so', () => {
     expect(graphOf(new Set()).nodes).toHaveLength(1);
     const { nodes, edges } = graphOf(new Set([3, 2]));
     expect(nodes.map(({ row }) => row.isReference)).toEqual([false, false, false, true]);
     expect(edges.every(({ isOwn }) => isOwn)).toBe(true);
   });
 
-  test('has one edge for a premise that occurs twice in one body', () => {
+  test('a premise that stands twice in one body is one edge', () => {
     const twice = buildTree({ roots: [1], steps: [step(0, 'a()'), step(1, 'b()', [0, 0])] }, 1);
     const { nodes, edges } = diagramOf(visibleRows(twice, new Set([1])), () => size);
     expect([nodes.length, edges.length]).toEqual([2, 1]);
   });
 
-  test('has a back edge for a cyclic alternative', () => {
+  test('a way in a circle is an edge back', () => {
     const circle = buildTree({ roots: [1], steps: [step(0, 'a()', [1]), step(1, 'b()', [0])] }, 1);
     const { edges } = diagramOf(visibleRows(circle, stepsBelow(circle, 1)), () => size);
     expect(edges.map(({ from, to, isCircle }) => [from, to, isCircle])).toEqual([
@@ -66,12 +66,12 @@ describe('a box', () => {
   const [root] = visibleRows(tree, new Set());
   if (root === undefined) throw new Error('the tree has a root');
 
-  test('shows its kind as a word, and what is hidden under it', () => {
+  test('says its kind in a word, and what is hidden under it', () => {
     expect(kindLine(root, notes)).toBe('derived');
     expect(kindLine(root, { ...notes, hiddenUnder: new Map([[3, 2]]) })).toBe('derived · 2 known hidden');
   });
 
-  test('contains the statement, the rule and its substitution, truncated to its width', () => {
+  test('holds the statement, the rule and what its variables stand for, cut to its width', () => {
     const written = shapesOf(root, { width: 150, height: 63 }, notes, [['?x', 'a'.repeat(80)]]);
     const texts = written.flatMap((shape) =>
       shape.kind === 'text' ? [shape.spans.map(({ text }) => text).join('')] : [],
@@ -86,18 +86,18 @@ describe('a box', () => {
     expect(foldMark({ ...root, isReference: true }, false)).toBeNull();
   });
 
-  test('truncates texts by characters, wide ones counting twice', () => {
+  test('texts are cut by letters, wide ones counting twice', () => {
     expect(cut('parent(a, b)', 12)).toBe('parent(a, b)');
     expect(cut('parent(a, b)', 11)).toBe('parent(a, …');
     expect(cut('漢字漢字', 5)).toBe('漢字…');
   });
 });
 
-describe('a laid-out diagram', () => {
+describe('a placed diagram', () => {
   const graph = graphOf(stepsBelow(tree, 3));
   const placed = placedDiagram(graph, layOutProof(graph));
 
-  test('finds what lies in a region', () => {
+  test('tells what lies in a part of it', () => {
     const first = nodeOfStep(placed, 3);
     if (first === undefined) throw new Error('the root is in the diagram');
     expect(within(placed, first).nodes).toEqual([first]);
@@ -106,7 +106,7 @@ describe('a laid-out diagram', () => {
     expect(nodeOfStep(placed, 99)).toBeUndefined();
   });
 
-  test('draws some of very many lines to invisible boxes, and every line to a visible box', () => {
+  test('of very many lines to boxes out of sight some are drawn, and every line to a box in sight', () => {
     const steps = Array.from({ length: 2_000 }, (_, id) => step(id, `p(${id})`));
     const fan = buildTree(
       {
@@ -134,12 +134,12 @@ describe('a laid-out diagram', () => {
     expect(edges.length).toBeLessThanOrEqual(nodes.length + 150);
   });
 
-  test('runs an edge from the right of one box to the left of the other', () => {
+  test('an edge runs from the right of one box to the left of the other', () => {
     expect(edgePath([0, 0, 10, 20])).toBe('M0 0C5 0 5 20 10 20');
     expect(edgePath([0, 0, 10, 20, 20, 20])).toContain('C15 20 15 20 20 20');
   });
 
-  test('is well-formed SVG whatever its texts contain', () => {
+  test('as SVG it is well-formed whatever its texts hold', () => {
     const look: SvgLook = {
       colourOf: (name) => (name === '--surface' ? '#fff' : '#123'),
       shapesOf: ({ node }) => shapesOf(node.row, node, notes, []),

@@ -24,7 +24,7 @@ const later: Proof = {
   ],
 };
 
-test('restores unfolded steps by their statements, though their numbers changed', () => {
+test('what was unfolded is found again by its statement, though steps have other numbers', () => {
   const folds = { state: { active: '1', unfolded: new Set([3, 1]) }, chosen: new Map([[1, 1]]) };
   const kept = storedFoldsOf('q', proof, folds);
   expect(proofFoldsOf(kept, proof)).toEqual(folds);
@@ -34,7 +34,7 @@ test('restores unfolded steps by their statements, though their numbers changed'
   });
 });
 
-test('restores "all unfolded", and replaces a missing alternative by the proofâ€™s own', () => {
+test('all unfolded stays all unfolded, and a way that is no more is the own one', () => {
   const kept = storedFoldsOf('q', proof, {
     state: { active: '3', unfolded: new Set([1, 2, 3]) },
     chosen: new Map([[1, 2]]),
@@ -45,7 +45,7 @@ test('restores "all unfolded", and replaces a missing alternative by the proofâ€
   expect(folds.chosen.size).toBe(0);
 });
 
-test('moves a cursor on a missing step to the root', () => {
+test('a cursor on what is there no more is on the root', () => {
   const kept = storedFoldsOf('q', proof, {
     state: { active: '1.0', unfolded: new Set() },
     chosen: new Map(),
@@ -53,7 +53,7 @@ test('moves a cursor on a missing step to the root', () => {
   expect(proofFoldsOf(kept, later).state.active).toBe('4');
 });
 
-test('drops stored values that it does not understand', () => {
+test('of what is stored, what cannot be understood is dropped', () => {
   const good = { about: 'q', active: 'a()', unfolded: ['a()'], chosen: [['b()', 1]] };
   const bad = [{ ...good, unfolded: [1] }, { ...good, chosen: [['b()', 0]] }, { about: 1 }, null, 'x'];
   expect(readFolds([good, ...bad])).toEqual([good]);

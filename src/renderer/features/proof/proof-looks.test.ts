@@ -14,7 +14,7 @@ function step(
   return { id, atom, kind, rule: null, ruleId: null, premises, scope: null };
 }
 
-/** 6 uses 4, 5 and a comparison; 4 and 5 both use 0; 5 also a negation. */
+/** 6 uses 4, 5 and a comparison; 4 and 5 both use 0; 5 also an absence. */
 const proof: Proof = {
   roots: [6],
   steps: [
@@ -32,7 +32,7 @@ const tree = buildTree(proof, 6);
 const all = stepsBelow(tree, 6);
 
 describe('condensation', () => {
-  test('hides a step by its predicate, its negation, or as computed; never an aggregate', () => {
+  test('a step is known by its predicate, its absence, or as computed; an aggregate by nothing', () => {
     expect(proof.steps.map(knownNameOf)).toEqual([
       'mother/2',
       'not born/2',
@@ -46,7 +46,7 @@ describe('condensation', () => {
     expect(knownNameOf(step(9, 'p(a), q(b)', [0]))).toBeNull();
   });
 
-  test('hides known steps with everything that only they use, and says how many in the step above', () => {
+  test('known steps are left out with all that only they stand on, and the step above says how many', () => {
     const { proof: left, hiddenUnder } = condensed(proof, new Set(['parent/2', 'computed']));
     const shown = buildTree(left, 6);
     expect(hiddenUnder).toEqual(new Map([[6, 2]]));
@@ -60,12 +60,12 @@ describe('condensation', () => {
     ]);
   });
 
-  test('always shows the root, and leaves the proof unchanged if nothing is known', () => {
+  test('the root is shown though it is known, and nothing known leaves the proof as it is', () => {
     expect(buildTree(condensed(proof, new Set(['granny/1'])).proof, 6).sizeOf.get(6)).toBe(7);
     expect(condensed(proof, new Set()).proof).toBe(proof);
   });
 
-  test('counts names, the most frequent first', () => {
+  test('names are counted, the most frequent first', () => {
     const { steps } = proof;
     expect(namesIn({ roots: [6], steps: [...steps, step(7, 'parent(a, b)')] }).slice(0, 2)).toEqual([
       { name: 'parent/2', count: 2 },
@@ -75,7 +75,7 @@ describe('condensation', () => {
 });
 
 describe('a search', () => {
-  test('keeps matches and the steps above them, with true positions, and references only if they match', () => {
+  test('keeps matches and what they stand under, with true places; references only where they match', () => {
     const found = findSteps(tree, 'MOTHER');
     const rows = visibleRows(tree, found.above, found);
     expect(rows.map((row) => `${row.level} ${row.step.atom} ${row.position}/${row.siblings}`)).toEqual([
@@ -88,7 +88,7 @@ describe('a search', () => {
     expect(visibleRows(tree, born.above, born).map((row) => row.step.id)).toEqual([6, 5, 1]);
   });
 
-  test('cycles from match to match', () => {
+  test('goes from match to match, round and round', () => {
     const found = findSteps(tree, 'ruth');
     expect(found.inOrder).toEqual([4, 0, 1]);
     expect(nextMatch(tree, found, 6, 1)).toBe(4);
@@ -97,7 +97,7 @@ describe('a search', () => {
     expect(nextMatch(tree, findSteps(tree, 'nobody'), 6, 1)).toBeNull();
   });
 
-  test('shows only the root without a match, and keeps the match visible when it ends', () => {
+  test('without a match shows the root alone, and at its end what was found stays in sight', () => {
     const none = findSteps(tree, 'nobody');
     expect(visibleRows(tree, none.above, none).map((row) => row.step.id)).toEqual([6]);
     expect(unfoldedAfter(tree, new Set(), 0)).toEqual(new Set([4, 6]));
@@ -105,14 +105,14 @@ describe('a search', () => {
 });
 
 describe('the address', () => {
-  test('stores how a proof is viewed, and drops what is not understood', () => {
+  test('says how a proof is looked at; what is not understood is dropped', () => {
     expect(
       proofSearchOf({ question: 'p(a)', look: 'diagram', from: 'q(b)', find: ' ', ways: 'yes', hide: 'a/1' }),
     ).toEqual({ question: 'p(a)', look: 'diagram', from: 'q(b)', hide: 'a/1' });
     expect(proofSearchOf({ look: 'map' })).toEqual({});
   });
 
-  test('stores what is hidden as a list without order', () => {
+  test('what is hidden is a list without order', () => {
     expect(hiddenNames('b/2,not a/1')).toEqual(new Set(['b/2', 'not a/1']));
     expect(hideOf(new Set(['b/2', 'a/1']))).toBe('a/1,b/2');
     expect(hideOf(hiddenNames(undefined))).toBeUndefined();
