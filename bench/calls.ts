@@ -1,4 +1,4 @@
-/** Calls of the engine as every benchmark makes them: who calls, and a fact in full. */
+/** Calls of the engine shared by all benchmarks: the caller, and a fact in full. */
 import type { Caller } from '../src/engine/index.ts';
 
 export const caller: Caller = {

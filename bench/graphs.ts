@@ -67,7 +67,7 @@ export function bipartite(from: string, to: string, width: number, pairs: number
   ]);
 }
 
-/** `count` facts with a key of their own and one of `count / 5` values: 1.2 distinct constants a fact. */
+/** `count` facts with a key of their own and one of `count / 5` values: 1.2 distinct constants per fact. */
 export function keyed(count: number, seed: number): Row[] {
   const prng = new Prng(seed);
   const values = Math.max(1, Math.floor(count / 5));
@@ -110,7 +110,7 @@ export function cycle(nodes: number, seed: number): Row[] {
   );
 }
 
-/** Edges from earlier to later nodes alone: what moves a game has that always ends. */
+/** Edges from earlier to later nodes only: the moves of a game that always ends. */
 export function acyclic(nodes: number, edges: number, seed: number): Row[] {
   const prng = new Prng(seed);
   return distinct(edges, () => {
@@ -124,7 +124,10 @@ export function classChain(classes: number): Row[] {
   return Array.from({ length: classes - 1 }, (_, index): Row => [`c${index}`, `c${index + 1}`]);
 }
 
-/** Numbers below `count`, each `rank + 1` as rare as its power `exponent` says (Zipf's law): 0 is the most frequent. */
+/**
+ * Numbers below `count`, each with a frequency proportional to `rank + 1` to the power of minus `exponent` (Zipf's
+ * law): 0 is the most frequent.
+ */
 function zipf(count: number, exponent: number, prng: Prng): () => number {
   const sums = new Float64Array(count);
   let sum = 0;
@@ -145,7 +148,7 @@ function zipf(count: number, exponent: number, prng: Prng): () => number {
   };
 }
 
-/** `count` distinct pairs of what `draw` gives; null: one more time. */
+/** `count` distinct pairs returned by `draw`; null: draw again. */
 function distinct(count: number, draw: () => Row | null): Row[] {
   const rows = new Map<string, Row>();
   while (rows.size < count) {
@@ -163,7 +166,7 @@ export function skewedGraph(nodes: number, edges: number, exponent: number, seed
   return distinct(edges, () => [`n${draw()}`, `n${(draw() * 7 + 3) % nodes}`]);
 }
 
-/** `count` distinct pairs of a left value, all as likely, and a key that few pairs share or many, by Zipf's law. */
+/** `count` distinct pairs of a uniformly distributed left value and a key with a Zipf distribution. */
 export function skewedPairs(
   left: string,
   keys: number,
@@ -176,15 +179,15 @@ export function skewedPairs(
   return distinct(count, () => [`${left}${prng.below(count)}`, `k${draw()}`]);
 }
 
-/** The other way round. */
+/** The same with the columns swapped. */
 export function turned(rows: readonly Row[]): Row[] {
   return rows.map(([x, y]) => [y, x]);
 }
 
 /**
- * Dependencies between packages, shaped like those of Debian: few libraries that most things need, directly or not,
- * and many programs that nothing needs. A package needs those that are more wanted than itself, hardly ever others;
- * p0 is wanted most, and `suite` needs twenty packages of any kind.
+ * Dependencies between packages, shaped like those of Debian: few libraries that most others need, directly or not, and
+ * many programs that nothing needs. A package needs more popular ones than itself, rarely others; p0 is the most
+ * popular, and `suite` needs twenty packages of any kind.
  */
 export function packages(count: number, dependencies: number, seed: number): Row[] {
   const prng = new Prng(seed);

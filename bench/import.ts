@@ -1,9 +1,10 @@
 /**
  * `npm run bench -- import`: how long a large import over HTTP takes, durable, and how much memory it needs.
  *
- * The whole service runs in this process, with a folder of its own that is removed at the end; the file is made while it
- * is sent. It is imported twice, the second time with nothing new but uses of the facts; then as many lines are sent that
- * all fail, so that what the process grows by then is what importing itself needs. At the end all is exported.
+ * The whole service runs in this process, with a folder of its own that is removed at the end; the file is generated
+ * while it is sent. It is imported twice, the second time with nothing new except uses of the facts; then as many lines
+ * are sent that all fail, so that the growth of the process shows what importing itself needs. At the end everything is
+ * exported.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -59,7 +60,7 @@ function post(address: string, type: string, body: Iterable<Buffer>): Promise<st
 
 const mebibyte = 1024 * 1024;
 
-/** Does it, and says what it took: seconds, and by how much the process was larger at most than before. */
+/** Runs the step and prints its cost: seconds, and the maximum growth of the process. */
 async function measured(name: string, step: () => Promise<string>): Promise<void> {
   globalThis.gc?.();
   const before = process.memoryUsage().rss;

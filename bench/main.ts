@@ -2,9 +2,9 @@
  * `npm run bench`, or `npm run bench -- engine`: our engine and its peers on the same workloads, in one run, each in a
  * process of its own.
  *
- * Runs go round: every contestant once at everything, then all again, so that a disturbance of the machine does not fall on
- * one of them alone; the tables show medians. Answers are counted, not printed, and compared: a contestant that finds another
- * number of answers makes the benchmark fail.
+ * Runs alternate: every contestant runs everything once, then all again, so that a disturbance of the machine does not
+ * affect only one of them; the tables show medians. Answers are counted, not printed, and compared: a contestant that
+ * finds a different number of answers makes the benchmark fail.
  */
 import { createRequire } from 'node:module';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -54,12 +54,12 @@ function positive(text: string, option: string): number {
   return value;
 }
 
-/** Those of all that a list separated by commas names. */
+/** The items that a comma-separated list names. */
 function chosen<T>(text: string, all: readonly T[], nameOf: (item: T) => string, what: string): T[] {
   return text.split(',').map((name) => {
     const item = all.find((each) => nameOf(each) === name);
     if (item === undefined)
-      throw new Error(`there is no ${what} "${name}": take of ${all.map(nameOf).join(', ')}`);
+      throw new Error(`there is no ${what} "${name}": choose among ${all.map(nameOf).join(', ')}`);
     return item;
   });
 }
@@ -103,7 +103,7 @@ function packageVersion(name: string): string | null {
   }
 }
 
-/** A contestant that is here. */
+/** An available contestant. */
 interface Present {
   readonly contestant: Contestant;
   readonly version: string;
@@ -169,7 +169,7 @@ const placeOf = (workload: Workload, size: Size, { contestant, version }: Presen
   version,
 });
 
-/** Every contestant once, where it has not so many runs already. False: the time is up. */
+/** Runs every contestant once that has too few runs. Returns false if the time is up. */
 async function round(
   contestants: readonly Present[],
   runs: Runs,
@@ -192,7 +192,7 @@ async function round(
   return true;
 }
 
-/** All tables of what was measured, size by size. */
+/** All tables of the measurements, size by size. */
 function tables(names: readonly string[], lines: readonly Line[], options: Options): string {
   const bySize = options.sizes.map((size) => {
     const ofSize = lines.filter((line) => line.size === size);

@@ -1,9 +1,9 @@
 /**
- * Runs one program as a child process and says what it cost: CPU seconds of all its threads, peak memory.
+ * Runs one program as a child process and returns its cost: CPU seconds of all its threads, peak memory.
  *
- * Both come from /proc, read every few milliseconds while the child lives (Linux keeps the peak itself, so only
- * what was added in the last interval can be missed). Elsewhere they are null. A child that outstays its time is
- * killed: its CPU time, so that what else the machine does decides nothing, and ten times that by the clock.
+ * Both come from /proc, read every few milliseconds while the child lives (Linux records the peak itself, so only
+ * growth in the last interval can be missed). Elsewhere they are null. A child that exceeds its time is killed: its CPU
+ * time, so that other work of the machine has no effect, and ten times that by the clock.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -28,9 +28,9 @@ interface Sample {
   peakBytes: number;
 }
 
-/** CPU seconds, user and system, of all threads, as the text of /proc/<pid>/stat tells them. */
+/** CPU seconds, user and system, of all threads, from the text of /proc/<pid>/stat. */
 export function cpuSecondsIn(stat: string): number {
-  // The second field is the program's name in parentheses and may hold spaces.
+  // The second field is the program's name in parentheses and may contain spaces.
   const fields = stat.replace(/^.*\) /s, '').split(' ');
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
@@ -42,7 +42,7 @@ function sample(pid: number): Sample | null {
     if (peak === null) return null;
     return { cpu: cpuSecondsIn(stat), peakBytes: Number(peak[1]) * 1024 };
   } catch (error) {
-    // The child has ended between two samples, or this is no Linux: there is nothing to read.
+    // The child has ended between two samples, or this is not Linux: there is nothing to read.
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
       return null;
     throw error;
@@ -68,14 +68,14 @@ export function measure(
       timedOut = true;
       child.kill('SIGKILL');
     };
-    // By now the child's program has been started: even the shortest run has been seen once.
+    // By now the child's program has been started, so even the shortest run has been sampled once.
     look();
     const sampling = setInterval(look, intervalMs);
     const deadline = setTimeout(stopChild, options.timeoutMs * clockOfCpu);
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
     child.stdin.on('error', (error: NodeJS.ErrnoException) => {
-      // A child that fails early closes its input; its exit code tells more.
+      // A child that fails early closes its input; its exit code is more informative.
       if (error.code !== 'EPIPE') reject(error);
     });
     child.stdin.end(options.input ?? '');

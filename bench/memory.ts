@@ -1,10 +1,11 @@
 /**
- * `npm run bench -- memory`: how long the most salient facts of many take, the statistics of memory and the summary, and
- * what is kept for them.
+ * `npm run bench -- memory`: the time for the most salient of many facts, the statistics of memory and the summary, and
+ * the memory of their caches.
  *
- * The clock is the benchmark's own, so that a year of facts and uses is written in seconds. A day later memory is asked through the
- * engine's public interface, a minute passing between two questions: the first time alone, then so many times again.
- * Everything is in memory. Times are CPU time of all threads, as in the other benchmarks. The answers are compared with what a walk over all facts gives (`GET /facts` by salience).
+ * The clock is the benchmark's own, so that a year of facts and uses is written in seconds. A day later the engine's
+ * public interface is asked, with a minute between two questions: the first time separately, then the given number of
+ * times. Everything is in memory. Times are CPU time of all threads, as in the other benchmarks. The answers are
+ * compared with those of a scan of all facts (`GET /facts` by salience).
  */
 import { parseArgs } from 'node:util';
 import { assert, type Engine, openEngine } from '../src/engine/index.ts';
@@ -19,7 +20,7 @@ const help = `npm run bench -- memory [options]
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** A clock that is moved by hand. */
+/** A clock that is advanced by hand. */
 class Hand {
   time = Date.UTC(2024, 0, 1);
 
@@ -28,7 +29,7 @@ class Hand {
   }
 }
 
-/** Numbers that look random and are the same every time. */
+/** Reproducible pseudo-random numbers. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -43,7 +44,7 @@ interface Workload {
   /** How many writes there are, over a year or all at once. */
   readonly writes: number;
   readonly overDays: number;
-  /** Of a thousand facts, how many have importance and confidence. */
+  /** How many of a thousand facts have importance and confidence. */
   readonly weighted: number;
   /** Questions that use a fact each, over the year. */
   readonly questions: number;
@@ -151,7 +152,7 @@ async function timed(clock: Hand, rounds: number, step: () => Promise<unknown>):
 const shown = ({ first, median, p95 }: Times): string =>
   [first, median, p95].map((time) => time.toFixed(1)).join(' / ');
 
-/** Of buffers, in which everything lies that grows with the facts, once those that nobody holds are freed. */
+/** Of buffers, in which everything is that grows with the facts, once unreferenced ones are freed. */
 async function bytesHeld(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     globalThis.gc?.();
@@ -177,7 +178,10 @@ async function check(engine: Engine, scope: string | null): Promise<void> {
   const listed = await engine.facts(caller, { ...query, sort: 'salience', order: 'desc', limit: 1000 });
   const saliences = (list: readonly { salience: number }[]): string =>
     list.map(({ salience }) => salience).join();
-  assert(saliences(facts) === saliences(listed.facts), 'the most salient are those of all facts sorted');
+  assert(
+    saliences(facts) === saliences(listed.facts),
+    'the most salient facts are not those of all facts sorted',
+  );
 }
 
 async function measure(workload: Workload, facts: number, rounds: number): Promise<string> {
@@ -185,7 +189,7 @@ async function measure(workload: Workload, facts: number, rounds: number): Promi
   const engine = await openEngine({ storageDir: null, clock, snapshotIntervalMs: 2 ** 31 - 1 });
   const scope = workload.scopes === 0 ? null : 'scope7';
   await write(engine, clock, facts, workload);
-  // One that is due would be taken during the first question.
+  // A pending one would otherwise run during the first question.
   await engine.snapshot();
   const before = await bytesHeld();
   const recall = (predicates: string[] | null) => () =>

@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- packages`: a graph of packages like that of Debian over HTTP, from the facts to the proofs.
  *
- * The whole service runs in this process, as in the benchmark of imports, with a folder of its own that is removed at the
- * end. The facts are generated, so that every machine has the same; `npm run sample:debian` does it with apt's own lists.
- * Times are CPU time of the process, the client in it included, and the clock's.
+ * The whole service runs in this process, as in the benchmark of imports, with a folder of its own that is removed at
+ * the end. The facts are generated, so that every machine has the same; `npm run sample:debian` does the same with
+ * apt's own lists. Times are CPU time of the process, including the client in it, and wall time.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

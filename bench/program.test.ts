@@ -17,7 +17,7 @@ const step = rule(['tc', '?x', '?z'], ['tc', '?x', '?y'], ['edge', '?y', '?z']);
 const leaf = rule(['leaf', '?x'], ['edge', '?_', '?x'], not('edge', '?x', '?_'));
 const reaches = rule(['reaches', '?x', '?n'], ['node', '?x'], count('?n', '?y', ['tc', '?x', '?y']));
 
-test('a rule reads the same in every language it is printed in', () => {
+test('prints a rule with the same meaning in every language', () => {
   expect(corollaryRule(step)).toBe('tc(?x, ?z) :- tc(?x, ?y), edge(?y, ?z)');
   expect(prologRule(step)).toBe('tc(X, Z) :- tc(X, Y), edge(Y, Z).');
   expect(gringoRule(step)).toBe(prologRule(step));
@@ -25,26 +25,26 @@ test('a rule reads the same in every language it is printed in', () => {
   expect(n3Rule(step)).toBe('{ ?x :tc ?y . ?y :edge ?z } => { ?x :tc ?z } .');
 });
 
-test('default negation reads the same in every language that has it', () => {
+test('prints default negation with the same meaning in every language that has it', () => {
   expect(corollaryRule(leaf)).toBe('leaf(?x) :- edge(?_, ?x), not edge(?x, ?_)');
   expect(prologRule(leaf)).toBe('leaf(X) :- edge(_, X), \\+ edge(X, _).');
   expect(gringoRule(leaf)).toBe('leaf(X) :- edge(_, X), not edge(X, _).');
   expect(souffleRule(leaf)).toBe('leaf(x) :- edge(_, x), !edge(x, _).');
 });
 
-test('a count reads the same in every language that has it', () => {
+test('prints a count with the same meaning in every language that has it', () => {
   expect(corollaryRule(reaches)).toBe('reaches(?x, ?n) :- node(?x), ?n = count { ?y : tc(?x, ?y) }');
   expect(prologRule(reaches)).toBe('reaches(X, N) :- node(X), aggregate_all(count, tc(X, Y), N).');
   expect(gringoRule(reaches)).toBe('reaches(X, N) :- node(X), N = #count { Y : tc(X, Y) }.');
   expect(souffleRule(reaches)).toBe('reaches(x, n) :- node(x), n = count : { tc(x, y) }.');
 });
 
-test('constants stay as they are, but for Soufflé, which takes them for variables without quotes', () => {
+test('keeps constants unchanged, except for Soufflé, which reads them as variables without quotes', () => {
   expect(prologAtom(['tc', 'n0', '?y'])).toBe('tc(n0, Y)');
   expect(souffleRule(rule(['from', '?y'], ['tc', 'n0', '?y']))).toBe('from(y) :- tc("n0", y).');
 });
 
-test('N3 is given positive rules of triples alone', () => {
+test('gives N3 positive rules of triples only', () => {
   expect([step, leaf, reaches, rule(['p', '?x'], ['q', '?x', '?y'])].map(fitsN3)).toEqual([
     true,
     false,
@@ -54,7 +54,7 @@ test('N3 is given positive rules of triples alone', () => {
   expect(() => n3Rule(leaf)).toThrow('two arguments');
 });
 
-test('a program for Soufflé declares what it reads and concludes, and takes the answers of a bound goal out by a rule', () => {
+test('declares input and derived relations in a program for Soufflé, and outputs the answers of a bound goal by a rule', () => {
   expect(souffleProgram(['edge'], [step], ['tc', 'n0', '?y']).split('\n')).toEqual([
     '.decl edge(c0: symbol, c1: symbol)',
     '.input edge',
@@ -71,7 +71,7 @@ test('a program for Soufflé declares what it reads and concludes, and takes the
   );
 });
 
-test('a program for Soufflé without rules reads the facts and tells how many there are', () => {
+test('reads the facts and counts them in a program for Soufflé without rules', () => {
   expect(souffleProgram(['edge'], [], ['tc', '?x', '?y'])).toBe(
     '.decl edge(c0: symbol, c1: symbol)\n.input edge\n.printsize edge\n',
   );

@@ -1,20 +1,21 @@
 /**
- * The little language that workloads are written in: rules over predicates of any arity, with default negation and counting.
+ * The small language in which workloads are written: rules over predicates of any arity, with default negation and
+ * counting.
  *
- * A workload is written once; every contestant gets it in its own language through the printers here, so that
- * no contestant is given a better-written program by accident. Constants are lower-case words of letters, digits
- * and `_`, which need no quotes in any of the languages but Soufflé's. Only SQL is written by hand, with the workload.
+ * A workload is written once; every contestant gets it in its own language through the printers here, so that no
+ * contestant gets a better-written program by accident. Constants are lower-case words of letters, digits and `_`,
+ * which need no quotes in any of the languages except Soufflé's. Only SQL is written by hand, with the workload.
  */
 
 /** A predicate and its arguments; one that starts with `?` is a variable, and `?_` matches anything. */
 export type BenchAtom = readonly [predicate: string, ...args: string[]];
 
-/** Holds where no match of the atom can be derived. */
+/** True if no match of the atom can be derived. */
 export interface Negation {
   readonly not: BenchAtom;
 }
 
-/** `result` is how many distinct values `over` has in matches of the atom. */
+/** `result` is the number of distinct values of `over` in matches of the atom. */
 export interface Count {
   readonly result: string;
   readonly over: string;
@@ -38,7 +39,7 @@ export const not = (...atom: BenchAtom): Negation => ({ not: atom });
 /** `count('?n', '?y', ['tc', '?x', '?y'])` */
 export const count = (result: string, over: string, of: BenchAtom): Count => ({ result, over, of });
 
-/** How one language writes a term, a negated atom, a count, and what stands around a rule. */
+/** How one language writes a term, a negated atom, a count, and the parts around a rule. */
 interface Language {
   term(text: string): string;
   not(atom: string): string;
@@ -102,10 +103,10 @@ export const prologAtom = (atom: BenchAtom): string => printAtom(atom, prolog);
 export const gringoRule = (rule: BenchRule): string => printRule(rule, answerSets);
 export const souffleRule = (rule: BenchRule): string => printRule(rule, souffle);
 
-/** Namespace of everything that N3 sees. */
+/** Namespace of every name in N3. */
 export const n3Namespace = 'urn:b:';
 
-/** N3 speaks of triples, and its rules here of nothing but what holds. */
+/** N3 has triples, and its rules here only positive ones. */
 export function fitsN3({ head, body }: BenchRule): boolean {
   return [head, ...body].every(
     (literal) => !('not' in literal) && !('of' in literal) && literal.length === 3,

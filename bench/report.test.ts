@@ -16,18 +16,18 @@ const line: Line = {
   ],
 };
 
-test('a table shows medians, and for the others how many times ours that is', () => {
+test('shows medians in a table, and for the others the ratio to ours', () => {
   const text = report(['Corollary', 'Slow', 'Late'], [line]);
   expect(text).toContain('| a closure (1,234) | 0.200 | 1.00 (x5.00) | over 120 s |');
 });
 
-test('contestants that find different numbers of answers are named', () => {
+test('names contestants that find different numbers of answers', () => {
   expect(disagreements(['A', 'B', 'C'], [line])).toEqual([]);
   const other = { ...line, cells: [{ outcomes: [outcome(1, 1)] }, { outcomes: [outcome(2, 1)] }] };
   expect(disagreements(['A', 'B'], [other])).toEqual(['closure, full: A 1, B 2']);
 });
 
-test('numbers are printed to three digits', () => {
+test('prints numbers to three digits', () => {
   expect([0, 0.00012345, 0.5, 12.345, 1234.5].map(figure)).toEqual([
     '0',
     '0.000123',
@@ -37,6 +37,6 @@ test('numbers are printed to three digits', () => {
   ]);
 });
 
-test('the median of an even number of values is the mean of the two in the middle', () => {
+test('takes the mean of the two middle values as the median of an even number', () => {
   expect([median([3, 1, 2]), median([4, 1, 3, 2])]).toEqual([2, 2.5]);
 });

@@ -2,7 +2,7 @@
 import { median, type Outcome } from './contestants/contestant.ts';
 import type { Kind, Size } from './workloads/workload.ts';
 
-/** What became of one contestant on one workload: its runs, or why there are none. */
+/** The outcome of one contestant on one workload: its runs, or why there are none. */
 export type Cell = { readonly outcomes: readonly Outcome[] } | { readonly reason: string };
 
 export interface Line {
@@ -30,7 +30,7 @@ function medianOf(cell: Cell, pick: Pick): number | null {
   return values.length === 0 ? null : median(values);
 }
 
-/** The number, and behind it how many times our own that is. */
+/** The number, followed by its ratio to ours. */
 function compared(cell: Cell, own: number | null, pick: Pick): string {
   if ('reason' in cell) return cell.reason;
   const value = medianOf(cell, pick);
@@ -40,7 +40,7 @@ function compared(cell: Cell, own: number | null, pick: Pick): string {
     : `${figure(value)} (x${figure(value / own)})`;
 }
 
-/** Markdown of a table whose first column is text. */
+/** A Markdown table whose first column is text. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [
@@ -77,7 +77,7 @@ function answersOf(line: Line): string {
 
 const titled = (line: Line): string => `${line.title} (${answersOf(line)})`;
 
-/** Contestants that disagree on the number of answers: one line each, none where all agree. */
+/** Contestants that disagree on the number of answers: one line each, none if all agree. */
 export function disagreements(contestants: readonly string[], lines: readonly Line[]): string[] {
   return lines.flatMap((line) => {
     const found = line.cells.flatMap((cell, index) =>
@@ -111,7 +111,7 @@ function memoryRow(line: Line): MeasuredRow {
   return { label: line.title, line, pick };
 }
 
-/** What is told of our own engine alone; those that take microseconds in microseconds. */
+/** Figures of our own engine only; those of microseconds in microseconds. */
 function figureRows(lines: readonly Line[]): string[][] {
   return lines.flatMap((line) => {
     const own = line.cells[0];
@@ -148,8 +148,8 @@ export function report(contestants: readonly string[], lines: readonly Line[]): 
 }
 
 /**
- * What more answers cost our own engine, workload by workload, where several sizes were measured: the question's CPU seconds
- * and peak memory.
+ * The cost of more answers for our own engine, workload by workload, if several sizes were measured: the question's CPU
+ * seconds and peak memory.
  */
 export function growth(lines: readonly Line[]): string {
   const sizes = [...new Set(lines.map(({ size }) => size))];

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark of the engine, or that of the storage, of memory, of space, of a package graph over HTTP, of context windows, of imports, of HTTP, of MCP or of the
- * workbench where the first argument names it:
- * bundles it and the engine for Node, then runs the bundle with the same arguments.
- * Measured is therefore what ships, code that went through the bundler, and not a development server.
+ * Starts the benchmark named by the first argument (storage, memory, space, packages, context, import, http, mcp, ui),
+ * or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So it
+ * measures what ships, code that went through the bundler, and not a development server.
  */
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';

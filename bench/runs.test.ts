@@ -10,7 +10,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const place: Place = { workload: 'closure', size: 'full', contestant: 'A', version: '1' };
 const outcome = { answers: 7, load: 1, solve: 2, peakBytes: null };
 
-test('what was measured is found in the file, for its version alone; a failure stands for all that would follow', () => {
+test('finds measurements in the file by version, and repeats a failure for all later ones', () => {
   const file = join(folder, 'runs.jsonl');
   const before = new Runs(file);
   before.add(place, outcome);

@@ -1,9 +1,9 @@
 /**
- * What was measured so far: each run a line of JSON, in memory and in a file where one is given.
+ * The measurements so far: each run a line of JSON, in memory and in a file if one is given.
  *
- * A line is appended when its run has ended, so that a benchmark which was stopped goes on where it stopped. A contestant of
- * another version is measured anew; the engine's is a hash of what was built. Whoever changes a workload or a limit of time
- * begins a new file.
+ * A line is appended when its run has ended, so that an interrupted benchmark can be continued. A contestant of another
+ * version is measured anew; the engine's is a hash of the build. After a change of a workload or a time limit, begin a
+ * new file.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { Outcome } from './contestants/contestant.ts';
@@ -40,7 +40,7 @@ export class Runs {
     if (this.#file !== null) appendFileSync(this.#file, `${JSON.stringify({ place, run })}\n`);
   }
 
-  /** How many runs there are; a run that failed stands for all that would follow. */
+  /** How many runs there are; a failed run counts for all later ones. */
   count(place: Place): number {
     const runs = this.#of(place);
     return runs.some((run) => 'reason' in run) ? Number.POSITIVE_INFINITY : runs.length;

@@ -1,9 +1,10 @@
 /**
- * `npm run bench -- space`: how many bytes a stored fact and a conclusion take, with and without what facts may carry.
+ * `npm run bench -- space`: how many bytes a stored fact and a conclusion take, with and without the optional parts of
+ * facts.
  *
- * Each line is a process of its own with its log in a folder that is removed at the end. "Bytes" is what the process holds
- * more, heap and buffers after a full collection; a conclusion is a row of a table with its justification, of the rule
- * `held(?v, ?k) :- item(?k, ?v)`. Peak is that of the whole process.
+ * Each line is a process of its own with its log in a folder that is removed at the end. "Bytes" is the growth of the
+ * process, heap and buffers after a full collection; a conclusion is a row of a table with its justification, of the
+ * rule `held(?v, ?k) :- item(?k, ?v)`. Peak is that of the whole process.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +25,7 @@ const help = `npm run bench -- space [options]
 const factsPerWrite = 50_000;
 const day = 24 * 60 * 60_000;
 
-/** What the facts carry. */
+/** The optional parts of the facts. */
 const variants = {
   plain: {},
   confidence: { hasConfidence: true },
@@ -73,7 +74,7 @@ async function derive(engine: Engine): Promise<void> {
   });
 }
 
-/** What is held once everything that waited to be let go of is gone. */
+/** Memory in use once everything pending was freed. */
 async function settledBytes(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     heldBytes();

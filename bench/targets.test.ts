@@ -15,18 +15,18 @@ const line = (workload: string, ...cells: Line['cells']): Line => ({
   cells,
 });
 
-test('every target is one of a workload that there is', () => {
+test('refers to an existing workload in every target', () => {
   const names = workloads.map(({ name }) => name);
   for (const { workload } of targets) expect(names).toContain(workload);
 });
 
-test('a target says by how much it is met or missed, of a peer that was measured', () => {
+test('says by how much a target is met or missed against a measured peer', () => {
   const text = targetTable(['Corollary', 'SWI-Prolog'], [line('squares', cell(2), cell(3))]);
   expect(text).toContain('0 of 1 targets are met.');
   expect(text).toContain('| squares: question | x3 as fast as SWI-Prolog 3.00 s | 2.00 s | missed: x2.00 |');
 });
 
-test('where Soufflé was not measured its time is derived from that of SWI-Prolog, and said to be', () => {
+test("derives Soufflé's time from SWI-Prolog's if it was not measured, and says so", () => {
   const text = targetTable(['Corollary', 'SWI-Prolog'], [line('five-way-join', cell(0.1), cell(0.82))]);
   expect(text).toContain(
     'at most x2 of Soufflé, derived from SWI-Prolog, 0.230 s | 0.100 s | met (0.217 of it)',
@@ -38,7 +38,7 @@ test('where Soufflé was not measured its time is derived from that of SWI-Prolo
   expect(measured).toContain('at most x2 of Soufflé 1.00 s');
 });
 
-test('what took microseconds is said in microseconds', () => {
+test('prints microseconds as microseconds', () => {
   const text = targetTable(['Corollary'], [line('bound-left', cell(0.1), { reason: 'none' })]);
   expect(text).toContain('| bound-left: question | at most 0.150 s | 0.100 s | met (0.667 of it) |');
   const again = targetTable(['Corollary'], [line('bound-left', cell(0.1, { again: 10e-6 }))]);

@@ -1,13 +1,14 @@
 /**
- * What the engine is meant to reach at full size, and the table that says whether it does.
+ * The targets of the engine at full size, and the table that says whether they are met.
  *
- * Targets are absolute or relative to a peer of the same run. Soufflé is not everywhere: where it was not measured its
- * time is derived from that of SWI-Prolog in the same run, by what both took on one machine when both were measured there.
+ * Targets are absolute or relative to a peer of the same run. Soufflé is not always available: if it was not measured
+ * its time is derived from that of SWI-Prolog in the same run, by the ratio of both when they were measured on one
+ * machine.
  */
 import { median, type Outcome } from './contestants/contestant.ts';
 import { figure, type Line, table } from './report.ts';
 
-/** What Soufflé 2 interpreted took of what SWI-Prolog 9 took, CPU seconds, both measured on one machine. */
+/** The ratio of Soufflé 2, interpreted, to SWI-Prolog 9, in CPU seconds, both measured on one machine. */
 const souffleOfProlog: Readonly<Record<string, number>> = {
   'closure-left': 0.73 / 1.57,
   'closure-right': 0.39 / 3.21,
@@ -23,11 +24,11 @@ type Measure = (outcome: Outcome) => number | undefined;
 
 interface Target {
   readonly workload: string;
-  /** What is measured: the question where it is left out. */
+  /** The measured figure; absent: the question. */
   readonly of?: readonly [name: string, measure: Measure];
-  /** In CPU seconds, or in the unit of what is measured. */
+  /** In CPU seconds, or in the unit of the figure. */
   readonly atMost?: number;
-  /** So many times as fast as the peer at least. */
+  /** The minimum ratio to the peer's speed. */
   readonly faster?: readonly [peer: string, times: number];
 }
 
@@ -94,7 +95,7 @@ export const targets: readonly Target[] = [
 
 const question: readonly [string, Measure] = ['question', ({ solve }) => solve];
 
-/** Median over the runs, or null where there is none. */
+/** Median over the runs, or null if there is none. */
 function medianOf(line: Line, contestant: number, measure: Measure): number | null {
   const cell = line.cells[contestant];
   if (cell === undefined || !('outcomes' in cell)) return null;
@@ -141,7 +142,7 @@ function targetRow(target: Target, line: Line, contestants: readonly string[]): 
   return [label, `${factor} ${what} ${duration(time.seconds)}`, shown(measured), verdict(measured, wanted)];
 }
 
-/** The table of those targets whose workloads and peers were measured; `contestants[0]` is our own engine. */
+/** The table of the targets whose workloads and peers were measured; `contestants[0]` is our own engine. */
 export function targetTable(contestants: readonly string[], lines: readonly Line[]): string {
   const byName = new Map(lines.map((line) => [line.workload, line]));
   const rows = targets.flatMap((target) => {

@@ -2,7 +2,7 @@
 import { expect, type Page } from '@playwright/test';
 import { ServiceProcess, test } from './service.ts';
 
-/** Requests to other origins, and the browser's complaints. */
+/** Requests to other origins, and the browser's errors. */
 function watch(page: Page, url: string): { foreign: string[]; complaints: string[] } {
   const seen = { foreign: [] as string[], complaints: [] as string[] };
   page.on('request', (request) => {
@@ -39,7 +39,7 @@ test('GET /docs shows the description in the browser, offline, and calls the ser
   expect(seen).toEqual({ foreign: [], complaints: [] });
 });
 
-test('GET /docs asks for a key where the service wants one', async ({ page }) => {
+test('GET /docs asks for a key if the service requires one', async ({ page }) => {
   const service = new ServiceProcess({ API_KEY: 'the-key-of-this-test' });
   try {
     await service.start();

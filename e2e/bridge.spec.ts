@@ -79,7 +79,7 @@ async function tour(client: Calls, between: () => Promise<void> = () => Promise.
   });
 }
 
-test('the service is killed and restarted on another port between two calls, and the client goes on', async ({
+test('the service is killed and restarted on another port between two calls, and the client continues', async ({
   service,
 }) => {
   await service.start();
@@ -98,7 +98,7 @@ test('the service is killed and restarted on another port between two calls, and
   await tour(client, async () => {
     const { url } = service;
     await service.kill();
-    // Nobody announces this start: the following call waits for it.
+    // This start is not announced: the following call waits for it.
     setTimeout(() => void service.start(), 300);
     await expect.poll(() => told.includes('notifications/tools/list_changed')).toBe(true);
     expect(service.url).not.toBe(url);
@@ -109,7 +109,7 @@ test('the service is killed and restarted on another port between two calls, and
   await client.close();
 });
 
-test('a client of the stateless revision goes on over a restart too, its subscription with it', async ({
+test('a client of the stateless revision and its subscription continue over a restart', async ({
   service,
 }) => {
   await service.start();
@@ -134,7 +134,7 @@ test('a client of the stateless revision goes on over a restart too, its subscri
   await client.close();
 });
 
-test.describe('in front of a service that stays', () => {
+test.describe('with a running service', () => {
   // One service for all tests.
   test.describe.configure({ mode: 'default' });
   const service = new ServiceProcess({ PORT: '0' });
@@ -189,7 +189,7 @@ test.describe('in front of a service that stays', () => {
     }
   });
 
-  test('what is asked before the input ends is answered', async () => {
+  test('requests sent before the end of the input are answered', async () => {
     const bridge = spawn(process.execPath, [program], {
       env: service.environment,
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -241,7 +241,7 @@ test.describe('without a service', () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  test('two bridges that start at once start one service, which outlives them and is started again as it was', async () => {
+  test('two bridges that start at once start one service, which outlives them and is restarted as it was', async () => {
     const environment = environmentOf(home);
     const clients = await Promise.all(
       ['one', 'two'].map(async (name) => {
@@ -261,7 +261,7 @@ test.describe('without a service', () => {
     for (const name of ['endpoint.json', 'service.json', 'service.log'])
       expect(statSync(join(stateFolder(home), name)).mode & 0o777, name).toBe(0o600);
 
-    // The bundle is elsewhere: the bridge starts what ran last.
+    // The bundle is elsewhere: the bridge starts the program that ran last.
     process.kill(endpoint?.pid ?? 0, 'SIGKILL');
     const folder = join(home, 'bundle');
     await unpackExtension({ mcpbPath: bundle, outputDir: folder, silent: true });
@@ -273,7 +273,7 @@ test.describe('without a service', () => {
     expect(endpointOf(home)?.pid).not.toBe(endpoint?.pid);
   });
 
-  test('where nothing can be started initialize is answered with what to do', async () => {
+  test('if nothing can be started, initialize returns what to do', async () => {
     const bridge = spawn(process.execPath, [program, '--no-start', '--wait', '0.2'], {
       env: environmentOf(home),
     });

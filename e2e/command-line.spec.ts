@@ -27,14 +27,14 @@ test('tells, teaches and asks, with the proof as indented text', async ({ servic
   expect((await service.run(['ask', '-parent(carol, ?x)'])).stdout).toBe('-parent(carol, alice)\n');
 });
 
-test('reads statements from standard input and answers as JSON where asked to', async ({ service }) => {
+test('reads statements from standard input and answers as JSON on request', async ({ service }) => {
   const { stdout } = await service.run(['tell', '-', '--json'], 'p(a).\np("b, c"). % a comment\n');
   expect(JSON.parse(stdout)).toMatchObject({ status: 'asserted', asserted: 2 });
   const asked = await service.run(['ask', '--json', 'p(?x)']);
   expect(JSON.parse(asked.stdout)).toMatchObject({ results: ['p(a)', 'p("b, c")'], count: 2 });
 });
 
-test('keeps to the database, tenant and scope it is given', async ({ service }) => {
+test('uses the given database, tenant and scope', async ({ service }) => {
   await service.run(['tell', 'p(here)', '--tenant', 'one', '--scope', 's']);
   expect((await service.run(['ask', 'p(?x)', '--tenant', 'one', '--scope', 's'])).code).toBe(0);
   expect((await service.run(['ask', 'p(?x)', '--tenant', 'one', '--scope', 'other'])).code).toBe(1);
@@ -44,7 +44,7 @@ test('keeps to the database, tenant and scope it is given', async ({ service }) 
   expect(refused.stderr).toContain('DatabaseNotFound');
 });
 
-test('loads a sample and says what to ask', async ({ service }) => {
+test('loads a sample and suggests questions', async ({ service }) => {
   expect((await service.run(['sample'])).stdout).toContain('family');
   const loaded = await service.run(['sample', 'family']);
   expect(loaded.code).toBe(0);
@@ -53,7 +53,7 @@ test('loads a sample and says what to ask', async ({ service }) => {
   expect((await service.run(['sample', 'no-such'])).code).toBe(2);
 });
 
-test('says where the service runs, and that it does not', async ({ service }) => {
+test('says where the service runs, or that it does not', async ({ service }) => {
   const running = await service.run(['status']);
   expect(running.code).toBe(0);
   expect(running.stdout).toContain(`${service.url}/, ready`);
@@ -64,7 +64,7 @@ test('says where the service runs, and that it does not', async ({ service }) =>
   expect((await service.run(['status', '--url', service.url])).code).toBe(3);
 });
 
-test('has an exit code and plain words for wrong use', async ({ service }) => {
+test('reports wrong use with an exit code and in plain words', async ({ service }) => {
   for (const words of [
     ['frobnicate'],
     ['ask', '--nonsense'],
@@ -97,7 +97,7 @@ test('ends cleanly on SIGTERM, leaving no endpoint file behind', async ({ servic
   expect(service.log.split('\n').filter((line) => /"(ERROR|WARN)"/.test(line))).toEqual([]);
 });
 
-test('ends at once on a second signal, with exit code 1, and loses nothing that was answered', async ({
+test('ends at once on a second signal, with exit code 1, and loses nothing acknowledged', async ({
   service,
 }) => {
   await service.run(['tell', 'kept(a).']);
@@ -117,7 +117,7 @@ test('ends at once on a second signal, with exit code 1, and loses nothing that 
   expect((await service.run(['ask', 'kept(?x)'])).stdout).toContain('kept(a)');
 });
 
-test('goes on when nobody reads its output any more', async ({ service }) => {
+test('continues when its output is closed', async ({ service }) => {
   service.closeOutput();
   for (let asked = 0; asked < 3; asked++) expect((await service.run(['status'])).code).toBe(0);
   expect(await service.stop()).toBe(0);
@@ -228,7 +228,7 @@ test('--reset-admin revokes all admin keys while the service is stopped, says so
   }
 });
 
-test('with TLS_ENABLED it serves HTTPS from a key store, prints where, and commands go on as before', async () => {
+test('serves HTTPS from a key store with TLS_ENABLED, prints where, and its commands still work', async () => {
   const keystores = join(import.meta.dirname, '..', 'src', 'main', 'tls', 'testing', 'keystores');
   const tls = { TLS_ENABLED: 'true', TLS_PORT: '0', TLS_KEYSTORE_PATH: join(keystores, 'ec.jks') };
   const service = new ServiceProcess({ ...tls, TLS_KEYSTORE_PASSWORD: 'changeit' });

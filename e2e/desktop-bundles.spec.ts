@@ -71,7 +71,7 @@ async function health(address: string): Promise<unknown> {
 
 const anyPort = { PORT: '0' };
 
-test('a start opens one window on the address of the service, which answers', async () => {
+test('a start opens one window at the address of the running service', async () => {
   const run = start({ environment: anyPort, argv: ['--open=/facts'] });
   const address = await opened(run);
   expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#\/facts$/);
@@ -85,7 +85,7 @@ test('a start opens one window on the address of the service, which answers', as
   ]);
 });
 
-test('the sandbox is on before Electron is ready, and the window gives its page no power', async () => {
+test('the sandbox is on before Electron is ready, and the page has no privileges', async () => {
   const run = start({ environment: anyPort });
   await opened(run);
   expect(run.named('app.enableSandbox')[0]?.args).toEqual([{ isReady: false }]);
@@ -105,7 +105,7 @@ test('the sandbox is on before Electron is ready, and the window gives its page 
   expect(existsSync(String(options.webPreferences['preload']))).toBe(true);
 });
 
-test('the page cannot leave the service, open windows or have permissions and devices', async () => {
+test('the page cannot leave the service, open windows or get permissions and devices', async () => {
   const run = start({ environment: anyPort });
   const own = await opened(run);
   for (const event of ['will-navigate', 'will-frame-navigate', 'will-redirect']) {
@@ -149,7 +149,7 @@ test('the page is served under a policy that allows nothing from elsewhere', asy
   expect(headers.get('x-content-type-options')).toBe('nosniff');
 });
 
-test('the channels answer the service’s own page alone, and only what is of their kind', async () => {
+test('the channels accept only valid messages of the service’s own page', async () => {
   const run = start({ environment: anyPort });
   const own = await opened(run);
   const page = { url: own, parent: null };
@@ -166,7 +166,7 @@ test('the channels answer the service’s own page alone, and only what is of th
   expect(run.named('shell.openPath').at(-1)?.args).toEqual([join(run.userData, 'share', 'corollary')]);
 });
 
-test('every channel refuses foreign senders and hostile arguments, and does nothing then', async () => {
+test('every channel rejects foreign senders and hostile arguments, and does nothing', async () => {
   const run = start({ environment: anyPort });
   const own = await opened(run);
   const page = { url: own, parent: null };
@@ -210,7 +210,7 @@ test('every channel refuses foreign senders and hostile arguments, and does noth
   expect(existsSync(join(run.userData, 'secrets.json'))).toBe(false);
 });
 
-test('the preload gives the page the table of channels and nothing else', () => {
+test('the preload exposes the table of channels and nothing else', () => {
   const preload = fileURLToPath(new URL('../out/preload/preload.cjs', import.meta.url));
   const output = execFileSync(process.execPath, ['--require', standIns.preloadHook, preload], {
     encoding: 'utf8',
@@ -224,7 +224,7 @@ test('the preload gives the page the table of channels and nothing else', () => 
   });
 });
 
-test('a second start hands its arguments over and ends', async () => {
+test('a second start hands over its arguments and ends', async () => {
   const run = start({ isSecond: true, argv: ['--open=/ask'] });
   expect(await run.exited).toBe(0);
   const [data] = (run.named('app.requestSingleInstanceLock')[0]?.args ?? []) as [{ argv: string[] }];
@@ -232,7 +232,7 @@ test('a second start hands its arguments over and ends', async () => {
   expect(run.named('BrowserWindow')).toEqual([]);
 });
 
-test('the first instance comes to the front, and its page goes to the place that another start names', async () => {
+test('the first instance comes to the front and opens the place that another start names', async () => {
   const run = start({ environment: anyPort });
   const page = { url: await opened(run), parent: null };
   const second = (argv: string[]) =>
@@ -253,7 +253,7 @@ test('the first instance comes to the front, and its page goes to the place that
   expect(await run.drive('invoke', 'corollary:takeRequests', page)).toEqual([]);
 });
 
-test('links open known places alone, before the window is there too', async () => {
+test('links open only known places, even before the window exists', async () => {
   const run = start({ environment: anyPort, argv: ['corollary://ask?question=p(?x)'] });
   const own = await opened(run);
   expect(own).toMatch(/#\/ask\?question=p%28%3Fx%29$/);
@@ -266,7 +266,7 @@ test('links open known places alone, before the window is there too', async () =
   ]);
 });
 
-test('files are handed to the page to import, and others are refused in words', async () => {
+test('files are handed to the page for import, and others are refused with an explanation', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'facts.dl'), 'p(a).\n');
   writeFileSync(join(folder, 'more.csv'), Buffer.from([0xff, 0x41]));
@@ -292,7 +292,7 @@ test('files are handed to the page to import, and others are refused in words', 
   expect(await facts.json()).toEqual({ predicates: [] });
 });
 
-test('the menu runs what the page offers, and nothing else', async () => {
+test('the menu runs only what the page offers', async () => {
   const run = start({ environment: anyPort });
   const page = { url: await opened(run), parent: null };
   await expect(run.drive('choose', 'application', 'Facts')).rejects.toThrow('cannot be chosen');
@@ -328,7 +328,7 @@ test('the tray copies the address, opens the window and quits', async () => {
   expect(await run.exited).toBe(0);
 });
 
-test('a start with the session opens no window until it is asked for', async () => {
+test('a start at login opens no window until requested', async () => {
   const run = start({ environment: anyPort, argv: ['--hidden'] });
   await run.until('tray.setToolTip', 2);
   expect(run.named('BrowserWindow')).toEqual([]);
@@ -351,7 +351,7 @@ test.afterEach(async () => {
   await Promise.allSettled(agents.splice(0).map((end) => end()));
 });
 
-test('closing the last window while an agent is connected asks, keeps the service, and opens again', async () => {
+test('closing the last window while an agent is connected asks, keeps the service running, and can be reopened', async () => {
   const run = start({ environment: anyPort, answers: ['Keep Running'] });
   const address = await opened(run);
   await connectAgent(address);
@@ -370,7 +370,7 @@ test('closing the last window while an agent is connected asks, keeps the servic
   expect((await run.until('window.loadURL', 2)).args).toEqual([address]);
 });
 
-test('what is to be done with agents can be remembered, and is asked about when quitting all the same', async () => {
+test('the choice for connected agents can be remembered, and quitting still asks', async () => {
   const run = start({ environment: anyPort, answers: ['Keep Running+', 'Cancel', 'Quit'] });
   await connectAgent(await opened(run));
   await run.drive('closeWindow');
@@ -389,7 +389,7 @@ test('what is to be done with agents can be remembered, and is asked about when 
   expect(run.named('dialog.showMessageBox')).toHaveLength(3);
 });
 
-test('a system that shuts down is not asked about agents', async () => {
+test('a system shutdown does not ask about agents', async () => {
   const run = start({ environment: anyPort });
   const address = await opened(run);
   await connectAgent(address);
@@ -398,7 +398,7 @@ test('a system that shuts down is not asked about agents', async () => {
   expect(run.named('dialog.showMessageBox')).toEqual([]);
 });
 
-test('the key of the service is kept by the system’s store, and comes back with its folder alone', async () => {
+test('the system’s store keeps the key of the service, which is restored only with its folder', async () => {
   const run = start({ environment: anyPort });
   const page = { url: await opened(run), parent: null };
   expect(await run.drive('invoke', 'corollary:readKey', page)).toEqual({ key: null, place: 'kept' });
@@ -418,7 +418,7 @@ test('the key of the service is kept by the system’s store, and comes back wit
   expect(await elsewhere.drive('invoke', 'corollary:readKey', other)).toEqual({ key: null, place: 'kept' });
 });
 
-test('without a store of the system a key lasts for the session, and is in no file', async () => {
+test('without a system store a key lasts for the session, and is in no file', async () => {
   const run = start({ environment: anyPort, hasNoVault: true });
   const page = { url: await opened(run), parent: null };
   expect(await run.drive('invoke', 'corollary:keepKey', page, 'sesame')).toBe('session');
@@ -426,7 +426,7 @@ test('without a store of the system a key lasts for the session, and is in no fi
   expect(existsSync(join(run.userData, 'secrets.json'))).toBe(false);
 });
 
-test('settings are changed by the page, and taken up by the service when it is started again', async () => {
+test('the page changes settings, and the service applies them at its restart', async () => {
   const folder = join(temporaryFolder(), 'mine');
   const run = start({ answers: [folder] });
   const page = { url: await opened(run), parent: null };
@@ -466,7 +466,7 @@ test('settings are changed by the page, and taken up by the service when it is s
   });
 });
 
-test('what the environment sets is shown as such, and not changed', async () => {
+test('settings from the environment are shown as such, and read-only', async () => {
   const environment = { ...anyPort, STORAGE_DIR: temporaryFolder(), ANTHROPIC_API_KEY: 'from-outside' };
   const run = start({ environment });
   const page = { url: await opened(run), parent: null };
@@ -485,7 +485,7 @@ test('what the environment sets is shown as such, and not changed', async () => 
   expect(run.named('dialog.showOpenDialog')).toEqual([]);
 });
 
-test('starting at login is switched on and off', async () => {
+test('starting at login can be switched on and off', async () => {
   const run = start({ environment: anyPort });
   const page = { url: await opened(run), parent: null };
   const set = (value: boolean) =>
@@ -502,7 +502,7 @@ test('starting at login is switched on and off', async () => {
   expect(existsSync(file)).toBe(false);
 });
 
-test('an installed application is what the bridge starts again, without a window and without its secrets', async () => {
+test('the bridge restarts an installed application without a window and without its secrets', async () => {
   const run = start({ environment: { ...anyPort, API_KEY: 'sesame' }, isPackaged: true });
   await opened(run);
   const text = readFileSync(join(run.userData, 'service.json'), 'utf8');
@@ -514,7 +514,7 @@ test('an installed application is what the bridge starts again, without a window
   expect(text).not.toContain('sesame');
 });
 
-test('a port that was chosen in Settings and is taken is said, and can be given up', async () => {
+test('a start reports that the port chosen in Settings is taken, and can drop it', async () => {
   const port = await take(0);
   const userData = temporaryFolder();
   writeFileSync(join(userData, 'shell.json'), JSON.stringify({ chosenPort: port }));
@@ -525,7 +525,7 @@ test('a port that was chosen in Settings and is taken is said, and can be given 
   expect(JSON.parse(readFileSync(join(userData, 'shell.json'), 'utf8'))).toMatchObject({ chosenPort: null });
 });
 
-test('a taken port gives way to a free one from 9301 on, which is remembered', async () => {
+test('a start with a taken port uses a free one from 9301 on and remembers it', async () => {
   await take(9300);
   const first = start();
   const address = await opened(first);
@@ -546,7 +546,7 @@ test('a taken port gives way to a free one from 9301 on, which is remembered', a
   expect(again).toBe(`http://127.0.0.1:${port}/`);
 });
 
-test('a taken port that the user has set is said, with ways out, and never replaced', async () => {
+test('a start reports that a port set by the user is taken, with alternatives, and never replaces it', async () => {
   const port = await take(0);
   const run = start({ environment: { PORT: String(port) }, answers: ['Try Again', 'Quit'] });
   expect(await run.exited).toBe(0);
@@ -558,7 +558,7 @@ test('a taken port that the user has set is said, with ways out, and never repla
   expect(run.named('BrowserWindow')).toEqual([]);
 });
 
-test('a bad setting is said by its name', async () => {
+test('a start reports a bad setting by its name', async () => {
   const run = start({ environment: { ...anyPort, FSYNC: 'sometimes' } });
   expect(await run.exited).toBe(0);
   const [question] = (run.named('dialog.showMessageBox')[0]?.args ?? []) as [{ message: string }];
@@ -566,7 +566,7 @@ test('a bad setting is said by its name', async () => {
   expect(question.message).toContain('sometimes');
 });
 
-test('a data folder in use is said, and the service that has it can be opened', async () => {
+test('a start reports a data folder in use, and can open the service that uses it', async () => {
   const folder = temporaryFolder();
   const environment = { ...anyPort, STORAGE_DIR: folder };
   const holder = start({ environment });
@@ -583,7 +583,7 @@ test('a data folder in use is said, and the service that has it can be opened', 
   expect(await health(held)).toMatchObject({ status: 'ok' });
 });
 
-test('another folder can be chosen in place of one in use', async () => {
+test('a start can use another folder instead of one in use', async () => {
   const environment = { ...anyPort, STORAGE_DIR: temporaryFolder() };
   await opened(start({ environment }));
   const folder = join(temporaryFolder(), 'mine');
@@ -592,7 +592,7 @@ test('another folder can be chosen in place of one in use', async () => {
   expect(existsSync(folder)).toBe(true);
 });
 
-test('closing the window ends the service cleanly and remembers the window’s place', async () => {
+test('closing the window ends the service cleanly and remembers the window’s position', async () => {
   const run = start({ environment: anyPort });
   const address = await opened(run);
   await fetch(new URL('/tell', address), {
@@ -615,14 +615,14 @@ test('closing the window ends the service cleanly and remembers the window’s p
   expect(await response.json()).toEqual([{ predicate: 'kept', args: ['yes'], truthVal: true }]);
 });
 
-test('a page that crashed can be loaded again', async () => {
+test('a crashed page can be reloaded', async () => {
   const run = start({ environment: anyPort, answers: ['Reload'] });
   await opened(run);
   await run.drive('crash');
   await run.until('window.reload');
 });
 
-test('a page that crashes three times in a minute is not loaded again by itself, and can be opened in the browser', async () => {
+test('a page that crashes three times in a minute is not reloaded automatically, and can be opened in the browser', async () => {
   const run = start({ environment: anyPort, answers: ['Reload', 'Reload', 'Open in the Browser'] });
   const address = await opened(run);
   for (let crashes = 1; crashes <= 3; crashes++) {
@@ -639,7 +639,7 @@ test('a page that crashes three times in a minute is not loaded again by itself,
   expect(run.named('shell.openExternal').map(({ args }) => args[0])).toEqual([address]);
 });
 
-test('a page that hangs is waited for or loaded anew in a process of its own, as the user says', async () => {
+test('the user can wait for an unresponsive page or reload it in a new process', async () => {
   const run = start({ environment: anyPort, answers: ['Wait', 'Reload'] });
   await opened(run);
   await run.drive('emitOfWindow', 'unresponsive');
@@ -653,7 +653,7 @@ test('a page that hangs is waited for or loaded anew in a process of its own, as
   expect(run.named('dialog.showMessageBox')).toHaveLength(2);
 });
 
-test('the question about a page that hangs is taken back when it answers again', async () => {
+test('the question about an unresponsive page closes when it responds again', async () => {
   const run = start({ environment: anyPort, answers: ['(nobody answers)'] });
   await opened(run);
   await run.drive('emitOfWindow', 'unresponsive');

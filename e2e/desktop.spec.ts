@@ -49,7 +49,7 @@ test.afterEach(async () => {
   desktop.remove();
 });
 
-test('the window shows the workbench of its own service, and its page has no power', async () => {
+test('the window shows the workbench of its own service, and its page has no privileges', async () => {
   const page = await app.firstWindow();
   await expect(page).toHaveURL(/^http:\/\/127\.0\.0\.1:\d+\//);
   await expect(page).toHaveTitle(/Corollary/);
@@ -58,7 +58,7 @@ test('the window shows the workbench of its own service, and its page has no pow
   expect(await page.evaluate(() => 'require' in globalThis || 'process' in globalThis)).toBe(false);
 });
 
-test('the page can ask the shell what its table offers', async () => {
+test("the page can call the shell's channels", async () => {
   const page = await app.firstWindow();
   const info = await page.evaluate(() =>
     (globalThis as unknown as { corollary: { info(): Promise<{ dataFolder: string }> } }).corollary.info(),
@@ -66,7 +66,7 @@ test('the page can ask the shell what its table offers', async () => {
   expect(info.dataFolder.startsWith(desktop.folder)).toBe(true);
 });
 
-test('the page can neither leave nor open another window', async () => {
+test('the page can neither navigate away nor open another window', async () => {
   const page = await app.firstWindow();
   const own = page.url();
   // Later, since Playwright waits for a navigation that an evaluation begins.
@@ -92,7 +92,7 @@ test('a first run leads from the sample to an answer and its proof', async () =>
   await expect(proof.getByRole('treeitem').first()).toContainText('ancestor(agnes, ada)');
 });
 
-test('a fact that is told and a rule that is taught make a conclusion with a proof', async () => {
+test('telling a fact and teaching a rule derive a conclusion with a proof', async () => {
   const page = await app.firstWindow();
   await page.evaluate(async () => {
     const post = (path: string, body: unknown) =>
@@ -110,7 +110,7 @@ test('a fact that is told and a rule that is taught make a conclusion with a pro
   await expect(proof.getByRole('treeitem', { name: /parent\(ada, ben\)\s*asserted/ })).toBeVisible();
 });
 
-test('an item of the menu runs the command of the palette', async () => {
+test('a menu item runs the command of the palette', async () => {
   const page = await app.firstWindow();
   await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
   const isEnabled = () =>
@@ -151,7 +151,7 @@ test('the log is a file that Help shows, beside the other ways to help', async (
   );
 });
 
-test('what the shell refuses is told in its own words', async () => {
+test('the shell refuses in its own words', async () => {
   await app.close();
   app = await desktop.launch({ environment: { STORAGE_DIR: join(desktop.folder, 'named') } });
   const page = await app.firstWindow();
@@ -171,7 +171,7 @@ test('as root the application refuses with a sentence', async () => {
   expect(status).toBe(1);
 });
 
-test('a second instance hands its place and its file over, and ends', async () => {
+test('a second instance hands over its place and its file, and ends', async () => {
   const page = await app.firstWindow();
   await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
   const file = join(desktop.folder, 'facts.dl');
@@ -184,7 +184,7 @@ test('a second instance hands its place and its file over, and ends', async () =
   expect(app.windows()).toHaveLength(1);
 });
 
-test('a port that is taken and was not set gives way to another', async () => {
+test('a taken default port is replaced by another', async () => {
   await app.close();
   const taken = createServer();
   await new Promise<void>((resolve) => {
@@ -202,7 +202,7 @@ test('a port that is taken and was not set gives way to another', async () => {
   }
 });
 
-test('quitting while an agent is connected asks, and stays where that is called off', async () => {
+test('quitting while an agent is connected asks, and can be cancelled', async () => {
   const page = await app.firstWindow();
   await expect(page).toHaveURL(/^http/);
   const { origin } = new URL(page.url());

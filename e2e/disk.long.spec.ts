@@ -93,9 +93,9 @@ class SmallDisk {
 }
 
 test.describe('a full disk', () => {
-  test.skip(!mounts, 'this machine lets nobody mount a file system');
+  test.skip(!mounts, 'this machine does not allow mounting a file system');
 
-  test('answers writes with 507 and none in part, reads go on, and writes work within 5 s of space returning', async () => {
+  test('answers writes with 507 and stores none in part, continues reads, and accepts writes within 5 s of space returning', async () => {
     const disk = new SmallDisk();
     const { service } = disk;
     try {
@@ -140,7 +140,7 @@ test.describe('a full disk', () => {
     }
   });
 
-  test('refuses a command on the folder in words, leaves it as it was, and the command works with room', async () => {
+  test('refuses a command on the folder with an explanation, leaves it unchanged, and accepts it once there is space', async () => {
     const disk = new SmallDisk();
     const { service } = disk;
     const backup = join(service.folder, 'kept.backup');
@@ -191,8 +191,8 @@ test.describe('a full disk', () => {
 });
 
 for (const error of ['EIO', 'ENOSPC'])
-  test(`after a sync that failed with ${error} nothing is written until a restart, and what was answered is there`, async () => {
-    test.skip(!traces, 'strace is not here, or may not trace');
+  test(`nothing is written after a sync that failed with ${error} until a restart, and everything acknowledged is kept`, async () => {
+    test.skip(!traces, 'strace is not installed, or may not trace');
     const service = new ServiceProcess();
     try {
       const inject = `inject=fdatasync:error=${error}:when=8`;
@@ -237,7 +237,7 @@ for (const error of ['EIO', 'ENOSPC'])
     }
   });
 
-test('a command on the folder that is killed leaves all that was there, and comes to its end when it is run again', async () => {
+test('a command on the folder that is killed loses nothing, and completes when it is run again', async () => {
   const service = new ServiceProcess();
   const kept = join(service.folder, 'as-it-was');
   const backup = join(service.folder, 'kept.backup');

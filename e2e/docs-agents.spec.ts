@@ -16,7 +16,7 @@ function blockOf(heading: string): string {
   return /```json\n([^]*?)\n```/.exec(section)?.[1] ?? '';
 }
 
-test('docs/agents.md: started as its blocks say, the bridge reaches the database of the page', async ({
+test('docs/agents.md: the bridge started by its blocks reaches the database of the page', async ({
   service,
 }) => {
   await fetch(`${service.url}/databases`, {

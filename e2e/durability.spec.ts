@@ -226,7 +226,7 @@ async function repeatOnce(url: string, ledger: Ledger): Promise<void> {
   expect(ids.sort()).toEqual([...ledger.once.keys()].sort());
 }
 
-test(`loses no answered write over ${rounds} rounds of kill -9 under load`, async () => {
+test(`loses no acknowledged write over ${rounds} rounds of kill -9 under load`, async () => {
   test.setTimeout(rounds * 600_000);
   const service = new ServiceProcess({ LOG_LEVEL: 'WARN' });
   const ledger = new Ledger();

@@ -39,7 +39,7 @@ async function offerFiles(): Promise<{ server: Server; origin: string }> {
   return { server, origin: `http://127.0.0.1:${address.port}` };
 }
 
-test('the example for Node shows a proof and what a retraction takes away, and cleans up', async ({
+test('the example for Node shows a proof and the effect of a retraction, and cleans up', async ({
   service,
 }) => {
   const output = await outputOf(service, process.execPath, 'node.mjs');
@@ -50,14 +50,14 @@ test('the example for Node shows a proof and what a retraction takes away, and c
   expect(await factsLeft(service, 'example-node')).toMatchObject({ total: 0 });
 });
 
-test('the example for Python does so with its standard library alone', async ({ service }) => {
+test('the example for Python does the same with only its standard library', async ({ service }) => {
   const output = await outputOf(service, 'python3', 'python.py');
   expect(output).toContain('Alma is an ancestor of eve, nora, pia');
   expect(output).toMatch(/no longer: .*example_ancestor\(alma, pia\)/);
   expect(await factsLeft(service, 'example-python')).toMatchObject({ total: 0 });
 });
 
-test('the page of another origin asks, and shows what another tells', async ({ page }) => {
+test('the page of another origin asks, and shows what another client tells', async ({ page }) => {
   const { server, origin } = await offerFiles();
   const service = new ServiceProcess({ CORS_ALLOWED_ORIGINS: origin });
   try {

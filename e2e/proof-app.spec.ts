@@ -209,14 +209,14 @@ function active(frame: FrameLocator) {
   return frame.locator('[role="treeitem"][aria-selected="true"]');
 }
 
-test('the page is one file of bounded size that names nothing to load', () => {
+test('the page is one file of bounded size that loads nothing else', () => {
   expect(app.html.length).toBeLessThan(300 * 1024);
   expect(app.html).toMatch(/^<!doctype html>/);
   const markup = app.html.replaceAll(/(<(script|style)[^>]*>)[\s\S]*?<\/\2>/g, '$1');
   expect(markup).not.toMatch(/\b(src|href)=/);
 });
 
-test('a proof is an outline: each step with its kind and its rule, what it stands on under it', async ({
+test('shows a proof as an outline: each step with its kind and its rule, its premises below it', async ({
   page,
 }) => {
   const { frame, sizes, complaints } = await openChat(page);
@@ -245,9 +245,7 @@ test('a proof is an outline: each step with its kind and its rule, what it stand
   expect(complaints).toEqual([]);
 });
 
-test('a step that is used twice is shown once, and Enter leads to it from where it is used again', async ({
-  page,
-}) => {
+test('shows a step used twice once, and Enter leads to it from its reference', async ({ page }) => {
   const { frame } = await openChat(page);
   await ask(page, { predicate: 'line', args: ['ada'] });
   const again = line(frame, 'shown above');
@@ -262,7 +260,7 @@ test('a step that is used twice is shown once, and Enter leads to it from where 
   await expect(frame.getByRole('region', { name: 'Step' })).toContainText('note: from the register');
 });
 
-test('the outline is used by keys alone, and the cursor is seen', async ({ page }) => {
+test('the outline works by keyboard alone, with a visible cursor', async ({ page }) => {
   const { frame } = await openChat(page);
   await ask(page, { predicate: 'line', args: ['ada'] });
   const tree = frame.getByRole('tree', { name: 'Proof' });
@@ -299,9 +297,7 @@ test('the outline is used by keys alone, and the cursor is seen', async ({ page 
   await expect(active(frame)).toContainText('line(ada)');
 });
 
-test('it takes over theme, colours and fonts of the chat, and can be read in both themes', async ({
-  page,
-}) => {
+test('adopts theme, colours and fonts of the chat, and is readable in both themes', async ({ page }) => {
   const variables = { '--font-sans': 'serif', '--color-text-primary': 'rgb(255, 255, 255)' };
   const styles = {
     variables: variables as NonNullable<NonNullable<McpUiHostContext['styles']>['variables']>,
@@ -344,7 +340,7 @@ test('it takes over theme, colours and fonts of the chat, and can be read in bot
   await expect(body).toHaveCSS('color', 'rgb(240, 240, 240)');
 });
 
-test('what is stored is shown as text, whatever it looks like', async ({ page }) => {
+test('shows stored data as text, whatever it looks like', async ({ page }) => {
   const { frame, complaints } = await openChat(page);
   await ask(page, { predicate: 'quotes', args: ['?who', '?what'] });
   await expect(line(frame, '<img src=x').first()).toContainText('</script><b>bold</b>');
@@ -355,7 +351,7 @@ test('what is stored is shown as text, whatever it looks like', async ({ page })
   expect(complaints).toEqual([]);
 });
 
-test('what is long is cut, and a page full of it still answers keys', async ({ page }) => {
+test('truncates long text, and stays responsive with a page full of it', async ({ page }) => {
   const { frame } = await openChat(page);
   await call('tell', {
     predicate: 'long',
@@ -369,7 +365,7 @@ test('what is long is cut, and a page full of it still answers keys', async ({ p
   expect(await frame.locator('main').evaluate(({ textContent }) => textContent.length)).toBeLessThan(15_000);
 });
 
-test('a proof of two thousand steps opens folded, unfolds, and only the lines in sight exist', async ({
+test('opens a proof of two thousand steps folded, unfolds it, and renders only visible lines', async ({
   page,
 }) => {
   const { frame, complaints } = await openChat(page, { containerDimensions: { maxHeight: 400 } });
@@ -389,9 +385,7 @@ test('a proof of two thousand steps opens folded, unfolds, and only the lines in
   expect(complaints).toEqual([]);
 });
 
-test('of many answers the rest is asked for through the chat, where it lets calls through', async ({
-  page,
-}) => {
+test('requests further answers through the chat if it permits calls', async ({ page }) => {
   const { frame, calls } = await openChat(page);
   await ask(page, { predicate: 'reach', args: ['n990', '?to'], limit: 4 });
   await expect(frame.getByRole('heading')).toHaveText('4 answers to reach(n990, ?to)');
@@ -411,14 +405,14 @@ test('of many answers the rest is asked for through the chat, where it lets call
   expect(new Set(shown).size).toBe(10);
 });
 
-test('a chat that lets nothing through is not asked for anything', async ({ page }) => {
+test('makes no request if the chat permits none', async ({ page }) => {
   const { frame } = await openChat(page, {}, { isOpen: false });
   await ask(page, { predicate: 'reach', args: ['n990', '?to'], limit: 4 });
   await expect(frame.getByText('There are more answers: ask again with limit and offset.')).toBeVisible();
   await expect(frame.getByRole('button', { name: /Show more|Open|Enlarge/ })).toHaveCount(0);
 });
 
-test('it opens the workbench at the proof of the answer under the cursor', async ({ page }) => {
+test('opens the workbench at the proof of the answer under the cursor', async ({ page }) => {
   const { frame, links } = await openChat(page);
   await ask(page, { predicate: 'ancestor', args: ['ada', '?y'], scope: '' });
   await line(frame, 'ancestor(ada, cleo)').click();
@@ -429,7 +423,7 @@ test('it opens the workbench at the proof of the answer under the cursor', async
   await expect(page.getByRole('tree', { name: 'Proof' })).toContainText('ancestor(ada, cleo)');
 });
 
-test('what is no answer is said: nothing follows, a refusal, words alone, a proof left out', async ({
+test('explains a missing answer: nothing follows, a refusal, only text, an omitted proof', async ({
   page,
 }) => {
   const { frame } = await openChat(page);
@@ -464,7 +458,7 @@ test('what is no answer is said: nothing follows, a refusal, words alone, a proo
   await expect(page.getByRole('status')).toContainText('This page shows proofs inside of a chat.');
 });
 
-test('it is enlarged where the chat has a larger view, and fills it', async ({ page }) => {
+test('can be enlarged if the chat has a larger view, and fills it', async ({ page }) => {
   const { frame } = await openChat(page, {
     displayMode: 'inline',
     availableDisplayModes: ['inline', 'fullscreen'],

@@ -4,7 +4,7 @@ import { open, test } from './workbench.ts';
 
 test.use({ viewport: { width: 1920, height: 1200 } });
 
-test('every view of a large window looks as it did, in light and dark', async ({ page, service }) => {
+test('every view of a large window looks as before, in light and dark', async ({ page, service }) => {
   await prepareKnowledge(page, service);
   await open(page, service, '/start');
   const isComparable = (await otherFonts(page)) === null;

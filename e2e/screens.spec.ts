@@ -22,7 +22,7 @@ import { open, test } from './workbench.ts';
 
 test.use({ viewport: { width: 1280, height: 800 } });
 
-test('every view looks as it did, in light and dark, and nothing grave is found in it', async ({
+test('every view looks as before, in light and dark, without a serious accessibility finding', async ({
   page,
   service,
 }) => {

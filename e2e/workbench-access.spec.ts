@@ -3,7 +3,7 @@ import { expect } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import { goTo, open, openSample, rowsOf, test, write } from './workbench.ts';
 
-test('nothing grave is found in what views open', async ({ page, service }) => {
+test('has no serious accessibility finding in what views open', async ({ page, service }) => {
   await openSample(page, service);
   await expectNothingGrave(page, 'the start with a sample');
 
@@ -62,7 +62,7 @@ test('nothing grave is found in what views open', async ({ page, service }) => {
   await expectNothingGrave(page, 'the events of a trace');
 });
 
-test('nothing grave is found in the view of windows', async ({ page, service }) => {
+test('has no serious accessibility finding in the view of windows', async ({ page, service }) => {
   await openSample(page, service);
   await page.request.post(`${service.url}/tell`, {
     headers: { 'X-Tenant-ID': 'default' },

@@ -20,7 +20,7 @@ async function paste(page: Page, text: string): Promise<void> {
   }, text);
 }
 
-test('Escape closes the dialog out of its editor, after what is open in the editor', async ({
+test('Escape closes the dialog from its editor, after what is open in the editor', async ({
   page,
   service,
 }) => {
@@ -39,10 +39,7 @@ test('Escape closes the dialog out of its editor, after what is open in the edit
   await expect(dialog(page)).toBeHidden();
 });
 
-test('a draft says since when it is there, and is gone for good once it is cleared', async ({
-  page,
-  service,
-}) => {
+test('a draft shows its age, and is deleted for good when it is cleared', async ({ page, service }) => {
   await open(page, service, '/facts');
   await openDialog(page);
   await write(page, label, 'parent(alice, bob).');
@@ -69,7 +66,7 @@ const sheet = [
   'dan\t4\t',
 ].join('\r\n');
 
-test('a spreadsheet pasted into the dialog becomes facts by its columns, and is undone', async ({
+test('a spreadsheet pasted into the dialog becomes facts by its columns, and can be undone', async ({
   page,
   service,
 }) => {

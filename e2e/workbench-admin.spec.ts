@@ -62,7 +62,7 @@ async function confirmByName(page: Page, name: string, action: 'Delete' | 'Empty
   await expect(dialog).toBeHidden();
 }
 
-test('databases and tenants are made, looked at and used', async ({ page, service }) => {
+test('databases and tenants can be created, viewed and used', async ({ page, service }) => {
   await openSample(page, service);
   await goTo(page, 'Admin');
   await section(page, 'Databases');
@@ -93,7 +93,7 @@ test('databases and tenants are made, looked at and used', async ({ page, servic
   await expect(rowsOf(page, 'Tenants').first()).toContainText('in use');
 });
 
-test('counts are true, follow what happens, and an address opens what it says', async ({ page, service }) => {
+test('counts are correct, follow changes, and an address opens its view', async ({ page, service }) => {
   await createShop(service);
   await open(page, service, '/admin/databases?of=shop&tenantOf=acme');
   const shop = rowsOf(page, 'Databases').filter({ hasText: 'shop' });
@@ -118,7 +118,7 @@ test('counts are true, follow what happens, and an address opens what it says', 
   await expect(shop.getByRole('gridcell').nth(3)).toHaveText('5');
 });
 
-test('what is erased has to be named, and is said before', async ({ page, service }) => {
+test('a deletion is previewed and requires the name', async ({ page, service }) => {
   await createShop(service);
   await open(page, service, '/admin/databases?of=shop');
   const tenants = page.getByRole('grid', { name: 'Tenants' });
@@ -151,7 +151,7 @@ test('what is erased has to be named, and is said before', async ({ page, servic
   await confirmByName(page, 'shop', 'Delete');
   await expect(rowsOf(page, 'Databases')).toHaveCount(1);
   await expect(page.getByRole('grid', { name: 'Databases' })).toBeFocused();
-  // The undeletable one has no button.
+  // The database that cannot be deleted has no button.
   await expect(page.getByRole('button', { name: 'Delete default' })).toHaveCount(0);
 });
 
@@ -181,7 +181,7 @@ unwatched('a database that somebody else deletes is missed', async ({ page, serv
   await expect(page.getByRole('button', { name: 'Database: default' })).toBeVisible();
 });
 
-test('a snapshot is taken, and the numbers are those of the service', async ({ page, service }) => {
+test('a snapshot can be taken, and the numbers are those of the service', async ({ page, service }) => {
   await createShop(service);
   await open(page, service, '/admin');
   const panel = page.getByRole('region', { name: 'Service' });
@@ -199,7 +199,7 @@ test('a snapshot is taken, and the numbers are those of the service', async ({ p
   await expect(panel.getByText('p95').first().locator('..')).toContainText(/\d (?:ms|s)$/);
 });
 
-test('a backup is saved to a file that --restore takes', async ({ page, service }) => {
+test('a backup is saved to a file that --restore accepts', async ({ page, service }) => {
   await page.addInitScript(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
   await createShop(service);
   await open(page, service, '/admin');
@@ -225,7 +225,7 @@ test('a backup is saved to a file that --restore takes', async ({ page, service 
   }
 });
 
-test('the dashboard shows what happens, as charts and as a table', async ({ page, service }) => {
+test('the dashboard shows activity as charts and as a table', async ({ page, service }) => {
   await createShop(service);
   await open(page, service, '/admin');
   await expect(page.getByText('Nothing needs attention.')).toBeVisible();
@@ -271,7 +271,7 @@ unwatched('what the service refuses to a key is offered no more', async ({ page,
   await expect(page.getByRole('button', { name: 'New database…' })).toBeVisible();
 });
 
-test('nothing grave is found in Admin', async ({ page, service }) => {
+test('Admin has no serious accessibility finding', async ({ page, service }) => {
   await createShop(service);
   await open(page, service, '/admin/databases?of=shop&tenantOf=acme');
   await expect(rowsOf(page, 'Scopes')).toHaveCount(1);

@@ -46,7 +46,7 @@ function tab(page: Page, name: string) {
   return page.getByRole('tab', { name, exact: true });
 }
 
-test('an agent is connected, its calls show as they happen, and one of them is asked again', async ({
+test('an agent connects, its calls appear as they happen, and one of them is asked again', async ({
   page,
   service,
 }) => {
@@ -132,7 +132,7 @@ test('an agent is connected, its calls show as they happen, and one of them is a
   await expect(rows).toHaveCount(1);
 });
 
-test('a tool is tried by form and by JSON, asks before it destroys, and shows its refusal', async ({
+test('a tool can be tried by form and by JSON, asks before it destroys, and shows its refusal', async ({
   page,
   service,
 }) => {
@@ -270,7 +270,7 @@ test('Connect creates the database of a project, and an agent works in it', asyn
   await expect(page.getByText(/^9 tools answered/)).toBeVisible();
 });
 
-test('nothing grave is found in Agents', async ({ page, service }) => {
+test('Agents has no serious accessibility finding', async ({ page, service }) => {
   const agent = await connectAgent(service, 'Cursor');
   await agent('tell', { predicate: 'parent', args: ['ada', 'ben'] });
   await agent('ask', { predicate: 'parent' });

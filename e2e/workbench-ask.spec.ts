@@ -15,7 +15,7 @@ async function teach(page: Page, service: ServiceProcess, ...rules: readonly str
   for (const text of rules) await page.request.post(`${service.url}/teach`, { headers, data: { text } });
 }
 
-test('questions have tabs that are opened, walked, named and closed by key, and stay over a reload', async ({
+test('questions have tabs that are opened, switched, named and closed by key, and survive a reload', async ({
   page,
   service,
 }) => {
@@ -62,7 +62,7 @@ test('questions have tabs that are opened, walked, named and closed by key, and 
   await expect(tabs.nth(1)).toHaveAccessibleName(/\?x != b/);
 });
 
-test('a question is saved in a folder, kept over a reload, and found by the palette and the filter', async ({
+test('a question is saved in a folder, survives a reload, and is found by the palette and the filter', async ({
   page,
   service,
 }) => {
@@ -90,10 +90,7 @@ test('a question is saved in a folder, kept over a reload, and found by the pale
   await expect(page.getByRole('tab', { name: 'edge(a, ?x)' })).toHaveAttribute('aria-selected', 'true');
 });
 
-test('a run is pinned, and compared with what is answered later and after a reload', async ({
-  page,
-  service,
-}) => {
+test('a run is pinned and compared with later answers, also after a reload', async ({ page, service }) => {
   await tell(page, service, 'a b', 'a c');
   await open(page, service, '/ask?question=edge(a, ?x)');
   await expect(rowsOf(page, 'Answers')).toHaveCount(2);
@@ -127,7 +124,7 @@ test('a run is pinned, and compared with what is answered later and after a relo
   await expect(compared).toContainText('1 added, 1 removed');
 });
 
-test('a question that explodes is cancelled, or says its limit and what helps', async ({
+test('a question that explodes can be cancelled, or reports its limit with advice', async ({
   page,
   service,
   watched,
@@ -173,7 +170,7 @@ test('a question that explodes is cancelled, or says its limit and what helps', 
   await expect(tab).not.toHaveAccessibleName(/running/);
 });
 
-test('the events of a trace are stepped both ways with the premise marked that asks', async ({
+test('the events of a trace are stepped both ways, with the demanding premise marked', async ({
   page,
   service,
 }) => {
@@ -202,7 +199,7 @@ test('the events of a trace are stepped both ways with the premise marked that a
   await expect(page.getByRole('list', { name: 'The rule that concludes' })).toBeVisible();
 });
 
-test('answers are ordered by a column in every form, and many are read as text from end to end', async ({
+test('answers are sorted by a column in every form, and many can be read as text to the end', async ({
   page,
   service,
 }) => {

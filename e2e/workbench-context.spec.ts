@@ -32,7 +32,7 @@ function used(page: Page, bar: string) {
   return page.getByRole('region', { name: 'Usage' }).getByRole('meter', { name: bar });
 }
 
-test('a goal brings its answer and every premise of its proof, and each leads to the proof', async ({
+test('a goal adds its answer and every premise of its proof, each with a link to the proof', async ({
   page,
   service,
 }) => {
@@ -48,14 +48,14 @@ test('a goal brings its answer and every premise of its proof, and each leads to
     await expect(goal.filter({ hasText: premise })).toHaveCount(1);
   await expect(page).toHaveURL(/context\?.*goals=grandparent/);
 
-  await test.step('the rules of the proof are given too', async () => {
+  await test.step('the rules of the proof are listed too', async () => {
     await page.getByRole('tab', { name: /^Rules \(\d+\)/ }).click();
     const rules = page.getByRole('list', { name: 'Rules of the window' });
     await expect(rules).toContainText('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
     await page.getByRole('tab', { name: 'Facts', exact: true }).click();
   });
 
-  await test.step('the detail has what the salience is made of', async () => {
+  await test.step('the detail shows the parts of the salience', async () => {
     await goal.filter({ hasText: 'mother(agnes, ruth)' }).getByRole('gridcell').nth(1).click();
     const detail = page.getByRole('region', { name: 'Detail' });
     await expect(detail).toContainText('An answer to a goal, or a premise of its proof');
@@ -79,7 +79,7 @@ test('a goal brings its answer and every premise of its proof, and each leads to
   await expect(goal.filter({ hasText: 'grandparent(agnes, anna)' })).toHaveCount(1);
 });
 
-test('the window follows the sliders, and a line says where the budget cut', async ({ page, service }) => {
+test('the window follows the sliders, and a line shows where the budget ends', async ({ page, service }) => {
   await tellMany(page, service);
   await openWindow(page, service, 'facts=20');
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '20 of 20');
@@ -99,25 +99,25 @@ test('the window follows the sliders, and a line says where the budget cut', asy
     await expect(page).toHaveURL(/facts=10/);
   });
 
-  await test.step('or typed, for what no stop has', async () => {
+  await test.step('or typed, between the stops', async () => {
     await page.getByRole('textbox', { name: 'Facts', exact: true }).fill('13');
     await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '13 of 13');
   });
 
-  await test.step('characters are a budget as well', async () => {
+  await test.step('characters can be the budget too', async () => {
     await page.getByRole('textbox', { name: 'Characters' }).fill('45');
     await expect(used(page, 'Characters')).toHaveAttribute('aria-valuetext', '45 of 45');
     await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '5 of 13');
   });
 
-  await test.step('what was left out can be looked at alone', async () => {
+  await test.step('omissions can be shown alone', async () => {
     await page.getByText('Left out (25)').click();
     await expect(rowsOf(page, facts).filter({ hasText: 'over budget' }).first()).toBeVisible();
     await expect(rowsOf(page, facts).filter({ hasText: 'The budget ends here' })).toHaveCount(0);
   });
 });
 
-test('what cannot be read is said, and the window of before stays', async ({ page, service }) => {
+test('an unreadable input is reported, and the previous window remains', async ({ page, service }) => {
   await tellMany(page, service);
   await openWindow(page, service, 'facts=5');
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '5 of 5');
@@ -128,7 +128,7 @@ test('what cannot be read is said, and the window of before stays', async ({ pag
   await clearEditor(page, 'Goals');
   await expect(page.getByText('The form cannot be read')).toBeHidden();
 
-  await test.step('a draft outlives the view', async () => {
+  await test.step('a draft survives leaving the view', async () => {
     await write(page, 'Goals', 'item(i03)');
     await expect(page).toHaveURL(/goals=item(?:\(|%28)i03/);
     await goTo(page, 'Facts');
@@ -137,7 +137,7 @@ test('what cannot be read is said, and the window of before stays', async ({ pag
   });
 });
 
-test('buckets have shares by weight, and a bar each', async ({ page, service }) => {
+test('buckets have shares by weight, with a bar each', async ({ page, service }) => {
   await tellMany(page, service);
   for (const name of ['a', 'b', 'c', 'd']) await tell(page, service, { predicate: 'part', args: [name] });
   await openWindow(page, service, 'facts=8');
@@ -165,7 +165,7 @@ test('buckets have shares by weight, and a bar each', async ({ page, service }) 
   await expect(used(page, 'items')).toHaveAttribute('aria-valuetext', '6 of 6');
 });
 
-test('a contradiction is shown side by side, and one side is retracted after a look at what goes', async ({
+test('a contradiction is shown side by side, and one side is retracted after a preview', async ({
   page,
   service,
 }) => {
@@ -199,7 +199,7 @@ test('a contradiction is shown side by side, and one side is retracted after a l
   await expect(row.filter({ hasText: 'mother(agnes, ruth)' })).toHaveCount(0);
 });
 
-test('a pinned window is compared with the one that is shown', async ({ page, service }) => {
+test('a pinned window is compared with the current one', async ({ page, service }) => {
   await tellMany(page, service);
   await openWindow(page, service, 'facts=5');
   await page.getByRole('button', { name: 'Pin this window' }).click();
@@ -212,7 +212,7 @@ test('a pinned window is compared with the one that is shown', async ({ page, se
   await expect(rowsOf(page, 'Pinned and shown window')).toHaveCount(7);
 });
 
-test('a session keeps a window when it is told to, and a diff says what changed since', async ({
+test('a session stores a window on request, and a diff shows what changed since', async ({
   page,
   service,
 }) => {
@@ -234,7 +234,7 @@ test('a session keeps a window when it is told to, and a diff says what changed 
   await expect(page.getByText("Session 'agent-1' cleared")).toBeVisible();
 });
 
-test('what is copied is what an agent would get', async ({ page, service, context }) => {
+test('a copied window is what an agent gets', async ({ page, service, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.url });
   await tellMany(page, service);
   await openWindow(page, service, 'facts=3');

@@ -9,7 +9,7 @@ import { expectNothingGraveIn } from './accessibility.ts';
 import { firstSettings, lastOf, standInShell } from './shell-stand-in.ts';
 import { goTo, open, openSample, test } from './workbench.ts';
 
-test('every command of the table is in the palette under its name, and told to the menu', async ({
+test('every command of the table is in the palette under its name, and reported to the menu', async ({
   page,
   service,
 }) => {
@@ -28,7 +28,7 @@ test('every command of the table is in the palette under its name, and told to t
   }
 });
 
-test('a command, a place and a notice that wait are done, also those from before the page was there', async ({
+test('waiting commands, places and notices are handled, even those from before the page loaded', async ({
   page,
   service,
 }) => {
@@ -42,7 +42,7 @@ test('a command, a place and a notice that wait are done, also those from before
   await expect(page.getByText('It moved.')).toBeVisible();
 });
 
-test('a file opens the import dialog with what is in it, and stores nothing by itself', async ({
+test('a file opens the import dialog with its contents, and stores nothing by itself', async ({
   page,
   service,
 }) => {
@@ -89,7 +89,7 @@ test('menus and frames follow the theme', async ({ page, service }) => {
   await expect.poll(() => lastOf(shell, 'setTheme')).toBe('system');
 });
 
-test('a browser has no settings of a desktop', async ({ page, service }) => {
+test('a browser has no desktop settings', async ({ page, service }) => {
   await open(page, service, '/settings');
   await expect(page.getByRole('heading', { name: 'Service' })).toBeVisible();
   await expect(page.getByRole('heading', { name: 'Application' })).toHaveCount(0);

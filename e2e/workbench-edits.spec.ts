@@ -55,7 +55,7 @@ function staged(page: Page): Locator {
   return page.getByRole('region', { name: 'Staged edits' });
 }
 
-test('rows are added, changed and removed, applied in one, undone and done again', async ({
+test('rows are added, changed and removed, applied at once, undone and redone', async ({
   page,
   service,
 }, testInfo) => {
@@ -63,7 +63,7 @@ test('rows are added, changed and removed, applied in one, undone and done again
   await open(page, service, '/facts?predicate=road');
   const before = ['a b map', 'b c map', 'c d map'];
 
-  await test.step('a cell is edited by the keyboard, and Escape leaves it as it was', async () => {
+  await test.step('a cell is edited by keyboard, and Escape restores it', async () => {
     await row(page, 'ab').getByRole('gridcell').nth(1).click();
     const grid = page.getByRole('grid', { name: 'Facts' });
     await grid.focus();
@@ -95,13 +95,13 @@ test('rows are added, changed and removed, applied in one, undone and done again
     expect(await roads(page, service)).toEqual(before);
   });
 
-  await test.step('the bar tells what would follow', async () => {
-    // a reaches b, c, d and b, c reach d: of these reach(b, c) alone is left; gained are reach(a, z) and reach(x, y).
+  await test.step('the bar shows what would follow', async () => {
+    // a reaches b, c, d and b, c reach d: only reach(b, c) of these remains; reach(a, z) and reach(x, y) are gained.
     await expect(staged(page)).toContainText('Would withdraw 5 and gain 2 conclusions');
     await page.screenshot({ path: testInfo.outputPath('staged.png') });
   });
 
-  await test.step('what is staged survives a reload', async () => {
+  await test.step('staged edits survive a reload', async () => {
     await page.reload();
     await expect(staged(page)).toContainText('3 staged');
     await expect(row(page, 'az')).toContainText('changed');
@@ -116,7 +116,7 @@ test('rows are added, changed and removed, applied in one, undone and done again
     await expect(rowsOf(page, 'Facts')).toHaveCount(3);
   });
 
-  await test.step('it is undone, and done again', async () => {
+  await test.step('it is undone and redone', async () => {
     await page.keyboard.press('ControlOrMeta+z');
     await expect(page.getByText('Undone: applied 2 added, 2 removed')).toBeVisible();
     expect(await roads(page, service)).toEqual(before);
@@ -131,7 +131,7 @@ test('rows are added, changed and removed, applied in one, undone and done again
   });
 });
 
-test('staged edits are undone one by one, and dropped with a question', async ({ page, service }) => {
+test('staged edits are undone one by one, and discarded after a confirmation', async ({ page, service }) => {
   await knowRoads(page, service);
   await open(page, service, '/facts?predicate=road');
   const grid = page.getByRole('grid', { name: 'Facts' });
@@ -159,10 +159,7 @@ test('staged edits are undone one by one, and dropped with a question', async ({
   await expect(page.getByText('removed', { exact: true })).toHaveCount(0);
 });
 
-test('the detail edits what is too much for a cell; a conclusion is not edited', async ({
-  page,
-  service,
-}) => {
+test('the detail edits what is too long for a cell; a conclusion is read-only', async ({ page, service }) => {
   await knowRoads(page, service);
   await open(page, service, '/facts?predicate=road');
   await row(page, 'ab').click();
@@ -218,7 +215,7 @@ test('a change made elsewhere is shown, not overwritten', async ({ page, service
   await expect(page.getByText('Applied: 1 added, 1 removed')).toBeVisible();
   expect(await roads(page, service)).toEqual(['a b in plan theirs', 'b c theirs', 'c d map']);
 
-  await test.step('what somebody built on is not undone over their heads', async () => {
+  await test.step('a change that others built on is not undone without their work', async () => {
     await post(page, service, '/tell', {
       predicate: 'road',
       args: ['a', 'b'],
@@ -233,7 +230,7 @@ test('a change made elsewhere is shown, not overwritten', async ({ page, service
   forgive(watched, /409|404/);
 });
 
-test('nothing grave is found in what is staged', async ({ page, service }, testInfo) => {
+test('staged edits have no serious accessibility finding', async ({ page, service }, testInfo) => {
   await knowRoads(page, service);
   await open(page, service, '/facts?predicate=road');
   await editCell(page, row(page, 'ab').getByRole('gridcell').nth(0), 'z');
@@ -265,7 +262,7 @@ test('nothing grave is found in what is staged', async ({ page, service }, testI
   await page.screenshot({ path: testInfo.outputPath('conflicts.png') });
 });
 
-test('what would follow is told though nobody asked, and conclusions are counted while nobody asks', async ({
+test('consequences are shown and conclusions counted even if they were never requested', async ({
   page,
   service,
 }, testInfo) => {

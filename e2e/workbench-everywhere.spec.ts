@@ -36,7 +36,10 @@ const parts: readonly Screen[] = [
   },
 ];
 
-test('nothing grave is found in any part of a view with an address of its own', async ({ page, service }) => {
+test('every part of a view with its own address has no serious accessibility finding', async ({
+  page,
+  service,
+}) => {
   await prepareKnowledge(page, service);
   for (const { name, address, ready } of parts)
     await test.step(name, async () => {
@@ -74,7 +77,7 @@ const withoutKnowledge: readonly (readonly [address: string, says: string])[] = 
   ['/agents?part=clients', 'No client is connected'],
 ];
 
-test('without knowledge every view says what there is to do', async ({ page, service }) => {
+test('without knowledge every view says what to do', async ({ page, service }) => {
   await open(page, service, '/settings');
   for (const [address, says] of withoutKnowledge) {
     await walkTo(page, address);
@@ -98,7 +101,7 @@ const asking = [
   '/agents?part=clients',
 ];
 
-test('a service that goes away is told of in every view, with the request, and all go on when it is back', async ({
+test('every view reports an unreachable service with the request, and recovers when it is back', async ({
   page,
   service,
   watched,
@@ -142,7 +145,7 @@ test('a service that goes away is told of in every view, with the request, and a
   forgive(watched, /preload CSS/);
 });
 
-test('what is written in any view is there in another window two seconds later, none of them closed', async ({
+test('text typed in any view appears in another window two seconds later, without closing either', async ({
   page,
   service,
 }) => {
@@ -182,7 +185,7 @@ test('what is written in any view is there in another window two seconds later, 
   );
 });
 
-test('panes are resized by keys, and are so after a restart', async ({ page, service }) => {
+test('panes are resized by keys, and keep their size after a restart', async ({ page, service }) => {
   await openSample(page, service);
   for (const address of ['/facts', '/rules', '/ask', '/context', '/scopes', '/admin', '/admin/databases']) {
     await walkTo(page, address);
@@ -200,10 +203,7 @@ test('panes are resized by keys, and are so after a restart', async ({ page, ser
   }
 });
 
-test('a question that takes long holds up no other view, and says when it has been cancelled', async ({
-  page,
-  service,
-}) => {
+test('a long question blocks no other view, and reports its cancellation', async ({ page, service }) => {
   const facts = Array.from({ length: 400 }, (_, index) => ({ predicate: 'n', args: [String(index)] }));
   await page.request.post(`${service.url}/assert/facts`, {
     headers: { 'X-Tenant-ID': 'default' },

@@ -13,7 +13,7 @@ function attemptOf(page: Page, rule: string): Locator {
 }
 
 test.describe('why not', () => {
-  test('a pattern without a match is made ground, and each rule says how far it got', async ({
+  test('a pattern without a match is made ground, and each rule shows how far it got', async ({
     page,
     service,
   }) => {
@@ -35,7 +35,7 @@ test.describe('why not', () => {
     const missing = attempt.getByRole('listitem').filter({ hasText: 'missing' });
     await expect(missing).toHaveCount(1);
 
-    await test.step('from the missing premise to why that one is missing', async () => {
+    await test.step('a missing premise leads to its own "why not"', async () => {
       await missing.getByRole('button', { name: 'Why not' }).click();
       await expect(panel.getByRole('heading', { name: '2 rules could conclude it' })).toBeVisible();
       await expect(page).toHaveURL(/whyNot=parent/);
@@ -43,7 +43,7 @@ test.describe('why not', () => {
       await expect(attempt).toContainText('2 of 3 premises met');
     });
 
-    await test.step('and to what if it held', async () => {
+    await test.step('and to "what if it were true"', async () => {
       await missing.getByRole('link', { name: 'What if it held' }).click();
       await expect(page.getByRole('heading', { name: 'What if', exact: true })).toBeVisible();
       await expect(page.getByText('1 conclusion gained')).toBeVisible();
@@ -51,7 +51,7 @@ test.describe('why not', () => {
     });
   });
 
-  test('what hides a fact is said: a scope, a validity that has ended, a rule that is off', async ({
+  test('reasons why a fact is hidden are shown: a scope, an expired validity, a disabled rule', async ({
     page,
     service,
   }) => {
@@ -81,7 +81,7 @@ test.describe('why not', () => {
     await expect(page.getByRole('heading', { name: 'Rule', exact: true })).toBeVisible();
   });
 
-  test('of several conditions one is chosen, and what holds leads to its proof', async ({
+  test('one of several conditions is selected, and a true one leads to its proof', async ({
     page,
     service,
   }) => {
@@ -93,7 +93,7 @@ test.describe('why not', () => {
     await expect(page.getByRole('tree', { name: 'Proof' })).toContainText('mother(agnes, ruth)');
   });
 
-  test('a change of the knowledge is told, and the explanation stays until it is asked for again', async ({
+  test('a change of the knowledge is reported, and the explanation stays until it is requested again', async ({
     page,
     service,
   }) => {
@@ -113,7 +113,7 @@ test.describe('why not', () => {
 });
 
 test.describe('alternatives', () => {
-  test('the other ways to a step are counted and turned through, by button and key', async ({
+  test('the alternatives of a step are counted and cycled through, by button and key', async ({
     page,
     service,
   }) => {
@@ -148,7 +148,7 @@ test.describe('alternatives', () => {
     await expect(page.getByRole('tab', { name: /^Rules \(2\)/ })).toBeVisible();
   });
 
-  test('a step that does not hold leads to why not, and a fact of a proof to what if it were not there', async ({
+  test('an untrue step leads to "why not", and a fact of a proof to "what if it were absent"', async ({
     page,
     service,
   }) => {
@@ -168,7 +168,7 @@ test.describe('alternatives', () => {
 });
 
 test.describe('the trace', () => {
-  test('shows rules, subgoals and events, narrowed down and stepped both ways', async ({ page, service }) => {
+  test('shows rules, subgoals and events, filtered and stepped both ways', async ({ page, service }) => {
     await openSample(page, service);
     await goTo(page, 'Ask');
     await write(page, 'Question', 'grandparent(agnes, ?who)');
@@ -208,7 +208,7 @@ test.describe('the trace', () => {
     await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
   });
 
-  test('a trace that is long is cancelled, and one that fails says why', async ({ page, service }) => {
+  test('a long trace can be cancelled, and a failing one says why', async ({ page, service }) => {
     const facts = Array.from({ length: 400 }, (_, index) => ({ predicate: 'n', args: [String(index)] }));
     await page.request.post(`${service.url}/assert/facts`, { headers, data: { facts } });
     await open(page, service, '/trace?question=n(?a), n(?b), n(?c), ?a < ?b, ?b < ?c');
@@ -220,7 +220,7 @@ test.describe('the trace', () => {
 });
 
 test.describe('what if', () => {
-  test('changes are staged, worked out and found again by their address; nothing is stored', async ({
+  test('changes are staged, evaluated and restored by their address; nothing is stored', async ({
     page,
     service,
   }) => {
@@ -242,7 +242,7 @@ test.describe('what if', () => {
     await expect(page.getByText('does not hold')).toBeVisible();
   });
 
-  test('what is wrong is said where it stands, and a change of the staged says that the outcome is older', async ({
+  test('errors are shown in place, and a change of the staged edits marks the outcome as outdated', async ({
     page,
     service,
   }) => {

@@ -47,7 +47,7 @@ async function editFirst(page: Page, text: string): Promise<void> {
   await expect(staged(page)).toContainText('1 staged');
 }
 
-test('rows are chosen by the keyboard and the mouse, copied, saved and removed', async ({
+test('rows are selected by keyboard and mouse, copied, saved and removed', async ({
   page,
   context,
   service,
@@ -56,7 +56,7 @@ test('rows are chosen by the keyboard and the mouse, copied, saved and removed',
   await know(page, service, 1_200);
   await open(page, service, '/facts?predicate=road');
 
-  await test.step('Shift extends from the cursor, and Mod+C copies what is chosen', async () => {
+  await test.step('Shift extends from the cursor, and Mod+C copies the selection', async () => {
     await rowsOf(page, 'Facts').nth(1).click();
     await grid(page).focus();
     await page.keyboard.press('Shift+ArrowDown');
@@ -74,7 +74,7 @@ test('rows are chosen by the keyboard and the mouse, copied, saved and removed',
     await page.screenshot({ path: testInfo.outputPath('chosen.png') });
   });
 
-  await test.step('Mod takes single rows in and out, by click and by key', async () => {
+  await test.step('Mod adds and removes single rows, by click and by key', async () => {
     const row = (at: number) => rowsOf(page, 'Facts').nth(at);
     await row(3).click({ modifiers: ['ControlOrMeta'] });
     await row(7).click({ modifiers: ['ControlOrMeta'] });
@@ -94,7 +94,7 @@ test('rows are chosen by the keyboard and the mouse, copied, saved and removed',
     );
   });
 
-  await test.step('what was never looked at is copied too, and saved', async () => {
+  await test.step('rows never scrolled to are copied too, and saved', async () => {
     await grid(page).focus();
     await page.keyboard.press('ControlOrMeta+a');
     await expect(chosen(page)).toContainText('1,200 rows selected');
@@ -115,7 +115,7 @@ test('rows are chosen by the keyboard and the mouse, copied, saved and removed',
     ).toHaveLength(1_200);
   });
 
-  await test.step('End at the end of a row goes to the last one; Escape drops what is chosen', async () => {
+  await test.step('End at the end of a row goes to the last one; Escape clears the selection', async () => {
     await grid(page).focus();
     await page.keyboard.press('Escape');
     await expect(chosen(page)).toBeHidden();
@@ -131,7 +131,7 @@ test('rows are chosen by the keyboard and the mouse, copied, saved and removed',
   });
 });
 
-test('pasted rows are staged; what is wrong is told by its line', async ({
+test('pasted rows are staged, and errors are reported by line', async ({
   page,
   context,
   service,
@@ -155,7 +155,7 @@ test('pasted rows are staged; what is wrong is told by its line', async ({
   expect(await stored(page, service)).toBe(3);
 });
 
-test('a filter is switched off and on without being lost, over a reload too', async ({
+test('a filter is switched off and on without being lost, even over a reload', async ({
   page,
   service,
 }, testInfo) => {
@@ -184,7 +184,7 @@ test('a filter is switched off and on without being lost, over a reload too', as
   await expect(page.getByRole('status').filter({ hasText: '30 facts' })).toBeVisible();
 });
 
-test('of two windows that edit the same fact the second is told, and overwrites nothing', async ({
+test('the second of two windows that edit the same fact is warned and overwrites nothing', async ({
   page,
   browser,
   service,
@@ -206,11 +206,7 @@ test('of two windows that edit the same fact the second is told, and overwrites 
   expect(watched.complaints.splice(0).filter((text) => !refused.test(text))).toEqual([]);
 });
 
-test('an Apply that fails changes nothing, says why, and can be tried again', async ({
-  page,
-  service,
-  watched,
-}) => {
+test('a failed Apply changes nothing, says why, and can be retried', async ({ page, service, watched }) => {
   await know(page, service, 3);
   await open(page, service, '/facts?predicate=road');
   await editFirst(page, 'changed');

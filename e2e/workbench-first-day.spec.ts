@@ -2,7 +2,7 @@
 import { expect } from '@playwright/test';
 import { goTo, open, openSample, test } from './workbench.ts';
 
-test('Proof, Why not, What if and Trace are among the tools, and begin with what was asked or what is typed', async ({
+test('Proof, Why not, What if and Trace are among the tools, and begin with the asked or typed question', async ({
   page,
   service,
 }) => {
@@ -26,7 +26,7 @@ test('Proof, Why not, What if and Trace are among the tools, and begin with what
   await expect(page).toHaveURL(/what-if/);
 });
 
-test('all tools are on screen in a small window', async ({ page, service }) => {
+test('all tools are visible in a small window', async ({ page, service }) => {
   await page.setViewportSize({ width: 960, height: 640 });
   await open(page, service, '/facts');
   const tools = page.getByRole('navigation', { name: 'Tools' }).getByRole('link');
@@ -34,7 +34,7 @@ test('all tools are on screen in a small window', async ({ page, service }) => {
   for (const tool of await tools.all()) await expect(tool).toBeInViewport({ ratio: 0.95 });
 });
 
-test('Enter asks a question of one line, and Shift with Enter breaks the line', async ({ page, service }) => {
+test('Enter asks a question of one line, and Shift+Enter breaks the line', async ({ page, service }) => {
   await openSample(page, service);
   await open(page, service, '/ask');
   const editor = page.getByRole('textbox', { name: 'Question' });
@@ -62,7 +62,7 @@ test('Enter asks a question of one line, and Shift with Enter breaks the line', 
   await expect(page).toHaveURL(/question=mother%28nora%2C\+%3Fchild%29/);
 });
 
-test('a dialog of a step leaves the tour beside it free, and what is to be typed can be copied meanwhile', async ({
+test('a dialog of a step leaves the tour beside it free, and the text to type can be copied meanwhile', async ({
   page,
   service,
   context,
@@ -87,7 +87,7 @@ test('a dialog of a step leaves the tour beside it free, and what is to be typed
   await expect(dialog).toBeVisible();
 });
 
-test('a comparison that is opened again shows the differences of now, without a word of changes elsewhere', async ({
+test('a comparison opened again shows the current differences, without a notice of changes elsewhere', async ({
   page,
   service,
 }) => {

@@ -24,10 +24,7 @@ async function firstColumn(page: Page): Promise<string> {
     : (await rowsOf(page, 'Facts').allTextContents()).map((text) => text[0]).join('');
 }
 
-test('a double click edits the cell that it is on, also where the first click opens a pane', async ({
-  page,
-  service,
-}) => {
+test('a double click edits its cell, even if the first click opens a pane', async ({ page, service }) => {
   await prepare(page, service);
   await page.setViewportSize({ width: 1000, height: 700 });
   await open(page, service, '/facts?predicate=road');
@@ -40,7 +37,7 @@ test('a double click edits the cell that it is on, also where the first click op
   await expect(editor).toBeFocused();
 });
 
-test('every column sorts up, down and not at all, by its header and by the keyboard', async ({
+test('every column sorts ascending, descending and not at all, by its header and by keyboard', async ({
   page,
   service,
 }) => {
@@ -71,16 +68,13 @@ test('every column sorts up, down and not at all, by its header and by the keybo
   await expect.poll(async () => (await firstColumn(page))[0]).toBe('b');
 });
 
-test('a row has a menu by the pointer and by the keyboard, which does what it says', async ({
-  page,
-  service,
-}) => {
+test('a row has a menu by pointer and by keyboard, whose items work', async ({ page, service }) => {
   await prepare(page, service);
   await open(page, service, '/facts?predicate=road&sort=arg0');
   const grid = page.getByRole('grid', { name: 'Facts' });
   const row = rowsOf(page, 'Facts').filter({ hasText: 'b10' });
 
-  await test.step('by a right click, for the cell that it is on', async () => {
+  await test.step('by a right click, for the cell under it', async () => {
     await row.getByRole('gridcell').nth(1).click({ button: 'right' });
     await expect(menu(page)).toBeVisible();
     await expect(row).toHaveAttribute('aria-selected', 'true');
@@ -97,7 +91,7 @@ test('a row has a menu by the pointer and by the keyboard, which does what it sa
     await expect(menu(page)).toBeHidden();
   });
 
-  await test.step('by Shift+F10, with the arrows, and the focus comes back', async () => {
+  await test.step('by Shift+F10, with the arrows, and the focus returns', async () => {
     await grid.focus();
     await page.keyboard.press('Shift+F10');
     await expect(menu(page).getByRole('menuitem', { name: 'Why', exact: true })).toBeFocused();
@@ -107,7 +101,7 @@ test('a row has a menu by the pointer and by the keyboard, which does what it sa
     await expect(grid).toBeFocused();
   });
 
-  await test.step('a cell is edited out of it', async () => {
+  await test.step('a cell is edited from it', async () => {
     await row.getByRole('gridcell').nth(1).click({ button: 'right' });
     await menu(page)
       .getByRole('menuitem', { name: /^Edit the cell/ })

@@ -36,7 +36,7 @@ async function assert(page: Page, statements: string): Promise<void> {
   await expect(page.getByRole('dialog', { name: 'Add facts' })).toBeHidden();
 }
 
-test('what was asserted, switched off and deleted comes back step by step, from any view', async ({
+test('asserted, disabled and deleted items are undone step by step, from any view', async ({
   page,
   service,
 }) => {
@@ -94,7 +94,7 @@ test('what was asserted, switched off and deleted comes back step by step, from 
   expect(await rules(page, service)).toEqual([]);
 });
 
-test('a step that somebody else stands against says why, and the one before it can still be undone', async ({
+test("a step blocked by another user's change says why, and the one before it can still be undone", async ({
   page,
   service,
   watched,
@@ -114,6 +114,6 @@ test('a step that somebody else stands against says why, and the one before it c
   await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
   await expect.poll(() => count(page, service, 'p')).toBe(1);
   await expect(steps.first()).toContainText('asserted p(a)');
-  // The refused step is the browser's only complaint.
+  // The refused step is the browser's only error.
   expect(watched.complaints.splice(0)).toHaveLength(1);
 });

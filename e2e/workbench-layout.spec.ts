@@ -82,10 +82,7 @@ function rowFaults(page: Page): Promise<string[]> {
   });
 }
 
-test('nothing of the title bar lies over anything else of it, however narrow the window', async ({
-  page,
-  service,
-}) => {
+test('title bar items never overlap, however narrow the window', async ({ page, service }) => {
   test.setTimeout(300_000);
   await prepareKnowledge(page, service);
   const longest = 'a-database-with-a-very-long-name-of-its-own';
@@ -96,14 +93,14 @@ test('nothing of the title bar lies over anything else of it, however narrow the
       await page.setViewportSize({ width, height: 800 });
       expect.soft(await titleBarFaults(page), `${address} at ${width} px`).toEqual([]);
     }
-    // A laptop at 200% is low as well.
+    // A laptop at 200% is short as well.
     await page.setViewportSize({ width: 640, height: 360 });
     await expectWithinBounds(page, address);
   }
 });
 
 for (const density of ['normal', 'compact'] as const)
-  test(`rows hold what is in them, in their middle, in ${density} density`, async ({ page, service }) => {
+  test(`rows contain and centre their content, in ${density} density`, async ({ page, service }) => {
     test.setTimeout(600_000);
     await prepareKnowledge(page, service);
     await page.addInitScript((value) => localStorage.setItem('corollary.density', value), density);

@@ -4,7 +4,10 @@ import { clearEditor, forgive, goTo, open, openSample, outage, rowsOf, test } fr
 
 const headers = { 'X-Tenant-ID': 'default' };
 
-test('a change made elsewhere shows in facts, answers and the age of a proof', async ({ page, service }) => {
+test('a change made elsewhere appears in facts, answers and the age of a proof', async ({
+  page,
+  service,
+}) => {
   await openSample(page, service);
   await open(page, service, '/ask?question=parent(ruth, ?who)&why=parent(ruth, anna)');
   await expect(rowsOf(page, 'Answers')).toHaveCount(3);
@@ -28,7 +31,7 @@ test('a change made elsewhere shows in facts, answers and the age of a proof', a
   await expect(page.getByText('No fact matches')).toBeVisible();
 });
 
-test('while the service is away the workbench says so, and goes on when it is back', async ({
+test('the workbench reports an unreachable service, and recovers when it is back', async ({
   page,
   service,
   watched,
@@ -51,7 +54,10 @@ test('while the service is away the workbench says so, and goes on when it is ba
   forgive(watched, outage);
 });
 
-test('ten thousand facts have true counts, and the last row is one key away', async ({ page, service }) => {
+test('ten thousand facts have correct counts, and the last row is one key away', async ({
+  page,
+  service,
+}) => {
   const facts = Array.from({ length: 10_000 }, (_, index) => ({
     predicate: 'item',
     args: [String(index).padStart(5, '0')],
@@ -73,10 +79,7 @@ test('ten thousand facts have true counts, and the last row is one key away', as
   await expect(grid.locator('[aria-rowindex="2"]')).toContainText('00000');
 });
 
-test('a proof of thousands of steps is an outline of which only what is seen exists', async ({
-  page,
-  service,
-}) => {
+test('an outline of a proof of thousands of steps renders only visible lines', async ({ page, service }) => {
   const length = 2_000;
   const facts = Array.from({ length }, (_, index) => ({
     predicate: 'next',
@@ -95,7 +98,7 @@ test('a proof of thousands of steps is an outline of which only what is seen exi
   expect(await tree.getByRole('treeitem').count()).toBeLessThan(120);
 });
 
-test('what is asked is what was typed, however quickly it is sent off', async ({ page, service }) => {
+test('the typed question is asked, however quickly it is sent', async ({ page, service }) => {
   await openSample(page, service);
   for (const who of ['ada', 'emil', 'jonas', 'clio']) {
     await open(page, service, '/ask');

@@ -64,12 +64,15 @@ test('an empty memory says so, and follows what others assert', async ({ page, s
   await expect(rowsOf(page, 'Most salient facts').last()).toContainText('seen(owl)');
 });
 
-test('what would go is listed before it goes, and the run tells what it did', async ({ page, service }) => {
+test('facts to be evicted are listed beforehand, and the run reports its effect', async ({
+  page,
+  service,
+}) => {
   await knowBirds(page, service);
   await open(page, service, '/memory');
   await expect(overview(page)).toContainText('Would evict 1 fact');
 
-  await test.step('the threshold is moved by number and by slider', async () => {
+  await test.step('the threshold is changed by number and by slider', async () => {
     await page.getByRole('textbox', { name: 'Evict below' }).fill('0.25');
     await expect(overview(page)).toContainText('Would evict 2 facts');
     await expect(page).toHaveURL(/threshold=0\.25/);
@@ -80,7 +83,7 @@ test('what would go is listed before it goes, and the run tells what it did', as
   });
 
   const grid = page.getByRole('grid', { name: 'Facts that would be evicted' });
-  await test.step('a fact in the list is opened and pinned, and is no longer in it', async () => {
+  await test.step('a listed fact is opened and pinned, and leaves the list', async () => {
     await overview(page).getByRole('button', { name: 'List them' }).click();
     await expect(rowsOf(page, 'Facts that would be evicted')).toHaveCount(2);
     await row(page, 'Facts that would be evicted', 'heron').click();
@@ -94,7 +97,7 @@ test('what would go is listed before it goes, and the run tells what it did', as
     expect(heron?.metadata).toEqual({ confidence: 0.2, source: 'field', pinned: true });
   });
 
-  await test.step('it is asked before, and nothing happens where it is not wanted', async () => {
+  await test.step('it asks for confirmation, and does nothing if cancelled', async () => {
     await page.getByRole('button', { name: 'Evict 1 fact…' }).click();
     const dialog = page.getByRole('dialog');
     await expect(dialog).toContainText('This retracts 1 faded fact from all scopes');
@@ -104,7 +107,7 @@ test('what would go is listed before it goes, and the run tells what it did', as
     expect(await stored(page, service, 'seen')).toHaveLength(10);
   });
 
-  await test.step('it goes, with the figures before and after', async () => {
+  await test.step('it is evicted, with the numbers before and after', async () => {
     await page.getByRole('button', { name: 'Evict 1 fact…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Evict 1 fact' }).click();
     await expect(page.getByText('Evicted 1 faded fact below 0.3.')).toBeVisible();
@@ -160,11 +163,7 @@ test('a fading fact is boosted, weighed and pinned, and its other metadata stays
   });
 });
 
-test('what somebody else changed in between is shown, and not overwritten', async ({
-  page,
-  service,
-  watched,
-}) => {
+test('a concurrent change is shown, not overwritten', async ({ page, service, watched }) => {
   await knowBirds(page, service);
   await open(page, service, '/memory?part=fading');
   await row(page, 'Fading facts', 'owl').click();
@@ -189,7 +188,7 @@ test('what somebody else changed in between is shown, and not overwritten', asyn
     .toEqual({ confidence: 0.02, source: 'book', pinned: true });
 });
 
-test('to forget a fact tells first what would no longer hold', async ({ page, service }) => {
+test('forgetting a fact first shows what would no longer be true', async ({ page, service }) => {
   await knowBirds(page, service);
   await post(page, service, '/teach', { text: 'rare(?x) :- seen(?x)' });
   await open(page, service, '/memory?part=fading');
@@ -206,7 +205,10 @@ test('to forget a fact tells first what would no longer hold', async ({ page, se
   await expect(row(page, 'Fading facts', 'owl')).toHaveCount(0);
 });
 
-test('what expires is counted by how soon, listed, and kept for good', async ({ page, service }) => {
+test('expiring facts are counted by time left, listed, and can be made permanent', async ({
+  page,
+  service,
+}) => {
   await knowBirds(page, service);
   const visit = (name: string, ttl: number) => ({ ...seen(name, 1), ttl });
   await post(page, service, '/assert/facts', [
@@ -230,7 +232,7 @@ test('what expires is counted by how soon, listed, and kept for good', async ({ 
   expect(gull?.metadata).toEqual({ confidence: 1, source: 'field' });
 });
 
-test('alike episodes become a summary that can be restored', async ({ page, service }) => {
+test('similar episodes become a summary that can be restored', async ({ page, service }) => {
   const visits = ['2026-01-01', '2026-01-02', '2026-01-03'].flatMap((day) => [
     { predicate: 'visited', args: ['ada', day], metadata: { mood: 'good' } },
     { predicate: 'visited', args: ['bob', day] },
@@ -252,13 +254,13 @@ test('alike episodes become a summary that can be restored', async ({ page, serv
     await expect(rowsOf(page, 'Facts that would be replaced')).toHaveCount(3);
   });
 
-  await test.step('how many make a pattern is chosen, and is in the address', async () => {
+  await test.step('the minimum size of a pattern is chosen, and is in the address', async () => {
     await page.getByRole('textbox', { name: 'How many alike make a pattern' }).fill('at least 4');
     await expect(page.getByText('4 facts would become 1 summary')).toBeVisible();
     await expect(page).toHaveURL(/least=4/);
   });
 
-  await test.step('the facts are replaced once that was confirmed', async () => {
+  await test.step('the facts are replaced after confirmation', async () => {
     await page.getByRole('button', { name: 'Consolidate…' }).click();
     const dialog = page.getByRole('dialog');
     await expect(dialog).toContainText('1 summary would take the place of 4 facts');
@@ -268,7 +270,7 @@ test('alike episodes become a summary that can be restored', async ({ page, serv
     expect(await stored(page, service, 'visited')).toHaveLength(3);
   });
 
-  await test.step('the facts return as they were', async () => {
+  await test.step('the facts return unchanged', async () => {
     await page.getByRole('tab', { name: 'Summaries' }).click();
     await row(page, 'Summaries', 'visited_summary(ada, 4)').click();
     await expect(detail(page)).toContainText('4 facts of visited that differ in argument 2');
@@ -284,7 +286,7 @@ test('alike episodes become a summary that can be restored', async ({ page, serv
     await expect(rowsOf(page, 'Runs').first()).toContainText('Restored 4 facts');
   });
 
-  await test.step('a predicate that rules ask for is named with a warning', async () => {
+  await test.step('a predicate that rules use is named with a warning', async () => {
     await post(page, service, '/teach', { text: 'fond(?x) :- likes(?x, ?_)' });
     await open(page, service, '/memory?part=consolidate&episodes=likes&least=2');
     await expect(page.getByText('Rules ask for likes')).toBeVisible();
@@ -292,7 +294,7 @@ test('alike episodes become a summary that can be restored', async ({ page, serv
   });
 });
 
-test('the scope of the space holds, and an address opens what it says', async ({ page, service }) => {
+test('the scope of the space applies, and an address opens its view', async ({ page, service }) => {
   await knowBirds(page, service);
   await post(page, service, '/assert/facts', [
     { ...seen('wren', 1), scope: 'draft' },
@@ -310,7 +312,7 @@ test('the scope of the space holds, and an address opens what it says', async ({
   await page.getByRole('button', { name: 'Evict' }).waitFor({ state: 'detached' });
 });
 
-test('what is evicted elsewhere is missed at once', async ({ page, service }) => {
+test('facts evicted elsewhere disappear at once', async ({ page, service }) => {
   await knowBirds(page, service);
   await open(page, service, '/memory?part=fading');
   await row(page, 'Fading facts', 'owl').click();
@@ -350,7 +352,7 @@ test('a failure says what happened and where to look', async ({ page, service, w
   forgive(watched, /507/);
 });
 
-test('nothing grave is found in Memory', async ({ page, service }) => {
+test('Memory has no serious accessibility finding', async ({ page, service }) => {
   await knowBirds(page, service);
   await post(
     page,

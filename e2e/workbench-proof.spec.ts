@@ -87,7 +87,7 @@ test('outline and diagram show the same steps with the same cursor, by keyboard 
   await expect(page).toHaveURL(/\/facts\?.*fact=/);
 });
 
-test('steps are searched with what they stand under, seen as the root, and hidden where they are known', async ({
+test('steps are searched with those above them, viewed as the root, and hidden if they are known', async ({
   page,
   service,
 }) => {
@@ -151,7 +151,7 @@ test('a proof is saved as a picture, text and JSON', async ({ page, service }) =
   expect(json.steps).toHaveLength(11);
 });
 
-test('shared steps stand once, a change is told and not followed, and a great proof is drawn in part', async ({
+test('shared steps appear once, a change is reported but not applied, and a large proof is drawn in part', async ({
   page,
   service,
 }) => {
@@ -192,7 +192,7 @@ test('shared steps stand once, a change is told and not followed, and a great pr
   await expect(cursor(page)).toHaveCount(1);
 });
 
-test('what cannot be proved or drawn says why, and is tried again', async ({ page, service }) => {
+test('a proof that cannot be made or drawn says why, and can be retried', async ({ page, service }) => {
   await tellFamily(page, service);
   await open(page, service, '/proof?question=cousin(alma');
   await expect(page.getByRole('alert')).toContainText('The question cannot be read');

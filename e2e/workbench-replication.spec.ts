@@ -4,7 +4,7 @@ import { expectNothingGrave } from './accessibility.ts';
 import { ServiceProcess, test } from './service.ts';
 import { open } from './workbench.ts';
 
-test('a leader shows who follows it, and a follower whom it follows and who takes writes', async ({
+test('a leader shows its followers, and a follower shows its leader and where to write', async ({
   page,
   service,
 }) => {

@@ -31,13 +31,13 @@ test.beforeEach(async ({ page, service }) => {
   await teachStreets(page, service);
 });
 
-test('what is written is mended, renamed, looked up and laid out by keys', async ({ page, service }) => {
+test('text is fixed, renamed, looked up and formatted by keys', async ({ page, service }) => {
   await open(page, service, '/rules');
   await write(page, label, 'near(?x,?y):-Street(?x,?y),place(?x).');
   const problems = page.getByRole('list', { name: 'Problems' });
   const written = page.locator('.view-lines').first();
 
-  await test.step('a slip in case is mended from the list of problems, and again by key', async () => {
+  await test.step('a slip in case is fixed from the list of problems, and again by key', async () => {
     const mend = problems.getByRole('button', { name: 'Change Street to street' });
     await mend.click();
     await expect(problems).toBeHidden();
@@ -50,7 +50,7 @@ test('what is written is mended, renamed, looked up and laid out by keys', async
     await expect(problems).toBeHidden();
   });
 
-  await test.step('a variable is renamed in its statement, and the text laid out', async () => {
+  await test.step('a variable is renamed in its statement, and the text formatted', async () => {
     await cursorAt(page, 7);
     await page.keyboard.press('F2');
     await page.getByRole('textbox', { name: /^Rename input/ }).fill('?from');
@@ -60,7 +60,7 @@ test('what is written is mended, renamed, looked up and laid out by keys', async
     await expect(written).toContainText('near(?from, ?y) :- street(?from, ?y), place(?from).');
   });
 
-  await test.step('a hover tells of a predicate, its facts and its rules', async () => {
+  await test.step('a hover describes a predicate, its facts and its rules', async () => {
     const hover = page.locator('.monaco-hover').filter({ hasText: 'street/2' });
     // The editor works a hover out once, from what it knew when the pointer came to rest.
     await expect(async () => {
@@ -73,7 +73,7 @@ test('what is written is mended, renamed, looked up and laid out by keys', async
     await page.keyboard.press('Escape');
   });
 
-  await test.step('a definition that is stored opens in its view', async () => {
+  await test.step('a stored definition opens in its view', async () => {
     await write(page, label, 'near(?x, ?y) :- apart(?x, ?y).');
     await cursorAt(page, 19);
     await page.keyboard.press('F12');
@@ -82,10 +82,7 @@ test('what is written is mended, renamed, looked up and laid out by keys', async
   });
 });
 
-test('a rule is tried before it is taught; what is changed of one is there after a reload', async ({
-  page,
-  service,
-}) => {
+test('a rule is previewed before it is taught, and edits survive a reload', async ({ page, service }) => {
   await open(page, service, '/rules');
   await page.getByRole('button', { name: 'Try', exact: true }).click();
   const panel = page.getByRole('region', { name: 'Try' });
@@ -146,7 +143,7 @@ test('a predicate is renamed in rules and facts together, or not at all', async 
     await dialog.getByRole('textbox', { name: 'New name' }).fill('reach');
     await expect(dialog.getByRole('alert')).toContainText('reach/2');
     await expect(dialog.getByRole('button', { name: 'Rename' })).toBeDisabled();
-    // The browser reports the intended refusal.
+    // The browser reports the expected refusal.
     watched.complaints.splice(0, 1);
     await page.keyboard.press('Escape');
     await expect(dialog).toBeHidden();
@@ -154,10 +151,7 @@ test('a predicate is renamed in rules and facts together, or not at all', async 
   });
 });
 
-test('the graph shows what depends on what, by strata, for keyboard and list alike', async ({
-  page,
-  service,
-}) => {
+test('the graph shows dependencies by strata, by keyboard and as a list', async ({ page, service }) => {
   await open(page, service, '/rules');
   await page.getByText('Graph', { exact: true }).click();
   await expect(page).toHaveURL(/view=graph/);
@@ -181,7 +175,7 @@ test('the graph shows what depends on what, by strata, for keyboard and list ali
   await expect(page.getByRole('heading', { name: 'Rule', exact: true })).toBeVisible();
 });
 
-test('two windows edit the same rule: the second is told, sees both, and chooses', async ({
+test('the second of two windows that edit the same rule is warned, sees both versions, and chooses', async ({
   page,
   service,
   watched,
@@ -200,13 +194,13 @@ test('two windows edit the same rule: the second is told, sees both, and chooses
   await page.getByRole('textbox', { name: 'Name' }).fill('Out of reach');
   const conflict = page.getByRole('region', { name: 'Conflict' });
 
-  await test.step('what was not touched here follows', async () => {
+  await test.step('untouched fields follow', async () => {
     await change({ description: 'By nobody' });
     await expect(page.getByRole('textbox', { name: 'Description' })).toHaveValue('By nobody');
     await expect(conflict).toBeHidden();
   });
 
-  await test.step('what was written on both sides is shown side by side', async () => {
+  await test.step('fields changed on both sides are shown side by side', async () => {
     const rule = page.getByRole('textbox', { name: 'Rule', exact: true });
     await rule.focus();
     await page.keyboard.press('ControlOrMeta+End');
@@ -224,7 +218,7 @@ test('two windows edit the same rule: the second is told, sees both, and chooses
     await expect(conflict).toBeHidden();
   });
 
-  await test.step('what came while it was saved is refused, and shown the same way', async () => {
+  await test.step('a change that arrives during saving is refused, and shown the same way', async () => {
     await page.route('**/rules/**', async (route) => {
       if (route.request().method() !== 'PUT') return route.fallback();
       await change({ name: 'Theirs' });
@@ -238,7 +232,7 @@ test('two windows edit the same rule: the second is told, sees both, and chooses
     await expect(rowsOf(page, 'Rules').filter({ hasText: 'Out of reach' })).toContainText(['?x != ?y']);
   });
 
-  await test.step('what was written of a rule that is deleted elsewhere becomes a new one', async () => {
+  await test.step('the draft of a rule that is deleted elsewhere becomes a new one', async () => {
     await rowsOf(page, 'Rules').filter({ hasText: '?x != ?y' }).dblclick();
     await page.getByRole('textbox', { name: 'Rule', exact: true }).focus();
     await page.keyboard.press('ControlOrMeta+End');
@@ -253,7 +247,7 @@ test('two windows edit the same rule: the second is told, sees both, and chooses
     await expect(page.locator('.view-lines').first()).toContainText('?x != ?y, place(a).');
   });
 
-  await test.step('a rule that was changed since it was to be deleted is shown first', async () => {
+  await test.step('a rule that changed before its deletion was confirmed is shown first', async () => {
     const step = await storedId('reach(?x, ?z)');
     await rowsOf(page, 'Rules').filter({ hasText: 'reach(?x, ?z)' }).click();
     await page.getByRole('grid', { name: 'Rules' }).focus();
@@ -268,7 +262,7 @@ test('two windows edit the same rule: the second is told, sees both, and chooses
     await expect(dialog).toContainText('place(?z)');
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await expect(rowsOf(page, 'Rules')).toHaveCount(1);
-    // The browser reports the intended refusals.
+    // The browser reports the expected refusals.
     expect(watched.complaints.filter((text) => !/status of 4(04|09|12)/.test(text))).toEqual([]);
     watched.complaints.length = 0;
   });

@@ -74,7 +74,7 @@ function mergeButton(page: Page): Locator {
 
 const refusedHere = /status of 409/;
 
-test('two scopes are compared, chosen for, merged as one, and the merge is taken back', async ({
+test('two scopes are compared, resolved, merged at once, and the merge is undone', async ({
   page,
   service,
 }) => {
@@ -82,7 +82,7 @@ test('two scopes are compared, chosen for, merged as one, and the merge is taken
   const before = await factsOf(page, service, 'main');
   const draft = await factsOf(page, service, 'draft');
 
-  await test.step('two are chosen from the list', async () => {
+  await test.step('two are selected from the list', async () => {
     await open(page, service);
     await goTo(page, 'Scopes');
     await expect(rowsOf(page, 'Scopes')).toHaveCount(3);
@@ -96,7 +96,7 @@ test('two scopes are compared, chosen for, merged as one, and the merge is taken
     await expect(page.getByText('Two-way, without a base')).toBeVisible();
   });
 
-  await test.step('they stand side by side under their own names, counted', async () => {
+  await test.step('they appear side by side under their own names, counted', async () => {
     const grid = page.getByRole('grid', { name: 'Differences' });
     await expect(grid.getByRole('columnheader')).toHaveText([
       'Change',
@@ -113,7 +113,7 @@ test('two scopes are compared, chosen for, merged as one, and the merge is taken
     await expect(rowOf(page, 'staff(dan)')).toContainText('stays');
   });
 
-  await test.step('a choice for a fact shows in the live column and in the count', async () => {
+  await test.step('a choice for a fact shows in the result column and in the count', async () => {
     await page.getByRole('button', { name: 'Take draft for grade(ann)' }).click();
     await expect(rowOf(page, 'grade(ann)')).toContainText('changes');
     await expect(page.getByText('1 of 3 resolved')).toBeVisible();
@@ -129,7 +129,7 @@ test('two scopes are compared, chosen for, merged as one, and the merge is taken
     );
   });
 
-  await test.step('what would follow is shown, and nothing was written yet', async () => {
+  await test.step('consequences are shown, and nothing is written yet', async () => {
     await page.getByRole('tab', { name: 'Conclusions' }).click();
     await expect(rowsOf(page, 'What would change').filter({ hasText: 'enters(ann)' })).toContainText(
       'gained',
@@ -139,7 +139,7 @@ test('two scopes are compared, chosen for, merged as one, and the merge is taken
     expect(await factsOf(page, service, 'main')).toEqual(before);
   });
 
-  await test.step('one merge does it, and the source stays as it is', async () => {
+  await test.step('one merge applies it, and the source is unchanged', async () => {
     await mergeButton(page).click();
     await expect(
       page.getByText('Merged draft into main: 2 facts added, 2 updated, 0 deleted.'),
@@ -153,7 +153,7 @@ test('two scopes are compared, chosen for, merged as one, and the merge is taken
     await expect(rowsOf(page, 'Differences')).toHaveCount(2);
   });
 
-  await test.step('undo leaves target as it was', async () => {
+  await test.step('undo restores the target', async () => {
     await page.getByRole('button', { name: /^Undo/ }).click();
     await expect(page.getByText('Merged draft into main')).toBeHidden();
     await expect(rowsOf(page, 'Differences')).toHaveCount(6);
@@ -192,7 +192,7 @@ test('a merge with unresolved conflicts is refused and writes nothing; a strateg
   expect(watched.complaints.splice(0).filter((text) => !refusedHere.test(text))).toEqual([]);
 });
 
-test('changes of others show by themselves, and are neither merged unseen nor overwritten by an undo', async ({
+test('changes of others appear automatically, and are neither merged unseen nor overwritten by an undo', async ({
   page,
   service,
   watched,
@@ -246,7 +246,7 @@ test('changes of others show by themselves, and are neither merged unseen nor ov
   expect(watched.complaints.splice(0).filter((text) => !refusedHere.test(text))).toEqual([]);
 });
 
-test('the keyboard alone compares, chooses, merges and takes back; an address opens it all again', async ({
+test('the keyboard alone compares, chooses, merges and undoes; an address restores it all', async ({
   page,
   service,
 }) => {
@@ -292,7 +292,7 @@ test('the keyboard alone compares, chooses, merges and takes back; an address op
   await expect(grid).toHaveAttribute('aria-rowcount', '7');
 });
 
-test('a fork is merged by what both had at the fork: nothing that either retracted comes back', async ({
+test('a fork is merged with the common state at the fork: nothing that either side retracted comes back', async ({
   page,
   service,
 }) => {
@@ -317,7 +317,7 @@ test('a fork is merged by what both had at the fork: nothing that either retract
   expect(await factsOf(page, service, 'main')).toEqual(['role(bob) null {}', 's(1) null {}']);
 });
 
-test('with a base only what both sides changed is a conflict, and what source deleted goes', async ({
+test('with a base only changes on both sides are a conflict, and deletions in the source are applied', async ({
   page,
   service,
 }) => {
@@ -341,7 +341,7 @@ test('with a base only what both sides changed is a conflict, and what source de
   expect(after).not.toContain('staff(dan) null {}');
 });
 
-test('a scope is forked and, once its name was typed, deleted, whatever it is called', async ({
+test('a scope is forked and, after typing its name, deleted, whatever it is called', async ({
   page,
   service,
 }) => {
@@ -376,7 +376,7 @@ test('a scope is forked and, once its name was typed, deleted, whatever it is ca
   await expect(page.getByText('Choose two scopes')).toBeVisible();
 });
 
-test('nothing grave is found in Scopes', async ({ page, service }, testInfo) => {
+test('Scopes has no serious accessibility finding', async ({ page, service }, testInfo) => {
   await open(page, service, '/scopes');
   await expect(page.getByText('No scopes yet')).toBeVisible();
   await expectNothingGrave(page, 'Scopes without any');

@@ -23,7 +23,7 @@ async function next(page: Page, outcome: string, heading: string): Promise<void>
   await expect(tour(page).getByRole('heading', { name: heading })).toBeFocused();
 }
 
-test('the tour is taken by the keyboard alone, left and taken up again, and takes its knowledge away', async ({
+test('the tour is taken by keyboard alone, left and resumed, and removes its knowledge', async ({
   page,
   service,
 }, testInfo) => {
@@ -39,7 +39,7 @@ test('the tour is taken by the keyboard alone, left and taken up again, and take
   await page.keyboard.press('ControlOrMeta+Enter');
   await next(page, 'Both facts are stored', '2. Teach a rule');
 
-  await test.step('a step that was not done is said to be so, and the tour goes on after a restart', async () => {
+  await test.step('a step that was not done is reported, and the tour continues after a restart', async () => {
     await tour(page).getByRole('button', { name: 'Leave the tour' }).press('Enter');
     await expect(tour(page)).toBeHidden();
     await page.reload();
@@ -83,7 +83,7 @@ test('the tour is taken by the keyboard alone, left and taken up again, and take
   await expect(page.getByRole('button', { name: 'Take the tour' })).toBeVisible();
 });
 
-test('high contrast is a theme of its own, kept over a restart, and follows the wish of the system', async ({
+test("high contrast is a theme of its own, survives a restart, and follows the system's preference", async ({
   page,
   service,
 }) => {
@@ -191,7 +191,7 @@ test('without a mouse: assert, teach, ask, why, merge, decay', async ({ page, se
   });
 });
 
-test('another service opens its own workbench in a window of its own, and is remembered', async ({
+test('another service opens its own workbench in a separate window, and is remembered', async ({
   page,
   service,
 }) => {

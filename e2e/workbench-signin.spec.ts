@@ -55,7 +55,7 @@ async function bootstrap(service: ServiceProcess): Promise<string> {
 
 test.use({ viewport: { width: 1280, height: 800 } });
 
-test('the first admin key is made by keyboard alone, and makes a key that is shown once', async ({
+test('the first admin key is created by keyboard alone, and creates a key that is shown once', async ({
   page,
   service,
 }) => {
@@ -130,7 +130,7 @@ test('the first admin key is made by keyboard alone, and makes a key that is sho
   await expect(page.getByRole('grid', { name: 'Keys' })).toBeFocused();
 });
 
-test('a key that is restricted or revoked: what it may not is said, and nothing typed is lost', async ({
+test('a restricted or revoked key: the missing permission is explained, and no input is lost', async ({
   page,
   service,
 }) => {
@@ -220,7 +220,7 @@ test('a key that is restricted or revoked: what it may not is said, and nothing 
   await expect(rowsOf(page, 'Facts')).toHaveCount(0);
 });
 
-test('a key that the desktop application keeps signs in without a word, and is forgotten with the sign-out', async ({
+test('a key stored by the desktop application signs in silently, and is deleted at sign-out', async ({
   page,
 }) => {
   const guarded = new ServiceProcess({ API_KEY: 'sesame' });

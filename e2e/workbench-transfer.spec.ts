@@ -35,7 +35,7 @@ function count(dialog: Locator, label: string): Locator {
   return dialog.getByText(label, { exact: true }).locator('..').getByRole('definition');
 }
 
-test('a table with a header is mapped, checked, imported, and undone but for what changed since', async ({
+test('a table with a header is mapped, checked, imported, and undone except for later changes', async ({
   page,
   service,
 }) => {
@@ -83,7 +83,7 @@ test('a table with a header is mapped, checked, imported, and undone but for wha
   await expect(rowsOf(page, 'Facts').first()).toContainText('parent(bob, eve)');
 });
 
-test('a file that is dropped on the facts is looked at, and bad lines are named by their number', async ({
+test('a file dropped on the facts is previewed, and bad lines are named by their number', async ({
   page,
   service,
 }) => {
@@ -111,7 +111,7 @@ test('a file that is dropped on the facts is looked at, and bad lines are named 
   ).toContainText(/^2/);
 });
 
-test('what is exported reads back, and a download says what it is', async ({ page, service }) => {
+test('an export can be read back, and a download names its content', async ({ page, service }) => {
   await send(service, '/assert/facts', [
     { predicate: 'p', args: ['a, "b"', 'ü'], scope: 's' },
     { predicate: 'p', args: ['c', 'd'], truthVal: false },
@@ -139,7 +139,7 @@ test('what is exported reads back, and a download says what it is', async ({ pag
   await expect(rowsOf(page, 'Facts').filter({ hasText: 'a, "b"' })).toContainText('s');
 });
 
-test('an import goes on when its dialog is closed, is cancelled, and what it stored can be undone', async ({
+test('an import continues when its dialog is closed, can be cancelled, and its partial result undone', async ({
   page,
   service,
 }) => {
@@ -163,7 +163,7 @@ test('an import goes on when its dialog is closed, is cancelled, and what it sto
   await expect(page.getByText('No facts yet')).toBeVisible();
 });
 
-test('nothing grave is found in the dialogs', async ({ page, service }) => {
+test('the dialogs have no serious accessibility finding', async ({ page, service }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await open(page, service, '/facts?transfer=import');
   const dialog = await choose(page, 'p.tsv', 'from\tto\tnote\na\tb\tx\nc\td\n');

@@ -41,7 +41,7 @@ test('a sample is opened, a rule taught, a question asked and explained, and a p
     await page.screenshot({ path: testInfo.outputPath('ask-with-proof.png') });
   });
 
-  await test.step('the premise leads to its fact, which is retracted knowing what goes with it', async () => {
+  await test.step('the premise leads to its fact, which is retracted after a preview of the consequences', async () => {
     await proof.getByRole('treeitem', { name: /mother\(agnes, ruth\)\s*asserted/ }).click();
     await page.getByRole('link', { name: 'Open the fact' }).click();
     await expect(page.getByRole('region', { name: 'Detail' })).toContainText('mother(agnes, ruth)');
@@ -53,14 +53,14 @@ test('a sample is opened, a rule taught, a question asked and explained, and a p
     await expect(dialog).toBeHidden();
   });
 
-  await test.step('the answer is gone, and the proof says that it is of older knowledge', async () => {
+  await test.step('the answer is gone, and the proof is marked as outdated', async () => {
     await goTo(page, 'Ask');
     await expect(rowsOf(page, 'Answers').filter({ hasText: 'nina' })).toHaveCount(0);
     await expect(page.getByText('It does not hold')).toBeVisible();
   });
 });
 
-test('a proof is folded, walked and followed by the keyboard', async ({ page, service }) => {
+test('a proof is folded, walked and followed by keyboard', async ({ page, service }) => {
   await openSample(page, service);
   await open(page, service, '/proof?question=ancestor(agnes, ada)');
   const tree = page.getByRole('tree', { name: 'Proof' });
@@ -137,7 +137,7 @@ test('facts are added by statement and by form, filtered and sorted, and found a
   await expect(rowsOf(page, 'Facts').first()).toContainText('draft');
 });
 
-test('the editor diagnoses and completes; rules are switched off, edited and deleted', async ({
+test('the editor diagnoses and completes; rules are disabled, edited and deleted', async ({
   page,
   service,
 }) => {
@@ -185,7 +185,7 @@ test('the palette finds commands and predicates, and ? shows the shortcuts', asy
   await expect(page.getByRole('heading', { name: 'Ask', exact: true })).toBeVisible();
 });
 
-test('questions are kept, answered as text and JSON, and of stored facts alone', async ({
+test('questions are saved, answered as text and JSON, and from stored facts only', async ({
   page,
   service,
 }) => {
@@ -210,7 +210,7 @@ test('questions are kept, answered as text and JSON, and of stored facts alone',
   await expect(questions.getByRole('button', { name: /^cousin\(laura/ })).toBeVisible();
 });
 
-test('a question that cannot be read or has no limit says so, and a running one is cancelled', async ({
+test('an unreadable or endless question says so, and a running one can be cancelled', async ({
   page,
   service,
 }) => {

@@ -37,7 +37,7 @@ export const test = base.extend<{ watched: Watch }>({
       // No held-back request may outlive its test.
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       expect(seen.foreign, 'requests that leave the service').toEqual([]);
-      expect(seen.complaints, 'complaints in the console').toEqual([]);
+      expect(seen.complaints, 'errors in the console').toEqual([]);
     },
     { auto: true },
   ],
@@ -47,7 +47,7 @@ export const test = base.extend<{ watched: Watch }>({
 export const outage =
   /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|status of 503/;
 
-/** Removes expected complaints, during a test or at its end. */
+/** Removes expected errors, during a test or at its end. */
 export function forgive(watched: { readonly complaints: string[] }, expected: RegExp): void {
   const others = watched.complaints.filter((text) => !expected.test(text));
   watched.complaints.splice(0, Number.POSITIVE_INFINITY, ...others);

@@ -1,6 +1,6 @@
 /**
- * What the image and the unit ask for before the service starts: a Node that it runs on, and a key wherever it listens for
- * others. Loaded by `node --import`, so that the service stays the process that signals reach.
+ * The check that image and unit run before the service starts: a supported Node, and a key wherever it listens for
+ * others. Loaded by `node --import`, so that the service remains the process that receives signals.
  */
 const environment = process.env;
 

@@ -1,4 +1,4 @@
-/** Exits with 0 where the service of this container takes work, else with 1 and the reason. */
+/** Exits with 0 if the service of this container is ready, else with 1 and the reason. */
 const address = `http://127.0.0.1:${process.env['PORT'] || '9300'}/health/ready`;
 try {
   const response = await fetch(address, { signal: AbortSignal.timeout(4_000) });

@@ -12,10 +12,10 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The second part of a build: the stdio bridge as one file that needs nothing but Node, and the same file packed as a
- * bundle that Claude Desktop installs by a double click.
+ * The second part of a build: the stdio bridge as one file that needs only Node, and the same file packed as a bundle
+ * that Claude Desktop installs by a double click.
  *
- * Kept: the same sources give the same bytes, of the bundle too, whose archive carries no time.
+ * The build is reproducible: the same sources give the same bytes, even of the bundle, whose archive carries no time.
  */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -29,7 +29,7 @@ export async function buildBridge() {
 }
 
 /**
- * Builds the program alone, into a folder that is emptied before.
+ * Builds only the program, into a folder that is emptied first.
  * @param {string} folder
  */
 export async function buildProgram(folder) {
@@ -77,7 +77,7 @@ async function buildBundle() {
 }
 
 /**
- * The packer praises a valid manifest though it is told to be silent; what is wrong with one goes to standard error.
+ * The packer reports success for a valid manifest even if it is silenced; errors in one go to standard error.
  * @template Result
  * @param {() => Promise<Result>} work
  */
@@ -91,7 +91,7 @@ async function quietly(work) {
   }
 }
 
-/** What the bundle says of itself. */
+/** The description in the bundle. */
 export function manifest() {
   /** @type {{version: string, description: string, license: string}} */
   const { version, description, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -177,7 +177,7 @@ const tools = [
 ];
 
 /**
- * The archive with one time for all its entries. Its format: PKWARE's APPNOTE, 4.3.7 and 4.3.12.
+ * The archive with one fixed time for all its entries. Its format: PKWARE's APPNOTE, 4.3.7 and 4.3.12.
  * @param {Buffer} archive
  */
 function withoutTimes(archive) {
@@ -186,7 +186,7 @@ function withoutTimes(archive) {
   let entry = patched.readUInt32LE(end + 16);
   for (let left = patched.readUInt16LE(end + 10); left > 0; left--) {
     const local = patched.readUInt32LE(entry + 42);
-    // The first of January 1980, as early as the format knows.
+    // The first of January 1980, the earliest time that the format can represent.
     patched.writeUInt32LE(0x0021_0000, entry + 12);
     patched.writeUInt32LE(0x0021_0000, local + 10);
     entry +=

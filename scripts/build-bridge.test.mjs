@@ -9,7 +9,7 @@ import { writeEndpoint } from '../src/main/base/endpoint-file.ts';
 import { startServiceUnderTest } from '../src/main/testing/service-under-test.ts';
 import { buildProgram, manifest } from './build-bridge.mjs';
 
-// Outside of the project there are no packages: what runs here needs nothing but Node.
+// There are no packages outside of the project: what runs here needs only Node.
 const folder = mkdtempSync(join(tmpdir(), 'corollary-bridge-'));
 const file = join(folder, 'bridge', 'corollary-mcp.js');
 /** @type {import('../src/main/testing/service-under-test.ts').ServiceUnderTest} */
@@ -53,7 +53,7 @@ function bridgeTest(parts = {}) {
   });
 }
 
-/** @param {string} text of a program that stands where the bridge should */
+/** @param {string} text of a program in place of the bridge */
 function programOf(text) {
   const program = join(folder, 'program.mjs');
   writeFileSync(program, text);
@@ -63,7 +63,7 @@ function programOf(text) {
 const place = { database: 'default', tenant: 'default', key: 'right' };
 
 /**
- * Processes take their time on a machine that is busy.
+ * Starting processes is slow on a busy machine.
  * @param {() => unknown} look
  */
 function eventually(look) {
@@ -71,7 +71,7 @@ function eventually(look) {
 }
 
 describe('the built bridge', () => {
-  it('is one file that runs where no package is installed', () => {
+  it('is one file that runs without installed packages', () => {
     expect(readdirSync(join(folder, 'bridge'))).toEqual(['corollary-mcp.js']);
     const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
     expect(execFileSync(process.execPath, [file, '--version'], { encoding: 'utf8' })).toBe(`${version}\n`);
@@ -80,12 +80,12 @@ describe('the built bridge', () => {
     );
   });
 
-  it('is in a bundle that names the tools that there are', () => {
+  it('is in a bundle that names the existing tools', () => {
     const named = Object.values(operations).flatMap((spec) => ('tool' in spec ? [spec.tool.name] : []));
     expect(new Set(manifest().tools.map(({ name }) => name))).toEqual(new Set(named));
   });
 
-  it('says what is wrong with its command line and exits with 2, its standard output untouched', () => {
+  it('reports a wrong command line and exits with 2, without standard output', () => {
     /** @type {{status?: number, stdout?: string, stderr?: string}} */
     let ended = {};
     try {
@@ -109,7 +109,7 @@ describe('the test of the bridge', () => {
     });
   });
 
-  it('goes by the endpoint file where there is one, and says where that leads elsewhere', async () => {
+  it('uses the endpoint file if there is one, and says so if it leads elsewhere', async () => {
     const endpointFile = join(folder, 'endpoint.json');
     const test = bridgeTest({ endpointFile });
     expect(await test(caller, place)).toMatchObject({
@@ -123,7 +123,7 @@ describe('the test of the bridge', () => {
     expect(await test(caller, place)).toMatchObject({ detail: expect.stringContaining('another service') });
   });
 
-  it('says what the service refuses: a wrong key, a database that does not exist', async () => {
+  it('reports a refusal of the service: a wrong key, an unknown database', async () => {
     expect(await bridgeTest()(caller, { ...place, key: 'wrong' })).toMatchObject({
       isConnected: false,
       detail: expect.stringContaining('COROLLARY_API_KEY'),
@@ -134,7 +134,7 @@ describe('the test of the bridge', () => {
     });
   });
 
-  it('says so where the bridge is not built, cannot be started, or ends', async () => {
+  it('reports a bridge that is not built, cannot be started, or ends', async () => {
     /** @type {[() => ({command: string, args: string[]} | null), string][]} */
     const cases = [
       [() => null, 'not built'],
@@ -148,7 +148,7 @@ describe('the test of the bridge', () => {
       });
   });
 
-  it('is done for four at once, leaves no process behind, and ends with its caller', async () => {
+  it('runs for four at once, leaves no process behind, and ends with its caller', async () => {
     const pids = join(folder, 'pids');
     const stubborn = `import { appendFileSync } from 'node:fs'; process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);
       appendFileSync(${JSON.stringify(pids)}, process.pid + ' ');`;

@@ -7,17 +7,16 @@ import { filesBelow, root, runCommand } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
 
 /**
- * `npm run check`: everything that is known of the code without a browser. Types, lint, format, import
- * boundaries, dead code, file length, exported names and the unit tests, each a section of the output with its verdict,
- * and at the end the names of those that failed. Two run at a time; a section is printed when it is
- * done, so that no two mix.
+ * `npm run check`: every check that needs no browser. Types, lint, format, import boundaries, dead code, file length,
+ * exported names and the unit tests, each a section of the output with its verdict, and at the end the names of those
+ * that failed. Two run at a time; a section is printed when it is complete, so that no two mix.
  */
 
 /**
- * One step's verdict. `passed` and `failed` count tests in the unit tests' case; any other step is one.
- * `notes`: what of its output is worth repeating at the end.
+ * One step's verdict. `passed` and `failed` count tests for the unit tests; any other step counts as one.
+ * `notes`: the part of its output to repeat at the end.
  * @typedef {{name: string, passed: number, failed: number, notes?: string[]}} Verdict
- * @typedef {{ok: boolean, output: string}} Outcome output is what a reader wants to see
+ * @typedef {{ok: boolean, output: string}} Outcome output is the text for the reader
  */
 
 const tsc = 'node_modules/ts7/bin/tsc';
@@ -43,7 +42,7 @@ const steps = {
 
 /**
  * Runs all steps, then the unit tests.
- * @param {{long?: boolean}} [options] long: fuzz for longer, and run what takes minutes
+ * @param {{long?: boolean}} [options] long: fuzz for longer, and run the tests that take minutes
  * @returns {Promise<Verdict[]>}
  */
 export async function check({ long = false } = {}) {
@@ -65,8 +64,8 @@ export async function check({ long = false } = {}) {
 }
 
 /**
- * Runs the unit tests, their progress on our output. A run that ends badly without a failed test (a
- * crash, a file that does not load, no tests at all) counts as one failure.
+ * Runs the unit tests with their progress on our output. A run that fails without a failed test (a crash, a file that
+ * does not load, no tests at all) counts as one failure.
  * @param {{long: boolean}} options
  * @returns {Promise<Verdict>}
  */
@@ -91,7 +90,7 @@ async function unitTests({ long }) {
  */
 
 /**
- * What vitest's report counts, and what it says of tests that failed; nothing where it wrote none.
+ * Vitest's counts and the messages of failed tests; nothing if there is no report.
  * @param {string} path
  * @returns {{passed: number, failed: number, notes: string[]}}
  */
@@ -115,8 +114,8 @@ function readReport(path) {
 }
 
 /**
- * The import rules of scripts/dependency-cruiser.cjs. A set-up that sees too little finds no violation, so it
- * must have seen every source file, and resolved an import for nearly each of them.
+ * The import rules of scripts/dependency-cruiser.cjs. A misconfigured run sees too little and finds no violation, so it
+ * must have seen every source file, and resolved about one import for each of them.
  * @returns {Promise<Outcome>}
  */
 async function boundaries() {
@@ -146,7 +145,7 @@ async function boundaries() {
   );
   lines.push(...unseen.map((path) => `not seen by dependency-cruiser: ${path}`));
   if (sources.length < 20 || dependencies < sources.length) {
-    lines.push(`only ${sources.length} files and ${dependencies} imports seen: the set-up is broken`);
+    lines.push(`only ${sources.length} files and ${dependencies} imports seen: the configuration is broken`);
   }
   const summary = `${sources.length} files, ${dependencies} imports`;
   return { ok: lines.length === 0, output: [...lines, summary].join('\n') };
@@ -162,13 +161,15 @@ function fileLength() {
   const lines = sources
     .map((path) => ({ path, length: readFileSync(join(root, path), 'utf8').split('\n').length - 1 }))
     .filter(({ length }) => length > 800)
-    // What is written from the contract is as long as that.
+    // Generated from the contract, and as long as that.
     .filter(({ path }) => path !== 'client/src/types.ts')
     .map(({ path, length }) => `${path}: ${length} lines, 800 allowed`);
   return Promise.resolve({ ok: lines.length === 0 && sources.length > 0, output: lines.join('\n') });
 }
 
-/** Packages that may have an install script though none is run here (.npmrc): who installs them elsewhere may run it. */
+/**
+ * Packages that may have an install script although none is run here (.npmrc): installing them elsewhere may run it.
+ */
 const allowedInstallScripts = new Map([
   [
     'core-js-pure',
@@ -177,7 +178,7 @@ const allowedInstallScripts = new Map([
 ]);
 
 /**
- * No package of the lockfile has an install script, but those that are allowed by name; and none is allowed in vain.
+ * Only packages allowed by name have an install script in the lockfile, and every allowed one does.
  * @returns {Promise<Outcome>}
  */
 function installScripts() {
@@ -192,13 +193,13 @@ function installScripts() {
       .map((name) => `${name} has an install script`),
     ...[...allowedInstallScripts.keys()]
       .filter((name) => !names.includes(name))
-      .map((name) => `${name} has no install script any more: take it off the list`),
+      .map((name) => `${name} no longer has an install script: remove it from the list`),
   ];
   return Promise.resolve({ ok: lines.length === 0, output: lines.join('\n') });
 }
 
 /**
- * Runs a tool of node_modules under this Node. Its output is collected, or shown as it comes.
+ * Runs a tool of node_modules under this Node. Its output is collected, or shown as it arrives.
  * @param {string} path
  * @param {string[]} argumentList
  * @param {{show?: boolean, environment?: Record<string, string>}} [options]

@@ -5,13 +5,13 @@ import { root } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
 
 /**
- * The browser of the end-to-end tests: found where there is one, installed where there is none.
- * Playwright's own comes first, being the version it was tested with.
+ * The browser of the end-to-end tests: found if one is installed, installed if none is. Playwright's own is preferred,
+ * being the version it was tested with.
  */
 
 /**
- * What Chromium is to go without. Its address bar is two pages in every window, though no window is seen: half of what
- * opening one takes. The others Playwright switches off itself; of two such lists Chromium heeds the later.
+ * Features that Chromium runs without. Its address bar is two pages in every window, though no window is visible: half
+ * of the time to open one. Playwright disables the others itself; of two such lists Chromium uses the later.
  */
 const withoutFeatures = [
   'WebUIOmniboxPopup',
@@ -29,7 +29,7 @@ const withoutFeatures = [
   'ThirdPartyStoragePartitioning',
 ];
 
-/** What every launch passes: no sandbox (a container has none to give), nothing that calls home. */
+/** The arguments of every launch: no sandbox (a container has none), no background requests. */
 export const browserArguments = [
   '--headless',
   '--no-sandbox',
@@ -54,7 +54,7 @@ const installed = {
   ),
 };
 
-/** Whether Playwright's own Chromium is there. */
+/** Whether Playwright's own Chromium is installed. */
 function playwrightHasChromium() {
   /** @type {typeof import('@playwright/test')} */
   const { chromium } = createRequire(import.meta.url)('@playwright/test');
@@ -62,8 +62,8 @@ function playwrightHasChromium() {
 }
 
 /**
- * The Chromium to start: null for Playwright's own (it finds that itself, and so it does when there is
- * none at all, with its own message), else the path of the one the system has.
+ * The Chromium to start: null for Playwright's own (it finds that itself; if there is none at all, it fails with its
+ * own message), else the path of the system's.
  */
 export function findChromium() {
   const chosen = process.env['CHROMIUM_PATH'];
@@ -73,8 +73,8 @@ export function findChromium() {
 }
 
 /**
- * Makes sure of a Chromium: on Debian and its kin by apt, elsewhere by Playwright's own installer.
- * Answers whether there is one afterwards.
+ * Ensures a Chromium: on Debian and its derivatives by apt, elsewhere by Playwright's own installer. Returns whether
+ * there is one afterwards.
  */
 export async function ensureChromium() {
   if (findChromium() !== null || playwrightHasChromium()) return true;
@@ -96,13 +96,13 @@ export async function ensureChromium() {
     }
     if (findChromium() !== null) return true;
   }
-  console.log("No Chromium found: fetching Playwright's own.");
+  console.log("No Chromium found: downloading Playwright's own.");
   await run([process.execPath, join(root, 'node_modules/@playwright/test/cli.js'), 'install', 'chromium']);
   return playwrightHasChromium();
 }
 
 /**
- * Runs a command with its output on ours; whether it succeeded.
+ * Runs a command with its output on ours; returns whether it succeeded.
  * @param {string[]} command
  */
 async function run([program = '', ...argumentList]) {

@@ -4,10 +4,10 @@ import { Types, union } from './client-types.mjs';
 import { root } from './prepare.mjs';
 
 /**
- * What the contract makes of the client package: the table of operations without its schemas, the types of what is sent
- * and answered, and the signature of a method for each operation.
+ * Generates the client package from the contract: the table of operations without its schemas, the types of what is
+ * sent and answered, and the signature of a method for each operation.
  *
- * Kept: the same contract gives the same text. How requests are made of the table is the client's own business.
+ * Deterministic: the same contract gives the same text. How the table becomes requests is up to the client.
  */
 
 /** @typedef {import('../src/engine/contract/operation-spec.ts').OperationSpec} OperationSpec */
@@ -18,7 +18,7 @@ const contractFolder = 'src/engine/contract';
 const notice =
   '// Written by `npm run client` from the operations table; src/engine/contract is where changes are made.\n';
 
-/** What of an operation a client goes by. */
+/** The fields of an operation that the client uses. */
 const members = /** @type {const} */ ([
   'method',
   'path',
@@ -33,7 +33,7 @@ const members = /** @type {const} */ ([
 ]);
 
 /**
- * The files that are written, by their paths; not formatted yet.
+ * The generated files, by their paths; not formatted yet.
  * @param {LoadModule} loadModule
  * @returns {Promise<Record<string, string>>}
  */
@@ -59,9 +59,9 @@ export async function clientSource(loadModule) {
     'client/src/types.ts': [
       notice,
       `import type { CallOptions, EventOptions, IfMatch, InTransaction, Upload, WriteOptions } from './options.ts';\n`,
-      `/** What the code of an error is that the service answered. */\nexport type ProblemCode = ${union(Object.keys(problems))};\n`,
-      `/** What can happen to the knowledge. */\nexport type ChangeKind = ${union(changeKinds)};\n`,
-      '/** A change, as the stream of changes tells it. `eventId` is what a later stream takes as `after`. */',
+      `/** The code of an error that the service returned. */\nexport type ProblemCode = ${union(Object.keys(problems))};\n`,
+      `/** The kinds of changes to the knowledge. */\nexport type ChangeKind = ${union(changeKinds)};\n`,
+      '/** A change, as in the stream of changes. `eventId` is the `after` of a later stream. */',
       'export type ChangeEvent = Change & { kind: ChangeKind; eventId: string };\n',
       ...types.declarations(),
       '/** The operations of the service: arguments of the path, then fields, then options. */',
@@ -100,13 +100,14 @@ function tableSource(operations) {
   return [
     notice,
     `import type { Operation } from './operation.ts';\n`,
-    '/** Every operation: where it is called and with what, and what it takes to be allowed. */',
+    '/** Every operation: its address, its arguments and the required permission. */',
     `export const operations = {\n${rows.join('\n')}\n} as const satisfies Record<string, Operation>;\n`,
   ].join('\n');
 }
 
 /**
- * The method of an operation. What can be part of a transaction has two signatures: a write answers something else there.
+ * The method of an operation. One that can be part of a transaction has two signatures: a write returns something else
+ * there.
  * @param {string} name
  * @param {OperationSpec} spec
  * @param {Types} types

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { clientSource } from './client-source.mjs';
 import { root } from './prepare.mjs';
 
-it('the client package is what the contract makes of it now; else `npm run client` writes it anew', async () => {
+it('the client package is generated from the current contract; else run `npm run client`', async () => {
   const files = await clientSource((path) => import(join(root, path)));
   for (const [path, text] of Object.entries(files)) {
     const formatted = execFileSync(
@@ -17,7 +17,7 @@ it('the client package is what the contract makes of it now; else `npm run clien
   }
 });
 
-it('the client and the product have one version', () => {
+it('the client and the product have the same version', () => {
   /** @param {string} path */
   const versionOf = (path) => JSON.parse(readFileSync(join(root, path), 'utf8')).version;
   expect(versionOf('client/package.json')).toBe(versionOf('package.json'));

@@ -1,9 +1,9 @@
 /**
- * Types in TypeScript of schemas, by way of their JSON Schema, so that who reads them needs no library of schemas.
+ * Generates TypeScript types from schemas by their JSON Schema, so that readers need no library of schemas.
  *
- * Kept: a schema that has a name is written down once under it and referred to by it, unless it is no object: then its
- * text stands where it is used. One that reads differently as input than as output is two types, the first with `Input`
- * at the end of its name. Bounds and patterns are left to the service, which checks them.
+ * A named schema is declared once and referred to by its name, unless it is no object: then its text is used in place.
+ * One that differs between input and output becomes two types, the first with the suffix `Input`. Bounds and patterns
+ * are left to the service, which checks them.
  */
 
 /** @typedef {'input' | 'output'} Direction */
@@ -23,7 +23,7 @@ export class Types {
   /**
    * @param {ReadonlyMap<unknown, string>} names of schemas
    * @param {JsonSchemaOf} jsonSchemaOf
-   * @param {readonly (readonly [schema: object, direction: Direction])[]} schemas all that will be asked for
+   * @param {readonly (readonly [schema: object, direction: Direction])[]} schemas all that will be requested
    */
   constructor(names, jsonSchemaOf, schemas) {
     this.#names = names;
@@ -32,9 +32,9 @@ export class Types {
       for (const [name, definition] of Object.entries(this.#read(schema, direction).$defs ?? {}))
         if (!isAnonymous(name)) this.#definitions[direction].set(name, definition);
         else if (!isAnyJson(definition))
-          throw new Error(`a schema of itself needs a name: ${JSON.stringify(definition)}`);
+          throw new Error(`a recursive schema needs a name: ${JSON.stringify(definition)}`);
     }
-    // What holds something that differs does so too: until nothing new is found.
+    // A schema that contains one that differs also differs: repeat until nothing new is found.
     for (let before = -1; before < this.#differing.size; ) {
       before = this.#differing.size;
       for (const [name, definition] of this.#definitions.input) {
@@ -46,7 +46,7 @@ export class Types {
   }
 
   /**
-   * A type for what fits the schema.
+   * A type for the values that match the schema.
    * @param {object} schema
    * @param {Direction} direction
    */
@@ -55,7 +55,7 @@ export class Types {
   }
 
   /**
-   * A type for the fields of a query string, where numbers, flags and lists may be given as what they are.
+   * A type for the fields of a query string, where numbers, flags and lists are accepted as such.
    * @param {object} schema
    * @param {readonly string[]} lists fields that may be repeated
    */
@@ -107,7 +107,7 @@ export class Types {
   #resolved(schema, direction) {
     if (schema.$ref === undefined) return schema;
     const definition = this.#definitions[direction].get(schema.$ref.slice(prefix.length));
-    if (definition === undefined) throw new Error(`${schema.$ref} is not among the schemas that were named`);
+    if (definition === undefined) throw new Error(`${schema.$ref} is not one of the named schemas`);
     return this.#resolved(definition, direction);
   }
 
@@ -129,7 +129,7 @@ export class Types {
       const name = schema.$ref.slice(prefix.length);
       if (isAnonymous(name)) return 'unknown';
       const target = this.#definitions[direction].get(name);
-      // While definitions are still being read, every name stands for itself.
+      // While definitions are still being read, every name is its own type.
       const text =
         target === undefined || target.properties !== undefined || isOfItself(target, schema.$ref)
           ? null
@@ -141,7 +141,7 @@ export class Types {
     const several = schema.anyOf ?? schema.oneOf;
     if (several !== undefined) {
       const texts = several.map((/** @type {JsonSchema} */ each) => this.#text(each, direction));
-      // Beside any text no single one says more.
+      // Beside arbitrary text a single literal adds nothing.
       const isText = (/** @type {string} */ text) => /^"[^"]*"(?: \| "[^"]*")*$/.test(text);
       const kept = texts.includes('string')
         ? texts.filter((/** @type {string} */ text) => !isText(text))
@@ -197,7 +197,7 @@ export class Types {
   }
 
   /**
-   * What a reference's target says, where that is not to be read beside the target.
+   * The fields of a reference's target, if they are not shown beside the target.
    * @param {JsonSchema} schema
    * @param {Direction} direction
    * @returns {JsonSchema}
@@ -224,7 +224,7 @@ export function union(values) {
   return values.map((value) => JSON.stringify(value)).join(' | ');
 }
 
-/** @param {string} name of a definition that the generator made up, the same one for others elsewhere */
+/** @param {string} name of a definition invented by the generator, which is reused for others elsewhere */
 function isAnonymous(name) {
   return name.startsWith('__');
 }
@@ -235,7 +235,7 @@ function isAnyJson({ anyOf = [] }) {
   return types.join() === 'string,number,boolean,null,array,object';
 }
 
-/** @param {string} text of a type that is not worth a name */
+/** @param {string} text of a type that needs no name */
 function isShort(text) {
   return !text.includes('{') && text.length < 60;
 }
@@ -261,7 +261,7 @@ function comment({ description, default: fallback }, indent) {
 }
 
 /**
- * A parameter of a query string as a value: a number where it is written in digits, a boolean where it is a flag.
+ * A parameter of a query string as a value: a number if it is written in digits, a boolean if it is a flag.
  * @param {JsonSchema} schema
  * @param {(schema: JsonSchema) => JsonSchema} resolve
  * @returns {JsonSchema}

@@ -5,10 +5,7 @@ import { clientSource } from './client-source.mjs';
 import { withModules } from './module-loader.mjs';
 import { root } from './prepare.mjs';
 
-/**
- * `npm run client`: writes the part of the client package that is made from the contract. A test says when that is to be
- * done again.
- */
+/** `npm run client`: writes the generated part of the client package. A test fails if it is outdated. */
 
 const files = await withModules(clientSource);
 for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);

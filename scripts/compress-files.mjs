@@ -5,17 +5,17 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 /**
- * The last part of a build: beside every file of the workbench that gains by it, the file compressed, once by Brotli and
- * once by gzip. The service sends what a browser takes (src/main/http/files.ts) and compresses nothing itself.
+ * The last part of a build: beside every file of the workbench that benefits, the file compressed, once by Brotli and
+ * once by gzip. The service sends what a browser accepts (src/main/http/files.ts) and compresses nothing itself.
  *
- * Kept: the same files give the same bytes.
+ * The build is reproducible: the same files give the same bytes.
  */
 
 const folder = fileURLToPath(new URL('../out/renderer', import.meta.url));
 const gaining = new Set(['.js', '.css', '.html', '.svg', '.json', '.ttf']);
-/** Below this the headers weigh as much. */
+/** Below this size the headers cost as much. */
 const leastBytes = 1024;
-/** The two highest levels take ten times as long, for a twentieth less. */
+/** The two highest levels take ten times as long and save a twentieth. */
 const quality = 9;
 
 const byBrotli = promisify(brotliCompress);

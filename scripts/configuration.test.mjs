@@ -23,14 +23,14 @@ describe('the workflows', () => {
     const all = jobs;
     const steps = Object.values(all).flatMap((job) => job.steps);
 
-    it(`${file} may read the repository and nothing else, and keeps no token where programs run`, () => {
+    it(`${file} may only read the repository, and stores no token where programs run`, () => {
       expect(permissions).toEqual({ contents: 'read' });
       for (const job of Object.values(all)) expect(job.permissions).toBeUndefined();
       for (const step of steps.filter(({ uses }) => uses?.startsWith('actions/checkout')))
         expect(step.with).toEqual({ 'persist-credentials': false });
     });
 
-    it(`${file} uses actions of a version, on systems of a version, and every job ends some time`, () => {
+    it(`${file} uses actions and systems of fixed versions, and limits the time of every job`, () => {
       for (const { uses } of steps)
         expect(uses ?? 'actions/none@v1').toMatch(/^actions\/[a-z-]+@(v\d+|[0-9a-f]{40})$/);
       for (const job of Object.values(all)) {
@@ -39,12 +39,12 @@ describe('the workflows', () => {
       }
     });
 
-    it(`${file} runs what there is`, () => {
+    it(`${file} runs only existing scripts`, () => {
       const commands = steps.map(({ run = '' }) => run).join('\n');
       for (const [, script = ''] of commands.matchAll(/npm run ([a-z:]+)/g))
         expect(manifest.scripts).toHaveProperty(script);
       for (const [path] of commands.matchAll(/\be2e\/\S+/g)) expect(existsSync(join(root, path))).toBe(true);
-      // What a client wrote into an event is no part of a command.
+      // Client input in an event is never part of a command.
       expect(commands).not.toMatch(/\$\{\{\s*github\.event/);
     });
   }
@@ -53,7 +53,7 @@ describe('the workflows', () => {
 describe('the packages', () => {
   const builder = yamlOf('packaging/electron-builder.yml');
 
-  it('are of every format, and hold every program that package.json names', () => {
+  it('have every format, and contain every program that package.json names', () => {
     expect([builder.linux.target, builder.mac.target, builder.win.target].flat()).toEqual([
       'AppImage',
       'deb',
@@ -66,7 +66,7 @@ describe('the packages', () => {
       expect(builder.files).toContain(program.replace(/[^/]+$/, '**'));
   });
 
-  it('of npm hold what those of the desktop application hold, and no sources', () => {
+  it('of npm contain the same as those of the desktop application, and no sources', () => {
     const wanted = /** @type {string[]} */ (builder.files)
       .filter((pattern) => /^(out|resources)\//.test(pattern))
       .map((pattern) => pattern.replace(/\*+$/, ''));
@@ -76,7 +76,7 @@ describe('the packages', () => {
       expect(existsSync(join(root, path)), path).toBe(true);
   });
 
-  it('close every way in that Electron leaves open, and leave open what a client starts', () => {
+  it('close every hole that Electron leaves open, except what a client needs to start it', () => {
     expect(builder.electronFuses).toMatchObject({
       runAsNode: false,
       enableNodeOptionsEnvironmentVariable: false,
@@ -104,7 +104,7 @@ describe('the packages', () => {
 describe('packaging/compose.yaml', () => {
   const service = yamlOf('packaging/compose.yaml').services.corollary;
 
-  it('offers the service to this machine alone, asks for a key, and writes to its volume alone', () => {
+  it('publishes the service to this machine only, requires a key, and writes only to its volume', () => {
     expect(service.ports).toEqual(['127.0.0.1:9300:9300']);
     expect(service.environment.API_KEY).toMatch(/^\$\{API_KEY:\?/);
     expect(service).toMatchObject({

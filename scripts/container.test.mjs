@@ -58,21 +58,21 @@ const environment = Object.fromEntries(
 );
 
 describe('the image', () => {
-  it('is of the Node that the product is for, in three stages, and does not run as root', () => {
+  it("uses the product's Node, in three stages, and does not run as root", () => {
     expect(stages().map(([from]) => from?.rest.split(' ')[0])).toEqual(
       Array(3).fill('node:24-bookworm-slim'),
     );
     expect(only('USER')).toBe('node');
   });
 
-  it('sets what the service knows, language models allowed', () => {
+  it('sets only known variables, with language models allowed', () => {
     const known = describeVariables();
     for (const name of Object.keys(environment)) if (name !== 'NODE_ENV') expect(known).toContain(name);
     expect(environment).toMatchObject({ EXTRACTION_ENABLED: 'true', HOST: '0.0.0.0' });
     expect(environment['STORAGE_DIR']?.startsWith(`${only('VOLUME')}/`)).toBe(true);
   });
 
-  it('copies what is there, and leaves out of the build what is not for it', () => {
+  it('copies only existing files, and excludes the rest from the build', () => {
     for (const { rest } of final.filter(({ name, rest }) => name === 'COPY' && !rest.startsWith('--from')))
       expect(existsSync(join(root, rest.split(' ')[0] ?? ''))).toBe(true);
     const ignored = readFileSync(join(root, 'packaging/Dockerfile.dockerignore'), 'utf8').split('\n');
@@ -80,7 +80,7 @@ describe('the image', () => {
   });
 });
 
-describe('what image and unit ask for before a start', () => {
+describe('the check before a start of image and unit', () => {
   const check = join(root, 'packaging/before-start.mjs');
   const program = join(folder, 'program.mjs');
   writeFileSync(program, "console.log('served')");
@@ -94,7 +94,7 @@ describe('what image and unit ask for before a start', () => {
       (/** @type {{code: number, stderr: string}} */ { code, stderr }) => `${code}: ${stderr.trim()}`,
     );
 
-  it('is a key, wherever others reach the service', async () => {
+  it('requires a key wherever others can reach the service', async () => {
     expect(await start({ HOST: '0.0.0.0' })).toMatch(/^2: .*\n.*set API_KEY/);
     expect(await start({ HOST: '::', AUTH_ENABLED: 'false', API_KEY: '' }, 'serve')).toMatch(/^2: /);
     for (const settings of [{ API_KEY: 'k' }, { AUTH_ENABLED: 'true' }])
@@ -102,14 +102,14 @@ describe('what image and unit ask for before a start', () => {
     for (const HOST of ['127.0.0.1', '::1', 'localhost', '']) expect(await start({ HOST })).toBe('served');
   });
 
-  it('is asked of the service alone, not of other commands', async () => {
+  it('applies to the service only, not to other commands', async () => {
     expect(await start({ HOST: '0.0.0.0' }, '--verify')).toBe('served');
     expect(await start({ HOST: '0.0.0.0' }, 'status')).toBe('served');
   });
 });
 
 describe('the unit of systemd', () => {
-  it('is one that systemd takes, with nothing to write but its state', () => {
+  it('is accepted by systemd, and can write only to its state', () => {
     const unit = readFileSync(join(root, 'packaging/corollary.service'), 'utf8');
     expect(unit).toContain('ProtectSystem=strict');
     expect(unit).toContain('Environment=HOST=0.0.0.0');
@@ -125,7 +125,7 @@ describe('the unit of systemd', () => {
   });
 });
 
-/** A port that nobody had a moment ago. */
+/** A port that was free a moment ago. */
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -135,7 +135,7 @@ async function freePort() {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Does what the image's last stage does, its folders below one of ours; the build is the one that is here. */
+/** Does what the image's last stage does, with its folders below one of ours; the build is the existing one. */
 async function followDockerfile() {
   const app = join(folder, 'app');
   mkdirSync(app);
@@ -158,12 +158,12 @@ async function followDockerfile() {
 }
 
 describe.runIf(process.env['LONG'] === '1')('a container', () => {
-  it('starts as another user with its packages alone, is healthy when ready, and ends well by SIGTERM', async () => {
+  it('starts as another user with only its packages, is healthy when ready, and ends cleanly by SIGTERM', async () => {
     const app = await followDockerfile();
     const data = join(folder, 'data');
     mkdirSync(data);
     const isRoot = process.getuid?.() === 0;
-    // Whoever is nobody in particular, as `node` is in the image.
+    // An unprivileged user, as `node` is in the image.
     const user = isRoot ? { uid: 65534, gid: 65534 } : {};
     if (isRoot) {
       chownSync(data, 65534, 65534);

@@ -1,14 +1,14 @@
 /**
  * Who may import whom (ARCHITECTURE.md), as rules. Type imports count, and cycles are forbidden.
  *
- * Kept: a folder of the engine imports only the folders named for it here; main and renderer meet the
- * engine only at its front door and its contract, and each other only in desktop-contract; every third party has one home, and one that is not
- * named here has none. Tests keep to the same rules, but may reach `testing`, the test libraries, Node,
- * and (in main) the whole service. scripts/check.mjs asserts that every file was seen.
+ * A folder of the engine imports only the folders listed for it here; main and renderer import the engine only through
+ * its index and its contract, and each other only through desktop-contract; every third-party package has one home, and
+ * an unlisted one has none. Tests follow the same rules, but may import `testing`, the test libraries, Node, and (in
+ * main) the whole service. scripts/check.mjs asserts that every file was seen.
  */
 
 /**
- * By name what is listed for it, a blank between two.
+ * The lists by name, split at blanks.
  * @param {Record<string, string>} lists
  * @returns {Record<string, string[]>}
  */
@@ -45,7 +45,7 @@ const layers = listed({
     'contract base language store log state commit session read write memory window replication datalog/model datalog/tables',
 });
 
-/** What opens an engine, and what the service sees of it: no folder imports them. */
+/** The files that open an engine, and the service's view of it: no folder imports them. */
 const fronts = listed({
   'open-engine': 'base log state operations',
   index: 'base language log state commit session read write memory folder replication operations',
@@ -59,11 +59,11 @@ const fronts = listed({
 const inEngine = (folders) =>
   `^src/engine/(${folders.map((folder) => (folder === 'contract' ? 'contract(/operations)?' : folder)).join('|')})/[^/]+$`;
 
-/** What a test of a folder may import beside what that may: all of evaluation, and an engine that is opened for it. */
+/** What a test of a folder may import in addition: all of evaluation, and an opened engine. */
 const evaluation = Object.keys(layers).filter((folder) => folder.startsWith('datalog/'));
 const forTests = ['testing', 'log', 'state', 'operations', ...evaluation];
 
-/** Where each third party lives. */
+/** The home of each third-party package. */
 const homes = {
   electron: '^src/main/(desktop/|entry/(main|preload)\\.ts$)',
   fastify: '^(src/main/(http/|mcp/|a2a/|base/(mcp|a2a)-host\\.ts$)|bench/http/fastify-child\\.ts$)',
@@ -103,7 +103,7 @@ const testOrSupport = `${test}|/testing/`;
 const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml', 'gpt-tokenizer'];
 
 /**
- * A regular expression for a package's files, its types of DefinitelyTyped too; a name that ends in / is a scope.
+ * A regular expression for a package's files, including its types of DefinitelyTyped; a name that ends in / is a scope.
  * @param {string} name
  */
 const packageFiles = (name) =>
@@ -157,7 +157,7 @@ const engineRules = [
   ...Object.entries(layers).map(([folder, below]) =>
     forbid(
       `engine-${folder.replace('/', '-')}-tests`,
-      'a test of the engine keeps to the layers of what it tests, and may open an engine',
+      'a test of the engine follows the layers of its subject, and may open an engine',
       { path: `${inEngine([folder]).slice(0, -1)}(${test})` },
       {
         path: '^src/',
@@ -175,7 +175,7 @@ const engineRules = [
   ),
   forbid(
     'engine-folders-are-named',
-    'a new folder or file of the engine is first given its place among the layers',
+    'a new folder or file of the engine must first be assigned to a layer',
     {
       path: '^src/engine/',
       pathNot: [
@@ -194,13 +194,13 @@ const engineRules = [
   ),
   forbid(
     'engine-front-door-is-for-outsiders',
-    'inside the engine nothing imports its fronts',
+    'inside the engine nothing imports its entry points',
     { path: '^src/engine/', pathNot: [testOrSupport, '^src/engine/index\\.ts$'] },
     { path: `^src/engine/(${Object.keys(fronts).join('|')})\\.ts$` },
   ),
   forbid(
     'testing-is-for-tests',
-    'what runs does not import what tests it',
+    'product code does not import test code',
     { path: '^src/', pathNot: testOrSupport },
     { path: '/testing/' },
   ),
@@ -215,7 +215,7 @@ const engineRules = [
 const mainRules = [
   forbid(
     'main-to-engine',
-    "main meets the engine at its front door and its contract; so does the renderer's server side",
+    "main imports the engine only through its index and its contract; so does the renderer's server side",
     { path: '^src/main/', pathNot: test },
     { path: '^src/(engine|renderer)/', pathNot: '^src/engine/(index\\.ts$|contract/)' },
   ),
@@ -235,19 +235,19 @@ const mainRules = [
   ),
   forbid(
     'main-folders-are-named',
-    'a new folder of the service is first given its place among the layers',
+    'a new folder of the service must first be assigned to a layer',
     { path: '^src/main/', pathNot: `^src/main/(${[...Object.keys(mainLayers), 'testing'].join('|')})/` },
     {},
   ),
   forbid(
     'main-runs-on-production-dependencies',
-    'the headless service starts with nothing but Node and the production packages',
+    'the headless service starts with only Node and the production packages',
     { path: '^src/(main|engine)/', pathNot: testOrSupport },
     { dependencyTypes: ['npm-dev'], pathNot: packageFiles('electron') },
   ),
   forbid(
     'headless-without-electron',
-    'whatever headless.ts reaches must run where Electron is not installed',
+    'everything that headless.ts reaches must run without Electron',
     { path: '^src/main/(entry/(headless|service-thread)\\.ts$|service/)' },
     { path: `${packageFiles('electron')}|^src/main/entry/(main|preload)\\.ts$`, reachable: true },
   ),
@@ -256,7 +256,7 @@ const mainRules = [
 const rendererRules = [
   forbid(
     'renderer-to-engine',
-    'the workbench knows the engine by its contract and the language alone',
+    'the workbench imports only the contract and the language of the engine',
     { path: '^src/renderer/' },
     { path: '^src/(engine|main)/', pathNot: '^src/engine/(contract|language)/' },
   ),
@@ -268,25 +268,25 @@ const rendererRules = [
   ),
   forbid(
     'features-are-siblings',
-    'one tool of the workbench does not import another',
+    'features of the workbench do not import each other',
     { path: '^src/renderer/features/([^/]+)/' },
     { path: '^src/renderer/features/([^/]+)/', pathNot: '^src/renderer/features/$1/' },
   ),
   forbid(
     'app-on-top',
-    'the frame of the workbench knows the tools, and no tool knows the frame',
+    'app imports the features, and no feature imports app',
     { path: '^src/renderer/(features|proof-app)/' },
     { path: '^src/renderer/app/' },
   ),
   forbid(
     'features-on-top',
-    'api, editor and ui serve the features and do not know them',
+    'api, editor and ui serve the features and do not import them',
     { path: '^src/renderer/(api|editor|ui)/' },
     { path: '^src/renderer/(features|app)/' },
   ),
   forbid(
     'proof-app-is-a-page-of-its-own',
-    'the page in a chat has of the workbench only what is pure, so that it stays small',
+    'the page in a chat imports only pure code of the workbench, so that it stays small',
     { path: '^src/renderer/proof-app/' },
     {
       path: '^src/renderer/',
@@ -311,20 +311,20 @@ const thirdPartyRules = [
   ...Object.entries(homes).map(([name, home]) =>
     forbid(
       `home-of-${name.replace('@', '').replace(/\/$/, '')}`,
-      `one home for each third party: ${home}`,
+      `one home for each third-party package: ${home}`,
       { path: '^src/', pathNot: `${home}` },
       { path: packageFiles(name) },
     ),
   ),
   forbid(
     'fastify-by-type-alone-in-mcp-and-a2a',
-    'MCP and A2A mount their routes on the app that http makes, and know of Fastify its types alone',
+    "MCP and A2A mount their routes on the app that http creates, and import only Fastify's types",
     { path: '^src/main/(mcp|a2a)', pathNot: test },
     { path: packageFiles('fastify'), dependencyTypesNot: ['type-only'] },
   ),
   forbid(
     'third-party-without-a-home',
-    'a new third party is first given a home here, and its reason in docs/decisions',
+    'a new third-party package must first get a home here, and its reason in docs/decisions',
     { path: '^src/', pathNot: testOrSupport },
     {
       path: '(^|/)node_modules/',
@@ -333,7 +333,7 @@ const thirdPartyRules = [
   ),
   forbid(
     'third-party-without-a-home-in-tests',
-    'tests have their libraries beside the third parties with a home',
+    'tests have their libraries beside the third-party packages with a home',
     { path: `^src/.*(${testOrSupport})` },
     {
       path: '(^|/)node_modules/',
@@ -369,13 +369,13 @@ const proofRules = [
 const desktopRules = [
   forbid(
     'desktop-contract-is-a-leaf',
-    'what the page and the desktop shell say to each other knows nothing of either',
+    'the contract between page and desktop shell imports neither',
     { path: '^src/desktop-contract/', pathNot: test },
     { path: ['^src/', '(^|/)node_modules/'], pathNot: '^src/desktop-contract/' },
   ),
   forbid(
     'desktop-contract-for-the-desktop',
-    'of the main process the shell and the preload alone speak to the page by it',
+    'in the main process only the shell and the preload use it to speak to the page',
     { path: '^src/(engine|main)/', pathNot: '^src/main/(desktop/|entry/preload\\.ts$)' },
     { path: '^src/desktop-contract/' },
   ),
@@ -384,21 +384,21 @@ const desktopRules = [
 const clientRules = [
   forbid(
     'client-of-its-own',
-    'the client package stands alone: it knows the service by what is written from the contract',
+    'the client package is independent: it knows the service only by the code generated from the contract',
     { path: '^client/', pathNot: test },
     { pathNot: '^client/src/' },
   ),
   forbid(
     'client-for-the-workbench',
-    'engine and service offer what the client calls, and do not call it',
+    'engine and service do not import the client',
     { path: '^src/(engine|main)/' },
     { path: '^client/' },
   ),
 ];
 
 const generalRules = [
-  forbid('no-cycles', 'no file imports itself by way of others', {}, { circular: true }),
-  forbid('nothing-unresolved', 'every import leads somewhere', {}, { couldNotResolve: true }),
+  forbid('no-cycles', 'no file imports itself through others', {}, { circular: true }),
+  forbid('nothing-unresolved', 'every import can be resolved', {}, { couldNotResolve: true }),
   forbid(
     'sources-alone',
     'the product does not import its own tests, benchmarks and scripts',
@@ -407,7 +407,7 @@ const generalRules = [
   ),
   forbid(
     'end-to-end-from-outside',
-    'end-to-end tests know the product from outside, and its contract',
+    'end-to-end tests use the product from outside, and its contract',
     { path: '^e2e/' },
     { path: '^src/', pathNot: '^src/(engine/contract|desktop-contract)/' },
   ),

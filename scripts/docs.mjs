@@ -8,18 +8,18 @@ import { runProgram } from './run-program.mjs';
 /**
  * `npm run docs`: the documentation as a site, in dist/docs, from the pages of docs/.
  *
- *   npm run docs                    writes the reference anew and builds the site
- *   npm run docs -- --reference     writes the reference alone; a test says when that is to be done again
+ *   npm run docs                    regenerates the reference and builds the site
+ *   npm run docs -- --reference     only regenerates the reference; a test fails if it is outdated
  *   npm run docs -- --serve         builds the site and shows it at http://localhost:4173/
  *
- * VitePress is fetched when it is first wanted, into dist/site-builder: its 100 MB are for nobody who builds no site.
+ * VitePress is downloaded when it is first needed, into dist/site-builder, so that its 100 MB are no dependency.
  * COROLLARY_VITEPRESS names a folder in which it is installed.
  */
 
 const vitepressVersion = '1.6.4';
 const vitepressFolder = join(root, 'dist/site-builder');
 
-/** The folder with VitePress in it. */
+/** The folder that contains VitePress. */
 async function vitepress() {
   const given = process.env['COROLLARY_VITEPRESS'];
   if (given !== undefined) return resolve(given);

@@ -15,17 +15,16 @@ import { cache, root } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
 
 /**
- * Electron's binary, which the package does not contain: found, or fetched once.
+ * Electron's binary, which the package does not contain: found, or downloaded once.
  *
- * Kept: an attempt that failed is remembered with the packages, so that the next start does not wait for
- * it again; only being asked for it starts another. Without the binary everything but the desktop's own
- * window works.
+ * A failed attempt is remembered with the packages, so that the next start does not wait for it again; only an explicit
+ * request starts another. Without the binary everything works except the desktop's own window.
  */
 
 const failure = join(cache, 'electron-not-fetched');
 const patience = { automatic: 2 * 60_000, asked: 30 * 60_000 };
 
-/** The path of Electron's executable, or null where it has not been fetched. */
+/** The path of Electron's executable, or null if it has not been downloaded. */
 export function findElectron() {
   const folder = join(root, 'node_modules/electron');
   const name = join(folder, 'path.txt');
@@ -35,22 +34,22 @@ export function findElectron() {
 }
 
 /**
- * Fetches the binary unless it is there or an earlier attempt failed. Answers its path, or null after
- * having said why there is none.
- * @param {{asked: boolean}} options asked: try again after a failure, and be patient
+ * Downloads the binary unless it is present or an earlier attempt failed. Returns its path, or null after printing why
+ * there is none.
+ * @param {{asked: boolean}} options asked: try again after a failure, and wait longer
  */
 export async function fetchElectron({ asked }) {
   const present = findElectron();
   if (present !== null) return present;
   if (existsSync(failure) && !asked) {
     console.log(
-      'Without the desktop window: Electron could not be fetched earlier (npm start -- --electron tries again).',
+      'Without the desktop window: Electron could not be downloaded earlier (npm start -- --electron tries again).',
     );
     return null;
   }
   const limit = asked ? patience.asked : patience.automatic;
   console.log(
-    `Fetching Electron for the desktop window (once, about 120 MB; at most ${limit / 60_000} minutes)...`,
+    `Downloading Electron for the desktop window (once, about 120 MB; at most ${limit / 60_000} minutes)...`,
   );
   const problem = await download(limit);
   const fetched = findElectron();
@@ -60,18 +59,18 @@ export async function fetchElectron({ asked }) {
   }
   mkdirSync(cache, { recursive: true });
   writeFileSync(failure, `${problem}\n`);
-  console.log(`Electron could not be fetched (${problem}). Everything works in the browser instead;`);
+  console.log(`Electron could not be downloaded (${problem}). Everything works in the browser instead;`);
   console.log('npm start -- --electron tries again.');
   return null;
 }
 
 /**
- * Runs the package's own installer and shows how far it is. Answers what it said went wrong.
+ * Runs the package's own installer and shows its progress. Returns its error.
  * @param {number} limit milliseconds
  */
 async function download(limit) {
   const installer = createRequire(import.meta.url).resolve('electron/install.js');
-  // A temporary folder of its own, so that what has arrived can be measured, and removed after a failure.
+  // A separate temporary folder, so that the downloaded part can be measured, and removed after a failure.
   const folder = mkdtempSync(join(tmpdir(), 'corollary-electron-'));
   const started = Date.now();
   const progress = setInterval(() => {
@@ -97,12 +96,12 @@ function reason(errors) {
     errors
       .split('\n')
       .find((line) => line.trim() !== '')
-      ?.trim() ?? 'it is not where it should be'
+      ?.trim() ?? 'the executable is missing'
   );
 }
 
 /**
- * Bytes of the files below a folder, some of which may go away meanwhile.
+ * Bytes of the files below a folder, some of which may disappear meanwhile.
  * @param {string} folder
  */
 function bytesBelow(folder) {
@@ -113,7 +112,7 @@ function bytesBelow(folder) {
 }
 
 /**
- * One line that is written over in a terminal, and elsewhere a new one every ten seconds.
+ * One line that is overwritten in a terminal, or else a new one every ten seconds.
  * @param {string} megabytes
  * @param {number} seconds
  */

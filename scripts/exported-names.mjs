@@ -5,7 +5,7 @@ import { filesBelow, root } from './prepare.mjs';
 const testOrSupport = /\.(test|fuzz|long|bench)\.tsx?$|\/testing\//;
 
 /**
- * What src exports: no name twice, so that a search for a name finds the one thing of that name, and a comment directly
+ * Checks the exports of src: no name twice, so that a search for a name finds only one thing, and a comment directly
  * above every class and function.
  * @returns {Promise<import('./check.mjs').Outcome>}
  */
@@ -41,7 +41,7 @@ function exportsOf(ts, path) {
       ts.canHaveModifiers(statement) &&
       ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
     if (!isExported) continue;
-    // A comment above a blank line is of what follows, not of this.
+    // A comment above a blank line belongs to what follows that, not to this.
     const isDescribed = ts
       .getJSDocCommentsAndTags(statement)
       .some(

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Draws the icons that packages need from the SVG files in resources/icons: PNG at 16 to 1024 pixels, the tray
- * icon at one and two times, an .ico and an .icns. The results are kept in the repository, so that nothing but a
- * change of the drawing needs this script. It needs `rsvg-convert` (Debian: librsvg2-bin).
+ * Draws the icons that packages need from the SVG files in resources/icons: PNG at 16 to 1024 pixels, the tray icon at
+ * one and two times, an .ico and an .icns. The results are in the repository, so that this script is needed only after
+ * a change of the drawing. It needs `rsvg-convert` (Debian: librsvg2-bin).
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', 'resources', 'icons');
 const sizes = [16, 24, 32, 48, 64, 128, 256, 512, 1024];
-/** Up to this size the simplified drawing reads better. */
+/** Up to this size the simplified drawing is clearer. */
 const greatestSmall = 32;
 
 /** @typedef {{size: number, png: Buffer}} Image */
@@ -37,7 +37,7 @@ function ico(images) {
   let offset = header.length;
   images.forEach(({ size, png }, index) => {
     const at = 6 + 16 * index;
-    // 0 stands for 256, the greatest size an .ico can hold.
+    // 0 means 256, the largest size in an .ico.
     header.writeUInt8(size % 256, at);
     header.writeUInt8(size % 256, at + 1);
     header.writeUInt16LE(1, at + 4);

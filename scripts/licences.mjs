@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { root } from './prepare.mjs';
 
 /**
- * The licences of everything that is shipped: what the service runs on, what is bundled into the workbench, and all that
- * those need. Electron's and Chromium's own come with Electron.
+ * The licences of everything that is shipped: the service's dependencies, what is bundled into the workbench, and all
+ * their dependencies. Electron's and Chromium's own come with Electron.
  *
- * Kept: a package that is shipped has its entry, in the order of names, or the list cannot be made. Which packages there
- * are is in the lockfile, which of the development packages are bundled in the rules that give each its home.
+ * Every shipped package has its entry, in the order of names; otherwise the list cannot be made. The packages come from
+ * the lockfile; the import rules that give each its home say which development packages are bundled.
  */
 
 /** @typedef {{name: string, version: string, licence: string, text: string}} Licence */
@@ -41,7 +41,7 @@ export function collectLicences() {
   return [...found.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** The packages of package.json that are shipped: the dependencies, and what the workbench is built of. */
+/** The packages of package.json that are shipped: the dependencies, and those built into the workbench. */
 function shippedPackages() {
   /** @type {{dependencies: Record<string, string>, devDependencies: Record<string, string>}} */
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -60,8 +60,8 @@ function shippedPackages() {
 }
 
 /**
- * Where the lockfile has the package that is meant by a name inside of another; null for one that is not installed, since
- * nobody asked for a peer that may be missing.
+ * The lockfile's path of the package that a name inside another one refers to; null for an optional peer that is not
+ * installed.
  * @param {Record<string, Entry>} entries
  * @param {string} name
  * @param {string} from path of the package that names it
@@ -86,9 +86,9 @@ function licenceOf(path, name, { version = '' }) {
   /** @type {{license?: string | {type: string}, author?: string | {name: string}}} */
   const { license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const licence = typeof license === 'object' ? license.type : license;
-  if (licence === undefined) throw new Error(`${path} does not say what its licence is`);
+  if (licence === undefined) throw new Error(`${path} does not state its licence`);
   const names = readdirSync(folder).sort();
-  // A few name their licence and bring no text of it: then the name is what there is to say.
+  // A few name their licence without its text: then the name is all there is.
   const files = [
     ...names.filter((each) => licenceFile.test(each)),
     ...names.filter((each) => noticeFile.test(each)),

@@ -1,8 +1,8 @@
 import { root } from './prepare.mjs';
 
 /**
- * Gives `work` a function that loads modules of the project, TypeScript too, by their paths. One server for all of them: what
- * one module exports is the same object wherever it is seen.
+ * Gives `work` a function that loads modules of the project, including TypeScript, by their paths. All use one server,
+ * so an export is the same object everywhere.
  * @template Result
  * @param {(load: (path: string) => Promise<Record<string, any>>) => Promise<Result>} work
  * @returns {Promise<Result>}

@@ -10,13 +10,13 @@ import { runProgram } from './run-program.mjs';
 /**
  * `npm run test:mutants`: whether every clause of truth maintenance has a random test that fails without it.
  *
- * Each clause (scripts/mutants/clauses.mjs) is taken away in a copy of the engine, and the fuzz that is named for it
- * runs there until it fails. One that goes unnoticed is a failure, and so is a fuzz that fails where nothing was taken
- * away and only limits are low. Kept: the tree is never edited; the copy lies in the system's folder for what is
- * temporary, and is removed.
+ * Each clause (scripts/mutants/clauses.mjs) is removed in a copy of the engine, and the fuzz that is named for it runs
+ * there until it fails. A clause that goes unnoticed is a failure, and so is a fuzz that fails with all clauses in
+ * place and only lower limits. The working tree is never edited; the copy is in the system's temporary folder and is
+ * removed.
  *
  *   --only <text>    the clauses whose name contains it
- *   --seconds <n>    how long each fuzz may look for a case (30); a fifth of it where nothing was taken away
+ *   --seconds <n>    how long each fuzz may search for a case (30); a fifth of it with all clauses in place
  */
 
 /** @typedef {import('./mutants/clauses.mjs').Clause} Clause */
@@ -26,14 +26,14 @@ import { runProgram } from './run-program.mjs';
  * @property {boolean} killed
  * @property {string} by what failed, and at which seed
  * @property {number} seconds
- * @property {{flavour: string, seed: number} | null} failed the case; null where none failed, or one came to no end
+ * @property {{flavour: string, seed: number} | null} failed the case; null if none failed, or one did not terminate
  */
 
-/** A fuzz that has gone on for so long after its time does not come to an end. */
+/** A fuzz that runs for this long after its time does not terminate. */
 const graceSeconds = 60;
 
 /**
- * Runs all clauses, or those that are asked for.
+ * Runs all clauses, or the requested ones.
  * @param {{only?: string | null, seconds?: number}} [options]
  * @returns {Promise<import('./check.mjs').Verdict>}
  */
@@ -47,7 +47,7 @@ export async function mutants({ only = null, seconds = 30 } = {}) {
       .filter(([variant, edits]) => edits.length > 0 && isWanted(asItIs(variant)))
       .map(([variant]) => variant);
     if (wanted.length + whole.length === 0) throw new Refusal(`No clause is called ${only ?? ''}.`);
-    // Whoever works on the tree meanwhile changes nothing here.
+    // Later edits of the working tree have no effect here.
     cpSync(join(root, 'src/engine'), join(folder, 'engine'), { recursive: true });
     const strange = [...Object.values(variants).flat(), ...clauses].filter(({ file, from }) => {
       return readFileSync(join(folder, 'engine', file), 'utf8').split(from).length !== 2;
@@ -55,7 +55,7 @@ export async function mutants({ only = null, seconds = 30 } = {}) {
     if (strange.length > 0) {
       const each = strange.map(({ file, from }) => `${file}:\n${from}`);
       throw new Refusal(
-        `What an edit replaces has to stand once in the file, and does not:\n${each.join('\n')}`,
+        `The text that an edit replaces must occur exactly once in its file, but does not:\n${each.join('\n')}`,
       );
     }
     let failed = 0;
@@ -72,11 +72,11 @@ export async function mutants({ only = null, seconds = 30 } = {}) {
 }
 
 /**
- * All fuzz of the engine as it is, with the limits of the variant. (With the limits that it has it runs in `npm test`.)
+ * All fuzz of the unchanged engine, with the limits of the variant. (With its normal limits it runs in `npm test`.)
  * @param {string} folder
  * @param {string} variant
  * @param {number} seconds
- * @returns {Promise<number>} 1 where it fails
+ * @returns {Promise<number>} 1 if it fails
  */
 async function intact(folder, variant, seconds) {
   copyEngine(folder, variant, []);
@@ -94,12 +94,12 @@ async function intact(folder, variant, seconds) {
 
 /** @param {string} variant */
 function asItIs(variant) {
-  return `the engine as it is, limits: ${variant}`;
+  return `the unchanged engine, limits: ${variant}`;
 }
 
 /**
- * The fuzz without the clause: the probes named for it, one after the other, until one fails. The case that failed
- * must not fail with the clause.
+ * The fuzz without the clause: the probes named for it, one after the other, until one fails. The failed case must pass
+ * with the clause.
  * @param {string} folder
  * @param {Clause} clause
  * @param {number} seconds
@@ -144,7 +144,7 @@ function copyEngine(folder, variant, edits) {
 }
 
 /**
- * Runs one probe in the folder: a kind of fuzz, and perhaps one flavour of it.
+ * Runs one probe in the folder: a kind of fuzz, optionally restricted to one flavour.
  * @param {string} folder
  * @param {string} variant
  * @param {string} probe as `kind` or `kind flavour`
@@ -182,12 +182,12 @@ async function run(folder, variant, probe, seconds, seed = null) {
   );
   if (interrupted) throw new Refusal('Interrupted.');
   const spent = (performance.now() - startedAt) / 1000;
-  if (late) return { killed: true, by: `${probe}: comes to no end`, seconds: spent, failed: null };
+  if (late) return { killed: true, by: `${probe}: does not terminate`, seconds: spent, failed: null };
   return { ...readReport(report, kind, output), seconds: spent };
 }
 
 /**
- * What failed, by the message that the fuzz gives. Anything else that fails is no proof of anything.
+ * The failed case, from the message of the fuzz. Any other failure proves nothing.
  * @param {string} report
  * @param {string} kind
  * @param {string} output

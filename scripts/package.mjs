@@ -6,16 +6,16 @@ import { build, install, Refusal, root, runCommand, runNpm } from './prepare.mjs
 import { runProgram } from './run-program.mjs';
 
 /**
- * `npm run package`: packages of the desktop application, for the system that it runs on, in dist/.
+ * `npm run package`: packages of the desktop application, for the current system, in dist/.
  *
  *   npm run package                      all formats of this system (packaging/electron-builder.yml)
- *   npm run package -- --linux dir       the folder alone, as it would be installed; further arguments go to the builder
- *   ELECTRON_DIST=FOLDER npm run …       with the Electron in that folder, where none can be fetched
+ *   npm run package -- --linux dir       only the folder, as it would be installed; further arguments go to the builder
+ *   ELECTRON_DIST=FOLDER npm run …       with the Electron in that folder, if none can be downloaded
  *
- * electron-builder is fetched when it is first wanted, into dist/builder: its 93 MB are for nobody who builds no packages.
+ * electron-builder is downloaded when it is first needed, into dist/builder, so that its 93 MB are no dependency.
  */
 
-/** Some of what it needs asks for Node 22, for compiling native modules: there are none, and Node 20 does. */
+/** Some of its packages ask for Node 22 to compile native modules: there are none, so Node 20 is enough. */
 const builderVersion = '26.17.0';
 const builderFolder = join(root, 'dist/builder');
 
@@ -41,13 +41,13 @@ export async function makePackages(argumentList) {
 }
 
 /**
- * What to do after electron-builder failed; what it said is above.
+ * What to do after electron-builder failed; its output is above.
  * @param {string | undefined} electron ELECTRON_DIST
  */
 function builderFailure(electron) {
   if (electron !== undefined) return 'electron-builder failed: see above.';
   return (
-    'electron-builder failed: see above. Where Electron could not be fetched, unpack Electron ' +
+    'electron-builder failed: see above. If Electron could not be downloaded, unpack Electron ' +
     `${electronVersion()} for this system into a folder, and name it: ELECTRON_DIST=FOLDER npm run package.`
   );
 }
@@ -58,7 +58,7 @@ function electronVersion() {
   return devDependencies.electron;
 }
 
-/** The folder with electron-builder in it; COROLLARY_BUILDER names one that is there already. */
+/** The folder that contains electron-builder; COROLLARY_BUILDER names an existing one. */
 async function builder() {
   const given = process.env['COROLLARY_BUILDER'];
   if (given !== undefined) return resolve(given);
@@ -66,7 +66,7 @@ async function builder() {
   if (!existsSync(program)) {
     mkdirSync(builderFolder, { recursive: true });
     writeFileSync(join(builderFolder, 'package.json'), '{ "private": true }\n');
-    console.log('Fetching electron-builder (once)...');
+    console.log('Downloading electron-builder (once)...');
     const wanted = [
       '--no-audit',
       '--no-fund',
@@ -79,8 +79,8 @@ async function builder() {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       throw new Refusal(
-        `electron-builder ${builderVersion} could not be fetched: ${error.message} Without a network, two folders have to be ` +
-          `there: COROLLARY_BUILDER names one in which electron-builder ${builderVersion} is installed, ELECTRON_DIST one ` +
+        `electron-builder ${builderVersion} could not be downloaded: ${error.message} Without a network, two folders are ` +
+          `needed: COROLLARY_BUILDER names one in which electron-builder ${builderVersion} is installed, ELECTRON_DIST one ` +
           `with an unpacked Electron ${electronVersion()}.`,
         { cause: error },
       );

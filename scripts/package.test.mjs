@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'corollary-package-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the licences', () => {
-  it('have an entry with its text for what the service runs on and for what is bundled, and all they need', () => {
+  it('include a text for every package that the service uses or bundles, and all their dependencies', () => {
     const licences = collectLicences();
     /** @type {{dependencies: Record<string, string>}} */
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -26,7 +26,7 @@ describe('the licences', () => {
     expect(licencesText()).toContain('\nfastify 5.');
   });
 
-  it('let the product be passed on under its own', () => {
+  it('permit distributing the product under its own', () => {
     const permissive =
       /(^|\W)(MIT|Apache-2\.0|ISC|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Unlicense|Python-2\.0|PSF-2\.0)(\W|$)/;
     expect(collectLicences().filter(({ licence }) => !permissive.test(licence))).toEqual([]);
@@ -35,7 +35,9 @@ describe('the licences', () => {
 
 const sentinel = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
 
-/** A folder as Electron ships it, as far as a packager looks: a program with the wire of fuses, all but the first on. */
+/**
+ * A folder as Electron ships it, as far as a packager reads it: a program with the wire of fuses, all but the first on.
+ */
 function electronStandIn() {
   const path = join(folder, 'electron');
   mkdirSync(join(path, 'resources'), { recursive: true });
@@ -84,7 +86,7 @@ function unpack(archive, target) {
 }
 
 describe('npm run package', () => {
-  it('says where an Electron is taken from when none could be fetched', async () => {
+  it('names the source of an Electron that could not be downloaded', async () => {
     const builder = join(folder, 'builder');
     const program = join(builder, 'node_modules/electron-builder');
     mkdirSync(program, { recursive: true });
@@ -102,7 +104,7 @@ describe('npm run package', () => {
 });
 
 describe.runIf(process.env['LONG'] === '1')('npm run package -- --linux dir', () => {
-  it('packs what runs and nothing else, sets the fuses, and its service starts with Node alone', async () => {
+  it('packs only what runs, sets the fuses, and its service starts with Node alone', async () => {
     process.env['ELECTRON_DIST'] = electronStandIn();
     const output = join(folder, 'dist');
     await makePackages(['--linux', 'dir', `--config.directories.output=${output}`]);
@@ -110,7 +112,8 @@ describe.runIf(process.env['LONG'] === '1')('npm run package -- --linux dir', ()
 
     const program = readFileSync(join(installed, 'corollary'), 'latin1');
     const wire = program.slice(program.indexOf(sentinel) + sentinel.length + 2);
-    // In the order of Electron: as Node 0, cookies 1, NODE_OPTIONS 0, inspect 0, integrity 1, archive alone 1, -, file: 0.
+    // In the order of Electron: as Node 0, cookies 1, NODE_OPTIONS 0, inspect 0, integrity 1, archive alone 1, -, file:
+    // 0.
     expect(wire.slice(0, 8)).toBe('01001110');
     expect(readFileSync(join(installed, 'LICENCES.txt'), 'utf8')).toContain('fastify');
 

@@ -6,9 +6,9 @@ import { ensureChromium } from './chromium.mjs';
 import { Refusal, runCommand } from './prepare.mjs';
 
 /**
- * `npm run pictures`: takes the pictures of docs/screenshots anew from what is built, and packs them: a picture of a
- * workbench has few colours that matter, and with a palette of 256 takes a third of the room. What is lost is below
- * what the comparison notices.
+ * `npm run pictures`: retakes the pictures of docs/screenshots from the existing build, and compresses them: a picture
+ * of a workbench has few relevant colours, and with a palette of 256 takes a third of the space. The loss is below the
+ * threshold of the comparison.
  */
 
 const folder = 'docs/screenshots';
@@ -79,7 +79,7 @@ function readPicture(file) {
 }
 
 /**
- * The 256 colours that are most frequent, and for each colour of the picture the nearest of them.
+ * The 256 most frequent colours, and for each colour of the picture the nearest of them.
  * @param {Picture} picture
  */
 function paletteOf({ pixels }) {

@@ -5,22 +5,21 @@ import { fileURLToPath } from 'node:url';
 import { runProgram } from './run-program.mjs';
 
 /**
- * What `npm start` and `npm test` need before they can do anything: a Node that is new enough, the
- * packages of the lockfile, and a build of the sources as they are now. Each step looks first and does
- * nothing where nothing is missing, so that a second start takes no time. Node built-ins only: on a
- * fresh clone nothing else is there.
+ * The prerequisites of `npm start` and `npm test`: a recent enough Node, the packages of the lockfile, and a build of
+ * the current sources. Each step checks first and does nothing if nothing is missing, so that a second start takes no
+ * time. Node built-ins only: a fresh clone has nothing else.
  */
 
-/** The project's folder, wherever the command was started from. */
+/** The project's folder, whatever the working directory of the command. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Where the project keeps what it remembers between runs; it goes away with node_modules. */
+/** The folder for what the project remembers between runs; it is removed with node_modules. */
 export const cache = join(root, 'node_modules/.cache/corollary');
 
-/** A failure that is told in one line, without a stack: the user's or the machine's, not a bug. */
+/** A failure that is reported in one line, without a stack: the user's or the machine's, not a bug. */
 export class Refusal extends Error {}
 
-/** Refuses a Node the product does not run on. */
+/** Rejects a Node that the product does not support. */
 export function requireNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
@@ -33,15 +32,15 @@ export function requireNode() {
 export async function install() {
   if (isInstalled()) return;
   console.log('Installing packages (once; about a minute)...');
-  // Electron's binary is fetched later, and only for those who can use it.
+  // Electron's binary is downloaded later, and only if it can be used.
   const environment = { ...process.env, ELECTRON_SKIP_BINARY_DOWNLOAD: '1' };
   await runNpm(['ci', '--no-audit', '--no-fund', '--loglevel=error'], environment);
-  if (!isInstalled()) throw new Refusal('npm ci ended well, but packages of package-lock.json are missing.');
+  if (!isInstalled()) throw new Refusal('npm ci succeeded, but packages of package-lock.json are missing.');
 }
 
 /**
- * Whether every package of the lockfile is installed in its version, by npm's own list of what it
- * installed. Optional packages are those of other platforms.
+ * Whether every package of the lockfile is installed in its version, by npm's own list of installed packages. Optional
+ * packages are those of other platforms.
  */
 function isInstalled() {
   const listPath = join(root, 'node_modules/.package-lock.json');
@@ -66,8 +65,8 @@ function isInstalled() {
  * @param {NodeJS.ProcessEnv} environment
  */
 export async function runNpm(argumentList, environment, folder = root) {
-  // Under `npm start` npm says where it is; started directly, the one on the path has to do (a .cmd file
-  // on Windows, which only a shell starts).
+  // Under `npm start` npm says where it is; started directly, the one on the path is used (a .cmd file on Windows,
+  // which only a shell can start).
   const npm = process.env['npm_execpath'];
   const options = { folder, environment, show: true };
   const { ok, output } =
@@ -89,7 +88,7 @@ const outputs = [
   'client/dist/index.js',
 ];
 
-/** Builds, unless the build that is there was made from the sources as they are. */
+/** Builds, unless the existing build was made from the current sources. */
 export async function build() {
   const stamp = join(root, 'out/sources.sha256');
   const digest = sourcesDigest();
@@ -97,21 +96,21 @@ export async function build() {
   if (made === digest && outputs.every((path) => existsSync(join(root, path)))) return;
   console.log('Building...');
   rmSync(stamp, { force: true });
-  // What `npm run build` does.
+  // The steps of `npm run build`.
   await runBuild(['node_modules/electron-vite/bin/electron-vite.js', 'build', '--logLevel', 'warn']);
   await runBuild(['node_modules/vite/bin/vite.js', 'build', '--config', 'scripts/vite.proof-app.config.ts']);
   await runBuild(['scripts/build-bridge.mjs']);
   await runBuild(['node_modules/ts7/bin/tsc', '-p', 'client/tsconfig.json']);
   await runBuild(['scripts/compress-files.mjs']);
   const missing = outputs.filter((path) => !existsSync(join(root, path)));
-  if (missing.length > 0) throw new Refusal(`The build ended well, but made no ${missing.join(', ')}.`);
+  if (missing.length > 0) throw new Refusal(`The build succeeded, but made no ${missing.join(', ')}.`);
   mkdirSync(join(root, 'out'), { recursive: true });
   writeFileSync(stamp, digest);
 }
 
 /**
  * Runs a part of the build; throws when it fails.
- * @param {string[]} argumentList its program, seen from the project's folder, and its arguments
+ * @param {string[]} argumentList its program, relative to the project's folder, and its arguments
  */
 async function runBuild(argumentList) {
   const { ok } = await runProgram(process.execPath, argumentList, {
@@ -122,7 +121,7 @@ async function runBuild(argumentList) {
   if (!ok) throw new Refusal('The build failed; its own message is above.');
 }
 
-/** A digest of all that goes into a build: names and bytes of the sources, in the order of their names. */
+/** A digest of everything that goes into a build: names and bytes of the sources, in the order of their names. */
 function sourcesDigest() {
   const hash = createHash('sha256').update(process.version);
   const configuration = [
@@ -161,8 +160,8 @@ export function filesBelow(folder) {
 }
 
 /**
- * Ends with the npm that started us. npm passes a request to end on to its shell alone, and a shell that
- * ends by it leaves us behind; so a parent that is gone is taken as that request.
+ * Ends with the npm that started us. npm passes a request to end only to its shell, which ends without us; so the loss
+ * of the parent counts as that request.
  */
 function endWithParent() {
   if (process.platform === 'win32' || process.env['npm_lifecycle_event'] === undefined) return;

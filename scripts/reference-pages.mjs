@@ -1,9 +1,9 @@
 /**
- * The reference pages of the documentation, made from what the service itself goes by: operations and problems from the
- * description of the API, settings from the table of variables, commands from `--help`.
+ * Generates the reference pages of the documentation: operations and problems from the description of the API, settings
+ * from the table of variables, commands from `--help`.
  *
- * Kept: the same contract gives the same text. What belongs together in words (what clients can rely on beyond single
- * calls) is written by hand, in docs/service.md.
+ * Deterministic: the same contract gives the same text. Guarantees beyond single calls are written by hand, in
+ * docs/service.md.
  */
 
 /** @typedef {(path: string) => Promise<Record<string, any>>} LoadModule loads a module of the project by its path */
@@ -99,7 +99,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** @param {string} described variables as \`--help\` has them, three lines each */
+/** @param {string} described variables as `--help` prints them, three lines each */
 function configurationPage(described) {
   const lines = described.split('\n');
   const rows = [];
@@ -242,7 +242,7 @@ function resolved(part, document) {
 }
 
 /**
- * The object that a schema asks for; of several the first.
+ * The object that a schema requires; of several the first.
  * @param {Json} schema
  * @param {Json} document
  * @returns {Json | null}
@@ -258,7 +258,7 @@ function objectOf(schema, document) {
 }
 
 /**
- * A type in a few words: what is deeper shows in the example, and is whole at `/docs`.
+ * A type in a few words: deeper parts are shown in the example, and completely at `/docs`.
  * @param {Json} schema
  * @param {Json} document
  * @returns {string}
@@ -294,7 +294,7 @@ function problemCodes(described, document) {
 }
 
 /**
- * A value as JSON, on one line where it fits.
+ * A value as JSON, on one line if it fits.
  * @param {unknown} value
  * @param {string} indent
  * @returns {string}

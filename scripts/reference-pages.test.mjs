@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { root } from './prepare.mjs';
 import { referencePages } from './reference-pages.mjs';
 
-it('the reference is what the contract makes of it now; else `npm run docs -- --reference` writes it anew', async () => {
+it('the reference is generated from the current contract; else run `npm run docs -- --reference`', async () => {
   const pages = await referencePages((path) => import(join(root, path)));
   for (const [path, text] of Object.entries(pages))
     expect(readFileSync(join(root, path), 'utf8'), path).toBe(text);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Another program, run to its end. Kept: it does not outlive this process by a signal: Ctrl-C and a
- * request to end are passed on, its end is waited for, and then this process ends by the same signal.
+ * Runs another program to its end. A signal to this process does not leave it behind: Ctrl-C and a request to end are
+ * passed on, its end is awaited, and then this process ends by the same signal.
  */
 
 /** @type {NodeJS.Signals[]} */
@@ -11,19 +11,19 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /**
  * @typedef {object} Options
  * @property {string} [folder] working directory
- * @property {NodeJS.ProcessEnv} [environment] the whole of it; ours when absent
- * @property {boolean} [show] output goes to ours as it comes, instead of being collected
+ * @property {NodeJS.ProcessEnv} [environment] all of it; ours when absent
+ * @property {boolean} [show] output goes to ours as it arrives, instead of being collected
  * @property {boolean} [shell] start it by a shell
  * @property {number} [limit] milliseconds, after which it is killed
  * @property {boolean} [survive] do not end by the signal that was passed on
  *
  * @typedef {object} Result
  * @property {boolean} ok it ended with code 0
- * @property {number | null} code null where a signal ended it, or it could not be started
+ * @property {number | null} code null if a signal ended it, or it could not be started
  * @property {NodeJS.Signals | null} signal that ended it
  * @property {boolean} interrupted a signal was passed on to it
  * @property {boolean} late it was killed at the limit
- * @property {string} output both its streams as they came, and why it could not be started
+ * @property {string} output both its streams as they arrived, and why it could not be started
  * @property {string} stdout
  */
 

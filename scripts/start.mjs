@@ -6,19 +6,19 @@ import { build, install, root, runCommand } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
 
 /**
- * `npm start`: from a fresh clone to a usable workbench. Installs and builds what is missing, then opens
- * the desktop app where Electron's binary and a display are there, else runs the service in this very
- * process, which prints the workbench's address.
+ * `npm start`: from a fresh clone to a usable workbench. Installs and builds what is missing, then opens the desktop
+ * app if Electron's binary and a display are available, else runs the service in this very process, which prints the
+ * workbench's address.
  *
- *   --electron   try again to fetch Electron's binary
+ *   --electron   try again to download Electron's binary
  *   --headless   the service without a window
  *
- * Any other argument is for the command line of the service (serve, ask, tell, teach, status, --help).
- * Kept: nothing is written into the folder it was started from, and nothing outlives it: the service has
- * no process of its own that could be left behind, and the desktop app is waited for.
+ * Any other argument is passed to the command line of the service (serve, ask, tell, teach, status, --help). Nothing is
+ * written into the working directory, and nothing is left running: the service has no process of its own, and the
+ * desktop app is awaited.
  */
 
-/** Why no window can be opened here, or null where one can. */
+/** Why no window can be opened here, or null if one can. */
 function windowless() {
   if (process.platform !== 'linux') return null;
   if (!process.env['DISPLAY'] && !process.env['WAYLAND_DISPLAY']) return 'there is no display';
@@ -27,7 +27,7 @@ function windowless() {
 }
 
 /**
- * Runs the desktop app until it ends. Answers false where it could not start.
+ * Runs the desktop app until it ends. Returns false if it could not start.
  * @param {string} binary
  */
 async function runDesktop(binary) {
@@ -39,8 +39,8 @@ async function runDesktop(binary) {
     show: true,
     survive: true,
   });
-  // A binary that cannot run here (a library or a sandbox is missing) is gone at once, by a signal or with
-  // a code that the app itself never uses.
+  // A binary that cannot run here (a library or a sandbox is missing) ends at once, by a signal or with a code that the
+  // app itself never uses.
   const broken = (code === null || code === 127) && !interrupted && Date.now() - started < 10_000;
   if (broken)
     console.log(
@@ -93,7 +93,7 @@ await runCommand(async () => {
   if (forService.length > 0) return runHeadless(forService);
   if (given.includes('--headless')) return runHeadless([]);
 
-  // Nothing is fetched for a window that could not be opened.
+  // Nothing is downloaded for a window that cannot be opened.
   const reason = windowless();
   if (reason !== null && !asked) console.log(`Without the desktop window: ${reason}.`);
   const binary = reason === null || asked ? await fetchElectron({ asked }) : null;

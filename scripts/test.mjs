@@ -10,13 +10,12 @@ import { mutants } from './mutants.mjs';
 import { build, filesBelow, install, Refusal, runCommand } from './prepare.mjs';
 
 /**
- * `npm test`: all there is, from a fresh clone. Installs what is missing (packages, a Chromium), builds,
- * checks, runs the end-to-end tests, and prints one count as its last line: tests and checks that
- * passed, and those that failed.
+ * `npm test`: all tests, from a fresh clone. Installs what is missing (packages, a Chromium), builds, checks, runs the
+ * end-to-end tests, and prints one count as its last line: tests and checks that passed, and those that failed.
  *
- *   --unit   the checks and the unit tests only
- *   --e2e    the end-to-end tests only; further arguments go to Playwright
- *   --long   fuzz for longer, run what takes minutes, and see that the fuzz notices what it is for
+ *   --unit   only the checks and the unit tests
+ *   --e2e    only the end-to-end tests; further arguments go to Playwright
+ *   --long   fuzz for longer, run the tests that take minutes, and check that the fuzz notices every removed clause
  */
 
 /** @typedef {import('./check.mjs').Verdict} Verdict */
@@ -92,7 +91,7 @@ function specsOf({ specs = [], suites = [] }) {
 }
 
 /**
- * What Playwright's report counts, and what it says of tests that failed, be it once: nothing where it wrote none.
+ * Playwright's counts and the messages of tests that failed, even once; nothing if there is no report.
  * @param {string} path
  * @returns {{passed: number, failed: number, notes: string[]}}
  */
@@ -119,7 +118,7 @@ function readReport(path) {
 }
 
 /**
- * A verdict even where a part could not run at all.
+ * A verdict even if a part could not run at all.
  * @param {string} name
  * @param {() => Promise<Verdict>} part
  * @returns {Promise<Verdict>}

@@ -3,7 +3,7 @@ import { defineConfig, type Plugin } from 'vite';
 /**
  * Builds the page that shows a proof in a chat: out/mcp/proof-app.html.
  *
- * One file with everything in it, since hosts allow such a page to load nothing. It is served over MCP alone: the
+ * One file with everything in it, since hosts forbid such a page to load anything. It is served only over MCP: the
  * workbench's own policy would not let it run.
  */
 export default defineConfig({
@@ -12,7 +12,7 @@ export default defineConfig({
   plugins: [inOneFile()],
   build: {
     target: 'es2023',
-    // As written: lowered, light-dark() would no longer follow the theme that the host sets.
+    // Unchanged: lowered, light-dark() would no longer follow the theme that the host sets.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     outDir: '../../../out/mcp',
     emptyOutDir: true,
@@ -22,7 +22,7 @@ export default defineConfig({
   },
 });
 
-/** Puts the script and the style sheet into the page, and fails where anything would be left beside it. */
+/** Puts the script and the style sheet into the page, and fails if anything would remain outside. */
 function inOneFile(): Plugin {
   return {
     name: 'in-one-file',
@@ -46,9 +46,9 @@ function inOneFile(): Plugin {
   };
 }
 
-/** The script within the page. In one, `<!--` would begin a comment of old, so that there must be none. */
+/** The script within the page. In one, `<!--` would begin a legacy comment, so there must be none. */
 function inScript(code: string): string {
-  if (code.includes('<!--')) throw new Error('the script has a <!--, which a page cannot hold');
+  if (code.includes('<!--')) throw new Error('the script has a <!--, which a page cannot contain');
   return `<script type="module">${code.replaceAll('</script', '<\\/script')}</script>`;
 }
 

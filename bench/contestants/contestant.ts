@@ -1,4 +1,4 @@
-/** What a contestant of the benchmark is, and what one run of it tells. */
+/** A contestant of the benchmark, and the result of one run of it. */
 import { spawnSync } from 'node:child_process';
 import { measure, type Measured } from '../measure.ts';
 import type { Relation, Row } from '../graphs.ts';
@@ -11,7 +11,7 @@ export interface Task {
   readonly rules: readonly BenchRule[];
   readonly relations: readonly Relation[];
   readonly probes: readonly Row[];
-  /** How many scopes hold every fact. */
+  /** How many scopes contain every fact. */
   readonly scopes: number;
   readonly folder: string;
   readonly timeoutMs: number;
@@ -24,37 +24,37 @@ export interface Outcome {
   /** Reading facts and rules. */
   readonly load: number;
   /**
-   * The question; with changes, the median over (take one away, ask again); all look-ups; of a proof, the median over its
-   * repetition.
+   * The question; with changes, the median over (remove a fact, ask again); all look-ups; for a proof, the median over
+   * its repetitions.
    */
   readonly solve: number;
   readonly peakBytes: number | null;
-  /** Of a load: memory that the facts take, a fact. */
+  /** For a load: memory per fact. */
   readonly bytesPerFact?: number;
-  /** What is told of our own engine alone, by its name: CPU seconds. */
+  /** Figures of our own engine only, by name: CPU seconds. */
   readonly figures?: Readonly<Record<string, number>>;
 }
 
 export interface Contestant {
   readonly name: string;
-  /** Version text, or null where the program is not installed. */
+  /** Version text, or null if the program is not installed. */
   version(): string | null;
-  /** Why it does not take part in this workload, or null where it does. */
+  /** Why it does not take part in this workload, or null if it does. */
   declines(workload: Workload, rules: readonly BenchRule[]): string | null;
   run(task: Task): Promise<Outcome>;
 }
 
-/** A run that did not come to its answer; `message` says why in a few words, as the table shows it. */
+/** A run that failed; `message` gives the reason in a few words, as the table shows it. */
 export class RunFailure extends Error {}
 
-/** First line of what the program prints about itself, or null where it cannot be started. */
+/** First line of the program's version output, or null if it cannot be started. */
 export function versionOf(command: string, args: readonly string[]): string | null {
   const result = spawnSync(command, args, { encoding: 'utf8' });
   if (result.error !== undefined || result.status !== 0) return null;
   return result.stdout.split('\n')[0]?.trim() ?? '';
 }
 
-/** Runs the program and refuses a run that did not end well. */
+/** Runs the program and rejects a run that failed. */
 export async function complete(
   command: string,
   args: readonly string[],
@@ -67,7 +67,7 @@ export async function complete(
   return measured;
 }
 
-/** The end of what a program complained of, on one line. */
+/** The end of a program's error output, on one line. */
 function lastWords(text: string): string {
   return text
     .trim()
@@ -83,14 +83,16 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }
 
-/** The value that 95 of 100 are not above. */
+/** The 95th percentile. */
 export function p95(values: readonly number[]): number {
   const value = [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1];
   if (value === undefined) throw new Error('the 95th percentile of nothing');
   return value;
 }
 
-/** The report that a child process prints as its last line, as JSON; with `peakBytes` where it did more than is measured. */
+/**
+ * The report that a child process prints as its last line, as JSON; with `peakBytes` if it did more than is measured.
+ */
 export type ChildReport = Omit<Outcome, 'peakBytes'> & { readonly peakBytes?: number };
 
 export function readReport(measured: Measured): Outcome {

@@ -1,9 +1,8 @@
 /**
- * The process that runs our own engine: reads the task in the folder it is given, prints one line of JSON.
+ * The process that runs our own engine: reads the task in the given folder, prints one line of JSON.
  *
- * Everything goes through the public interface. A question is timed with `limit: 1`: the engine derives
- * every answer all the same, but does not render them, which no contestant does; they are counted
- * afterwards, off the clock.
+ * Everything uses the public interface. A question is timed with `limit: 1`: the engine still derives every answer, but
+ * does not render them, which no contestant does; they are counted afterwards, off the clock.
  */
 import { join } from 'node:path';
 import { type Engine, openEngine, present } from '../../src/engine/index.ts';
@@ -13,16 +12,16 @@ import { type Row, shuffled } from '../graphs.ts';
 import { type ChildReport, median, p95 } from './contestant.ts';
 import { type ChildTask, collectGarbage, cpuSeconds, heldBytes, readRows, readTask } from './rows.ts';
 
-const folder = present(process.argv[2], 'the folder of the task is the argument');
+const folder = present(process.argv[2], 'missing argument: the folder of the task');
 const factsPerWrite = 50_000;
-/** Of what takes microseconds. */
+/** For figures in microseconds. */
 const repetitions = 200;
 const furtherChanges = 50;
 
 /** CPU seconds. A question that took longer is not asked in a second engine too: others wait for their turn. */
 const mostToRepeat = 3;
 
-/** Of several scopes, the one that the facts are told to and the others are forked from. */
+/** If there are several scopes, the one that gets the facts and from which the others are forked. */
 const firstScope = 's0';
 
 async function loadFacts(engine: Engine, task: ChildTask): Promise<number> {
@@ -42,7 +41,7 @@ async function loadFacts(engine: Engine, task: ChildTask): Promise<number> {
   return count * task.scopes;
 }
 
-/** As a file of rules is imported: one after the other, of one import. */
+/** As a file of rules is imported: one after the other, in one import. */
 async function loadRules(engine: Engine, rules: readonly string[]): Promise<void> {
   const rest = {
     head: null,
@@ -87,7 +86,7 @@ async function ask(engine: Engine, [predicate, ...args]: BenchAtom, wanted: Want
 /** A question that is answered without rendering every answer. */
 const least = { limit: 1 };
 
-/** How many answers the goal has, without making a page of them. */
+/** How many answers the goal has, without building a page of them. */
 async function countOf(engine: Engine, [predicate, ...args]: BenchAtom): Promise<number> {
   const { matchedFacts } = await engine.aggregate(caller, {
     operation: 'COUNT',
@@ -112,7 +111,7 @@ async function timed(step: () => Promise<unknown>): Promise<number> {
   return cpuSeconds() - start;
 }
 
-/** CPU seconds of one of many steps, where one is too short to be measured; of fewer where one is not short. */
+/** CPU seconds of one of many steps if one is too short to be measured; of fewer if one is not short. */
 async function timedEach(step: () => Promise<unknown>): Promise<number> {
   const start = cpuSeconds();
   let times = 0;
@@ -123,7 +122,7 @@ async function timedEach(step: () => Promise<unknown>): Promise<number> {
   return (cpuSeconds() - start) / times;
 }
 
-/** What was found, the CPU seconds on the clock, and the peak of memory up to then. */
+/** The result, the CPU seconds on the clock, and the peak of memory so far. */
 type Findings = Required<Pick<ChildReport, 'answers' | 'solve' | 'peakBytes' | 'figures'>>;
 
 function peakBytes(): number {
@@ -139,7 +138,10 @@ async function askOnce(engine: Engine, { goal, withProofs }: ChildTask): Promise
   return { solve, peakBytes: peak, answers: await countOf(engine, goal), figures };
 }
 
-/** The CPU seconds of the question in an engine of its own, in a process that has answered it before: its code is compiled. */
+/**
+ * The CPU seconds of the question in a new engine, in a process that has answered it before, so that its code is
+ * compiled.
+ */
 async function askCompiled(task: ChildTask): Promise<number> {
   const engine = await openEngine({ storageDir: null });
   await loadFacts(engine, task);
@@ -178,7 +180,9 @@ async function lookUpConclusions(engine: Engine, goal: BenchAtom): Promise<Findi
   return { ...measured, answers };
 }
 
-/** The changes three times: on the clock, then many more of them for their spread, then for the number of answers after each. */
+/**
+ * The changes three times: on the clock, then many more for their spread, then for the number of answers after each.
+ */
 async function change(engine: Engine, task: ChildTask): Promise<Findings> {
   const relation = present(task.relations[0], 'a change needs a relation');
   const rows = readRows(folder, 'probe');
@@ -232,7 +236,7 @@ async function takeAway(engine: Engine, [predicate, ...args]: BenchAtom): Promis
   });
 }
 
-/** The same proof first, again, and after facts were told that have nothing to do with it. */
+/** The same proof first, again, and after unrelated facts were told. */
 async function prove(engine: Engine, task: ChildTask): Promise<Findings> {
   const relation = present(task.relations[0], 'a proof needs a relation');
   const proven = () => ask(engine, task.goal, { limit: 1, withProof: true });
@@ -265,7 +269,7 @@ function measure(engine: Engine, task: ChildTask): Promise<Findings> {
 async function run(): Promise<ChildReport> {
   const task = readTask(folder);
   const isLoad = task.kind === 'load';
-  // A log in memory would be weighed with the facts.
+  // A log in memory would be counted with the facts.
   const engine = await openEngine({ storageDir: isLoad ? join(folder, 'storage') : null });
   const before = isLoad ? heldBytes() : 0;
   const start = cpuSeconds();

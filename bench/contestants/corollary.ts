@@ -5,7 +5,7 @@ import { corollaryRule } from '../program.ts';
 import { complete, type Contestant, readReport } from './contestant.ts';
 import { writeTask } from './rows.ts';
 
-/** `program`: the built corollary-child; it names what else it is built of by its contents, so it is a version of all. */
+/** `program`: the built corollary-child; its name contains a hash of its contents, so it is a version of the whole. */
 export function corollary(program: string): Contestant {
   return {
     name: 'Corollary',

@@ -1,11 +1,11 @@
-/** The process that runs DuckDB in memory: reads the task in the folder it is given, prints one line of JSON. */
+/** The process that runs DuckDB in memory: reads the task in the given folder, prints one line of JSON. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { present } from '../../src/engine/base/assert.ts';
 import { type ChildReport, median } from './contestant.ts';
 import { cpuSeconds, readTask } from './rows.ts';
 
-/** Of the package that was fetched, what is used here. */
+/** The part of the downloaded package that is used here. */
 interface DuckDb {
   readonly DuckDBInstance: { create(path: string): Promise<{ connect(): Promise<Connection> }> };
 }
@@ -14,10 +14,10 @@ interface Connection {
   runAndReadAll(sql: string): Promise<{ getRows(): readonly (readonly unknown[])[] }>;
 }
 
-const folder = present(process.argv[2], 'the folder of the task is the first argument');
-const packagePath = present(process.argv[3], 'the folder of the package is the second argument');
+const folder = present(process.argv[2], 'missing first argument: the folder of the task');
+const packagePath = present(process.argv[3], 'missing second argument: the folder of the package');
 
-/** The one number that a statement answers with; 0 where it answers nothing. */
+/** The single number that a statement returns; 0 if it returns nothing. */
 async function numberOf(connection: Connection, sql: string): Promise<number> {
   const rows = (await connection.runAndReadAll(sql)).getRows();
   return Number(rows[0]?.[0] ?? 0);
@@ -27,7 +27,7 @@ async function load(connection: Connection, names: readonly string[]): Promise<v
   for (const name of names) {
     await connection.runAndReadAll(`CREATE TABLE ${name}(x VARCHAR, y VARCHAR)`);
     const file = join(folder, `${name}.tsv`);
-    // Without a look at the file first, which refuses an empty one.
+    // Without sniffing the file first, which rejects an empty one.
     const format = "FORMAT csv, DELIMITER '\t', HEADER false, AUTO_DETECT false";
     await connection.runAndReadAll(`COPY ${name} FROM '${file}' (${format})`);
   }

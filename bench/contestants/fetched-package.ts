@@ -1,6 +1,6 @@
 /**
- * Contestants that are large npm packages: fetched once, in pinned versions, into the user's cache, since they belong to no
- * installation of the product. Without the package registry they are left out.
+ * Contestants that are large npm packages: downloaded once, in pinned versions, into the user's cache, since the
+ * product does not install them. Without the package registry they are left out.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 const limitMs = 5 * 60_000;
 
-/** A pinned package, and where it is once it was fetched. */
+/** A pinned package, and its location once it was downloaded. */
 export class FetchedPackage {
   readonly name: string;
   readonly version: string;
@@ -22,17 +22,17 @@ export class FetchedPackage {
     this.#folder = join(caches, 'corollary', 'bench', `${name.replace(/\W+/g, '-')}-${version}`);
   }
 
-  /** What a `require` of the package takes. */
+  /** The path for a `require` of the package. */
   get path(): string {
     return join(this.#folder, 'node_modules', this.name);
   }
 
-  /** Fetches it unless it is here; null: here it is; else why it is not, for people. */
+  /** Downloads it unless it is present; returns null if it is available, else the reason for the user. */
   fetch(): string | null {
     if (existsSync(join(this.path, 'package.json'))) return null;
     mkdirSync(this.#folder, { recursive: true });
     writeFileSync(join(this.#folder, 'package.json'), JSON.stringify({ private: true }));
-    // Under `npm run` npm says where it is; else the one on the path has to do.
+    // Under `npm run` npm says where it is; else the one on the path is used.
     const script = process.env['npm_execpath'];
     const [program, before] = script?.endsWith('.js') === true ? [process.execPath, [script]] : ['npm', []];
     const wanted = `${this.name}@${this.version}`;
@@ -44,6 +44,6 @@ export class FetchedPackage {
     });
     if (result.status === 0 && existsSync(join(this.path, 'package.json'))) return null;
     const why = result.error?.message ?? result.stderr.trim().split('\n')[0] ?? '';
-    return `${wanted} could not be fetched, for which the package registry has to be reached once: ${why}`;
+    return `${wanted} could not be downloaded, which needs the package registry once: ${why}`;
   }
 }

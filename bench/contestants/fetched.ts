@@ -1,11 +1,14 @@
-/** Contestants that run in a Node process of their own with a package that was fetched: DuckDB, and SWI-Prolog compiled to WebAssembly. */
+/**
+ * Contestants that run in a Node process of their own with a downloaded package: DuckDB, and SWI-Prolog compiled to
+ * WebAssembly.
+ */
 import { complete, type Contestant, readReport } from './contestant.ts';
 import { FetchedPackage } from './fetched-package.ts';
 import { writePrologProgram } from './prolog.ts';
 import { writeTask } from './rows.ts';
 import { sectionsOf } from './sql.ts';
 
-/** Says once why a package cannot be had. */
+/** Says once why a package is not available. */
 function versionWhereHere(wanted: FetchedPackage): string | null {
   const reason = wanted.fetch();
   if (reason !== null) console.log(reason);
@@ -38,7 +41,7 @@ export function swiplWasm(program: string): Contestant {
     version: () => versionWhereHere(wanted),
     declines: ({ kind }) => (kind === 'proof' ? 'tells no proof' : null),
     async run(task) {
-      // Its own clock tells the time of day.
+      // Its own clock measures wall time.
       writePrologProgram(task, { folder: '/task', clock: 'T := cpuSeconds()' });
       const args = [program, task.folder, wanted.path];
       return readReport(await complete(process.execPath, args, { timeoutMs: task.timeoutMs }));

@@ -1,7 +1,7 @@
 /**
- * gringo, the grounder of the Potassco suite: a stratified program without choice is answered by grounding alone.
- * It has no clock of its own, so a question costs what the whole process takes beyond reading the same facts.
- * It derives the whole program, whatever the question's constants, and prints every atom, which is part of its time.
+ * gringo, the grounder of the Potassco suite: grounding alone answers a stratified program without choice. It has no
+ * clock of its own, so a question costs what the whole process takes beyond reading the same facts. It derives the
+ * whole program, whatever the question's constants, and prints every atom, which is part of its time.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

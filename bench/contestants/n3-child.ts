@@ -1,11 +1,11 @@
-/** The process that runs N3.js: reads the task in the folder it is given, prints one line of JSON. */
+/** The process that runs N3.js: reads the task in the given folder, prints one line of JSON. */
 import { DataFactory, Parser, Reasoner, Store } from 'n3';
 import { n3Namespace } from '../program.ts';
 import { present } from '../../src/engine/base/assert.ts';
 import type { ChildReport } from './contestant.ts';
 import { cpuSeconds, heldBytes, readRows, readTask } from './rows.ts';
 
-const folder = present(process.argv[2], 'the folder of the task is the argument');
+const folder = present(process.argv[2], 'missing argument: the folder of the task');
 const task = readTask(folder);
 const iri = (name: string) => DataFactory.namedNode(n3Namespace + name);
 const goalTerm = (term: string) => (term.startsWith('?') ? null : iri(term));

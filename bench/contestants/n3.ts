@@ -3,10 +3,10 @@ import { fitsN3, n3Rule } from '../program.ts';
 import { complete, type Contestant, readReport } from './contestant.ts';
 import { writeTask } from './rows.ts';
 
-/** Workloads at which N3.js 2.13 finds fewer answers than all others, who agree. */
+/** Workloads at which N3.js 2.13 finds fewer answers than all others, which agree. */
 const incomplete = ['university'];
 
-/** `program`: the built n3-child. `version`: that of the package, or null where it is not there. */
+/** `program`: the built n3-child. `version`: that of the package, or null if it is not installed. */
 export function n3(program: string, version: string | null): Contestant {
   return {
     name: 'N3.js',

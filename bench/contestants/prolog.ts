@@ -1,6 +1,6 @@
 /**
- * SWI-Prolog with tabling: a clause file consulted, the answers counted, CPU time by its own clock. With changes
- * the tables are incremental, so that a change costs it what its own maintenance costs.
+ * SWI-Prolog with tabling: consults a clause file and counts the answers, with CPU time by its own clock. With changes
+ * the tables are incremental, so that a change costs its own maintenance.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ main :-
 `;
 }
 
-/** Resident memory from /proc, where there is one: what the facts take, measured as for the other contestants. */
+/** Resident memory from /proc, if available: that of the facts, measured as for the other contestants. */
 function loadProgram(goal: string, lookUp: string): string {
   return `
 resident(Bytes) :-

@@ -1,4 +1,4 @@
-/** How the Node contestants get their input: one TSV file a relation, written by the runner, read by the child. */
+/** The input of the Node contestants: one TSV file for each relation, written by the runner, read by the child. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Row } from '../graphs.ts';
@@ -7,7 +7,7 @@ import type { Kind } from '../workloads/workload.ts';
 import type { Task } from './contestant.ts';
 import type { Section } from './sql.ts';
 
-/** What a child is told beside the rows. */
+/** The child's task beside the rows. */
 export interface ChildTask {
   readonly kind: Kind;
   readonly relations: readonly string[];
@@ -18,7 +18,7 @@ export interface ChildTask {
   /** A question that is asked before, off the clock. */
   readonly before: BenchAtom | null;
   readonly withProofs: boolean;
-  /** What a database is told. */
+  /** The statements for a database. */
   readonly sections: readonly Section[];
 }
 
@@ -65,7 +65,7 @@ export function cpuSeconds(): number {
   return (user + system) / 1e6;
 }
 
-/** Bytes that this process holds after a full collection, on the heap and in buffers outside it. */
+/** Bytes in use by this process after a full collection, on the heap and in buffers outside it. */
 export function heldBytes(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();

@@ -1,6 +1,6 @@
 /**
- * Soufflé, interpreted, on one core. It has no clock that leaves its start and its reading out, so a question costs what the
- * whole process takes beyond reading the same facts. Where the question is bound it is told to transform by magic sets.
+ * Soufflé, interpreted, on one core. It has no clock that excludes its start and its reading, so a question costs what
+ * the whole process takes beyond reading the same facts. Bound questions use its magic-set transformation.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { type BenchAtom, type BenchRule, souffleRule } from '../program.ts';
 import { complete, type Contestant, RunFailure, versionOf } from './contestant.ts';
 import { writeRows } from './rows.ts';
 
-/** The goal's own predicate where nothing is bound; a rule of its own takes the matches out where something is. */
+/** The goal's own predicate if nothing is bound; else a rule of its own that selects the matches. */
 const answer = 'answer_of_the_question';
 
-/** Which columns of a predicate are numbers: those that a count goes to. */
+/** Which columns of a predicate are numbers: those that contain a count. */
 function declaration(name: string, arity: number, rules: readonly BenchRule[]): string {
   const counted = new Set(
     rules
@@ -27,12 +27,12 @@ function declaration(name: string, arity: number, rules: readonly BenchRule[]): 
   return `.decl ${name}(${columns.join(', ')})`;
 }
 
-/** What is read of the facts: all that is there. */
+/** The part of the facts that is read: all existing ones. */
 function reading(relations: readonly string[]): string[] {
   return relations.flatMap((name) => [declaration(name, 2, []), `.input ${name}`]);
 }
 
-/** The whole program, for facts in `<relation>.facts`; without rules it reads the facts and no more. */
+/** The whole program, for facts in `<relation>.facts`; without rules it only reads the facts. */
 export function souffleProgram(
   relations: readonly string[],
   rules: readonly BenchRule[],

@@ -1,13 +1,13 @@
-/** What databases are told: the statements of a task, in sections of which some are on the clock. */
+/** The input of databases: the statements of a task, in sections, some of which are on the clock. */
 import type { Task } from './contestant.ts';
 
-/** `counts`: the statement answers with one number, which counts as answers. */
+/** `counts`: the statement returns one number, which counts as answers. */
 export interface Statement {
   readonly sql: string;
   readonly counts: boolean;
 }
 
-/** Statements that are timed together; `solve`: as one answer to the question, `other`: as neither that nor loading. */
+/** Statements that are timed together; `solve`: as one answer to the question, `other`: neither that nor loading. */
 export interface Section {
   readonly name: 'solve' | 'other';
   readonly statements: readonly Statement[];
@@ -16,10 +16,10 @@ export interface Section {
 const doing = (sql: string): Statement => ({ sql, counts: false });
 const counting = (sql: string): Statement => ({ sql, counts: true });
 
-/** The questions, changes and look-ups of a task whose relations are loaded, and its probes too (`probe`). */
+/** The questions, changes and look-ups of a task whose relations and probes (`probe`) are loaded. */
 export function sectionsOf({ workload, probes, relations }: Task): Section[] {
   const { sql, kind } = workload;
-  if (sql === null) throw new Error(`${workload.name} cannot be said in SQL`);
+  if (sql === null) throw new Error(`${workload.name} cannot be expressed in SQL`);
   const recursive = `WITH RECURSIVE ${sql.with}`;
   const question = counting(`${recursive} SELECT count(*) FROM ${sql.from}`);
   if (kind === 'ask') return [{ name: 'solve', statements: [question] }];

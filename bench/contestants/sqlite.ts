@@ -18,7 +18,7 @@ import { sectionsOf } from './sql.ts';
 
 const size = "SELECT 'bytes', page_count * page_size FROM pragma_page_count, pragma_page_size;";
 
-/** A counted answer stands behind a word of its own, so that it is told from what else is printed. */
+/** A counted answer follows a word of its own, to distinguish it from other output. */
 function script(task: Task): string {
   const { folder, relations, workload } = task;
   const sections = sectionsOf(task).flatMap(({ name, statements }) => [
@@ -65,7 +65,7 @@ function read(measured: Measured, task: Task): Outcome {
     }
   }
   if (solves.length === 0) throw new RunFailure(`printed no times: ${measured.stderr.slice(-300)}`);
-  // The clock of the command line leaves imports out; what the process took besides the questions is loading.
+  // The clock of the command line excludes imports; the process's time besides the questions is loading.
   const load = measured.cpu === null ? Number.NaN : Math.max(0, measured.cpu - timed);
   const outcome = { answers, load, solve: median(solves), peakBytes: measured.peakBytes };
   if (task.workload.kind !== 'load') return outcome;

@@ -1,11 +1,13 @@
-/** The process that runs SWI-Prolog compiled to WebAssembly on the files in the folder it is given, prints one line of JSON. */
+/**
+ * The process that runs SWI-Prolog compiled to WebAssembly on the files in the given folder, prints one line of JSON.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { present } from '../../src/engine/base/assert.ts';
 import { cpuSeconds } from './rows.ts';
 
-/** Of the package that was fetched, what is used here. */
+/** The part of the downloaded package that is used here. */
 type Swipl = (options: {
   arguments: string[];
   print: (line: string) => void;
@@ -15,8 +17,8 @@ type Swipl = (options: {
   readonly prolog: { query(goal: string): { once(): unknown } };
 }>;
 
-const folder = present(process.argv[2], 'the folder of the task is the first argument');
-const packagePath = present(process.argv[3], 'the folder of the package is the second argument');
+const folder = present(process.argv[2], 'missing first argument: the folder of the task');
+const packagePath = present(process.argv[3], 'missing second argument: the folder of the package');
 
 // Prolog calls functions of the window, and finds this one there.
 Object.assign(globalThis, { window: globalThis, cpuSeconds });

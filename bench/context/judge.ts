@@ -1,4 +1,4 @@
-/** The engines of the benchmark: one that chooses, one that knows the truth, one that judges a choice by itself. */
+/** The engines of the benchmark: one that selects, one that knows the truth, one that judges a selection on its own. */
 import { type Caller, type Engine, openEngine, renderAtom } from '../../src/engine/index.ts';
 import { caller, fact } from '../calls.ts';
 import { type Knowledge, shuffled, type StoredAtom } from './knowledge.ts';
@@ -9,7 +9,7 @@ export function callerOf(tenant: string): Caller {
 
 const hour = 3_600_000;
 
-/** A clock that is moved by hand, so that facts have ages. */
+/** A clock that is advanced by hand, so that facts have ages. */
 class Ages {
   time = Date.UTC(2026, 0, 1);
   now(): number {
@@ -52,7 +52,7 @@ async function teachAll(engine: Engine, rules: readonly string[]): Promise<void>
 }
 
 /**
- * An engine in memory that knows all of it: told in random order over forty hours, then asked at random, so that facts
+ * An engine in memory that knows everything: told in random order over forty hours, then asked at random, so that facts
  * differ in age and in use.
  */
 export async function knowing(
@@ -92,7 +92,7 @@ export interface Case {
   readonly gold: ReadonlySet<string>;
 }
 
-/** Goals that hold, `count` of them over the predicates asked for, each with what its proof needs. */
+/** True goals, `count` of them over the requested predicates, each with the needs of its proof. */
 export async function casesOf(
   engine: Engine,
   knowledge: Knowledge,
@@ -117,7 +117,7 @@ export async function casesOf(
   return cases.slice(0, count);
 }
 
-/** Whether a goal can be derived from a choice of facts and all rules, and from nothing else. */
+/** Whether a goal can be derived from a selection of facts and all rules, and from nothing else. */
 export class Judge {
   readonly #engine: Engine;
   #judged = 0;

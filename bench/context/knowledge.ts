@@ -1,6 +1,6 @@
 /**
- * Generated knowledge for the benchmark of context windows: families and organisations, the rules about them, and
- * distractors that share constants and predicates with what matters. The same seed gives the same knowledge.
+ * Generated knowledge for the benchmark of context windows: families and organisations, their rules, and distractors
+ * that share constants and predicates with the relevant facts. The same seed gives the same knowledge.
  */
 import { Prng } from '../../src/engine/testing/prng.ts';
 
@@ -133,7 +133,7 @@ export function organisation(seed: number): Knowledge {
 
 const elsewhere = ['likes', 'visited', 'met', 'mentions', 'reads'];
 
-/** Facts about the same constants, and of the same predicates, that no conclusion asked for needs. */
+/** Facts about the same constants, and of the same predicates, that no requested conclusion needs. */
 export function distractors(knowledge: Knowledge, count: number, seed: number): StoredAtom[] {
   const prng = new Prng(seed);
   const known = [...new Set(knowledge.facts.flatMap(({ args }) => args))];
@@ -158,7 +158,7 @@ export function distractors(knowledge: Knowledge, count: number, seed: number): 
   return found;
 }
 
-/** The values in an order that the seed decides. */
+/** The values in an order determined by the seed. */
 export function shuffled<Value>(values: readonly Value[], seed: number): Value[] {
   const prng = new Prng(seed);
   const mixed = [...values];

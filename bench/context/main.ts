@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- context`: whether a window holds what an answer needs.
+ * `npm run bench -- context`: whether a window contains what an answer needs.
  *
- * For goals that hold in generated knowledge: can the goal be derived from the facts of the window alone (and the
- * rules)? How much of what its proof rests on is there, in how many characters, chosen in what time? Beside other ways
- * of choosing as many facts. What a window of ours concludes does not count, only the stored facts in it.
+ * For true goals in generated knowledge: can the goal be derived from the facts of the window alone (and the rules)?
+ * How much of its proof's premises is included, in how many characters, selected in what time? In comparison with other
+ * ways of selecting as many facts. Only the stored facts in our window count, not its conclusions.
  */
 import { parseArgs } from 'node:util';
 import { assert, type Engine } from '../../src/engine/index.ts';
@@ -86,7 +86,7 @@ async function measure(
     const startedAt = performance.now();
     const chosen = await choose(goal, budget);
     figures.ms.push(performance.now() - startedAt);
-    assert(chosen.length <= budget, 'a choice keeps to the budget');
+    assert(chosen.length <= budget, 'a selection exceeds the budget');
     const texts = chosen.map(rendered);
     figures.characters.push(texts.reduce((sum, text) => sum + text.length, 0));
     const held = new Set(texts);
@@ -125,13 +125,13 @@ async function rowsFor(
   for (const [seed, knowledge] of worlds.entries()) {
     const facts = [...knowledge.facts, ...distractors(knowledge, count, seed + 1)];
     const engine = await knowing(knowledge, facts, seed + 1);
-    // What is asked here is a use of facts: the engine that chooses must not have seen it.
+    // A question here counts as a use of facts: the engine that selects must not have seen it.
     const reference = await knowing(knowledge, facts, seed + 1);
     const cases = await casesOf(reference, knowledge, goals, seed + 1);
     await reference.close(0);
     const judge = await Judge.of(knowledge);
     const candidates = await candidatesOf(engine);
-    assert(candidates.length === facts.length, 'every fact can be chosen');
+    assert(candidates.length === facts.length, 'not every fact can be selected');
     const choices: Choose[] = [
       (goal, budget) => window(engine, goal, budget),
       ...selections.map((selection) => selection.prepare(candidates)),

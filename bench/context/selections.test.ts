@@ -14,37 +14,37 @@ const facts = [
 ];
 const goal = { predicate: 'parent', args: ['ada', 'ben'] };
 
-test('BM25 puts first what shares the rarest words with the goal', () => {
+test('ranks facts that share the rarest words with the goal first by BM25', () => {
   const [first, ...others] = bm25.prepare(facts)(goal, 3);
   expect(first).toBe(facts[0]);
   expect(others).toContain(facts[1]);
   expect(others).not.toContain(facts[3]);
 });
 
-test('a walk through the graph takes what is nearest to the constants of the goal first', () => {
+test('takes facts nearest to the constants of the goal first in a graph walk', () => {
   const near = graphWalk.prepare(facts)({ predicate: 'likes', args: ['dan'] }, 4);
   expect(near).toEqual([facts[3], facts[2], facts[0], facts[1]]);
 });
 
-test('the newest and the most salient are chosen by their figures', () => {
+test('selects the newest and the most salient facts by their values', () => {
   expect(newest.prepare(facts)(goal, 2)).toEqual([facts[2], facts[0]]);
   expect(mostSalient.prepare(facts)(goal, 2)).toEqual([facts[1], facts[3]]);
 });
 
-test('a random choice is of distinct facts, and the same in every run', () => {
+test('selects distinct facts at random, the same in every run', () => {
   const chosen = random.prepare(facts)(goal, 3);
   expect(new Set(chosen).size).toBe(3);
   expect(random.prepare(facts)(goal, 3)).toEqual(chosen);
 });
 
-test('every way of choosing takes all facts where all fit', () => {
+test('selects all facts by every method if all fit', () => {
   for (const selection of selections) {
     const chosen = selection.prepare(facts)({ predicate: 'likes', args: ['dan'] }, 10);
     expect(chosen.length, selection.name).toBe(facts.length);
   }
 });
 
-test('distractors are new facts that share constants and predicates with the knowledge', () => {
+test('creates distractors as new facts that share constants and predicates with the knowledge', () => {
   for (const knowledge of [kinship(1), organisation(2)]) {
     const added = distractors(knowledge, 500, 3);
     const keys = new Set([...knowledge.facts, ...added].map((fact) => JSON.stringify(fact)));

@@ -1,8 +1,7 @@
 /**
- * What a window is compared with: other ways of choosing facts for a question, each as its users know it.
+ * What a window is compared with: other ways of selecting facts for a question, each in its usual form.
  *
- * All choose among the stored facts, and are given no rules: that is how retrieval chooses. What they chose is judged
- * with all rules there.
+ * All select among the stored facts, without rules, as retrieval does. Their selections are judged with all rules.
  */
 import { Prng } from '../../src/engine/testing/prng.ts';
 import type { StoredAtom } from './knowledge.ts';
@@ -15,7 +14,7 @@ export interface Candidate extends StoredAtom {
 
 export interface Selection {
   readonly name: string;
-  /** What does not depend on the question is made once, before it is timed. */
+  /** Work that does not depend on the question is done once, before timing. */
   prepare(candidates: readonly Candidate[]): (goal: StoredAtom, budget: number) => readonly Candidate[];
 }
 
@@ -45,14 +44,14 @@ function best(name: string, value: (candidate: Candidate) => number): Selection 
 export const newest = best('newest', ({ createdAt }) => createdAt);
 export const mostSalient = best('most salient', ({ salience }) => salience);
 
-/** Words of a rendered atom: names are words as a whole, since they are what is looked for. */
+/** Words of a rendered atom: names are whole words, since they are what is searched for. */
 function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 }
 
 /**
- * Okapi BM25 with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza 2009), over rendered atoms; the question is the goal as
- * it is rendered. Documents that share no word with it come last, in the order of their assertion.
+ * Okapi BM25 with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza 2009), over rendered atoms; the question is the
+ * rendered goal. Documents that share no word with it come last, in the order of their assertion.
  */
 export const bm25: Selection = {
   name: 'BM25',
@@ -85,7 +84,10 @@ export const bm25: Selection = {
   },
 };
 
-/** What graph memories do: from the constants of the question outwards, nearest first, each step's facts as stored. */
+/**
+ * The method of graph memories: from the constants of the question outwards, nearest first, each step's facts as
+ * stored.
+ */
 export const graphWalk: Selection = {
   name: 'graph walk',
   prepare: (candidates) => {

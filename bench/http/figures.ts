@@ -1,20 +1,20 @@
 /**
- * From what was counted to what is told: medians over rounds, and of ratios between servers of the same round.
+ * Summarizes measurements: medians over rounds, and of ratios between servers of the same round.
  *
- * A ratio compares what was measured one right after the other, so that a machine that is busy for a while disturbs both
- * sides; the median leaves out the rounds in which it disturbed one alone.
+ * A ratio compares consecutive measurements, so that a busy machine disturbs both sides; the median excludes the rounds
+ * in which it disturbed only one.
  */
 import { median } from '../contestants/contestant.ts';
 import { figure, table } from '../report.ts';
 
-/** One load on one server: what was answered, and what that took. */
+/** One load on one server: the number of answers, and its cost. */
 export interface Measured {
   readonly answered: number;
   readonly seconds: number;
   readonly cpuSeconds: number;
 }
 
-/** A cell by the name of the server; each has the rounds in their order. */
+/** A cell by the name of the server; each has the rounds in order. */
 export type Rounds = ReadonlyMap<string, readonly Measured[]>;
 
 export function perCpuSecond({ answered, cpuSeconds }: Measured): number {
@@ -25,7 +25,7 @@ export function perSecond({ answered, seconds }: Measured): number {
   return answered / seconds;
 }
 
-/** The median over the rounds of what `server` does, over what `other` does; null where one took no part. */
+/** The median over the rounds of `server`'s figure over `other`'s; null if one took no part. */
 export function ratioOf(
   rounds: Rounds,
   server: string,
@@ -46,7 +46,7 @@ export function shareOf(rounds: Rounds, server: string, without: string): number
   return ratio === null ? null : 1 - ratio;
 }
 
-/** What is wanted of a figure. */
+/** The target of a figure. */
 export interface Target {
   readonly title: string;
   readonly value: number | null;
@@ -55,7 +55,7 @@ export interface Target {
   readonly print: (value: number) => string;
 }
 
-/** `met`, `missed`, or why it is neither, with the figure and what was wanted. */
+/** `met`, `missed`, or why it is neither, with the figure and the target. */
 export function verdict({ title, value, wanted, isMost, print }: Target): string {
   const bound = `${isMost ? 'at most' : 'at least'} ${print(wanted)}`;
   if (value === null) return `not measured: ${title} (${bound})`;
@@ -63,7 +63,7 @@ export function verdict({ title, value, wanted, isMost, print }: Target): string
   return `${isMet ? 'met' : 'missed'}: ${title} is ${print(value)} (${bound})`;
 }
 
-/** A row: answers by server CPU-second and by second of each server, and how many times that of the first they are. */
+/** A row: answers by server CPU-second and by second of each server, and the ratio to the first server's. */
 function row(label: string, rounds: Rounds, servers: readonly string[]): string[] {
   const [own = ''] = servers;
   return [
@@ -83,7 +83,7 @@ export function thousands(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** The table of all cells as Markdown: by CPU-second / by second, in brackets what the first server reaches of it. */
+/** The table of all cells as Markdown: by CPU-second / by second, in brackets the first server's ratio to it. */
 export function rateTable(servers: readonly string[], cells: ReadonlyMap<string, Rounds>): string {
   return table(
     ['', ...servers],

@@ -1,4 +1,4 @@
-/** Load on a server from this process: clients that keep their connections, each waiting for its answer. */
+/** Load on a server from this process: clients with persistent connections, each waiting for its answer. */
 import autocannon from 'autocannon';
 import type { Measured } from './figures.ts';
 import { newFact, newFacts, type Path, questions } from './requests.ts';
@@ -12,7 +12,7 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** Asks for so long. Refuses a run in which anything was not answered with 2xx. */
+/** Sends requests for this many seconds. Rejects a run in which any answer was not 2xx. */
 export async function load(server: Server, { path, connections, seconds }: Load): Promise<Measured> {
   const requests: autocannon.Request[] =
     path === '/tell'
@@ -36,7 +36,7 @@ export async function load(server: Server, { path, connections, seconds }: Load)
   return { answered: result['2xx'], seconds: elapsed, cpuSeconds };
 }
 
-/** Posts and reads the answer as JSON. Refuses one that is not 2xx. */
+/** Posts and reads the answer as JSON. Rejects one that is not 2xx. */
 export async function post(server: Server, path: string, body: string | Buffer): Promise<unknown> {
   const response = await fetch(`${server.address}${path}`, {
     method: 'POST',
@@ -55,7 +55,7 @@ export interface Batches {
   readonly clients: number;
 }
 
-/** Stores batches of new facts, each client one after the other; what is counted are facts. */
+/** Stores batches of new facts, each client one after the other; counts facts. */
 export async function storeBatches(server: Server, { size, count, clients }: Batches): Promise<Measured> {
   const bodies = Array.from({ length: count }, () => newFacts(size));
   const cpuBefore = server.cpuSeconds();

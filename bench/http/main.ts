@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- http`: what a call over HTTP costs the server, beside a bare Fastify and SWI-Prolog's HTTP library.
+ * `npm run bench -- http`: what a call over HTTP costs the server, compared with a bare Fastify and SWI-Prolog's HTTP
+ * library.
  *
- * The built service runs as it comes, with its log and every write durable. All servers get the same bodies from the same
- * clients in this process and take turns, round by round; first every server's answers are checked.
+ * The built service runs with its defaults, with its log and every write durable. All servers get the same bodies from
+ * the same clients in this process and take turns, round by round; first every server's answers are checked.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,7 +43,7 @@ const prolog = 'SWI-Prolog';
 const manyConnections = 64;
 const batches = { size: 10_000, count: 10, clients: 4 };
 
-/** Calls before the first round, but for no more than so many seconds. */
+/** Calls before the first round, but for at most this many seconds. */
 const warmingCalls = 20_000;
 const mostWarmings = 6;
 
@@ -70,7 +71,7 @@ async function teach(server: Server): Promise<void> {
   if (server.name !== prolog) await post(server, '/teach', JSON.stringify({ text: rule }));
 }
 
-/** Refuses a server that does not answer every question as it is. */
+/** Rejects a server that does not answer every question correctly. */
 async function checkAnswers(server: Server): Promise<void> {
   for (const path of ['/query', '/ask'] as const) {
     const expected = expectedAnswers(path);
@@ -86,10 +87,10 @@ async function checkAnswers(server: Server): Promise<void> {
   const question = JSON.stringify({ ...rest, args: [args[0], '?other'] });
   const found = await post(server, '/query', question);
   if (status !== 'asserted' || (found as unknown[]).length !== 1)
-    throw new Error(`${server.name} does not know what it was told`);
+    throw new Error(`${server.name} does not know the facts that it was told`);
 }
 
-/** Starts all, taught and checked; those that run are in `servers` also where it fails. */
+/** Starts, teaches and checks all servers; running ones are in `servers` even if it fails. */
 async function startAll(folder: string, servers: Server[]): Promise<void> {
   const service = await startServer(builtService(own, here, folder, 'always'), folder);
   servers.push(service);
@@ -114,7 +115,7 @@ async function startAll(folder: string, servers: Server[]): Promise<void> {
   for (const server of servers) if (server.name !== bare) await checkAnswers(server);
 }
 
-/** The servers that a load is for: what is not durable is about writes by many alone. */
+/** The servers of a load: one that is not durable takes part only in writes by many. */
 function measuredFor(servers: readonly Server[], { path, connections }: Load): Server[] {
   return servers.filter(
     ({ name }) => name !== undurable || (path === '/tell' && connections === manyConnections),
@@ -134,7 +135,7 @@ function note(
   console.log(`  ${cell}: ${server}: ${cpu} by CPU-second, ${second} by second`);
 }
 
-/** A program is quick when it was called often, not when time has passed. */
+/** A program becomes fast by the number of calls, not by time. */
 async function warm(server: Server, each: Load): Promise<void> {
   let calls = 0;
   for (let tries = 0; calls < warmingCalls && tries < mostWarmings; tries++)
@@ -159,7 +160,7 @@ async function measureAll(
     for (const server of measuredFor(servers, each)) await warm(server, each);
   const rounds = new Map<string, Map<string, Measured[]>>();
   const service = servers.find(({ name }) => name === own);
-  if (service === undefined) throw new Error('the service was started');
+  if (service === undefined) throw new Error('the service was not started');
   await storeBatches(service, batches);
   for (let round = 0; round < options.rounds; round++) {
     console.log(`round ${round + 1} of ${options.rounds}`);

@@ -1,6 +1,6 @@
 /**
- * The same three calls served by SWI-Prolog's own HTTP library: facts in its database in memory, the rule a clause, every
- * body and answer JSON. It has a worker for every connection that is measured, and writes no log.
+ * The same three calls served by SWI-Prolog's own HTTP library: facts in its database in memory, the rule a clause,
+ * every body and answer JSON. It has a worker for every measured connection, and writes no log.
  */
 export function prologProgram(workers: number): string {
   return `

@@ -1,13 +1,13 @@
 /**
- * What is stored and asked when HTTP is measured, and what counts as the right answer.
+ * The facts and questions of the HTTP benchmark, and the correct answers.
  *
- * People are a binary tree: the parent of each is known, and one rule makes grandparents. Whoever has two children has
- * two answers to /query, and four grandchildren, which are the answers to /ask. The same bodies go to every server.
+ * People are a binary tree: the parent of each is known, and one rule defines grandparents. A person with two children
+ * has two answers to /query, and four grandchildren, which are the answers to /ask. The same bodies go to every server.
  */
 
-/** People with children in the tree; the facts are twice as many. */
+/** People with children in the tree; there are twice as many facts. */
 const parents = 4096;
-/** So many different questions take turns. */
+/** The number of different questions that take turns. */
 const variety = 128;
 
 export type Path = '/query' | '/ask' | '/tell';
@@ -48,7 +48,7 @@ export function questions(path: '/query' | '/ask'): string[] {
   return askedAbout().map((number) => JSON.stringify({ predicate, args: [person(number), '?who'] }));
 }
 
-/** Whom each question finds, by code point. */
+/** The people whom each question finds, by code point. */
 export function expectedAnswers(path: '/query' | '/ask'): string[][] {
   return askedAbout().map((number) => {
     const children = childrenOf(number);
@@ -57,7 +57,7 @@ export function expectedAnswers(path: '/query' | '/ask'): string[][] {
   });
 }
 
-/** Whom the answer names, by code point; of /query facts, of /ask rendered atoms. Throws where it is no such answer. */
+/** The people in the answer, by code point; of /query facts, of /ask rendered atoms. Throws if it is no such answer. */
 export function namedIn(path: '/query' | '/ask', answer: unknown): string[] {
   if (path === '/query') return (answer as StoredFact[]).map(({ args }) => args[1]).sort();
   const { results } = answer as { results: string[] };
@@ -66,13 +66,13 @@ export function namedIn(path: '/query' | '/ask', answer: unknown): string[] {
 
 let told = 0;
 
-/** A fact that nobody has told yet, as a body. */
+/** A new fact, as a body. */
 export function newFact(): string {
   told += 1;
   return `{"predicate":"met","args":["n${told}","n${(told * 7919) % 1_000_003}"]}`;
 }
 
-/** Facts that nobody has told yet, as a body of /assert/facts. */
+/** New facts, as a body of /assert/facts. */
 export function newFacts(count: number): Buffer {
   return Buffer.from(`{"facts":[${Array.from({ length: count }, newFact).join(',')}]}`);
 }

@@ -1,8 +1,8 @@
 /**
- * A server that is measured: a process of its own that prints where it listens.
+ * A server under measurement: a process of its own that prints its address.
  *
- * What it writes to standard error goes to a file, as a service's log does; CPU time is that of the whole process, read
- * from /proc before and after.
+ * Its standard error goes to a file, as a service's log does; CPU time is that of the whole process, read from /proc
+ * before and after.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ export interface Program {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** The built service, its files in `folder`. `bundles` is where the bundle of the benchmark lies. */
+/** The built service, its files in `folder`. `bundles` is the folder of the benchmark's bundle. */
 export function builtService(
   name: string,
   bundles: string,
@@ -47,7 +47,7 @@ export function builtService(
 
 const startMs = 120_000;
 
-/** Resolves when the program has printed its address. `folder` takes what it writes to standard error. */
+/** Resolves when the program has printed its address. `folder` receives its standard error. */
 export async function startServer(program: Program, folder: string): Promise<Server> {
   const { name, command, args, environment = {} } = program;
   const errorFile = join(folder, `${name.replaceAll(/\W+/g, '-')}.log`);
@@ -70,7 +70,7 @@ export async function startServer(program: Program, folder: string): Promise<Ser
       },
       cpuSeconds: () => cpuSecondsIn(readFileSync(`/proc/${child.pid}/stat`, 'latin1')),
       stop: async () => {
-        // Nothing that it has is wanted any more.
+        // Nothing of it is needed any more.
         child.kill('SIGKILL');
         await ended;
       },

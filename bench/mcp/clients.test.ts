@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Connection } from './connection.ts';
 import { Lines } from './lines.ts';
 
-/** What a connection makes of answers that come byte by byte. */
+/** What a connection makes of answers that arrive byte by byte. */
 async function answersOf(texts: readonly string[]): Promise<unknown[]> {
   const server = createServer((socket) => {
     let next = 0;
@@ -25,7 +25,7 @@ async function answersOf(texts: readonly string[]): Promise<unknown[]> {
   return found;
 }
 
-test('an answer ends with its length or its last chunk, whatever comes in pieces', async () => {
+test('ends an answer at its length or its last chunk, however it is split', async () => {
   const chunks = 'a\r\ndata: 0ü\n\r\n0\r\n\r\n';
   const found = await answersOf([
     'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nü!',
@@ -39,7 +39,7 @@ test('an answer ends with its length or its last chunk, whatever comes in pieces
   ]);
 });
 
-test('a connection that the server closed refuses the next request', async () => {
+test('refuses the next request on a connection that the server closed', async () => {
   const server = createServer((socket) => socket.end());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -49,7 +49,7 @@ test('a connection that the server closed refuses the next request', async () =>
   server.close();
 });
 
-test('lines come whole and in order, wherever the chunks end', async () => {
+test('returns whole lines in order, however they are split', async () => {
   const bytes = Buffer.from('data: ä\nevent: x\n\ndata: b\r\ndata: c\n');
   for (let size = 1; size <= bytes.length; size++) {
     const lines = new Lines((line) => (line.startsWith('data: ') ? line.slice(6) : null));

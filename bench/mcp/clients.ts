@@ -2,8 +2,8 @@
  * MCP clients that make tool calls and little else: over Streamable HTTP with a session and without one, over SSE, and
  * over the standard streams of a process.
  *
- * The SDK's own clients check and convert so much that they, not the server, would be measured. What a call sends is
- * what they send; of the answer it is looked whether it is one to this call and no error.
+ * The SDK's own clients check and convert so much that the measurement would be of them, not of the server. A call
+ * sends the same bytes; its answer is only checked for its id and for errors.
  */
 import type { Readable, Writable } from 'node:stream';
 import { type Answer, Connection } from './connection.ts';
@@ -15,9 +15,9 @@ export interface ToolCall {
   readonly args: string;
 }
 
-/** A client with one call under way at a time. */
+/** A client with one call in progress at a time. */
 export interface Client {
-  /** Resolves with the JSON-RPC answer as text. Rejects where it is none, or says that the call failed. */
+  /** Resolves with the JSON-RPC answer as text. Rejects if it is none, or reports a failed call. */
   call(call: ToolCall): Promise<string>;
   close(): void;
 }
@@ -61,7 +61,7 @@ function callMessage(id: number, { tool, args }: ToolCall, meta = ''): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${tool}","arguments":${args}${meta}}}`;
 }
 
-/** The text, where it answers the call and is no error. */
+/** The text, if it answers the call and is no error. */
 function checked(text: string, id: number): string {
   if (!text.includes(`"id":${id}`) || !text.includes('"result":') || text.includes('"isError":true'))
     throw new Error(`a call was answered with ${text.slice(0, 1000)}`);
@@ -76,7 +76,7 @@ function messageIn({ status, body }: Answer, id: number): string {
 
 export interface OpenSession {
   readonly connection: Connection;
-  /** Those that every request of the session has. */
+  /** The headers of every request of the session. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -106,13 +106,13 @@ export async function sessionClient(place: Place): Promise<Client> {
   };
 }
 
-/** What a request of 2026-07-28 says of who speaks: in its parameters, and in the headers. */
+/** The client information in a request of 2026-07-28: in its parameters, and in the headers. */
 export const envelope =
   ',"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",' +
   `"io.modelcontextprotocol/clientInfo":${clientInfo},"io.modelcontextprotocol/clientCapabilities":{}}`;
 export const stateless = { 'mcp-protocol-version': '2026-07-28' };
 
-/** Speaks 2026-07-28, in which every message says who speaks. */
+/** Speaks 2026-07-28, in which every message contains the client information. */
 export async function statelessClient(place: Place): Promise<Client> {
   const connection = await Connection.open(place.address);
   let id = 0;
@@ -127,7 +127,7 @@ export async function statelessClient(place: Place): Promise<Client> {
   };
 }
 
-/** What the data of an event is, where the line is one of it. */
+/** The data of an event, if the line is part of it. */
 export function eventData(line: string): string | null {
   return line.startsWith('data: ') ? line.slice('data: '.length) : null;
 }
@@ -143,7 +143,7 @@ export function streamRequest(place: Place, headers: Readonly<Record<string, str
   return `GET ${place.path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
-/** Opens an SSE session. `notices` is given what comes on its stream and answers nothing. */
+/** Opens an SSE session. `notices` receives what arrives on its stream and is no answer. */
 export async function sseClient(place: Place, notices?: (data: string) => void): Promise<SseClient> {
   const stream = await Connection.open(place.address);
   const events = new Lines((line) => {
@@ -179,11 +179,11 @@ export async function sseClient(place: Place, notices?: (data: string) => void):
 }
 
 export interface SseClient extends Client {
-  /** Sends a message and resolves with what comes next on the stream. */
+  /** Sends a message and resolves with the next message on the stream. */
   send(message: string): Promise<string>;
 }
 
-/** Speaks 2025-11-25 over the standard streams of a process; closing it is ending the process. */
+/** Speaks 2025-11-25 over the standard streams of a process; closing it ends the process. */
 export async function stdioClient(input: Writable, output: Readable): Promise<Client> {
   const lines = new Lines((line) => (line.startsWith('{') ? line : null));
   output.on('data', (chunk: Buffer) => lines.take(chunk));

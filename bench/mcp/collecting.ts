@@ -1,6 +1,6 @@
 /**
- * Loaded into a server before its own program: when told to by signal, it collects all garbage and writes to a file how many
- * bytes are in use then, so that memory can be compared.
+ * Loaded into a server before its own program: on a signal it collects all garbage and writes to a file how many bytes
+ * are then in use, so that memory can be compared.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ process.on('SIGUSR2', () => {
   if (file === undefined) throw new Error('BENCH_MEMORY_FILE names the file');
   globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();
-  // Who waits for the file finds it whole.
+  // Written atomically for the process that waits for it.
   writeFileSync(`${file}.part`, String(heapUsed + external));
   renameSync(`${file}.part`, file);
 });

@@ -1,16 +1,16 @@
 /**
- * One kept HTTP connection that costs its process next to nothing, so that the server is what a load is limited by.
+ * A persistent HTTP connection that costs its process next to nothing, so that the server limits the load.
  *
- * It sends a request that is bytes already and takes the answer as bytes; one is under way at a time. It knows the two
- * ways in which the servers here end an answer, by length and by the last chunk, and is no client for others.
+ * It sends a prepared request as bytes and receives the answer as bytes, one at a time. It supports only the two ways
+ * in which the servers here end an answer, by length and by the last chunk.
  */
 import { connect, type Socket } from 'node:net';
 
 export interface Answer {
   readonly status: number;
-  /** The head of the answer as text, its names as they came. */
+  /** The head of the answer as text, with its names as received. */
   readonly head: string;
-  /** Bytes of the body; where it came in chunks, with their sizes between them. */
+  /** Bytes of the body; if it came in chunks, including their sizes. */
   readonly body: Buffer;
 }
 
@@ -20,7 +20,7 @@ const lastChunk = Buffer.from('0\r\n\r\n');
 export class Connection {
   readonly #socket: Socket;
   #received: Buffer[] = [];
-  /** Where the body ends; what is not known yet is null. */
+  /** Where the body ends; null while unknown. */
   #end: { readonly head: number; readonly at: number | null } | null = null;
   #waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | null = null;
 
@@ -49,7 +49,7 @@ export class Connection {
 
   /** Sends a whole request and resolves with its answer. */
   request(bytes: string): Promise<Answer> {
-    if (this.#waiting !== null) throw new Error('one request is under way at a time');
+    if (this.#waiting !== null) throw new Error('only one request at a time is supported');
     if (this.#failed !== null) throw this.#failed;
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -57,7 +57,7 @@ export class Connection {
     });
   }
 
-  /** Sends a request whose answer is a stream: gives what comes, the head included, to `take`. */
+  /** Sends a request whose answer is a stream: passes what arrives, including the head, to `take`. */
   stream(bytes: string, take: (chunk: Buffer) => void): void {
     this.#socket.removeAllListeners('data');
     this.#socket.on('data', take);
@@ -94,7 +94,7 @@ export class Connection {
   }
 }
 
-/** Length of the head, and of the whole where the head says it; null while the head is not whole. */
+/** Length of the head, and of the whole if the head says it; null while the head is incomplete. */
 function endOf(bytes: Buffer): { head: number; at: number | null } | null {
   const found = bytes.indexOf(headEnd);
   if (found === -1) return null;
@@ -103,7 +103,7 @@ function endOf(bytes: Buffer): { head: number; at: number | null } | null {
   return { head, at: length === undefined ? null : head + Number(length) };
 }
 
-/** True where the body ends with the last chunk. JSON and its events hold no line end of their own before it. */
+/** True if the body ends with the last chunk. JSON and its events contain no line end of their own before it. */
 function isLastChunkIn(bytes: Buffer, head: number): boolean {
   const start = bytes.length - lastChunk.length;
   return start >= head && bytes.compare(lastChunk, 0, lastChunk.length, start) === 0;

@@ -1,10 +1,11 @@
 /**
- * What clients that do nothing cost the service: 100 and 250 of them over each transport that keeps a stream, and what it
- * costs to tell all of them of one change.
+ * The cost of idle clients for the service: 100 and 250 of them over each transport with a stream, and the cost of
+ * notifying all of them of one change.
  *
- * Each case has a service of its own. Memory is what its heap and buffers hold more after a full collection; what is
- * resident says less, since the heap keeps pages and gives them back when it likes; CPU time is what it needs while nothing happens and more than it needed before they came. A change is a fact told over
- * HTTP; what that costs without clients is taken off.
+ * Each case has a service of its own. Memory is the growth of its heap and buffers after a full collection; resident
+ * memory is less meaningful, since the heap keeps pages and returns them at any time; CPU time is that of an idle
+ * period, minus the same before the clients connected. A change is a fact told over HTTP; its cost without clients is
+ * subtracted.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,14 +18,14 @@ import { type Listener, sessionListener, sseListener, statelessListener } from '
 import { facts } from './questions.ts';
 
 const counts = [100, 250] as const;
-/** As long as the signs of life on streams are apart, so that each stream has one. */
+/** As long as the interval of keep-alive messages, so that each stream gets one. */
 const idleMs = 15_000;
 const changes = 20;
-/** Longer than the service gathers changes, so that each is told by itself. */
+/** Longer than the interval in which the service collects changes, so that each is notified separately. */
 const betweenChangesMs = 150;
-/** Memory and timers come to rest. */
+/** Time for memory and timers to settle. */
 const settleMs = 1000;
-/** For a service to say what it holds. */
+/** Time for a service to report its memory. */
 const mostAnswerMs = 20_000;
 
 const ways = [
@@ -38,20 +39,20 @@ interface Case {
   readonly count: number;
   readonly open: (address: string) => Promise<Listener>;
   readonly service: Server;
-  /** Where it says what it holds. */
+  /** The file for its memory report. */
   readonly memoryFile: string;
 }
 
-/** What was measured of one case, with clients or without. */
+/** The measurements of one case, with or without clients. */
 interface Cost {
   readonly heldBytes: number;
-  /** CPU seconds while nothing happened. */
+  /** CPU seconds of the idle period. */
   readonly idle: number;
-  /** CPU seconds while all changes were told. */
+  /** CPU seconds while all changes were notified. */
   readonly telling: number;
 }
 
-/** A table as Markdown: for each way and number of clients what one of them costs. */
+/** A table as Markdown: for each transport and number of clients the cost of one of them. */
 export async function measureIdle(bundles: string, folder: string): Promise<string> {
   const cases: Case[] = [];
   try {
@@ -88,7 +89,7 @@ async function start(bundles: string, folder: string, memoryFile: string): Promi
 }
 
 async function rowsOf(cases: readonly Case[]): Promise<string[][]> {
-  // Code is compiled and memory taken that stays, whoever comes next.
+  // Compiled code and memory that remain, whichever client comes next.
   for (const each of cases) {
     const listeners = await listenersOf(each);
     await tellChanges(each.service);
@@ -101,10 +102,10 @@ async function rowsOf(cases: readonly Case[]): Promise<string[][]> {
   for (const [index, { label }] of cases.entries())
     for (const listener of listeners[index] ?? [])
       if (listener.told() !== changes)
-        throw new Error(`${label}: a client was told ${listener.told()} of ${changes} changes`);
+        throw new Error(`${label}: a client got ${listener.told()} of ${changes} notifications`);
   return cases.map(({ label, count }, index) => {
     const [less, more] = [before[index], after[index]];
-    if (less === undefined || more === undefined) throw new Error('each case was measured twice');
+    if (less === undefined || more === undefined) throw new Error('a case was not measured twice');
     const seconds = (more.idle - less.idle) / count;
     return [
       label,
@@ -121,7 +122,7 @@ async function listenersOf({ open, count, service }: Case): Promise<Listener[]> 
   return listeners;
 }
 
-/** Those of all cases; idle at the same time, since nobody then disturbs anybody. */
+/** All cases; they idle at the same time, since idle ones do not disturb each other. */
 async function costs(cases: readonly Case[]): Promise<Cost[]> {
   await pause(settleMs);
   const memory: number[] = [];
@@ -150,7 +151,7 @@ async function heldBytes({ label, service, memoryFile }: Case): Promise<number> 
     await pause(50);
     const text = existsSync(memoryFile) ? readFileSync(memoryFile, 'utf8') : '';
     if (text !== '') return Number(text);
-    if (performance.now() > until) throw new Error(`${label}: the service does not say what it holds`);
+    if (performance.now() > until) throw new Error(`${label}: the service does not report its memory`);
   }
 }
 
@@ -161,7 +162,9 @@ async function tellChanges(service: Server): Promise<void> {
   }
 }
 
-/** To the microsecond, unlike what a process is told in ticks: the first field of a thread's `schedstat`, in nanoseconds. */
+/**
+ * To the microsecond, unlike a process's own time in ticks: the first field of a thread's `schedstat`, in nanoseconds.
+ */
 function cpuSeconds(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   const nanoseconds = threads.map((thread) =>

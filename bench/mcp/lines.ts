@@ -1,6 +1,6 @@
 /**
- * Lines out of chunks: those that `read` makes something of are handed, one after the other, to who asked for the next.
- * A chunk may end anywhere.
+ * Splits chunks into lines: passes those that `read` accepts, one after the other, to the next waiting caller. A chunk
+ * may end anywhere.
  */
 export class Lines {
   readonly #read: (line: string) => string | null;

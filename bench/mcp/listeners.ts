@@ -1,7 +1,4 @@
-/**
- * MCP clients that open a stream, ask to be told when one document changes, and do nothing else but count what they are
- * told.
- */
+/** MCP clients that open a stream, subscribe to one document, and only count their notifications. */
 import {
   envelope,
   eventData,
@@ -15,11 +12,11 @@ import {
 import { Connection } from './connection.ts';
 import { Lines } from './lines.ts';
 
-/** The document of the facts that `newFact` makes. */
+/** The document of the facts that `newFact` creates. */
 const uri = 'kb://facts/met';
 
 export interface Listener {
-  /** How often it was told that the document changed. */
+  /** How often it was notified that the document changed. */
   told(): number;
   /** Ends its session too. */
   close(): Promise<void>;
@@ -28,12 +25,12 @@ export interface Listener {
 class Count {
   told = 0;
 
-  /** Takes the data of an event. */
+  /** Receives the data of an event. */
   take(data: string): void {
     if (data.includes('"notifications/resources/updated"') && data.includes(`"${uri}"`)) this.told++;
   }
 
-  /** Takes what comes on a stream. */
+  /** Receives what arrives on a stream. */
   lines(): Lines {
     return new Lines((line) => {
       const data = eventData(line);
@@ -64,7 +61,7 @@ export async function sessionListener(address: string): Promise<Listener> {
   return {
     told: () => count.told,
     close: async () => {
-      // The server closes connections that nobody uses: the first may be gone.
+      // The server closes idle connections: the first may be closed.
       const last = await Connection.open(address);
       await last.request(post(place, headers, '').replace('POST', 'DELETE'));
       for (const each of [connection, stream, last]) each.close();

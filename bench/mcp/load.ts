@@ -1,23 +1,23 @@
-/** Tool calls from this process: clients that each wait for their answer before they call again. */
+/** Tool calls from this process: clients that each wait for their answer before the next call. */
 import type { Measured } from '../http/figures.ts';
 import type { Client } from './clients.ts';
 import type { Work } from './questions.ts';
 
-/** A server as far as a load is concerned. */
+/** A server, as seen by a load. */
 export interface Loaded {
   readonly name: string;
-  /** Opened for each load, since a server closes connections that nobody uses. */
+  /** Opened for each load, since a server closes idle connections. */
   open(): Promise<readonly Client[]>;
   cpuSeconds(): number;
 }
 
-/** How much is done: so many calls, but no more than fit into so many seconds. */
+/** The amount of work: so many calls, but at most this many seconds. */
 export interface Extent {
   readonly calls: number;
   readonly mostSeconds: number;
 }
 
-/** Refuses a run in which anything was not answered as it should be. */
+/** Rejects a run in which any answer is wrong. */
 export async function load(
   { open, cpuSeconds }: Loaded,
   { run }: Work,

@@ -1,8 +1,10 @@
 /**
- * `npm run bench -- mcp`: what a tool call costs the server, beside bare servers of the SDK and the official memory server.
+ * `npm run bench -- mcp`: what a tool call costs the server, compared with bare servers of the SDK and the official
+ * memory server.
  *
- * The built service runs as it comes, with its log and every write durable, and so do the others, each in a process of its
- * own. The clients are lean and in this process. Servers take turns, round by round; first their answers are checked.
+ * The built service runs with its defaults, with its log and every write durable, and so do the others, each in a
+ * process of its own. The clients are lean and in this process. Servers take turns, round by round; first their answers
+ * are checked.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -51,13 +53,13 @@ const second = 'SDK, bare';
 const first = 'first SDK, bare';
 const memory = 'memory server';
 
-/** Clients of each server but the memory server, which has one by its nature. */
+/** Clients of each server except the memory server, which always has one. */
 const manyClients = 16;
 /** The memory server is so much slower that as many calls would take minutes. */
 const fewer = 50;
-/** Where the machine is busy a load ends early. */
+/** On a busy machine a load ends early. */
 const mostSeconds = 5;
-/** A program is quick when it was called often: so many times each load, before the first round. */
+/** A program becomes fast by the number of calls: so many of each load before the first round. */
 const warming = 2;
 
 const parts = ['calls', 'memory', 'idle'] as const;
@@ -71,7 +73,7 @@ interface Options {
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** Ways to speak, and which server speaks them where. */
+/** The transports, and the address of each server's. */
 const transports = [
   {
     name: '2025-11-25, session',
@@ -114,7 +116,7 @@ async function startService(folder: string): Promise<Server> {
   }
 }
 
-/** Starts the bare servers, which answer each kind of call with what the service answers to one of the kind. */
+/** Starts the bare servers, which return for each kind of call the service's answer to one of that kind. */
 async function startBare(service: Server, folder: string, servers: Server[]): Promise<void> {
   const client = await sessionClient({ address: service.address, path: '/mcp' });
   const answers: Record<string, unknown> = {};
@@ -188,7 +190,7 @@ async function measureCalls(
   return cells.rounds;
 }
 
-/** One client each: what it does on the memory server for what is one call of the service. */
+/** One client each: its calls of the memory server for one call of the service. */
 async function measureMemory(
   service: Server,
   folder: string,
@@ -197,7 +199,7 @@ async function measureMemory(
   const cells = new Cells();
   const { server, client } = await startMemoryServer(folder);
   try {
-    // Its process takes one client, which stays.
+    // Its process accepts one client, which stays.
     const kept: Client = { call: (call) => client.call(call), close: () => undefined };
     await checkMemory(client);
     const theirs: Loaded = {

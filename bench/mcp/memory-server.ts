@@ -1,4 +1,4 @@
-/** The official memory server, a process of its own that speaks over its standard streams, with the knowledge in its file. */
+/** The official memory server, a process of its own that uses its standard streams, with the knowledge in its file. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { cpuSecondsIn } from '../measure.ts';
 import { type Client, stdioClient } from './clients.ts';
 import { memoryFile } from './questions.ts';
 
-/** `folder` takes its file and what it writes to standard error. */
+/** `folder` receives its file and its standard error. */
 export async function startMemoryServer(
   folder: string,
 ): Promise<{ server: Pick<Server, 'cpuSeconds' | 'stop'>; client: Client }> {
@@ -22,7 +22,7 @@ export async function startMemoryServer(
   });
   closeSync(errors);
   const { stdin, stdout } = child;
-  if (stdin === null || stdout === null) throw new Error('its standard streams are pipes');
+  if (stdin === null || stdout === null) throw new Error('its standard streams are not pipes');
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
   return {
     client: await stdioClient(stdin, stdout),

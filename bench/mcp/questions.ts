@@ -1,26 +1,26 @@
 /**
- * What agents ask and tell when tool calls are measured, and what counts as the right answer.
+ * The agents' calls when tool calls are measured, and the correct answers.
  *
- * Knowledge is 10,000 facts: who is whose parent in a binary tree of people. The service stores them as facts and has one
- * rule for grandparents. The memory server stores each person with children as an entity and each child as an observation
- * of it, which is the form in which its file is smallest and it is quickest.
+ * The knowledge is 10,000 facts: who is whose parent in a binary tree of people. The service stores them as facts and
+ * has one rule for grandparents. The memory server stores each person with children as an entity and each child as an
+ * observation of it, the form in which its file is smallest and it is fastest.
  */
 import type { Client, ToolCall } from './clients.ts';
 import { expectedAnswers, familyTree, newFact, questions } from '../http/requests.ts';
 
-/** People with children; the facts are twice as many. */
+/** People with children; there are twice as many facts. */
 const parents = 5000;
 
 export const facts = familyTree(parents);
 
-/** One thing that a client does, of those that take turns. */
+/** One of the client's actions that take turns. */
 export interface Work {
   readonly label: string;
   /** Resolves with the last answer as text. */
   run(client: Client, turn: number): Promise<string>;
 }
 
-/** Which of the answers of a bare server is as large as that of this work. */
+/** Which answer of a bare server is as large as that of this work. */
 export type Kind = 'fact' | 'rule' | 'tell';
 
 const lookUps = questions('/query');
@@ -28,7 +28,7 @@ const conclusions = questions('/ask');
 
 function one(given: readonly string[], turn: number): string {
   const found = given[turn % given.length];
-  if (found === undefined) throw new Error('there is something to ask');
+  if (found === undefined) throw new Error('there is nothing to ask');
   return found;
 }
 
@@ -41,7 +41,7 @@ export const serviceCalls: Readonly<Record<Kind, (turn: number) => ToolCall>> = 
 
 export const kinds: readonly Kind[] = ['fact', 'rule', 'tell'];
 
-/** Refuses a service that does not answer every question as it is, or does not know what it was told. */
+/** Rejects a service that does not answer every question correctly, or does not know its facts. */
 export async function checkService(client: Client): Promise<void> {
   const asked = [
     ['fact', expectedAnswers('/query'), 'parent'],
@@ -61,10 +61,12 @@ export async function checkService(client: Client): Promise<void> {
   const { status } = structuredIn(await client.call(call));
   const back = await client.call({ tool: 'ask', args: JSON.stringify({ predicate, args: [args[0], '?x'] }) });
   if (status !== 'asserted' || structuredIn(back)['count'] !== 1)
-    throw new Error('the service does not know what it was told');
+    throw new Error('the service does not know the facts that it was told');
 }
 
-/** The result of a tool call out of the JSON-RPC answer, which may be an event; of chunks the one that holds it. */
+/**
+ * The result of a tool call in the JSON-RPC answer, which may be an event; of several chunks the one that contains it.
+ */
 export function resultIn(answer: string): Record<string, unknown> {
   const start = answer.indexOf('{"');
   const end = answer.lastIndexOf('}');
@@ -76,7 +78,7 @@ function structuredIn(answer: string): Record<string, unknown> {
   return resultIn(answer)['structuredContent'] as Record<string, unknown>;
 }
 
-/** The knowledge as the memory server keeps it in its file. */
+/** The knowledge in the format of the memory server's file. */
 export function memoryFile(): string {
   const children = new Map<string, string[]>();
   for (const {
@@ -112,7 +114,7 @@ const childrenByPerson = new Map(lookUps.map((_, turn) => [personIn(turn), child
 
 let noted = 0;
 
-/** What the memory server does for the same; the second of a pair is another of its tools for it. */
+/** The memory server's equivalent; the second of a pair is another of its tools for it. */
 export const memoryWorks: Readonly<Record<Kind, readonly Work[]>> = {
   fact: [
     { label: 'open_nodes', run: (client, turn) => client.call(opened([personIn(turn)])) },
@@ -154,7 +156,7 @@ export const memoryWorks: Readonly<Record<Kind, readonly Work[]>> = {
   ],
 };
 
-/** Refuses a memory server that does not find who is whose child, or does not keep what it was told. */
+/** Rejects a memory server that does not find the children of a person, or does not store its facts. */
 export async function checkMemory(client: Client): Promise<void> {
   for (const works of Object.values(memoryWorks))
     for (const { label, run } of works) {
@@ -165,5 +167,5 @@ export async function checkMemory(client: Client): Promise<void> {
   const answer = await client.call(opened([personIn(1)]));
   const wanted = [...childrenOf(personIn(1)).map((child) => `parent of ${child}`), 'met n1'];
   if (!wanted.every((each) => answer.includes(each)))
-    throw new Error(`the memory server does not know what it was told: ${answer}`);
+    throw new Error(`the memory server does not know the facts that it was told: ${answer}`);
 }

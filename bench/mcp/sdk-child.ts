@@ -1,6 +1,6 @@
 /**
- * A bare server of the SDK: as its guide shows one, on a Fastify with its defaults, with tools that do nothing but answer
- * what the argument says. Sessions at /mcp, the revision without sessions at /stateless.
+ * A bare server of the SDK: as in its guide, on a Fastify with its defaults, with tools that only return their
+ * argument's answer. Sessions at /mcp, the revision without sessions at /stateless.
  */
 import { randomUUID } from 'node:crypto';
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
@@ -14,7 +14,7 @@ function createServer(): McpServer {
   const server = new McpServer({ name: 'bare', version: '1' });
   const inputSchema = z.object({ predicate: z.string(), args: z.array(z.string()) });
   for (const [tool, answer] of Object.entries(answers))
-    server.registerTool(tool, { description: 'Answers always the same.', inputSchema }, () => answer);
+    server.registerTool(tool, { description: 'Always gives the same answer.', inputSchema }, () => answer);
   return server;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A bare server of the first SDK: as its guide shows one, on a Fastify with its defaults, with tools that do nothing but
- * answer what the argument says. Sessions at /mcp, the older SSE transport at /sse.
+ * A bare server of the first SDK: as in its guide, on a Fastify with its defaults, with tools that only return their
+ * argument's answer. Sessions at /mcp, the older SSE transport at /sse.
  */
 import { randomUUID } from 'node:crypto';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -16,7 +16,7 @@ async function serve(transport: SSEServerTransport | StreamableHTTPServerTranspo
   const server = new McpServer({ name: 'bare', version: '1' });
   const inputSchema = { predicate: z.string(), args: z.array(z.string()) };
   for (const [tool, answer] of Object.entries(answers))
-    server.registerTool(tool, { description: 'Answers always the same.', inputSchema }, () => answer);
+    server.registerTool(tool, { description: 'Always gives the same answer.', inputSchema }, () => answer);
   await server.connect(transport);
 }
 

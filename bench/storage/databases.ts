@@ -1,6 +1,6 @@
 /**
- * Redis and PostgreSQL as Debian has them, each with its files in a folder of its own, so that every write is durable before
- * it is answered, and the loads that their own benchmarks put on them.
+ * Redis and PostgreSQL as packaged by Debian, each with its files in a folder of its own, configured so that every
+ * write is durable before it is acknowledged, and the loads of their own benchmarks.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -18,12 +18,12 @@ import { dirname, join } from 'node:path';
 import type { Measured } from '../http/figures.ts';
 import { cpuSecondsIn } from '../measure.ts';
 
-/** A database that is written to. */
+/** A database under a write load. */
 export interface Database {
   readonly name: string;
-  /** Single writes of so many clients, for about so many seconds. */
+  /** Single writes of this many clients, for about this many seconds. */
   tells(clients: number, seconds: number): Promise<Measured>;
-  /** So many batches of so many facts each, by clients who write one batch after the other. */
+  /** This many batches of this many facts each, by clients that write one batch after the other. */
   batches(size: number, count: number, clients: number): Promise<Measured>;
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface Database {
 const startMs = 30_000;
 const host = '127.0.0.1';
 
-/** Redis with appendfsync always; null where it is not installed. */
+/** Redis with appendfsync always; null if it is not installed. */
 export async function startRedis(folder: string): Promise<Database | null> {
   if (!isInstalled('redis-server') || !isInstalled('redis-benchmark')) return null;
   const port = await freePort();
@@ -64,7 +64,7 @@ export async function startRedis(folder: string): Promise<Database | null> {
   };
 }
 
-/** PostgreSQL with its defaults, by which every commit is durable; null where it is not installed. */
+/** PostgreSQL with its defaults, by which every commit is durable; null if it is not installed. */
 export async function startPostgres(folder: string): Promise<Database | null> {
   if (!isInstalled('postgres') || !isInstalled('pgbench') || !isInstalled('psql')) return null;
   const port = await freePort();
@@ -72,7 +72,7 @@ export async function startPostgres(folder: string): Promise<Database | null> {
   mkdirSync(folder);
   if (owner !== null) {
     chownSync(folder, owner.uid, owner.gid);
-    // It has to get through the folder of the benchmark, which is ours alone.
+    // It must have access to the folder of the benchmark, which is private to us.
     chmodSync(dirname(folder), 0o711);
   }
   const files = join(folder, 'data');
@@ -140,7 +140,7 @@ insert into met values ('n' || :n, 'n' || :n % 1000003) on conflict do nothing;
   };
 }
 
-/** What a load took; CPU time is that of the server and the processes it started. */
+/** The cost of a load; CPU time is that of the server and the processes it started. */
 async function measured(pid: number, answered: number, load: () => Promise<unknown>): Promise<Measured> {
   const cpuBefore = cpuOf(pid);
   const startedAt = performance.now();
@@ -149,7 +149,7 @@ async function measured(pid: number, answered: number, load: () => Promise<unkno
   return { answered, seconds, cpuSeconds: cpuOf(pid) - cpuBefore };
 }
 
-/** CPU seconds of a process, of those it started that have ended, and of those that run. */
+/** CPU seconds of a process, of its ended children, and of the running ones. */
 function cpuOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const fields = stat.replace(/^.*\) /s, '').split(' ');
@@ -180,7 +180,7 @@ function isInstalled(program: string): boolean {
   return pathOf(program) !== '';
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user that its package made. */
+/** PostgreSQL refuses to run as root: then it runs as the user that its package created. */
 function ownerOfServer(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const [uid, gid] = ['-u', '-g'].map((flag) =>
@@ -211,7 +211,7 @@ function run(
 function killed(child: ReturnType<typeof spawn>): Promise<void> {
   return new Promise((resolve) => {
     child.on('close', () => resolve());
-    // At once, and of PostgreSQL without leaving its processes behind.
+    // At once, and for PostgreSQL without leaving its processes behind.
     child.kill('SIGQUIT');
     setTimeout(() => child.kill('SIGKILL'), 5000).unref();
   });

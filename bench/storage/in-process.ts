@@ -1,6 +1,6 @@
 /**
- * The log and the engine without HTTP: how much faster writers are who share a sync, and how many durable facts the engine
- * stores in a second.
+ * The log and the engine without HTTP: how much faster writers with a shared sync are, and how many durable facts the
+ * engine stores per second.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ async function inFolder<Result>(measure: (folder: string) => Promise<Result>): P
   }
 }
 
-/** A record as one told fact makes it. */
+/** A record as for one told fact. */
 function record(sequence: number): LogRecord {
   const {
     unscoped: _unscoped,
@@ -48,7 +48,7 @@ function record(sequence: number): LogRecord {
   };
 }
 
-/** Records a second of many writers, each of whom waits for its record to be durable. `groupBytes`: of the log. */
+/** Records per second of many writers, each of which waits for its record to be durable. `groupBytes`: of the log. */
 function recordsPerSecond(seconds: number, groupBytes: number | null): Promise<number> {
   return inFolder(async (folder) => {
     const { log } = await openLog(await openFileBackend(folder), {
@@ -67,7 +67,10 @@ function recordsPerSecond(seconds: number, groupBytes: number | null): Promise<n
     const elapsed = (performance.now() - startedAt) / 1000;
     const { records, commits } = log.statistics();
     await log.close();
-    assert(groupBytes === null ? commits < records : commits === records, 'frames are grouped as wanted');
+    assert(
+      groupBytes === null ? commits < records : commits === records,
+      'frames are not grouped as expected',
+    );
     return records / elapsed;
   });
 }
@@ -145,7 +148,7 @@ async function storeFacts(
   await Promise.all(Array.from({ length: batchWriters }, store));
   const seconds = (performance.now() - startedAt) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
-  assert(engine.counters().facts >= facts, 'all facts are stored');
+  assert(engine.counters().facts >= facts, 'not all facts are stored');
   await engine.close(0);
   return { seconds, cpuSeconds: (user + system) / 1e6 };
 }

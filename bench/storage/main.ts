@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- storage`: what it costs to write durably, how many writes share a sync, what snapshots take.
+ * `npm run bench -- storage`: the cost of durable writes, how many writes share a sync, the cost of snapshots.
  *
- * All files lie in folders of the system's temporary folder, on one file system, and are removed at the end.
+ * All files are in folders of the system's temporary folder, on one file system, and are removed at the end.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -40,7 +40,7 @@ else {
   const wanted = values.only.split(',');
   assert(
     [facts, batch, rounds, seconds].every((number) => number > 0),
-    'numbers are above 0',
+    'numbers must be above 0',
   );
   assert(
     wanted.every((part) => parts.includes(part)),

@@ -1,8 +1,8 @@
 /**
- * How long a snapshot takes, how long it holds up others, and how long a start takes with and without one.
+ * How long a snapshot takes, how long it blocks others, and how long a start takes with and without one.
  *
  * Facts are written once in batches and once one by one, into a folder of their own that is removed at the end. The
- * pause is the longest time that a timer, due all the while, had to wait.
+ * pause is the longest delay of a timer that was always due.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,7 +52,7 @@ async function timed<Result>(step: () => Promise<Result>): Promise<{ result: Res
   return { result, seconds: (performance.now() - startedAt) / 1000 };
 }
 
-/** The longest time, in milliseconds, that something else had to wait while the step ran. */
+/** The longest time, in milliseconds, that other work was blocked during the step. */
 async function longestPause(step: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let lastAt = performance.now();
@@ -67,7 +67,7 @@ async function longestPause(step: () => Promise<unknown>): Promise<number> {
 
 async function measure(name: string, write: typeof writeSingly, options: SnapshotOptions): Promise<string> {
   const storageDir = mkdtempSync(join(tmpdir(), 'corollary-bench-'));
-  // No snapshot by itself.
+  // No scheduled snapshot.
   const open = (): Promise<Engine> =>
     openEngine({ storageDir, fsync: 'never', snapshotIntervalMs: 2 ** 31 - 1 });
   try {
@@ -82,7 +82,7 @@ async function measure(name: string, write: typeof writeSingly, options: Snapsho
     });
     await fromLog.result.close(0);
     const fromSnapshot = await timed(open);
-    assert(fromSnapshot.result.counters().facts === options.facts, 'all facts are found again');
+    assert(fromSnapshot.result.counters().facts === options.facts, 'not all facts are found again');
     await fromSnapshot.result.close(0);
     const figures = [written.seconds, fromLog.seconds, elapsedMs / 1000, fromSnapshot.seconds];
     const [writing, log, snapshot, restart] = figures.map((seconds) => seconds.toFixed(2));

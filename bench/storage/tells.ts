@@ -1,8 +1,9 @@
 /**
- * Durable writes over HTTP beside Redis and PostgreSQL: one fact a call by 1, 8 and 64 clients, and many a call.
+ * Durable writes over HTTP compared with Redis and PostgreSQL: one fact per call by 1, 8 and 64 clients, and many per
+ * call.
  *
- * All have their files on one file system and answer when a write is durable. They take turns, round by round. The clients
- * of the others are their own benchmarks, programs in C; those of the service are in this process.
+ * All have their files on one file system and answer when a write is durable. They take turns, round by round. The
+ * clients of the others are their own benchmarks, programs in C; those of the service are in this process.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ import { type Database, startPostgres, startRedis } from './databases.ts';
 
 const own = 'Corollary';
 const clientCounts = [1, 8, 64];
-/** Calls before the first round, and loads of them at most. */
+/** Calls before the first round, and the maximum number of loads of them. */
 const warmingCalls = 20_000;
 const mostWarmings = 6;
 const batches = { size: 10_000, count: 12, clients: 4 };
@@ -55,7 +56,7 @@ export async function measureTells({
   }
 }
 
-/** A program is quick when it was called often: until then, its calls are its slowest. */
+/** A program becomes fast by the number of calls: until then, its calls are its slowest. */
 async function warm(database: Database, seconds: number): Promise<void> {
   let calls = 0;
   for (let tries = 0; calls < warmingCalls && tries < mostWarmings; tries++)

@@ -1,8 +1,8 @@
 /**
- * How long a slip stays unsaid while rules are written: from the key until the list of problems has it, painted.
+ * How long an error stays unreported while rules are written: from the key until the list of problems shows it,
+ * painted.
  *
- * Once for one rule beside many that are taught, once for many written in one text, where all of it is read anew after
- * every key.
+ * Once for one rule beside many taught ones, once for many in one text, which is completely reparsed after every key.
  */
 import type { Browser, Page } from '@playwright/test';
 import type { Server } from '../http/server.ts';
@@ -14,7 +14,7 @@ const problems = '[aria-label="Problems"] li';
 const editor = '[aria-label="New rules and facts"]';
 const slips = 12;
 
-/** Writes a slip at the end of the text, and takes it away again, so many times. */
+/** Writes an error at the end of the text, and removes it again, this many times. */
 async function slipTimes(page: Page): Promise<number[]> {
   const values: number[] = [];
   for (let slip = 0; slip < slips; slip += 1) {
@@ -24,7 +24,7 @@ async function slipTimes(page: Page): Promise<number[]> {
     );
     await page.keyboard.press('Backspace');
     await page.locator(problems).first().waitFor({ state: 'detached' });
-    // What the service says of it comes half a second after the last key.
+    // The service's diagnostics arrive half a second after the last key.
     await page.waitForTimeout(1_000);
   }
   return values;
@@ -42,7 +42,7 @@ async function measureText(browser: Browser, server: Server, name: string, text:
   await page.evaluate(shown, { selector: editor });
   await page.locator(`textarea${editor}, [role="textbox"]${editor}`).first().focus();
   await page.keyboard.press('ControlOrMeta+End');
-  // What opens with the view is not what is measured: highlighting, folds, what the service says of the text.
+  // The opening of the view is not measured: highlighting, folds, the service's diagnostics of the text.
   await page.waitForTimeout(3_000);
   await page.evaluate(watchKeys, { selector: problems });
   await page.evaluate(watchLongTasks);

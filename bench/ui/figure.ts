@@ -1,11 +1,11 @@
-/** The lines of the table: each the median of its rounds, with the least and the greatest. */
+/** The lines of the table: each the median of its rounds, with minimum and maximum. */
 
 export interface Figure {
   readonly name: string;
   readonly values: readonly number[];
   readonly unit: 'ms' | 'MiB' | 'KiB';
   readonly target: number | null;
-  /** What else there is to say: CPU times, how many frames. */
+  /** Further figures: CPU times, how many frames. */
   readonly note?: string;
 }
 

@@ -1,4 +1,7 @@
-/** What the workbench is measured with: a service of its own, with many facts in one tenant and a long proof in another. */
+/**
+ * The knowledge for measuring the workbench: a service of its own, with many facts in one tenant and a long proof in
+ * another.
+ */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,7 +43,7 @@ async function post(server: Server, tenant: string, path: string, body: unknown)
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 500)}`);
 }
 
-/** So many facts of one predicate, two arguments each. */
+/** This many facts of one predicate, two arguments each. */
 export async function storeMany(server: Server, facts: number): Promise<void> {
   for (let from = 0; from < facts; from += batch) {
     const count = Math.min(batch, facts - from);
@@ -55,7 +58,7 @@ export async function storeMany(server: Server, facts: number): Promise<void> {
 
 /**
  * A chain, and a rule over it. The proof that its ends are connected has a step for each link and for each conclusion,
- * about `steps` in all. Answers the question that it answers.
+ * about `steps` in all. Returns the question.
  */
 export async function storeChain(server: Server, steps: number): Promise<string> {
   const links = Math.ceil(steps / 2);
@@ -72,7 +75,7 @@ export async function storeChain(server: Server, steps: number): Promise<string>
   return `connected(n0, n${links})`;
 }
 
-/** So many rules over a handful of stored relations, a line each; `name` begins what they conclude. */
+/** This many rules over a few stored relations, a line each; `name` is the prefix of their conclusions. */
 export function writtenRules(name: string, count: number): string {
   return Array.from(
     { length: count },
@@ -81,7 +84,7 @@ export function writtenRules(name: string, count: number): string {
   ).join('');
 }
 
-/** The relations that such rules are about, and so many of the rules, taught. */
+/** The relations of such rules, and this many of the rules, taught. */
 export async function storeRules(server: Server, count: number): Promise<void> {
   const edges = Array.from({ length: 97 }, (_, at) => ({ predicate: `edge${at}`, args: ['a', 'b'] }));
   await post(server, rulesTenant, '/assert/facts', {

@@ -1,8 +1,8 @@
 /**
- * What the main thread of a page does while something goes on, from the browser's own trace of tasks.
+ * The work of a page's main thread during an action, from the browser's own trace of tasks.
  *
- * A task that takes long holds up a frame whatever the machine does; a frame may also be late because others have the
- * processor. So the time that tasks wait for it is not counted: theirs is the CPU time of the thread.
+ * A long task delays a frame on any machine; a frame may also be late because other processes use the processor. So the
+ * time that tasks wait for it is not counted: theirs is the CPU time of the thread.
  */
 import type { CDPSession } from '@playwright/test';
 
@@ -13,7 +13,7 @@ export interface Work {
   readonly longest: number;
 }
 
-/** As the trace has them; times in microseconds. */
+/** As in the trace; times in microseconds. */
 interface TraceEvent {
   readonly name: string;
   readonly ph: string;
@@ -25,7 +25,7 @@ interface TraceEvent {
 
 const taskNames = new Set(['RunTask', 'ThreadControllerImpl::RunTask']);
 
-/** Does it, and tells what it cost the page's main thread. */
+/** Runs the action and returns its cost on the page's main thread. */
 export async function workOf(session: CDPSession, act: () => Promise<unknown>): Promise<Work> {
   const events: TraceEvent[] = [];
   const collect = ({ value }: { value: unknown[] }) => events.push(...(value as TraceEvent[]));
@@ -44,7 +44,7 @@ export async function workOf(session: CDPSession, act: () => Promise<unknown>): 
   return workIn(events);
 }
 
-/** Of the main thread of a page that did most: the others are of pages that nobody looks at. */
+/** The main thread with the most work: the others are of hidden pages. */
 function workIn(events: readonly TraceEvent[]): Work {
   const ofThread = new Map<string, { cpu: number; longest: number }>();
   const keyOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
@@ -59,6 +59,6 @@ function workIn(events: readonly TraceEvent[]): Work {
     work.longest = Math.max(work.longest, cpu);
   }
   const [most] = [...ofThread.values()].sort((left, right) => right.cpu - left.cpu);
-  if (most === undefined) throw new Error('the trace knows no main thread of a page');
+  if (most === undefined) throw new Error('the trace has no main thread of a page');
   return most;
 }

@@ -1,10 +1,10 @@
 /**
- * `npm run bench -- ui`: what a person waits for in the workbench, in headless Chromium, with the production bundle.
+ * `npm run bench -- ui`: how long a user waits for the workbench, in headless Chromium, with the production bundle.
  *
  * The built service runs as a process of its own, in a folder that is removed at the end. Times are wall clock, medians
- * over the rounds: what is shown counts when its frame is painted. On a busy machine frames are late for reasons of others,
- * so beside them stands what the page's main thread did, in CPU time, and how late frames are while nothing is done. It says
- * of each target whether it was met, and fails for none.
+ * over the rounds: content counts as shown when its frame is painted. On a busy machine frames are late for other
+ * reasons, so the table also shows the CPU time of the page's main thread, and how late frames are while idle. It
+ * reports whether each target was met, and fails for none.
  */
 import { type Browser, type CDPSession, chromium, type Page } from '@playwright/test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -50,7 +50,7 @@ interface Opened {
   readonly session: CDPSession;
 }
 
-/** A page of a browser that knows nothing yet. */
+/** A page of a browser with empty caches. */
 async function freshPage(browser: Browser): Promise<Opened> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   await context.addInitScript(watchPainting);
@@ -69,7 +69,7 @@ async function repeated(rounds: number, step: () => Promise<number>): Promise<nu
   return values;
 }
 
-/** From an empty cache until the tools can be used, and what had to be fetched for it. */
+/** From an empty cache until the tools can be used, and what was downloaded for it. */
 async function measureFirstLoad(browser: Browser, server: Server, rounds: number): Promise<Figure[]> {
   const times: number[] = [];
   let [bytes, files] = [0, 0];
@@ -100,13 +100,13 @@ async function measureFirstLoad(browser: Browser, server: Server, rounds: number
 
 const factsHash = '/facts?predicate=measured';
 
-/** From a click to the rows, each time on a service that has just been started and never listed anything. */
+/** From a click to the rows, each time on a service that has just started and never listed anything. */
 async function measureColdRows(browser: Browser, folder: string, rounds: number): Promise<Figure> {
   const values = await repeated(rounds, async () => {
     const server = await startWorkbench(folder);
     const { page } = await freshPage(browser);
     await open(page, server, '/settings');
-    // The code of the view is there, as it is for whoever has seen any predicate before.
+    // The code of the view is loaded, as for a user who has seen any predicate before.
     await page.evaluate(showByHash, { hash: '/facts?predicate=none', selector: '[aria-label="Facts"]' });
     await page.evaluate(showByHash, { hash: '/settings', selector: 'main h1' });
     const took = await page.evaluate(showByHash, { hash: factsHash, selector: gridCell });
@@ -130,7 +130,7 @@ async function framesSoFar(page: Page): Promise<Frames> {
   return page.evaluate(() => (window as unknown as { framesSoFar: () => Frames }).framesSoFar());
 }
 
-/** The longest frame of each round, and what the main thread did for all of them. */
+/** The longest frame of each round, and the main thread's work for all of them. */
 function frameFigure(name: string, rounds: readonly { frames: Frames; work: Work }[]): Figure {
   const sum = (of: (round: { frames: Frames; work: Work }) => number) =>
     rounds.reduce((total, round) => total + of(round), 0);
@@ -149,7 +149,7 @@ function frameFigure(name: string, rounds: readonly { frames: Frames; work: Work
   };
 }
 
-/** The frames while something is done, and what it costs the page's main thread, round by round. */
+/** The frames during an action, and its cost on the page's main thread, round by round. */
 async function measureFrames(
   { page, session }: Opened,
   rounds: number,
@@ -198,7 +198,7 @@ async function measureEnds(page: Page, facts: number, rounds: number): Promise<F
   return { name: 'Ctrl+End until the last row is there', values, unit: 'ms', target: 300 };
 }
 
-/** A leap to the middle, each round to another row, none of which was there before. */
+/** A jump to the middle, each round to another row, none of which was loaded before. */
 async function measureMiddle(page: Page, rounds: number): Promise<Figure> {
   let round = 0;
   const values = await repeated(rounds, async () => {
@@ -208,7 +208,7 @@ async function measureMiddle(page: Page, rounds: number): Promise<Figure> {
       part: 0,
       selector: `${grid} [aria-rowindex="2"] .mono`,
     });
-    // What is between two leaps shall not count.
+    // The time between two jumps must not count.
     await page.waitForTimeout(300);
     return page.evaluate(showByScroll, {
       scrolled: grid,
@@ -261,7 +261,7 @@ async function measureMemory(browser: Browser, session: CDPSession): Promise<Fig
   ];
 }
 
-/** Linux alone tells; elsewhere it is not known. */
+/** Available only on Linux; elsewhere unknown. */
 function residentBytes(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN;
   const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
@@ -309,7 +309,7 @@ async function measureProof(
   return figures;
 }
 
-/** From the choice of the diagram until boxes of it are painted; the layout is worked out anew each time. */
+/** From selecting the diagram until boxes of it are painted; the layout is computed anew each time. */
 async function measureDiagram(page: Page, rounds: number): Promise<Figure> {
   const views = page.getByRole('radiogroup', { name: 'How the proof is shown' });
   const values = await repeated(rounds, async () => {

@@ -1,11 +1,11 @@
 /**
- * What is measured inside the page. Each function is handed to the browser as it stands and may use nothing around it.
+ * The measurements inside the page. Each function is passed to the browser as source and may use nothing around it.
  *
- * A thing counts as shown when the frame is painted that has it: in the first task after the animation frame that found it in
- * the document.
+ * An element counts as shown when the frame that contains it is painted: in the first task after the animation frame
+ * that found it in the document.
  */
 
-/** Puts `painted` into the page: answers when an element that a selector names has been painted. */
+/** Adds `painted` to the page: resolves when an element that a selector names has been painted. */
 export function watchPainting(): void {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const task = () =>
@@ -23,7 +23,7 @@ export function watchPainting(): void {
   Object.assign(window, { painted });
 }
 
-/** Milliseconds until an element that `selector` names is painted; begun by the new hash of the address. */
+/** Milliseconds until an element that `selector` names is painted, after setting the new hash of the address. */
 export async function showByHash({ hash, selector }: { hash: string; selector: string }): Promise<number> {
   const { painted } = window as unknown as { painted: (selector: string) => Promise<void> };
   const startedAt = performance.now();
@@ -40,7 +40,9 @@ export async function shown({ selector }: { selector: string }): Promise<number>
   return performance.now() - startedAt;
 }
 
-/** Milliseconds until an element that `selector` names is painted; begun by scrolling to a part (0 to 1) of the whole. */
+/**
+ * Milliseconds until an element that `selector` names is painted, after scrolling to a fraction (0 to 1) of the whole.
+ */
 export async function showByScroll({
   scrolled,
   part,
@@ -60,8 +62,8 @@ export async function showByScroll({
 }
 
 /**
- * From now on: `keyToPaint()` gives the milliseconds from the last press of a key, as the event says it, until `selector`
- * was painted.
+ * From now on: `keyToPaint()` returns the milliseconds from the last press of a key, by the event's time, until
+ * `selector` was painted.
  */
 export function watchKeys({ selector }: { selector: string }): void {
   const { painted } = window as unknown as { painted: (selector: string) => Promise<void> };
@@ -78,7 +80,7 @@ export function watchKeys({ selector }: { selector: string }): void {
   Object.assign(window, { keyToPaint: () => latest });
 }
 
-/** From now on: `clickToPaint()` gives the milliseconds from the last click until `selector` was painted. */
+/** From now on: `clickToPaint()` returns the milliseconds from the last click until `selector` was painted. */
 export function watchClicks({ selector }: { selector: string }): void {
   let clickedAt = 0;
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -95,7 +97,7 @@ export function watchClicks({ selector }: { selector: string }): void {
   });
 }
 
-/** When the browser had the last answer whose address ends so, and what painting has taken since. */
+/** When the browser had the last answer whose address ends like this, and what painting has taken since. */
 export function sinceAnswer({ ending }: { ending: string }): number {
   const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
   const last = entries.filter(({ name }) => name.endsWith(ending)).at(-1);
@@ -105,12 +107,12 @@ export function sinceAnswer({ ending }: { ending: string }): number {
 export interface Frames {
   readonly count: number;
   readonly longest: number;
-  /** 99 of 100 are no longer. */
+  /** The 99th percentile. */
   readonly p99: number;
   readonly over50: number;
 }
 
-/** From now on frames are timed; `framesSoFar()` tells and forgets them. */
+/** From now on frames are timed; `framesSoFar()` returns and resets them. */
 export function watchFrames(): void {
   let times: number[] = [];
   let before = performance.now();
@@ -134,7 +136,7 @@ export function watchFrames(): void {
   });
 }
 
-/** Drags the scroll bar of the grid through all rows and back: a new place in every frame, so many frames. */
+/** Drags the scroll bar of the grid through all rows and back: a new position in every frame, for this many frames. */
 export async function dragThrough({ selector, frames }: { selector: string; frames: number }): Promise<void> {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const element = document.querySelector(selector);
@@ -146,7 +148,7 @@ export async function dragThrough({ selector, frames }: { selector: string; fram
   }
 }
 
-/** From now on tasks of the main thread that take 50 ms or more are noted, for `longTasks`. */
+/** From now on tasks of the main thread that take 50 ms or more are recorded, for `longTasks`. */
 export function watchLongTasks(): void {
   const lengths: number[] = [0];
   Object.assign(window, { longTaskLengths: lengths });
@@ -155,7 +157,7 @@ export function watchLongTasks(): void {
   }).observe({ type: 'longtask' });
 }
 
-/** The longest that was noted, in milliseconds; 0 where none took so long. */
+/** The longest recorded task, in milliseconds; 0 if none took so long. */
 export function longTasks(): number {
   return Math.max(...(window as unknown as { longTaskLengths: readonly number[] }).longTaskLengths);
 }

@@ -1,4 +1,4 @@
-/** What happens after the first question: changes, look-ups in what was derived, proofs; and loading. */
+/** Operations after the first question: changes, look-ups in derived tuples, proofs; and loading. */
 import { chain, keyed, type Relation, type Row, shuffled } from '../graphs.ts';
 import { closureLeft, closureLeftSql, randomEdges, reachSql } from './closures.ts';
 import { type BySize, type Size, type Workload } from './workload.ts';
@@ -11,7 +11,7 @@ function someRows(relations: readonly Relation[], size: Size): Row[] {
   return shuffled(relations[0]?.rows ?? [], 53).slice(0, changes[size]);
 }
 
-/** `count` rows of the first relation with a key each that no other of them has. */
+/** `count` rows of the first relation, each with a key that no other of them has. */
 function someKeys(count: BySize) {
   return (relations: readonly Relation[], size: Size): Row[] => {
     const byKey = new Map(shuffled(relations[0]?.rows ?? [], 67).map((row) => [row[0], row]));

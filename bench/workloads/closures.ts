@@ -1,4 +1,7 @@
-/** Recursion over one relation: the closures that engines are compared by, and shapes of graphs that hurt some of them. */
+/**
+ * Recursion over one relation: the closures that engines are compared by, and shapes of graphs that are hard for some
+ * of them.
+ */
 import { chain, cycle, grid, randomGraph, type Relation } from '../graphs.ts';
 import { rule } from '../program.ts';
 import { type BySize, coldQuestion, type Size, type Sql, type Workload } from './workload.ts';
@@ -26,7 +29,7 @@ const closureRightSql: Sql = {
   from: 'tc',
   indexes: ['edge(y, x)'],
 };
-/** What n0 reaches. */
+/** The nodes reachable from n0. */
 export const reachSql: Sql = {
   with: "tc(y) AS (SELECT y FROM edge WHERE x = 'n0' UNION SELECT edge.y FROM tc JOIN edge ON tc.y = edge.x)",
   from: 'tc',

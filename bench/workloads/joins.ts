@@ -1,4 +1,4 @@
-/** Joins, cyclic ones and skewed ones among them, and recursions that join more than one relation. */
+/** Joins, including cyclic and skewed ones, and recursions that join more than one relation. */
 import {
   bipartite,
   classChain,

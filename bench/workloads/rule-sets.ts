@@ -24,7 +24,10 @@ const pathLengthsSql: Sql = {
 
 const rounds = 10;
 
-/** Who wins within so many rounds, where who cannot move has lost; each round stands on the negation of the one before. */
+/**
+ * Who wins within this many rounds, where a player that cannot move has lost; each round uses the negation of the one
+ * before.
+ */
 const winning: readonly BenchRule[] = [
   rule(['position', '?x'], ['move', '?x', '?_']),
   rule(['position', '?y'], ['move', '?_', '?y']),
@@ -117,7 +120,7 @@ const overClosures: readonly Workload[] = [
 const perChain = 100;
 const ruleCounts = { tiny: 100, small: 1_000, full: 10_000 };
 
-/** Chains of a hundred rules, each a join of what the one before concludes; a question on a chain needs no other one. */
+/** Chains of a hundred rules, each a join of the previous conclusions; a question on a chain needs no other one. */
 function manyRules(size: Size): BenchRule[] {
   return Array.from({ length: ruleCounts[size] }, (_, index) => {
     const group = Math.floor(index / perChain);

@@ -1,6 +1,6 @@
 /**
  * A university as in the Lehigh University Benchmark, with a vocabulary and numbers of our own: departments with staff,
- * students and courses, classes above one another, and a question that joins over what follows of them.
+ * students and courses, a class hierarchy, and a question that joins what follows from them.
  */
 import { Prng } from '../../src/engine/testing/prng.ts';
 import type { Relation, Row } from '../graphs.ts';

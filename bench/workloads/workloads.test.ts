@@ -10,14 +10,14 @@ describe.each(workloads)('$name', (workload) => {
     expect(workload.probes(workload.build('tiny'), 'tiny')).toEqual(workload.probes(first, 'tiny'));
   });
 
-  test('has distinct rows of plain words, which every language takes without quotes', () => {
+  test('has distinct rows of plain words that need no quotes in any language', () => {
     for (const { rows } of workload.build('tiny')) {
       expect(new Set(rows.map((row) => row.join(' '))).size).toBe(rows.length);
       for (const term of rows.flat()) expect(term).toMatch(/^[a-z][a-z0-9_]*$/);
     }
   });
 
-  test('asks about what its rules or its relations say', () => {
+  test('asks about relations that its rules or facts define', () => {
     const known = [
       ...rulesOf(workload, 'tiny').map(({ head }) => head[0]),
       ...workload.build('tiny').map(({ name }) => name),

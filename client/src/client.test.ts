@@ -9,7 +9,7 @@ import { type Client, createClient } from './client.ts';
 import { CorollaryError } from './failure.ts';
 import type { Operations } from './types.ts';
 
-/** Names of operations of which something does not fit; `never` where everything does. */
+/** Names of operations whose types do not match; `never` if all do. */
 type Answered<Name extends OperationName> = Awaited<ReturnType<Operations[Name]>>;
 type Misfit = {
   [Name in OperationName]: Answered<Name> extends AsyncIterable<unknown>
@@ -41,9 +41,9 @@ async function listOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 }
 
 describe('the types', () => {
-  test('fit what the contract answers, for every operation', () => {
+  test("match the contract's answers for every operation", () => {
     const misfits: Misfit[] = [];
-    // A name among them is an error of the compiler here.
+    // A name among them is a compiler error here.
     const none: never[] = misfits;
     expect(none).toEqual([]);
     expect(Object.keys(client).sort()).toEqual(Object.keys(contract).sort());
@@ -68,7 +68,7 @@ describe('a client', () => {
     });
   });
 
-  test('says numbers, flags and lists of a query string as what they are', async () => {
+  test('encodes numbers, flags and lists in a query string', async () => {
     await client.assertFacts({
       facts: ['b', 'a', 'c'].map((name) => ({ predicate: 'listed', args: [name], scope: 'a/b c' })),
     });
@@ -85,7 +85,7 @@ describe('a client', () => {
     expect(await client.deleteScope('a/b c')).toMatchObject({ facts: 3 });
   });
 
-  test('sees its own writes in a transaction, which nobody else does until it is committed', async () => {
+  test('sees its own writes in a transaction, which others see after the commit', async () => {
     const { id } = await client.beginTransaction();
     const fact = { predicate: 'pending', args: [] };
     expect(await client.assertFact(fact, { transaction: id })).toMatchObject({ status: 'pending' });
@@ -96,7 +96,7 @@ describe('a client', () => {
     expect(await client.query(fact)).toHaveLength(1);
   });
 
-  test('has the effect of a write once, however often it is sent with one key', async () => {
+  test('applies a write once, however often it is sent with one key', async () => {
     const options = { idempotencyKey: 'once' };
     const first = await client.assertFact({ predicate: 'once', args: ['é'] }, options);
     expect(await client.assertFact({ predicate: 'once', args: ['é'] }, options)).toEqual(first);
@@ -105,12 +105,12 @@ describe('a client', () => {
     });
   });
 
-  test('answers a text as a text, and that a service is not ready as an answer', async () => {
+  test('returns a text as a text, and an unready service as an answer', async () => {
     expect(await client.clearContextSession({ sessionId: 's' })).toBe("Session 's' cleared");
     expect(await client.ready()).toMatchObject({ subsystems: { engine: 'ready' } });
   });
 
-  test('tells of a refusal with its code, its request id and what is wrong with which field', async () => {
+  test('reports a refusal with its code, its request id and the error of each field', async () => {
     const error = await failureOf(client.assertFact({ predicate: 'p(', args: [] }, { requestId: 'mine' }));
     expect(error).toBeInstanceOf(CorollaryError);
     expect(error).toMatchObject({
@@ -127,7 +127,7 @@ describe('a client', () => {
 });
 
 describe('streams', () => {
-  test('an import tells its lines, and an export gives back what went in', async () => {
+  test('send the lines of an import, and return them in an export', async () => {
     const source = new Blob(['colour(sky, blue).\ncolour(grass, green).\nno statement at all\n']);
     const lines = await listOf(client.importKnowledge(source.stream(), 'text/x-datalog'));
     expect(lines.at(-1)).toMatchObject({ done: true, asserted: 2, failed: 1 });
@@ -140,7 +140,7 @@ describe('streams', () => {
     expect(again.at(-1)).toMatchObject({ unchanged: 2, dryRun: true });
   });
 
-  test('changes come as they happen, go on after the last one seen, and end with the loop', async () => {
+  test('report changes as they happen, continue after the last one seen, and end with the loop', async () => {
     let after: string | undefined;
     const begun = await client.assertFact({ predicate: 'begun', args: [] });
     for await (const change of client.events({ after: `${begun.generation - 1}.0` })) {
@@ -162,13 +162,13 @@ describe('streams', () => {
   }
 });
 
-describe('a call that is not answered', () => {
-  test('is Unreachable where nobody listens', async () => {
+describe('an unanswered call', () => {
+  test('rejects with Unreachable if nothing listens', async () => {
     const nowhere = createClient({ url: 'http://127.0.0.1:9', tenant: 'acme' });
     expect(await failureOf(nowhere.health())).toMatchObject({ code: 'Unreachable', status: null });
   });
 
-  test('rejects with the reason of the signal that ended it, before or meanwhile', async () => {
+  test('rejects with the reason of its signal, aborted before or meanwhile', async () => {
     const reason = new Error('given up');
     expect(await failureOf(client.health({ signal: AbortSignal.abort(reason) }))).toBe(reason);
     const controller = new AbortController();
@@ -177,7 +177,7 @@ describe('a call that is not answered', () => {
     expect(await running).toBe(reason);
   });
 
-  test('is TimedOut where it takes longer than it may, of a stream between two pieces', async () => {
+  test('rejects with TimedOut if it takes too long, in a stream between two pieces', async () => {
     expect(await failureOf(listOf(client.events({ timeoutMs: 50 })))).toMatchObject({ code: 'TimedOut' });
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The client: a method for every operation of the table, made by one loop over it.
+ * The client: one loop over the operations table creates a method for each.
  *
  * Path arguments come first, in the path's order; then the fields, if there are any; then options. `types.ts`,
  * generated from the contract like the table, has the inputs and answers of operations.

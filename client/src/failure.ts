@@ -11,7 +11,7 @@ import type { ProblemCode } from './types.ts';
  */
 export type FailureCode = ProblemCode | 'Unreachable' | 'TimedOut' | 'Unreadable';
 
-/** One complaint about a request: `path` is a dotted path into its body, query or headers. */
+/** One error in a request: `path` is a dotted path into its body, query or headers. */
 export interface Complaint {
   readonly path: string;
   readonly message: string;
@@ -81,7 +81,7 @@ export function errorOfAnswer(
     return new CorollaryError({
       code: 'Unreadable',
       status,
-      detail: `The answer ${status} is not one of Corollary's: is the address right, and is there a proxy before it?`,
+      detail: `The answer ${status} does not come from Corollary: is the address right, and is there a proxy in front of it?`,
       requestId,
     });
   const { detail, title } = body;

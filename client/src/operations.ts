@@ -2,7 +2,7 @@
 
 import type { Operation } from './operation.ts';
 
-/** Every operation: where it is called and with what, and what it takes to be allowed. */
+/** Every operation: its address, its arguments and the required permission. */
 export const operations = {
   assertFact: {
     method: 'POST',

@@ -33,12 +33,12 @@ describe('reading server-sent events', () => {
     { id: '4.0', kind: 'reset', data: '' },
   ];
 
-  test.each(['\n', '\r\n', '\r'])('lines that end with %j, cut anywhere', (end) => {
+  test.each(['\n', '\r\n', '\r'])('splits lines that end with %j, cut anywhere', (end) => {
     const text = stream.join(end);
     for (let size = 1; size <= text.length; size += 1) expect(readInPieces(text, size)).toEqual(expected);
   });
 
-  test('what is not ended by an empty line is no event yet', () => {
+  test('waits for the empty line that ends an event', () => {
     const reader = createServerSentEventReader();
     expect(reader.push('data: x\n')).toEqual([]);
     expect(reader.push('\n')).toHaveLength(1);

@@ -33,7 +33,7 @@ export async function* bytesOf(
     throw failureOf(cause);
   } finally {
     end();
-    // Nobody reads the rest; if the stream has failed, there is none.
+    // The rest is unread; if the stream has failed, there is none.
     await reader?.cancel().catch(() => undefined);
   }
 }

@@ -2,7 +2,7 @@
 
 import type { CallOptions, EventOptions, IfMatch, InTransaction, Upload, WriteOptions } from './options.ts';
 
-/** What the code of an error is that the service answered. */
+/** The code of an error that the service returned. */
 export type ProblemCode =
   | 'ValidationException'
   | 'Unauthenticated'
@@ -31,7 +31,7 @@ export type ProblemCode =
   | 'NotReady'
   | 'StorageUnavailable';
 
-/** What can happen to the knowledge. */
+/** The kinds of changes to the knowledge. */
 export type ChangeKind =
   | 'fact.asserted'
   | 'fact.retracted'
@@ -42,7 +42,7 @@ export type ChangeKind =
   | 'mcp.call'
   | 'reset';
 
-/** A change, as the stream of changes tells it. `eventId` is what a later stream takes as `after`. */
+/** A change, as in the stream of changes. `eventId` is the `after` of a later stream. */
 export type ChangeEvent = Change & { kind: ChangeKind; eventId: string };
 
 export type AgentClient = {

@@ -6,10 +6,10 @@ import { Refusal } from '../prepare.mjs';
 /**
  * Debian's package lists as facts: package(name), depends(name, needed) and provides(name, virtual).
  *
- * A list is a sequence of stanzas of `Field: value` lines, a blank line between two. Kept: every package once
- * (the newest version where apt itself does the reading, the first one met in files), every fact once, in the
- * order of the list. Depends and Pre-Depends count alike, and each alternative of `a | b` is a dependency.
- * Versions, architectures and build profiles are left out.
+ * A list is a sequence of stanzas of `Field: value` lines, separated by blank lines. Every package is returned once
+ * (the newest version if apt itself reads the lists, the first one found in files), every fact once, in the order of
+ * the list. Depends and Pre-Depends are treated alike, and each alternative of `a | b` is a dependency. Versions,
+ * architectures and build profiles are left out.
  */
 
 /**
@@ -20,8 +20,8 @@ import { Refusal } from '../prepare.mjs';
 const listsFolder = '/var/lib/apt/lists';
 
 /**
- * All packages of the machine's own lists, as apt reads them, or of the list files given (plain, or compressed
- * as .gz, .xz, .lz4 or .zst).
+ * All packages of the machine's own lists, as apt reads them, or of the given list files (plain, or compressed as .gz,
+ * .xz, .lz4 or .zst).
  * @param {string[]} files
  * @returns {Promise<Package[]>}
  */
@@ -32,11 +32,11 @@ export async function readPackages(files) {
   const sources = files.length > 0 ? files.map(readFile) : [aptLists()];
   for (const source of sources)
     for await (const each of parsePackages(source)) if (!found.has(each.name)) found.set(each.name, each);
-  if (found.size === 0) throw new Refusal('The package lists hold no package.');
+  if (found.size === 0) throw new Refusal('The package lists contain no package.');
   return [...found.values()];
 }
 
-/** What apt knows: its lists merged, one stanza a package. */
+/** The packages known to apt: its lists merged, one stanza a package. */
 function aptLists() {
   if (!existsSync(listsFolder))
     throw new Refusal(
@@ -62,7 +62,7 @@ function readFile(path) {
 }
 
 /**
- * What a program prints, piece by piece; refuses where it cannot be started or ends badly.
+ * The output of a program, piece by piece; throws if it cannot be started or fails.
  * @param {string} program
  * @param {string[]} argumentList
  * @returns {AsyncGenerator<string>}
@@ -108,8 +108,8 @@ export async function* parsePackages(pieces) {
 const wanted = new Set(['Package', 'Depends', 'Pre-Depends', 'Provides']);
 
 /**
- * Adds a line to the fields where it is of a wanted one. Answers that field's name, or '' for any other: lines
- * that start with white space continue the field before them.
+ * Adds a line to the fields if it belongs to a wanted one. Returns that field's name, or '' for any other: lines that
+ * start with white space continue the field before them.
  * @param {string} line
  * @param {Map<string, string>} fields
  * @param {string} current

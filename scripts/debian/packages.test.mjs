@@ -31,11 +31,11 @@ const expected = [
   },
 ];
 
-test('a list gives every package with what it depends on and what it provides, each name once', async () => {
+test('lists every package with its dependencies and what it provides, each name once', async () => {
   expect(await all([list])).toEqual(expected);
 });
 
-test('the text may arrive in pieces of any size', async () => {
+test('accepts the text in pieces of any size', async () => {
   for (const size of [1, 7, 64]) {
     const pieces = Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
       list.slice(index * size, (index + 1) * size),
@@ -44,7 +44,7 @@ test('the text may arrive in pieces of any size', async () => {
   }
 });
 
-test('a package becomes facts: itself, each dependency and alternative, each virtual package', () => {
+test('turns a package into facts: itself, each dependency and alternative, each virtual package', () => {
   expect(factsOf({ name: 'a', needs: ['b', 'c'], provides: ['v'] })).toEqual([
     { predicate: 'package', args: ['a'] },
     { predicate: 'depends', args: ['a', 'b'] },

@@ -1,8 +1,8 @@
 /**
- * The clauses of truth maintenance, each as the edit that takes it away and the fuzz that notices.
+ * The clauses of truth maintenance, each as the edit that removes it and the fuzz that notices.
  *
- * An edit replaces a text that stands exactly once in a file of src/engine. Kept: what an edit makes still loads, so
- * that what fails is an answer and not the program.
+ * An edit replaces a text that occurs exactly once in a file of src/engine. The edited program still loads, so
+ * that an answer is wrong rather than the program broken.
  */
 
 import { closing } from './closing.mjs';
@@ -10,9 +10,9 @@ import { closing } from './closing.mjs';
 /** @typedef {{file: string, from: string, to: string}} Edit */
 /**
  * @typedef {object} ClauseProperties
- * @property {string} clause what holds no more
+ * @property {string} clause what is no longer true
  * @property {readonly string[]} by the probes that notice, the quickest first: `kind` or `kind flavour`
- * @property {string} [variant] the limits it is taken away under; `roomy` when absent
+ * @property {string} [variant] the limits under which it is removed; `roomy` when absent
  * @typedef {Edit & ClauseProperties} Clause
  */
 
@@ -29,57 +29,57 @@ const tableCache = 'datalog/maintain/table-cache.ts';
 const question = 'datalog/tables/question.ts';
 const tuples = 'store/tuples.ts';
 const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, notify: 4 } as const;';
-const joins = ['kept joins', 'kept strata'];
-const strata = ['kept strata'];
-const instants = ['kept instants', 'kept time'];
+const joins = ['maintained joins', 'maintained strata'];
+const strata = ['maintained strata'];
+const instants = ['maintained instants', 'maintained time'];
 const meanwhile = ['meanwhile joins', 'meanwhile strata', 'meanwhile time'];
 
 /** @type {readonly Clause[]} */
 const killing = [
   {
-    clause: 'what a join has gone on from is forgotten before the next',
+    clause: 'a join forgets the bindings it has seen before the next',
     file: machine,
     from: 'for (const seen of this.#seen) seen.begin();',
     to: '',
     by: ['chains'],
   },
   {
-    clause: 'a binding is told apart by all that the rest of the body needs',
+    clause: 'a binding is distinguished by everything that the rest of the body needs',
     file: compileRule,
     from: 'const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);',
     to: 'const needed = new Set([...headTerms, ...this.#open.flat()]);',
     by: ['chains'],
   },
   {
-    clause: 'what rests on a fact that went is killed',
+    clause: 'dependents of a deleted fact are overdeleted',
     file: tableCache,
     from: 'else justifications.dependentsOfFact(number, (target, at) => overdelete(work, target, at));',
     to: '',
     by: joins,
   },
   {
-    clause: 'what rests on the dead of its own level is killed',
+    clause: 'dependents of a deleted row of the same level are overdeleted',
     file: rederive,
     from: 'if (target.derived.level === derived.level) overdelete(set.work, target, at);',
     to: '',
     by: joins,
   },
   {
-    clause: 'the cascade is complete before anything is looked at again',
+    clause: 'overdeletion is complete before anything is rederived',
     file: derived,
     from: phases,
     to: phases.replace('kill: 0, check: 1', 'kill: 1, check: 0'),
     by: joins,
   },
   {
-    clause: 'a level joins before it tells those above: phases',
+    clause: 'a level joins before it notifies those above: phases',
     file: derived,
     from: phases,
     to: phases.replace('join: 3, notify: 4', 'join: 4, notify: 3'),
     by: joins,
   },
   {
-    clause: 'a level looks for other reasons before it tells those above: phases',
+    clause: 'a level rederives before it notifies those above: phases',
     file: derived,
     from: phases,
     to: 'export const phases = { kill: 0, check: 2, stored: 3, join: 4, notify: 1 } as const;',
@@ -93,7 +93,7 @@ const killing = [
     by: strata,
   },
   {
-    clause: 'what was killed is looked at for another reason',
+    clause: 'overdeleted rows are rederived',
     file: rederive,
     from: 'for (const row of overdeleted) support.toRederive.push(row);',
     to: '',
@@ -107,14 +107,14 @@ const killing = [
     by: joins,
   },
   {
-    clause: 'where heights count, every instance of a rule is looked at',
+    clause: 'with heights, every instance of a rule is examined',
     file: compileRule,
     from: 'return this.#machine(null, target.rows.heights === null);',
     to: 'return this.#machine(null, true);',
     by: joins,
   },
   {
-    clause: 'a rule that was cut looks at what waits when it looks for another reason',
+    clause: 'an interrupted rule takes waiting rows into its rederivation',
     file: compileRule,
     from: 'this.#joinCheapestFirst(atoms, demand.support !== null, null);',
     to: 'this.#joinCheapestFirst(atoms, false, null);',
@@ -125,49 +125,49 @@ const killing = [
 /** @type {readonly Clause[]} */
 const telling = [
   {
-    clause: 'levels above are told of what died',
+    clause: 'levels above are notified of deleted rows',
     file: rederive,
     from: 'if (target.derived.level > level) overdelete(set.work, target, at);',
     to: '',
     by: joins,
   },
   {
-    clause: 'levels above are told of what came back higher',
+    clause: 'levels above are notified of rows that came back higher',
     file: rederive,
     from: 'if (!isDead && (rows.heights === null || (rows.heights.of[row] as number) <= height)) continue;',
     to: 'if (!isDead) continue;',
     by: joins,
   },
   {
-    clause: 'a row that died has its level told',
+    clause: 'a deleted row notifies its level',
     file: derived,
     from: 'work.add(derived, phases.notify);',
     to: '',
     by: joins,
   },
   {
-    clause: 'a death that was told is settled',
+    clause: 'a reported deletion is settled',
     file: rederive,
     from: 'if (isDead) rows.bury(row);',
     to: '',
     by: joins,
   },
   {
-    clause: 'watchers are told of what died',
+    clause: 'watchers are notified of deleted rows',
     file: rederive,
     from: '    for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);\n    if (isDead',
     to: '    if (isDead',
     by: strata,
   },
   {
-    clause: 'watchers are told of what rose',
+    clause: 'watchers are notified of rows that came back higher',
     file: rederive,
     from: 'for (const row of rederived) retest(row);',
     to: '',
     by: strata,
   },
   {
-    clause: 'watchers are told of what is new',
+    clause: 'watchers are notified of new rows',
     file: rederive,
     from: 'for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) retest(row);',
     to: '',
@@ -195,7 +195,7 @@ const telling = [
     by: strata,
   },
   {
-    clause: 'an absence of what is derived is watched',
+    clause: 'a negation of a derived relation is watched',
     file: bodyCompiler,
     from: '    watchers.push(watcher);',
     to: "    if (barrier.kind !== 'group') return;\n    watchers.push(watcher);",
@@ -209,21 +209,21 @@ const telling = [
     by: strata,
   },
   {
-    clause: 'an absence of what is stored is watched',
+    clause: 'a negation of a stored relation is watched',
     file: bodyCompiler,
     from: 'this.#removals.push(this.#set.watchStored(relationOf(atomWaitedFor(literal)), watcher));',
     to: '',
-    by: ['kept absences', 'kept strata'],
+    by: ['maintained absences', 'maintained strata'],
   },
   {
-    clause: 'an absence of what is stored waits, to be found when a fact comes',
+    clause: 'a negation of a stored relation waits to be found when a fact is added',
     file: bodyCompiler,
     from: 'isAbsence(literal) && (this.#isMaintained || this.#set.isDerived(view, relationOf(literal)))',
     to: 'isAbsence(literal) && this.#set.isDerived(view, relationOf(literal))',
-    by: ['kept absences', 'kept strata'],
+    by: ['maintained absences', 'maintained strata'],
   },
   {
-    clause: 'what is tested again loses what it concluded',
+    clause: 'what is tested again loses its conclusions',
     file: rederive,
     from: '  set.justifications.dependents(support, row, (target, at) => overdelete(set.work, target, at));\n  waits',
     to: '  waits',
@@ -255,32 +255,32 @@ const joining = [
     by: joins,
   },
   {
-    clause: 'stored facts that came are joined',
+    clause: 'added stored facts are joined',
     file: tableCache,
     from: 'delta.rows.push(row);',
     to: '',
     by: joins,
   },
   {
-    clause: 'stored facts that came are of the view of the rule',
+    clause: 'added stored facts are filtered by the view of the rule',
     file: storedSteps,
     from: "if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;",
     to: '',
-    by: ['kept time'],
+    by: ['maintained time'],
   },
   {
-    clause: 'an atom that several scopes store is met by any copy that is seen',
+    clause: 'an atom that several scopes store is found by any visible copy',
     file: storedSteps,
     from: 'copy = row < this.#limit ? (younger[row] as number) : 0;',
     to: 'copy = 0;',
-    by: ['kept time', 'answers time'],
+    by: ['maintained time', 'answers time'],
   },
   {
-    clause: 'atoms that came are met among those of several scopes',
+    clause: 'added atoms are found among those of several scopes',
     file: storedSteps,
     from: 'if (!copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();',
     to: 'if (copies.through === 0 && !copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();',
-    by: ['kept time', 'answers scopes'],
+    by: ['maintained time', 'answers scopes'],
   },
   {
     clause: 'dead rows start no join',
@@ -318,14 +318,14 @@ const joining = [
     by: strata,
   },
   {
-    clause: 'a row that comes back has the height of its new reason',
+    clause: 'a rederived row has the height of its new justification',
     file: tuples,
     from: '(isDead || height < (this.heights.of[row] as number))',
     to: '(height < (this.heights.of[row] as number))',
     by: joins,
   },
   {
-    clause: 'a join that broke off goes on where it was',
+    clause: 'an interrupted join continues where it was',
     file: machine,
     from: `          this.isStalled = false;
           this.#level = level;
@@ -369,28 +369,28 @@ const justifying = [
     by: joins,
   },
   {
-    clause: 'a new reason takes the place of the old one',
+    clause: 'a new justification replaces the old one',
     file: justifications,
     from: 'support.since[row] = this.count;',
     to: '',
     by: joins,
   },
   {
-    clause: 'reasons of old count no more',
+    clause: 'old justifications no longer count',
     file: justifications,
     from: 'edge >= (target.since[row] as number) && ',
     to: '',
     by: joins,
   },
   {
-    clause: 'what is dead is not killed again',
+    clause: 'dead rows are not deleted again',
     file: justifications,
     from: ' && !rows.isDead(row) ? target',
     to: ' ? target',
     by: joins,
   },
   {
-    clause: 'reasons of rows that are no more count no more',
+    clause: 'justifications of removed rows no longer count',
     file: justifications,
     from: 'row < rows.count && ',
     to: '',
@@ -398,7 +398,7 @@ const justifying = [
     by: joins,
   },
   {
-    clause: 'reasons are forgotten with the rows of a table',
+    clause: 'justifications are removed with the rows of a table',
     file: derived,
     from: 'derived.support?.clear();',
     to: '',
@@ -406,7 +406,7 @@ const justifying = [
     by: strata,
   },
   {
-    clause: 'a stored fact that started a join is a reason',
+    clause: 'a stored fact that started a join is a premise',
     file: storedSteps,
     from: `    return met.insert(atom) >= 0;
   }
@@ -421,7 +421,7 @@ const justifying = [
     by: joins,
   },
   {
-    clause: 'a stored fact that was joined is a reason',
+    clause: 'a stored fact that was joined is a premise',
     file: storedSteps,
     from: `    while (added.advance(machine)) if (this.pass()) return true;
     return false;
@@ -476,7 +476,7 @@ const justifying = [
 /** @type {readonly Clause[]} */
 const noting = [
   {
-    clause: 'what a fact no longer says is no news: it is seen, or it went',
+    clause: 'a live row that the reader does not see is no addition',
     file: tableCache,
     from: 'if (row >= 0 && sees(reader, relation, row))',
     to: 'if (row >= 0 && relation.isAlive(row))',
@@ -497,14 +497,14 @@ const noting = [
     by: instants,
   },
   {
-    clause: 'what passes is a change',
+    clause: 'the passing of time is a change',
     file: reasoner,
     from: 'Math.max(this.#lastChange.time, time);\n    this.#changed(facts);',
     to: 'Math.max(this.#lastChange.time, time);',
     by: instants,
   },
   {
-    clause: 'a change is noted while a question is at the tables, whatever they read so far',
+    clause: 'a change is noted while a question uses the tables, whatever they have read',
     file: tableCache,
     from: 'const isAtFixpoint = set.owner === null && changed.length === 0;',
     to: 'const isAtFixpoint = changed.length === 0;',
@@ -512,49 +512,49 @@ const noting = [
   },
   {
     clause:
-      'a change is noted where a question about the state before may use the tables, whatever they read so far',
+      'a change is noted if a question about the earlier state may use the tables, whatever they have read',
     file: tableCache,
     from: 'const isAtFixpoint = set.owner === null && changed.length === 0;',
     to: 'const isAtFixpoint = set.owner === null;',
     by: ['meanwhile time', 'meanwhile strata', 'meanwhile joins'],
   },
   {
-    clause: 'an absence of what is stored makes its changes ones to note',
+    clause: 'a negation of a stored relation makes its changes relevant',
     file: 'datalog/tables/table-set.ts',
     from: 'return this.#storedDeltas.has(relation) || this.#storedWatchers.has(relation);',
     to: 'return this.#storedDeltas.has(relation);',
-    by: ['kept absences', 'meanwhile time'],
+    by: ['maintained absences', 'meanwhile time'],
   },
   {
-    clause: 'a constant that the dictionary comes to know has one id',
+    clause: 'a constant that is added to the dictionary has one id',
     file: tableCache,
     from: 'if (row >= 0 && set.constants.clashes(relation, row)) ',
     to: 'if (row < -1) ',
-    by: ['kept made', 'kept numbers'],
+    by: ['maintained made', 'maintained numbers'],
   },
   {
-    clause: 'tables that a question is at are taken by nobody else',
+    clause: 'tables in use by a question are used by no other',
     file: tableCache,
     from: 'return this.set.owner === null && this.validThrough === reader.version;',
     to: 'return this.validThrough === reader.version;',
     by: meanwhile,
   },
   {
-    clause: 'tables that a question is at are not made true meanwhile',
+    clause: 'tables in use by a question are not maintained meanwhile',
     file: tableCache,
     from: 'if (present !== null || changed.length === 0 || set.owner !== null) return;',
     to: 'if (present !== null || changed.length === 0) return;',
     by: meanwhile,
   },
   {
-    clause: 'a question of an earlier state takes tables of its own',
+    clause: 'a question of an earlier state uses tables of its own',
     file: tableCache,
     from: 'return this.set.owner === null && this.validThrough === reader.version;',
     to: 'return this.set.owner === null;',
     by: meanwhile,
   },
   {
-    clause: 'what was tried and not made changes no shared table',
+    clause: 'a dry run changes no shared table',
     file: reasoner,
     from: '    if (overlay !== null) return work(',
     to: '    if (overlay !== null && reader.version < -1) return work(',
@@ -565,7 +565,7 @@ const noting = [
 /** @type {readonly Clause[]} */
 const dropping = [
   {
-    clause: 'tables are dropped where too much died',
+    clause: 'tables are dropped if too many rows died',
     file: tableCache,
     from: '      this.set.reset(table);\n',
     to: '',
@@ -573,7 +573,7 @@ const dropping = [
     by: joins,
   },
   {
-    clause: 'all that a change reaches is dropped where too much died',
+    clause: 'everything that a change reaches is dropped if too many rows died',
     file: tableCache,
     from: 'this.#drop(reached, false);',
     to: 'this.#drop(new Set([...reached].slice(0, 2)), false);',
@@ -581,7 +581,7 @@ const dropping = [
     by: joins,
   },
   {
-    clause: 'who watches for losses is told of tables that are dropped',
+    clause: 'watchers of deletions are notified of dropped tables',
     file: tableCache,
     from: 'if (watching.size === 0) return;',
     to: 'if (watching.size >= 0) return;',
@@ -589,7 +589,7 @@ const dropping = [
     by: joins,
   },
   {
-    clause: 'what many changes reach is dropped where they are not taken in one by one',
+    clause: 'everything that many changes reach is dropped unless they are taken in one by one',
     file: tableCache,
     from: '    this.#drop(reached, true);\n',
     to: '',
@@ -597,7 +597,7 @@ const dropping = [
     by: joins,
   },
   {
-    clause: 'what is given up is given up: no work is left',
+    clause: 'a dropped table leaves no work',
     file: rederive,
     from: '  set.work.clear();\n  set.clearDeltas();',
     to: '  set.clearDeltas();',
@@ -605,7 +605,7 @@ const dropping = [
     by: joins,
   },
   {
-    clause: 'what is given up is given up: no news is left',
+    clause: 'a dropped table leaves no changes',
     file: rederive,
     from: '  set.work.clear();\n  set.clearDeltas();',
     to: '  set.work.clear();',
@@ -618,10 +618,10 @@ const dropping = [
     from: 'if (this.#indexed !== rows) {',
     to: 'if (this.#indexed === null) {',
     variant: 'tight',
-    by: ['kept time', 'kept joins'],
+    by: ['maintained time', 'maintained joins'],
   },
   {
-    clause: 'a table that was dropped has answered nothing',
+    clause: 'a dropped table has answered nothing',
     file: derived,
     from: '  derived.settled = 0;\n',
     to: '',
@@ -629,7 +629,7 @@ const dropping = [
     by: meanwhile,
   },
   {
-    clause: 'with a table goes what its rules need beside it',
+    clause: 'a table is dropped with everything that its rules need',
     file: 'datalog/tables/table-set.ts',
     from: 'for (const extra of table.extra) clear(extra);',
     to: '',
@@ -637,7 +637,7 @@ const dropping = [
     by: strata,
   },
   {
-    clause: 'a row keeps its justification when what stands on nothing is let go',
+    clause: 'a row keeps its justification when justifications are compacted',
     file: justifications,
     from: 'since[row] = Math.max(0, (moved[since[row] as number] ?? 0) - 1);',
     to: '',
@@ -645,7 +645,7 @@ const dropping = [
     by: joins,
   },
   {
-    clause: 'a chain is whole when what stands on nothing is let go',
+    clause: 'a chain stays complete when justifications are compacted',
     file: justifications,
     from: 'else edges.setOlder(newer, to);',
     to: '',
@@ -653,7 +653,7 @@ const dropping = [
     by: joins,
   },
   {
-    clause: 'with worn tables go those that read them',
+    clause: 'tables that need compaction are dropped with those that read them',
     file: tableCache,
     from: 'if (mostlyDead.size > 0) this.#drop(this.#host.reached(mostlyDead), true);',
     to: 'if (mostlyDead.size > 0) this.#drop(mostlyDead, true);',
@@ -665,70 +665,70 @@ const dropping = [
 /** @type {readonly Clause[]} */
 const answering = [
   {
-    clause: 'what a question that was refused on the way left is dropped',
+    clause: 'the leftovers of a refused question are dropped',
     file: tableCache,
     from: 'if (!isSettled || host.isRetired || !host.memory.fits(set.bytes, this)) {',
     to: 'if (host.isRetired || !host.memory.fits(set.bytes, this)) {',
     by: joins,
   },
   {
-    clause: 'a table has answered what is settled alone',
+    clause: 'a table answers only from a fixpoint',
     file: question,
     from: 'if (row >= 0 && row < table.demand.settled) return { table, ...asked };',
     to: 'if (row >= 0) return { table, ...asked };',
     by: meanwhile,
   },
   {
-    clause: 'a table answers in its own view alone',
+    clause: 'a table answers only in its own view',
     file: question,
     from: 'if (viewKey(table.view) !== viewKey(view)) continue;',
     to: '',
-    by: ['kept time'],
+    by: ['maintained time'],
   },
   {
-    clause: 'a table answers only who binds all that it is asked by',
+    clause: 'a table answers only questions that bind everything it is demanded by',
     file: question,
     from: 'if (!table.boundPositions.every((position) => positions.includes(position))) continue;',
     to: '',
     by: joins,
   },
   {
-    clause: 'a table with changes to take in answers nothing',
+    clause: 'a table with pending changes answers nothing',
     file: tableCache,
     from: '!doubtful.has(relation) && maintenance?.reached',
     to: 'maintenance?.reached',
     by: joins,
   },
   {
-    clause: 'a table that is being made true answers nothing',
+    clause: 'a table under maintenance answers nothing',
     file: tableCache,
     from: ' && maintenance?.reached.has(relation) !== true;',
     to: ';',
     by: meanwhile,
   },
   {
-    clause: 'an answer of an earlier state is not taken from tables of this one',
+    clause: 'an answer of an earlier state is not read from the current tables',
     file: tableCache,
     from: '    if (reader.version !== this.#host.version) return () => false;\n',
     to: '',
     by: joins,
   },
   {
-    clause: 'what never held is no loss',
+    clause: 'what was never true is not deleted',
     file: derived,
     from: 'return row < this.#baselineCount && !this.#rederivedSince.has(row);',
     to: 'return true;',
-    by: ['kept strata', 'kept joins'],
+    by: ['maintained strata', 'maintained joins'],
   },
   {
-    clause: 'what came back and died again is no loss',
+    clause: 'what was rederived and deleted again is not deleted',
     file: derived,
     from: 'return row < this.#baselineCount && !this.#rederivedSince.has(row);',
     to: 'return row < this.#held;',
-    by: ['kept numbers', 'kept strata'],
+    by: ['maintained numbers', 'maintained strata'],
   },
   {
-    clause: 'what is lost is known to who watches',
+    clause: 'deletions are reported to watchers',
     file: rederive,
     from: 'if (isDead && support.wasInBaseline(row)) support.lost?.(row);',
     to: '',

@@ -1,4 +1,4 @@
-/** The clauses of closures that are held as rows of bits; see clauses.mjs. */
+/** The clauses of closures that are bitset relations; see clauses.mjs. */
 
 const bitTable = 'datalog/closure/bitset-table.ts';
 const bits = ['bits'];
@@ -6,14 +6,14 @@ const bits = ['bits'];
 /** @type {readonly import('./clauses.mjs').Clause[]} */
 export const closing = [
   {
-    clause: 'rows of bits are worked out again when base or step changed',
+    clause: 'bitset rows are recomputed when base or step changed',
     file: 'datalog/tables/table-set.ts',
     from: 'for (const read of [base, before, behind])',
     to: 'for (const read of [before])',
     by: bits,
   },
   {
-    clause: 'rows of bits that lose a bit lose the row',
+    clause: 'bitset rows that lose a bit lose the row',
     file: bitTable,
     from: 'else this.#kill(pair);',
     to: '',
@@ -34,7 +34,7 @@ export const closing = [
     by: bits,
   },
   {
-    clause: 'rows of bits that come are told where something waits',
+    clause: 'new bitset rows are reported if something waits',
     file: bitTable,
     from: 'if (support !== null && support.watchers.length > 0) work.add(target, phases.notify);',
     to: '',
@@ -48,21 +48,21 @@ export const closing = [
     by: bits,
   },
   {
-    clause: 'rows of bits are put right for sources whose base alone changed',
+    clause: 'bitset rows are updated for sources whose base alone changed',
     file: 'datalog/closure/bitset-closure.ts',
     from: 'for (const row of this.#base.changed) {',
     to: 'for (const row of this.#base.changed.slice(1)) {',
     by: bits,
   },
   {
-    clause: 'the components of a step that changed are found again',
+    clause: 'the components of a changed step are recomputed',
     file: 'datalog/closure/bitset-closure.ts',
     from: 'this.#step.changed.length === 0 &&',
     to: '',
     by: bits,
   },
   {
-    clause: 'rows of bits of a table that was emptied are forgotten',
+    clause: 'bitset rows of an emptied table are removed',
     file: 'datalog/tables/table-set.ts',
     from: 'table.bits?.forget();',
     to: '',

@@ -1,25 +1,29 @@
-/** What notices that a clause is gone, and the limits under which it is looked for; see clauses.mjs. */
+/** The tests that notice a removed clause, and the limits under which they run; see clauses.mjs. */
 
 /**
- * Kinds of fuzz: where the tests stand, what their titles begin with, how many flavours there are.
+ * Kinds of fuzz: the file of the tests, the beginning of their titles, the number of flavours.
  * @type {Record<string, {file: string, titles: string, flavours: number}>}
  */
 export const probes = {
-  kept: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'tables kept true hold', flavours: 8 },
+  maintained: {
+    file: 'datalog/tables/delete-rederive.fuzz.ts',
+    titles: 'maintained tables equal',
+    flavours: 8,
+  },
   meanwhile: {
     file: 'datalog/tables/delete-rederive.fuzz.ts',
-    titles: 'tables are kept true whatever',
+    titles: 'maintains tables whatever',
     flavours: 3,
   },
-  bits: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'rows of bits hold', flavours: 4 },
-  chains: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'joins go on once', flavours: 2 },
-  answers: { file: 'read/engine.fuzz.ts', titles: 'answers and proofs are those', flavours: 10 },
-  written: { file: 'read/engine.fuzz.ts', titles: 'an answer is that of the generation', flavours: 6 },
-  dependents: { file: 'read/engine.fuzz.ts', titles: 'dependents are what held', flavours: 8 },
+  bits: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'bitset relations', flavours: 4 },
+  chains: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'joins continue once', flavours: 2 },
+  answers: { file: 'read/engine.fuzz.ts', titles: 'returns the answers and proofs', flavours: 10 },
+  written: { file: 'read/engine.fuzz.ts', titles: 'answers as of the generation', flavours: 6 },
+  dependents: { file: 'read/engine.fuzz.ts', titles: 'reports as dependents what', flavours: 8 },
 };
 
 /**
- * Limits under which a clause is taken away: as they are, or so low that small cases reach them.
+ * Limits under which a clause is removed: the normal ones, or so low that small cases reach them.
  * @type {Record<string, readonly import('./clauses.mjs').Edit[]>}
  */
 export const variants = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { placeOfLink, readPlace } from './places.ts';
 
-describe('a link', () => {
-  it('opens a known place with known parameters, written anew', () => {
+describe('parsing a link', () => {
+  it('accepts a known place with known parameters and normalizes it', () => {
     expect(placeOfLink('corollary://facts')).toBe('/facts');
     expect(placeOfLink('corollary:///facts/')).toBe('/facts');
     expect(placeOfLink('COROLLARY://ask?question=p(?x)&tenant=t')).toBe('/ask?question=p%28%3Fx%29&tenant=t');
@@ -11,7 +11,7 @@ describe('a link', () => {
     expect(placeOfLink('corollary:admin/keys')).toBe('/admin/keys');
   });
 
-  it('keeps the lines of a question', () => {
+  it('keeps the line breaks of a question', () => {
     expect(placeOfLink('corollary://ask?question=p(?x),%0Aq(?x)')).toBe(
       '/ask?question=p%28%3Fx%29%2C%0Aq%28%3Fx%29',
     );
@@ -41,13 +41,13 @@ describe('a link', () => {
     'corollar://facts',
     `corollary://ask?question=${'x'.repeat(5000)}`,
     '',
-  ])('that is anything else opens nothing: %j', (link) => {
+  ])('rejects anything else: %j', (link) => {
     expect(placeOfLink(link)).toBeNull();
   });
 });
 
-describe('a place', () => {
-  it('read once is the same read again', () => {
+describe('a parsed place', () => {
+  it('parses to itself again', () => {
     for (const place of [
       '/',
       '/facts?q=a%26b',

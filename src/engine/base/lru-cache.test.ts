@@ -3,7 +3,7 @@ import { LruCache } from './lru-cache.ts';
 
 const [one, other] = [{}, {}];
 
-test('the least recently used entries go first, by number and by bytes', () => {
+test('evicts the least recently used entries first, by number and by bytes', () => {
   const cache = new LruCache<object, number>(3, 100);
   for (const key of ['a', 'b', 'c']) cache.set(one, key, 1, 10);
   expect(cache.get(one, 'a')).toBe(1);
@@ -13,7 +13,7 @@ test('the least recently used entries go first, by number and by bytes', () => {
   expect([cache.get(one, 'd'), cache.get(one, 'a'), cache.bytes]).toEqual([undefined, 1, 95]);
 });
 
-test('a value replaces the one before it, and one too large to be kept leaves none', () => {
+test('replaces an earlier value, and removes it if the new one is too large to cache', () => {
   const cache = new LruCache<object, number>(3, 100);
   cache.set(one, 'a', 1, 10);
   cache.set(one, 'a', 2, 20);
@@ -23,7 +23,7 @@ test('a value replaces the one before it, and one too large to be kept leaves no
   expect([cache.get(one, 'a'), cache.get(one, 'b'), cache.bytes]).toEqual([undefined, 1, 10]);
 });
 
-test('owners have keys of their own, and go alone', () => {
+test("gives each owner its own keys and removes an owner's entries alone", () => {
   const cache = new LruCache<object, number>(30, 100);
   const many = Array.from({ length: 12 }, () => ({}));
   for (const [at, owner] of [one, other, ...many].entries()) cache.set(owner, 'a', at, 1);

@@ -29,7 +29,7 @@ const awkward = [
   '\u{10ffff}',
 ];
 
-test('order by code point is that of the UTF-8 bytes, even where UTF-16 units differ', () => {
+test('orders by code point like the UTF-8 bytes, even where UTF-16 units differ', () => {
   for (const left of awkward)
     for (const right of awkward)
       expect(Math.sign(compareText(left, right)), JSON.stringify([left, right])).toBe(
@@ -37,7 +37,7 @@ test('order by code point is that of the UTF-8 bytes, even where UTF-16 units di
       );
 });
 
-test('order by code point is decided at the first difference, however long the common prefix', () => {
+test('decides at the first difference, however long the common prefix', () => {
   const prng = new Prng(7);
   for (let round = 0; round < 2000; round++) {
     const text = (): string => Array.from({ length: prng.below(6) }, () => prng.pick(awkward)).join('');
@@ -49,7 +49,7 @@ test('order by code point is decided at the first difference, however long the c
   }
 });
 
-test('lists of texts are ordered element by element, a prefix before the longer list', () => {
+test('orders lists of texts element by element, a prefix before the longer list', () => {
   expect(compareTexts([], [])).toBe(0);
   expect(compareTexts(['a'], ['a', 'b'])).toBeLessThan(0);
   expect(compareTexts(['a', 'b'], ['a'])).toBeGreaterThan(0);

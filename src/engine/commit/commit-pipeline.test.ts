@@ -60,7 +60,7 @@ function watched(promise: Promise<unknown>): { readonly isSettled: () => boolean
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);
 
-test('writes are applied and logged in the order of the calls', async () => {
+test('applies and logs writes in the order of the calls', async () => {
   const { pipeline, log, applied } = await bench();
   const reports = await Promise.all(names(200).map((name) => pipeline.write(tell(name))));
   expect(applied).toEqual(names(200));
@@ -69,14 +69,14 @@ test('writes are applied and logged in the order of the calls', async () => {
   expect(logged.map((each) => (each.kind === 'assert' ? each.facts[0]?.args[0] : null))).toEqual(names(200));
 });
 
-test('writes that cannot fail on the state share a commit', async () => {
+test('groups writes that cannot fail on the state into one commit', async () => {
   const { pipeline, log } = await bench();
   const before = log.statistics().commits;
   await Promise.all(names(200).map((name) => pipeline.write(tell(name))));
   expect(log.statistics().commits - before).toBeLessThan(200);
 });
 
-test('a write is answered after it is applied, and applied after it is durable', async () => {
+test('answers a write after it is applied, and applies it after it is durable', async () => {
   const { pipeline, log, applied } = await bench();
   const lastAtApply: number[] = [];
   const before = (): void => void lastAtApply.push(log.lastSequence);
@@ -85,7 +85,7 @@ test('a write is answered after it is applied, and applied after it is durable',
   expect(applied).toEqual(['a']);
 });
 
-test('a write that can fail on the state is checked after all earlier writes are applied and before all later ones', async () => {
+test('checks a write that can fail on the state after all earlier writes and before all later ones', async () => {
   const { pipeline, applied } = await bench();
   const seen: string[] = [];
   const check = (): void => void seen.push(applied.join(' '));
@@ -102,7 +102,7 @@ test('a write that can fail on the state is checked after all earlier writes are
   expect(applied).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
 });
 
-test('of two conflicting writes the second is refused', async () => {
+test('refuses the second of two conflicting writes', async () => {
   const { pipeline, applied, log } = await bench();
   const check = (): void => {
     if (applied.length > 0) throw new EngineError('Conflict', 'somebody was first');
@@ -113,7 +113,7 @@ test('of two conflicting writes the second is refused', async () => {
   expect(log.lastSequence).toBe(2);
 });
 
-test('a refused write leaves nothing in the log, and later ones continue', async () => {
+test('logs nothing of a refused write, and later ones continue', async () => {
   const { pipeline, applied, log } = await bench();
   const check = (): void => {
     throw new EngineError('RuleNotFound', 'gone');
@@ -129,13 +129,13 @@ test('a refused write leaves nothing in the log, and later ones continue', async
   expect(log.lastSequence).toBe(3);
 });
 
-test('a write to a database that does not exist is refused', async () => {
+test('refuses a write to an unknown database', async () => {
   const { pipeline } = await bench();
   expect((await refusal(pipeline.write(tell('a', { database: 'nowhere' })))).code).toBe('DatabaseNotFound');
   expect((await pipeline.write(tell('b'))).generation).toBe(1);
 });
 
-test('a write that does not fit on the disk is not applied, and later ones are', async () => {
+test('does not apply a write that does not fit on the disk, and applies later ones', async () => {
   const { pipeline, backend, applied, state } = await bench();
   backend.faults = (step) => (step === 'write' ? { code: 'ENOSPC', written: 10 } : null);
   const failed = await Promise.allSettled(names(3).map((name) => pipeline.write(tell(name))));
@@ -150,7 +150,7 @@ test('a write that does not fit on the disk is not applied, and later ones are',
   expect(applied).toEqual(['y', 'z']);
 });
 
-test('after a failed sync nothing more is written', async () => {
+test('writes nothing more after a failed sync', async () => {
   const { pipeline, backend, applied } = await bench();
   backend.faults = (step) => (step === 'sync' ? { code: 'EIO' } : null);
   expect((await refusal(pipeline.write(tell('a')))).code).toBe('StorageUnavailable');
@@ -160,7 +160,7 @@ test('after a failed sync nothing more is written', async () => {
   expect(applied).toEqual([]);
 });
 
-test('stamps never decrease, whatever the clock does', async () => {
+test('never decreases stamps, whatever the clock does', async () => {
   const { pipeline, clock, log, state } = await bench();
   for (const time of [startTime + 10, startTime + 5, startTime - 1000, startTime + 7, startTime + 11]) {
     clock.set(time);
@@ -171,7 +171,7 @@ test('stamps never decrease, whatever the clock does', async () => {
   expect(state.time).toBe(startTime + 11);
 });
 
-test('the hook before a write runs in the turn of the write and sees the state without it', async () => {
+test('runs the hook before a write in the turn of the write, with the state before it', async () => {
   const { pipeline, state, applied } = await bench();
   const seen: unknown[] = [];
   const before = (time: number): void => {
@@ -185,7 +185,7 @@ test('the hook before a write runs in the turn of the write and sees the state w
   expect(seen).toEqual([[startTime, 2, 'a']]);
 });
 
-test('a durable record is applied even if the hook before it throws', async () => {
+test('applies a durable record even if its hook throws', async () => {
   const { pipeline, applied } = await bench();
   const before = (): void => {
     throw new Error('a bug beside it');
@@ -195,7 +195,7 @@ test('a durable record is applied even if the hook before it throws', async () =
   expect(applied).toEqual(['a', 'b']);
 });
 
-test('closing waits for writes in progress and refuses later ones', async () => {
+test('waits at close for writes in progress and refuses later ones', async () => {
   const { pipeline, applied } = await bench();
   const written = pipeline.write(tell('a'));
   // A write is stamped a few microtasks after the call.
@@ -207,7 +207,7 @@ test('closing waits for writes in progress and refuses later ones', async () => 
   expect(applied).toEqual(['a']);
 });
 
-test('an exclusive commit that waits for a slow disk holds back later writes', async () => {
+test('holds back later writes during an exclusive commit on a slow disk', async () => {
   const { pipeline, applied } = await bench();
   const first = pipeline.write(tell('a'));
   const barrier = pipeline.write(tell('b', { check: () => expect(applied).toEqual(['a']) }));
@@ -220,7 +220,7 @@ test('an exclusive commit that waits for a slow disk holds back later writes', a
   expect(applied).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('a write decided in an exclusive commit sees all earlier writes, and nothing is stamped meanwhile', async () => {
+test('shows an exclusive commit all earlier writes, and stamps nothing meanwhile', async () => {
   const { pipeline, state, applied } = await bench();
   const seen: string[][] = [];
   const before = names(20).map((name) => pipeline.write(tell(name)));
@@ -241,7 +241,7 @@ test('a write decided in an exclusive commit sees all earlier writes, and nothin
   expect(state.databases.get('default')?.generation).toBe(22);
 });
 
-test('a write that turns out to have nothing to write logs nothing, and answers with the generation', async () => {
+test('logs nothing for a write without effect and returns the generation', async () => {
   const { pipeline, log } = await bench();
   await pipeline.write(tell('first'));
   const { records } = log.statistics();
@@ -255,7 +255,7 @@ test('a write that turns out to have nothing to write logs nothing, and answers 
   expect(await pipeline.write(tell('last'))).toMatchObject({ generation: 2 });
 });
 
-test('a refused decision is the answer, and later writes continue', async () => {
+test('returns a refused decision as the answer, and later writes continue', async () => {
   const { pipeline } = await bench();
   const operation = () => Promise.reject(new EngineError('FactNotFound', 'no such fact'));
   expect((await refusal(pipeline.write({ ...tell('x'), operation }))).code).toBe('FactNotFound');

@@ -26,7 +26,7 @@ const encoded = async (operation: Operation): Promise<string | null> => {
   return bytes === null ? null : decoder.decode(bytes);
 };
 
-test('the bytes of a large write of facts are those of JSON.stringify', async () => {
+test('encodes a large write of facts to the bytes of JSON.stringify', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const prng = new Prng(seed);
     const facts = Array.from({ length: 257 + prng.below(800) }, () => randomFact(prng));
@@ -36,7 +36,7 @@ test('the bytes of a large write of facts are those of JSON.stringify', async ()
   }
 });
 
-test('the bytes of other large operations are those of JSON.stringify', async () => {
+test('encodes other large operations to the bytes of JSON.stringify', async () => {
   const prng = new Prng(5);
   const assert = Array.from({ length: 300 }, () => randomFact(prng));
   const commit: Operation = { kind: 'commit', tenant: 't', retract: [], assert, rules: [], operations: 300 };
@@ -46,7 +46,7 @@ test('the bytes of other large operations are those of JSON.stringify', async ()
   expect(await encoded(decay)).toBe(JSON.stringify(decay));
 });
 
-test('a small operation is not encoded separately', async () => {
+test('does not encode a small operation separately', async () => {
   const facts = Array.from({ length: 256 }, () => randomFact(new Prng(1)));
   expect(await encoded({ kind: 'assert', tenant: 't', facts })).toBeNull();
 });

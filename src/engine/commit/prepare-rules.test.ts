@@ -17,7 +17,7 @@ function refuses(act: () => void): boolean {
   }
 }
 
-test('a rule is refused exactly if it closes a forbidden cycle among all rules', () => {
+test('refuses a rule exactly if it closes a forbidden cycle among all rules', () => {
   const flavour = { ...richFlavour, relations: 8 };
   let refused = 0;
   for (let seed = 1; seed <= 150; seed++) {
@@ -58,7 +58,7 @@ test('a rule is refused exactly if it closes a forbidden cycle among all rules',
   expect(refused).toBeGreaterThan(100);
 });
 
-test('a rule may replace one that it conflicts with', () => {
+test('lets a rule replace one that it conflicts with', () => {
   const store = new RuleStore();
   const atom = (predicate: string, naf = false) => ({ predicate, args: ['?x'], negated: false, naf });
   const about = { scope: null, name: null, description: null, enabled: true, createdAt: 0, changedIn: 0 };

@@ -183,7 +183,7 @@ test('snapshots are written periodically', async () => {
     .toEqual(['0000000003.log', '0000000003.snapshot']);
 });
 
-test('an engine that has ended takes no snapshot', async () => {
+test('an engine that has closed takes no snapshot', async () => {
   const session = await openFolder(await temporaryFolder());
   await session.engine.close();
   expect((await refusal(session.engine.snapshot())).code).toBe('NotReady');

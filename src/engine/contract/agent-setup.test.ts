@@ -18,7 +18,7 @@ const odd: AgentPlace = {
   key: 'a key with $ and "',
 };
 
-/** Each means something to a shell, a format or a client, all by itself. */
+/** Each has a special meaning in a shell, a format or a client. */
 const tenantsOfNote = [
   'a$HOME',
   'a`id`',
@@ -45,7 +45,7 @@ function configured(program: AgentProgram, place: AgentPlace) {
   return configuration;
 }
 
-/** Visible ASCII, with what means something to shells, JSON, TOML and clients more often than the rest. */
+/** Visible ASCII, with special characters of shells, JSON, TOML and clients more frequent than the rest. */
 const visible = fc.oneof(
   fc.constantFrom(...`'"\\$\`!{}:#-=;&|<>*?~%^`),
   fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
@@ -65,7 +65,7 @@ const places: fc.Arbitrary<AgentPlace> = fc.record({
 });
 
 describe.each(agentPrograms)('the configuration of %s', (program) => {
-  it('says exactly the route, as its client reads it, whatever the names and the key', () => {
+  it('is read by its client as exactly the intended route, whatever the names and the key', () => {
     fc.assert(
       fc.property(places, (place) => {
         const { text, route } = configured(program, place);
@@ -78,7 +78,7 @@ describe.each(agentPrograms)('the configuration of %s', (program) => {
     );
   });
 
-  it('says only what the service does not take for granted', () => {
+  it("contains only values other than the service's defaults", () => {
     const { text } = configured(program, usual);
     expect(text).not.toMatch(/header|env|default|tenant/i);
   });
@@ -106,20 +106,20 @@ describe.each(agentPrograms)('the configuration of %s', (program) => {
     );
   });
 
-  it('names the file it belongs into, or is a command', () => {
+  it('names its file, or is a command', () => {
     const { file, language } = configured(program, usual);
     expect(file === null).toBe(language === 'shell');
   });
 });
 
 describe('a configuration', () => {
-  it('by the bridge needs one, and by the address needs none', () => {
+  it('requires a bridge if it uses one, and none for an address', () => {
     for (const program of byBridge) expect(configurationOf(program, { ...usual, bridge: null })).toBeNull();
     for (const program of byAddress)
       expect(configured(program, { ...usual, bridge: null })).toEqual(configured(program, usual));
   });
 
-  it('holds no key where its client keeps keys elsewhere, and says where', () => {
+  it('contains no key if its client stores keys elsewhere, and says where', () => {
     const key = 'very-secret';
     for (const program of ['cursor', 'vs-code', 'codex'] as const) {
       const { text, note } = configured(program, { ...usual, key });
@@ -128,19 +128,19 @@ describe('a configuration', () => {
     }
   });
 
-  it('never shows a key among the arguments of a program, where others can see it', () => {
+  it('never shows a key among the arguments of a program, where other users can see it', () => {
     for (const program of byBridge) {
       const { route } = configured(program, { ...usual, key: 'very-secret' });
       expect(JSON.stringify(route.via === 'bridge' ? route.args : null)).not.toContain('very-secret');
     }
   });
 
-  it('gives a name that begins with - so that it is no option', () => {
+  it('passes a name that begins with - so that it is not read as an option', () => {
     const { route } = configured('claude-desktop', { ...usual, database: '-a', tenant: '--help' });
     expect(route).toMatchObject({ args: [expect.anything(), '--database=-a', '--tenant=--help'] });
   });
 
-  it('warns of a name that clients would take for a variable', () => {
+  it('warns of a name that clients would read as a variable', () => {
     for (const program of agentPrograms) {
       const { note } = configured(program, { ...usual, tenant: 'a${b}' });
       if (program !== 'codex') expect(note).toContain('choose another');
@@ -148,7 +148,7 @@ describe('a configuration', () => {
     }
   });
 
-  it('takes an address with a slash at its end as without', () => {
+  it('ignores a slash at the end of an address', () => {
     for (const program of byAddress)
       expect(configured(program, { ...usual, address: `${usual.address}/` })).toEqual(
         configured(program, usual),

@@ -15,27 +15,27 @@ function takes(schema: z.ZodType, value: unknown): boolean {
   return schema.safeParse(value).success;
 }
 
-test('a database has 1 to 128 ASCII letters, digits, _ - . and is never . or ..', () => {
+test('accepts a database of 1 to 128 ASCII letters, digits, _ - . except . and ..', () => {
   for (const name of ['a', 'A-b_c.9', '...', '-', 'x'.repeat(128)])
     expect(takes(databaseNameSchema, name)).toBe(true);
   for (const name of ['', 'x'.repeat(129), 'a b', 'é', 'a/b', '.', '..', 'a\n', 7])
     expect(takes(databaseNameSchema, name), String(name)).toBe(false);
 });
 
-test('a tenant has 1 to 256 visible ASCII characters and is never . or ..', () => {
+test('accepts a tenant of 1 to 256 visible ASCII characters except . and ..', () => {
   for (const name of ['a', '!~{}|/\\"', 'x'.repeat(256)]) expect(takes(tenantNameSchema, name)).toBe(true);
   for (const name of ['', 'x'.repeat(257), 'a b', 'é', '\u007f', '.', '..', null])
     expect(takes(tenantNameSchema, name), String(name)).toBe(false);
 });
 
-test('a scope has 1 to 256 characters without control characters and is never . or ..', () => {
+test('accepts a scope of 1 to 256 characters without control characters except . and ..', () => {
   for (const name of ['a', 'with space', 'é😀', '%', 'x'.repeat(256), '\u200b'])
     expect(takes(scopeNameSchema, name), name).toBe(true);
   for (const name of ['', 'x'.repeat(257), 'a\u0000', 'a\n', '\u0085', '\ud800', '.', '..'])
     expect(takes(scopeNameSchema, name), JSON.stringify(name)).toBe(false);
 });
 
-test('limit is 1 to 100,000, absent means everything; offset counts from 0; a timeout is 1 to 600,000', () => {
+test('accepts a limit of 1 to 100,000 (absent: everything), an offset from 0 and a timeout of 1 to 600,000', () => {
   expect([limitSchema.parse(undefined), limitSchema.parse(null), limitSchema.parse(100_000)]).toEqual([
     null,
     null,
@@ -50,7 +50,7 @@ test('limit is 1 to 100,000, absent means everything; offset counts from 0; a ti
   for (const timeout of [0, 600_001, 1.5]) expect(takes(timeoutSchema, timeout)).toBe(false);
 });
 
-test('times are epoch milliseconds or ISO 8601 text, without an offset UTC', () => {
+test('reads times as epoch milliseconds or ISO 8601 text, UTC without an offset', () => {
   const noon = Date.UTC(2024, 1, 29, 12);
   for (const text of [
     '2024-02-29T12:00Z',
@@ -84,7 +84,7 @@ test('times are epoch milliseconds or ISO 8601 text, without an offset UTC', () 
     expect(parseTime(text), text).toBeNull();
 });
 
-test('a bound of validity is a time or the word that clears it', () => {
+test('accepts a time or the word that clears it as a bound of validity', () => {
   const schema = instantSchema('never');
   expect(schema.parse('never')).toBe('never');
   expect(schema.parse(-5)).toBe(-5);

@@ -12,7 +12,7 @@ function terms(...values: unknown[]): string[] {
   return termsSchema.parse(values);
 }
 
-test('numbers and booleans become their shortest text', () => {
+test('converts numbers and booleans to their shortest text', () => {
   expect(terms(3, 1.5, 1.0, -0, 1e-7, true, false, '1.50')).toEqual([
     '3',
     '1.5',
@@ -25,7 +25,7 @@ test('numbers and booleans become their shortest text', () => {
   ]);
 });
 
-test('an integer beyond +-(2^53 - 1) is refused, and taken as text', () => {
+test('rejects an integer beyond +-(2^53 - 1), and accepts it as text', () => {
   expect(terms(Number.MAX_SAFE_INTEGER, '9007199254740993')).toEqual([
     '9007199254740991',
     '9007199254740993',
@@ -36,7 +36,7 @@ test('an integer beyond +-(2^53 - 1) is refused, and taken as text', () => {
   }
 });
 
-test('a variable is ? and letters, digits or _; a constant never starts with ?', () => {
+test('reads ? followed by letters, digits or _ as a variable; a constant never starts with ?', () => {
   expect(terms('?x', '?_', '?Größe_2', '?名')).toHaveLength(4);
   for (const text of ['?', '? x', '?x y', '?x-y', '??', '?"'])
     expect(termsSchema.safeParse([text]).success, text).toBe(false);
@@ -44,7 +44,7 @@ test('a variable is ? and letters, digits or _; a constant never starts with ?',
   expect(constantsSchema.parse([' ?x', 'x?'])).toEqual([' ?x', 'x?']);
 });
 
-test('other values, null and lone surrogates are no arguments', () => {
+test('rejects other values, null and lone surrogates as arguments', () => {
   for (const value of [
     null,
     undefined,
@@ -60,14 +60,14 @@ test('other values, null and lone surrogates are no arguments', () => {
   expect(terms('😀', '')).toEqual(['😀', '']);
 });
 
-test('there are at most 64 arguments', () => {
+test('accepts at most 64 arguments', () => {
   const many = (count: number): string[] => Array.from({ length: count }, () => 'a');
   expect(termsSchema.safeParse(many(64)).success).toBe(true);
   expect(termsSchema.safeParse(many(65)).success).toBe(false);
   expect(termsSchema.safeParse([]).success).toBe(true);
 });
 
-test('a predicate is told from what it must not be', () => {
+test('rejects a predicate with a forbidden character', () => {
   for (const name of [
     'p',
     'P',
@@ -107,7 +107,7 @@ test('a predicate is told from what it must not be', () => {
     expect(predicateProblem(name), JSON.stringify(name)).not.toBeNull();
 });
 
-test('the names of built-ins are no predicates of facts and heads, but stand in bodies', () => {
+test('rejects the names of built-ins as predicates of facts and heads, and accepts them in bodies', () => {
   for (const name of ['<', '<=', '>', '>=', '=', '!=', '+', '*', '/', 'mod']) {
     expect(predicateSchema.safeParse(name).success, name).toBe(false);
     expect(headSchema.safeParse({ predicate: name, args: [] }).success, name).toBe(false);
@@ -115,7 +115,7 @@ test('the names of built-ins are no predicates of facts and heads, but stand in 
   }
 });
 
-test('flags of a literal have defaults, and a typo is not silently ignored', () => {
+test('has defaults for the flags of a literal, and rejects a misspelt one', () => {
   expect(bodySchema.parse([{ predicate: 'p', args: ['a'], naf: null }])).toEqual([
     { predicate: 'p', args: ['a'], negated: false, naf: false },
   ]);
@@ -123,7 +123,7 @@ test('flags of a literal have defaults, and a typo is not silently ignored', () 
   expect(headSchema.safeParse({ predicate: 'p', args: [], naf: true }).success).toBe(false);
 });
 
-test('a body has 1 to 256 literals, aggregates with bodies of their own', () => {
+test('accepts a body of 1 to 256 literals, with aggregates that have bodies of their own', () => {
   const atom = { predicate: 'p', args: ['?x'] };
   expect(bodySchema.safeParse([]).success).toBe(false);
   expect(bodySchema.safeParse(Array.from({ length: 256 }, () => atom)).success).toBe(true);

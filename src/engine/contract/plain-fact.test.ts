@@ -24,13 +24,13 @@ const value = fc.oneof(
   fc.anything(),
 );
 
-// Before anything else in this file: what was seen last must not be what nothing has been seen yet.
-it('an empty predicate or scope is for the schema to refuse, in the very first fact too', () => {
+// Before any other test in this file: the remembered schema must differ from the initial one.
+it('leaves an empty predicate or scope to the schema, even in the very first fact', () => {
   expect(plainFact({ predicate: 'p', args: [], scope: '' })).toBeNull();
   expect(plainFact({ predicate: '', args: [] })).toBeNull();
 });
 
-it('a fact of predicate, texts, truth value and scope is what the schema makes of it, and every other one is left to the schema', () => {
+it('parses a fact of predicate, texts, truth value and scope like the schema, and leaves every other one to it', () => {
   let taken = 0;
   fc.assert(
     fc.property(value, (given) => {
@@ -44,7 +44,7 @@ it('a fact of predicate, texts, truth value and scope is what the schema makes o
   expect(taken).toBeGreaterThan(300);
 });
 
-it('takes the usual fact, and none that has more to it', () => {
+it('accepts the usual fact, and none with more fields', () => {
   expect(plainFact({ predicate: 'p', args: ['a', 'b'] })).toEqual(
     factSchema.parse({ predicate: 'p', args: ['a', 'b'] }),
   );

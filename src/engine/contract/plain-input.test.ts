@@ -58,38 +58,35 @@ it.each([
     own: ['scope', 'negated', 'withProof', 'allProofs', 'limit', 'offset', 'timeoutMs', 'maxDerivations'],
   },
   { of: 'a fact', quick: plainFactInput, schema: factInputSchema, own: own.tell },
-])(
-  'the usual input of $of is what the schema makes of it, and every other one is left to the schema',
-  (its) => {
-    const all: Record<string, fc.Arbitrary<unknown>> = fields;
-    const few = fc
-      .subarray(its.own, { maxLength: 2 })
-      .chain((names) =>
-        fc.record(
-          Object.fromEntries(['predicate', 'args', ...names].map((each) => [each, all[each] ?? anything])),
-        ),
-      );
-    const given = fc.oneof(
-      { weight: 4, arbitrary: few },
-      fc.record(fields, { requiredKeys: ['predicate', 'args'] }),
-      fc.record(fields, { requiredKeys: [] }),
-      fc.anything(),
+])('parses the usual input of $of like the schema, and leaves every other one to it', (its) => {
+  const all: Record<string, fc.Arbitrary<unknown>> = fields;
+  const few = fc
+    .subarray(its.own, { maxLength: 2 })
+    .chain((names) =>
+      fc.record(
+        Object.fromEntries(['predicate', 'args', ...names].map((each) => [each, all[each] ?? anything])),
+      ),
     );
-    let taken = 0;
-    fc.assert(
-      fc.property(given, (value) => {
-        const quick = its.quick(value);
-        if (quick === null) return;
-        taken++;
-        expect(its.schema.safeParse(value)).toEqual({ success: true, data: quick });
-      }),
-      { numRuns: 4000 },
-    );
-    expect(taken).toBeGreaterThan(100);
-  },
-);
+  const given = fc.oneof(
+    { weight: 4, arbitrary: few },
+    fc.record(fields, { requiredKeys: ['predicate', 'args'] }),
+    fc.record(fields, { requiredKeys: [] }),
+    fc.anything(),
+  );
+  let taken = 0;
+  fc.assert(
+    fc.property(given, (value) => {
+      const quick = its.quick(value);
+      if (quick === null) return;
+      taken++;
+      expect(its.schema.safeParse(value)).toEqual({ success: true, data: quick });
+    }),
+    { numRuns: 4000 },
+  );
+  expect(taken).toBeGreaterThan(100);
+});
 
-it('takes the usual query and question, with what is given beside the atom', () => {
+it('accepts the usual query and question, with the usual fields beside the atom', () => {
   const atom = { predicate: 'parent', args: ['a', '?x'] };
   const query = { ...atom, scope: 's', truthVal: false, limit: 3, offset: 1 };
   expect(plainQuery(query)).toEqual(queryInputSchema.parse(query));

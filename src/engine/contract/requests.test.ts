@@ -15,23 +15,23 @@ import { operations } from './operations.ts';
 import { ruleInputSchema, ruleUpdateSchema } from './rules.ts';
 import { validate } from './validation.ts';
 
-/** Requests as schemas see them: defaults, and complaints that name the field. */
+/** Requests as schemas see them: defaults, and errors that name the field. */
 
 const fact = { predicate: 'p', args: ['a'] };
 
-/** The complaints as `path: message`; empty where the value is taken. */
+/** The errors as `path: message`; empty if the value is accepted. */
 function complaints(schema: z.ZodType, value: unknown): string[] {
   const outcome = validate(schema, value);
   return outcome.ok ? [] : outcome.errors.map(({ path, message }) => `${path}: ${message}`);
 }
 
-/** The paths that are complained of. */
+/** The paths of the errors. */
 function paths(schema: z.ZodType, value: unknown): string[] {
   const outcome = validate(schema, value);
   return outcome.ok ? [] : outcome.errors.map(({ path }) => path);
 }
 
-test('a fact has the defaults of the contract, null counting as absent', () => {
+test('gives a fact the defaults of the contract, null counting as absent', () => {
   const whole = {
     ...fact,
     truthVal: true,
@@ -48,7 +48,7 @@ test('a fact has the defaults of the contract, null counting as absent', () => {
   expect(factInputSchema.parse({ ...nulls, ...fact })).toEqual(whole);
 });
 
-test('an unknown field is refused by its name, a missing one by its own', () => {
+test('rejects an unknown field by its name, and a missing one by its own', () => {
   expect(complaints(factInputSchema, { ...fact, truthval: false })).toEqual(['truthval: unknown field']);
   expect(paths(factInputSchema, { args: [] })).toEqual(['predicate']);
   expect(paths(askInputSchema, { ...fact, withproof: true })).toEqual(['withproof']);
@@ -58,7 +58,7 @@ test('an unknown field is refused by its name, a missing one by its own', () => 
   ]);
 });
 
-test('a batch is an object or a bare array of 1 to 100,000 facts', () => {
+test('accepts a batch as an object or a bare array of 1 to 100,000 facts', () => {
   expect(complaints(factsInputSchema, [fact])).toEqual([]);
   expect(complaints(factsInputSchema, { facts: [fact] })).toEqual([]);
   for (const value of [[], { facts: [] }, {}, null, 'p(a)'])
@@ -67,7 +67,7 @@ test('a batch is an object or a bare array of 1 to 100,000 facts', () => {
   expect(paths(factsInputSchema, many)).toEqual(['facts']);
 });
 
-test('ttl is a positive whole number, and metadata an object of at most 64 KiB', () => {
+test('accepts a positive whole number as ttl and an object of at most 64 KiB as metadata', () => {
   for (const ttl of [0, -1, 1.5, '1000']) expect(paths(factInputSchema, { ...fact, ttl })).toEqual(['ttl']);
   const sized = (bytes: number) => ({ ...fact, metadata: { x: 'é'.repeat((bytes - 8) / 2) } });
   expect(paths(factInputSchema, sized(64 * 1024))).toEqual([]);
@@ -76,7 +76,7 @@ test('ttl is a positive whole number, and metadata an object of at most 64 KiB',
     expect(paths(factInputSchema, { ...fact, metadata })[0]).toMatch(/^metadata/);
 });
 
-test('a scope or unscoped is given, not both', () => {
+test('accepts a scope or unscoped, not both', () => {
   for (const schema of [factInputSchema, retractInputSchema, queryInputSchema, askInputSchema]) {
     expect(paths(schema, { ...fact, scope: 's', unscoped: true })).toEqual(['unscoped']);
     expect(paths(schema, { ...fact, unscoped: true })).toEqual([]);
@@ -84,7 +84,7 @@ test('a scope or unscoped is given, not both', () => {
   }
 });
 
-test('a retraction is ground unless it is by pattern', () => {
+test('requires a retraction to be ground unless it is by pattern', () => {
   const pattern = { predicate: 'p', args: ['?x'] };
   expect(paths(retractInputSchema, pattern)).toEqual(['args.0']);
   expect(retractPatternInputSchema.parse(pattern)).toMatchObject({
@@ -96,7 +96,7 @@ test('a retraction is ground unless it is by pattern', () => {
   expect(paths(retractInputSchema, { ...fact, dependents: 'some' })).toEqual(['dependents']);
 });
 
-test('the query string of a listing is read as text, with its defaults', () => {
+test('parses the query string of a listing as text, with its defaults', () => {
   expect(listFactsQuerySchema.parse({})).toEqual({
     predicate: null,
     scope: null,
@@ -128,7 +128,7 @@ test('the query string of a listing is read as text, with its defaults', () => {
     expect(paths(listFactsQuerySchema, { [field]: value }), field).toEqual([field]);
 });
 
-test('a question is a pattern, a body or a text: exactly one', () => {
+test('accepts a question as a pattern, a body or a text: exactly one', () => {
   expect(askInputSchema.parse(fact)).toMatchObject({
     negated: false,
     withProof: false,
@@ -155,7 +155,7 @@ test('a question is a pattern, a body or a text: exactly one', () => {
   for (const value of wrong) expect(complaints(askInputSchema, value), JSON.stringify(value)).not.toEqual([]);
 });
 
-test('a rule is a text, or a head with a body: exactly one', () => {
+test('accepts a rule as a text, or a head with a body: exactly one', () => {
   const head = { predicate: 'h', args: ['?x'] };
   expect(complaints(ruleInputSchema, { text: 'h(?x) :- p(?x)' })).toEqual([]);
   expect(complaints(ruleInputSchema, { head, body: [fact] })).toEqual([]);
@@ -169,7 +169,7 @@ test('a rule is a text, or a head with a body: exactly one', () => {
     expect(complaints(ruleInputSchema, value), JSON.stringify(value)).not.toEqual([]);
 });
 
-test('a change of a rule is the whole rule, or some of enabled, name and description', () => {
+test('accepts a change of a rule as the whole rule, or some of enabled, name and description', () => {
   expect(complaints(ruleUpdateSchema, { enabled: false })).toEqual([]);
   expect(complaints(ruleUpdateSchema, { name: 'n', description: 'd' })).toEqual([]);
   expect(complaints(ruleUpdateSchema, { text: 'h(?x) :- p(?x)', scope: 's' })).toEqual([]);
@@ -177,8 +177,8 @@ test('a change of a rule is the whole rule, or some of enabled, name and descrip
     expect(complaints(ruleUpdateSchema, value), JSON.stringify(value)).not.toEqual([]);
 });
 
-test('an object in the place of a list or a text is refused whatever its length is', () => {
-  // Compared with a number, this throws.
+test('rejects an object in place of a list or a text, whatever its length property', () => {
+  // Throws when compared with a number.
   const odd = { length: { toString: 1 } };
   expect(complaints(askInputSchema, { predicate: 'p', args: odd })).toEqual([
     'args: expected array, received object',

@@ -243,13 +243,13 @@ const works: readonly (readonly [string, (seed: number) => Promise<Work>])[] = [
 ];
 
 for (const [name, begin] of works) {
-  test(`${name}: wherever the power goes, the folder starts as it was or as it is to be, or names what to run`, {
+  test(`${name}: after a power cut at any moment the folder starts in its old or new state, or names the command to run`, {
     timeout,
   }, async () => {
     for (let seed = firstSeed; seed < firstSeed + rounds; seed++) await explore(await begin(seed), seed);
   });
 
-  test(`${name}: whatever fails on the disk, the folder is as it was or as it is to be, and the command works again`, {
+  test(`${name}: after any disk failure the folder is in its old or new state, and the command can be run again`, {
     timeout,
   }, async () => {
     const work = await begin(firstSeed);

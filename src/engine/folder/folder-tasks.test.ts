@@ -105,7 +105,7 @@ describe('another key', () => {
     ['--encrypt', null, newKey],
     ['--decrypt', oldKey, null],
     ['--rekey', oldKey, newKey],
-  ])('%s leaves nothing of the old key, and all there was', async (_, from, to) => {
+  ])('%s leaves nothing of the old key and keeps all data', async (_, from, to) => {
     const files = await written(from);
     const before = await loggedOf(await opened(memoryBackend(files), from));
     const disk = crashBackend(files);
@@ -216,7 +216,7 @@ function names(count: number, without: readonly number[] = []): string[] {
 describe.each([null, oldKey])('--verify and --repair of a folder with the key %s', (key) => {
   const log = '0000000002.log';
 
-  it('find no damage in a sound one, and change nothing', async () => {
+  it('find no damage in an intact one, and change nothing', async () => {
     const disk = crashBackend(await written(key));
     expect(await verifyFolder(disk, key)).toMatchObject({
       damages: [],
@@ -359,7 +359,7 @@ describe("a follower's folder with a snapshot being received", () => {
     { isWhole: false, facts: 11, position: 13 },
   ];
 
-  it.each(kinds)('is what counts for --verify and --repair where it is whole: %j', async (kind) => {
+  it.each(kinds)('is what --verify and --repair use if it is complete: %j', async (kind) => {
     const { isWhole, facts, position } = kind;
     const disk = crashBackend(await receiving(isWhole));
     expect(await verifyFolder(disk, key)).toMatchObject({ damages: [], contents: { facts }, position });
@@ -367,19 +367,22 @@ describe("a follower's folder with a snapshot being received", () => {
     expect(disk.steps).toBe(0);
   });
 
-  it.each(kinds)('gets another key with it where it is whole, wherever the power goes: %j', async (kind) => {
-    const { isWhole, facts } = kind;
-    const files = await receiving(isWhole);
-    const before = await loggedOf(await opened(memoryBackend(files), key));
-    const disk = crashBackend(files);
-    expect(await convertFolder(taskOn(disk), { from: key, to: newKey })).toMatchObject({ facts });
-    await atEveryMoment(disk, async (left) => {
-      const state = await opened(left, key).catch(() => opened(left, newKey));
-      expect(await loggedOf(state)).toBe(before);
-    });
-    const [snapshot, ...rest] = await disk.list();
-    expect([snapshot, rest]).toEqual([expect.stringMatching(/^\d+\.snapshot$/), ['following']]);
-  });
+  it.each(kinds)(
+    'gets another key with it if it is complete, even after a power cut at any moment: %j',
+    async (kind) => {
+      const { isWhole, facts } = kind;
+      const files = await receiving(isWhole);
+      const before = await loggedOf(await opened(memoryBackend(files), key));
+      const disk = crashBackend(files);
+      expect(await convertFolder(taskOn(disk), { from: key, to: newKey })).toMatchObject({ facts });
+      await atEveryMoment(disk, async (left) => {
+        const state = await opened(left, key).catch(() => opened(left, newKey));
+        expect(await loggedOf(state)).toBe(before);
+      });
+      const [snapshot, ...rest] = await disk.list();
+      expect([snapshot, rest]).toEqual([expect.stringMatching(/^\d+\.snapshot$/), ['following']]);
+    },
+  );
 
   it('keeps the earlier contents if the received snapshot is damaged, and sets that aside', async () => {
     const files = await receiving(true);
@@ -408,7 +411,7 @@ describe("a follower's folder with a snapshot being received", () => {
     expect((await disk.list()).filter((each) => each.includes('received'))).toEqual([]);
   });
 
-  it.each([true, false])('is not restored into: nothing is changed (whole: %s)', async (isWhole) => {
+  it.each([true, false])('cannot be restored into: nothing is changed (complete: %s)', async (isWhole) => {
     const kept = crashBackend(await written(key));
     await convertFolder(taskOn(kept), { from: key, to: newKey });
     const [snapshot = ''] = await kept.list();

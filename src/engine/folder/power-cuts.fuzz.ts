@@ -24,7 +24,7 @@ afterAll(() => {
 });
 
 for (const { name, fsync, key, run: work } of workloads)
-  test(`no power cut loses an answered write or leaves half of one (${name}, FSYNC=${fsync}${key === null ? '' : ', encrypted'})`, {
+  test(`no power cut loses an acknowledged write or leaves half of one (${name}, FSYNC=${fsync}${key === null ? '' : ', encrypted'})`, {
     timeout,
   }, async () => {
     const counts = noExploration();

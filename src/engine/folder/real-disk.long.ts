@@ -35,11 +35,11 @@ function ran(command: string, args: readonly string[]): Told {
 const mounts =
   spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', '/mnt']).status === 0;
 const traces = spawnSync('strace', ['-e', 'inject=fdatasync:error=EIO:when=99', 'true']).status === 0;
-if (!mounts) console.log('skipped: this machine lets nobody mount a file system of 64 KiB');
-if (!traces) console.log('skipped: strace is not here, or may not trace');
+if (!mounts) console.log('skipped: this machine does not allow mounting a file system of 64 KiB');
+if (!traces) console.log('skipped: strace is not installed, or may not trace');
 
 test.runIf(mounts)(
-  'a disk of 64 KiB that is full refuses writes and answers reads, and takes writes again when there is room',
+  'a full disk of 64 KiB refuses writes, answers reads, and accepts writes again when there is space',
   { timeout },
   async () => {
     const folder = temporaryFolder();
@@ -62,7 +62,7 @@ for (const [call, error] of [
   ['pwrite64', 'ENOSPC'],
 ] as const)
   test.runIf(traces)(
-    `${call} that fails with ${error} refuses the write, and what was answered is there`,
+    `${call} that fails with ${error} refuses the write and keeps everything acknowledged`,
     {
       timeout,
     },

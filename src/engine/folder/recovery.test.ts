@@ -82,7 +82,7 @@ function withoutSalience(facts: readonly { readonly salience: number }[]): unkno
   return facts.map(({ salience: _salience, ...fact }) => fact);
 }
 
-test('after a clean end everything is as it was: answers, proofs, ids, generations, histories', async () => {
+test('restores everything after a clean end: answers, proofs, ids, generations, histories', async () => {
   const folder = await temporaryFolder();
   const session = await openFolder(folder);
   await fill(session);
@@ -92,7 +92,7 @@ test('after a clean end everything is as it was: answers, proofs, ids, generatio
   expect(await everything(again)).toBe(before);
 });
 
-test('a copy of the folder taken without a clean end has every acknowledged write', async () => {
+test('recovers every acknowledged write from a copy of the folder taken without a clean end', async () => {
   const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
   const session = await openFolder(folder);
   await fill(session);
@@ -103,7 +103,7 @@ test('a copy of the folder taken without a clean end has every acknowledged writ
   expect((await again.tell('new(a)')).generation).toBe((await session.tell('new(a)')).generation);
 });
 
-test('generations and ids continue after a start, and never decrease', async () => {
+test('continues generations and ids after a start, never decreasing', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   const { id, generation } = await first.tell('p(a)');
@@ -117,7 +117,7 @@ test('generations and ids continue after a start, and never decrease', async () 
   expect((await second.teach('q(?x) :- p(?x)')).id).toBe(`r${generation + 3}`);
 });
 
-test('starting many times changes nothing', async () => {
+test('changes nothing over many starts', async () => {
   const folder = await temporaryFolder();
   const session = await openFolder(folder);
   await fill(session);
@@ -130,7 +130,7 @@ test('starting many times changes nothing', async () => {
   }
 });
 
-test('facts that expired while no process ran are gone at the start, and facts that began then are there', async () => {
+test('drops facts that expired while no process ran and shows those that began then', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   await first.teach('q(?x) :- p(?x)');
@@ -142,7 +142,7 @@ test('facts that expired while no process ran are gone at the start, and facts t
   expect(await second.results('q(?x)')).toEqual(['q(new)']);
 });
 
-test('time never goes back before the last write, even across a start', async () => {
+test('never moves time back before the last write, even across a start', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder, startTime + day);
   await first.tell('p(a)');
@@ -157,7 +157,7 @@ test('time never goes back before the last write, even across a start', async ()
   expect(await second.results('p(?x)')).toHaveLength(3);
 });
 
-test('writes that are refused leave nothing behind', async () => {
+test('leaves nothing behind of refused writes', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   await first.tell('p(a)');
@@ -172,7 +172,7 @@ test('writes that are refused leave nothing behind', async () => {
   expect((await second.engine.databases(testCaller())).databases).toHaveLength(1);
 });
 
-test('many concurrent writers all find their writes, in the order of their generations', async () => {
+test('recovers the writes of many concurrent writers in the order of their generations', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   const written = await Promise.all(
@@ -190,7 +190,7 @@ test('many concurrent writers all find their writes, in the order of their gener
   expect((await second.tell('p(last)')).generation).toBe(271);
 });
 
-test('a folder in use is refused, and free again after the end', async () => {
+test('refuses a folder in use, and opens it after the end', async () => {
   const folder = await temporaryFolder();
   const first = await openFolder(folder);
   await expect(openEngine({ storageDir: folder, address: 'http://here' })).rejects.toThrow(StartupError);
@@ -200,7 +200,7 @@ test('a folder in use is refused, and free again after the end', async () => {
   expect(await second.results('p(?x)')).toEqual(['p(a)']);
 });
 
-test('an engine in memory keeps nothing', async () => {
+test('keeps nothing of an engine in memory', async () => {
   const first = await openSession();
   await first.tell('p(a)');
   await first.engine.close();
@@ -208,11 +208,11 @@ test('an engine in memory keeps nothing', async () => {
   expect((await second.list()).total).toBe(0);
 });
 
-test('a folder that cannot be created is refused with the reason', async () => {
+test('refuses a folder that cannot be created, with the reason', async () => {
   await expect(openEngine({ storageDir: '/dev/null/folder' })).rejects.toThrow(StartupError);
 });
 
-test('after kill -9 every acknowledged write is there, and no partial batch', async () => {
+test('recovers every acknowledged write after kill -9, and no partial batch', async () => {
   const folder = await temporaryFolder();
   const program = await bundleProgram(new URL('../testing/write-facts.ts', import.meta.url));
   let answered = -1;

@@ -91,7 +91,7 @@ async function openedDamaged(files: Files, name: string, bytes: Uint8Array, tell
   }
 }
 
-test('a changed byte costs at most the last write, or the start is refused with file and offset', {
+test('loses at most the last write to a changed byte, or refuses the start with file and offset', {
   timeout,
 }, async () => {
   const { files, tellings, last } = await smallFolder();
@@ -118,7 +118,7 @@ test('a changed byte costs at most the last write, or the start is refused with 
   expect(torn).toBeGreaterThan(100);
 });
 
-test('a truncated file opens with a whole prefix of the last segment, or the start is refused', {
+test('opens a truncated file with a whole prefix of the last segment, or refuses the start', {
   timeout,
 }, async () => {
   const { files, tellings, last } = await smallFolder();
@@ -226,7 +226,7 @@ async function meet(planned: Planned): Promise<boolean> {
 
 for (const code of ['EIO', 'ENOSPC'])
   for (const count of [1, 3])
-    test(`whatever fails with ${code} ${count} times in a row: what was answered is true, and nothing else is stored`, {
+    test(`stores exactly the acknowledged writes after ${count} failures in a row with ${code}`, {
       timeout,
     }, async () => {
       let at = 0;
@@ -252,7 +252,7 @@ async function startOn(files: Files, tellings: readonly string[], planned: Plann
   disk.faults = () => null;
   const steps = disk.steps;
   await vi.advanceTimersByTimeAsync(5000);
-  expect(disk.steps, `${about}: a start that was refused leaves nothing at work`).toBe(steps);
+  expect(disk.steps, `${about}: a refused start leaves nothing running`).toBe(steps);
   const { engine, state } = await openOn(disk, 1, 'always');
   expect(loggedTold(state), about).toBe(tellings[state.sequence]);
   expect(state.sequence, about).toBe(tellings.length - 1);
@@ -260,7 +260,7 @@ async function startOn(files: Files, tellings: readonly string[], planned: Plann
   return true;
 }
 
-test('a start with a failing disk is refused in plain language, and the next one finds everything', {
+test('refuses a start on a failing disk in plain language, and the next one finds everything', {
   timeout,
 }, async () => {
   const { files, tellings, last } = await smallFolder();

@@ -27,7 +27,7 @@ async function emptyFolder(): Promise<string> {
 it.each([
   ['plain', null],
   ['encrypted', storedFolderKey],
-] as const)('the %s folder that was kept is opened, and tells what was written then', async (name, key) => {
+] as const)('opens the stored %s folder and returns the answers recorded then', async (name, key) => {
   const kept = await emptyFolder();
   const files = await storedFolderFiles(name);
   expect([...files.keys()].map((file) => file.replace(/^\d+/, ''))).toEqual(['.log', '.snapshot']);

@@ -4,13 +4,13 @@ import { EngineError } from '../base/errors.ts';
 import { aggregate, calculate, maxIntegerDigits } from './arithmetic.ts';
 import { nearestDouble } from './exact.ts';
 
-test('7 / 2 is 3.5, 6 / 2 is 3', () => {
+test('computes 7 / 2 as 3.5 and 6 / 2 as 3', () => {
   expect(calculate('/', '7', '2')).toBe('3.5');
   expect(calculate('/', '6', '2')).toBe('3');
   expect(calculate('/', '-7', '2')).toBe('-3.5');
 });
 
-test("mod has the divisor's sign", () => {
+test("gives mod the divisor's sign", () => {
   expect(calculate('mod', '7', '3')).toBe('1');
   expect(calculate('mod', '-7', '3')).toBe('2');
   expect(calculate('mod', '7', '-3')).toBe('-2');
@@ -20,7 +20,7 @@ test("mod has the divisor's sign", () => {
   expect(calculate('mod', '-100000000000000000001', '3')).toBe('1');
 });
 
-test('division or mod by 0, a result that is not finite, and arithmetic on text do not match', () => {
+test('has no result for division or mod by 0, a result that is not finite, and arithmetic on text', () => {
   for (const zero of ['0', '-0', '0.0']) {
     expect(calculate('/', '1', zero)).toBeNull();
     expect(calculate('mod', '1', zero)).toBeNull();
@@ -31,7 +31,7 @@ test('division or mod by 0, a result that is not finite, and arithmetic on text 
   expect(calculate('+', '1', '007')).toBeNull();
 });
 
-test('integers are exact at any size, else a double written shortest', () => {
+test('computes integers exactly at any size, else a double in its shortest form', () => {
   expect(calculate('+', '9007199254740991', '2')).toBe('9007199254740993');
   expect(calculate('*', '12345678901234567890', '98765432109876543210')).toBe(
     '1219326311370217952237463801111263526900',
@@ -45,13 +45,13 @@ test('integers are exact at any size, else a double written shortest', () => {
   expect(calculate('-', '3', '3.0')).toBe('0');
 });
 
-test('a quotient of great integers is rounded once', () => {
+test('rounds a quotient of large integers once', () => {
   expect(calculate('/', `1${'0'.repeat(400)}`, `4${'0'.repeat(399)}`)).toBe('2.5');
   expect(calculate('/', '9007199254740993', '2')).toBe('4503599627370496');
   expect(calculate('/', '1', `3${'0'.repeat(320)}`)).toBe(String(3.3333e-321));
 });
 
-test('the nearest double agrees with the machine wherever the machine rounds once', () => {
+test("agrees with the machine's double wherever the machine rounds once", () => {
   const whole = fc.maxSafeInteger();
   fc.assert(
     fc.property(whole, whole, fc.integer({ min: -1074, max: 900 }), (over, under, exponent) => {
@@ -63,7 +63,7 @@ test('the nearest double agrees with the machine wherever the machine rounds onc
   );
 });
 
-test('an integer past the greatest length ends the question instead of the service', () => {
+test('ends the question, not the service, at an integer of more than the maximum length', () => {
   const long = '9'.repeat(maxIntegerDigits);
   for (const act of [
     () => calculate('*', long, long),
@@ -79,7 +79,7 @@ test('an integer past the greatest length ends the question instead of the servi
     }
 });
 
-test('sum and avg are the exact sum, rounded once', () => {
+test('computes sum and avg exactly and rounds once', () => {
   expect(aggregate('sum', ['1', '2', '3'])).toBe('6');
   expect(aggregate('sum', ['9007199254740991', '9007199254740991'])).toBe('18014398509481982');
   expect(aggregate('sum', ['1e100', '1', '-1e100'])).toBe('1');
@@ -90,13 +90,13 @@ test('sum and avg are the exact sum, rounded once', () => {
   expect(aggregate('avg', ['1e308', '1e308', '1.5e308'])).toBe('1.1666666666666667e+308');
 });
 
-test('sum and avg do not match where something is no number', () => {
+test('has no result for sum and avg if a value is not a number', () => {
   expect(aggregate('sum', ['1', 'x'])).toBeNull();
   expect(aggregate('avg', ['1', '007'])).toBeNull();
   expect(aggregate('sum', ['1e400'])).toBeNull();
 });
 
-test('sum does not depend on the order of the values', () => {
+test('computes sum independently of the order of the values', () => {
   const value = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
     fc.bigInt().map(String),
@@ -111,7 +111,7 @@ test('sum does not depend on the order of the values', () => {
   );
 });
 
-test('min and max are numeric where all are numbers, else by code point, ties to the least text', () => {
+test('compares min and max numerically if all are numbers, else by code point, ties by the least text', () => {
   expect(aggregate('min', ['10', '9'])).toBe('9');
   expect(aggregate('max', ['10', '9'])).toBe('10');
   expect(aggregate('min', ['10', '9', 'x'])).toBe('10');
@@ -120,7 +120,7 @@ test('min and max are numeric where all are numbers, else by code point, ties to
   expect(aggregate('min', ['1.0', '1', '1e0'])).toBe('1');
 });
 
-test('no match: count and sum give 0; min, max and avg do not match', () => {
+test('gives 0 for count and sum without a match, and no result for min, max and avg', () => {
   expect(aggregate('count', [])).toBe('0');
   expect(aggregate('sum', [])).toBe('0');
   for (const name of ['min', 'max', 'avg'] as const) expect(aggregate(name, [])).toBeNull();

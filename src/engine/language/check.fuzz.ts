@@ -17,8 +17,8 @@ import {
 const cases = process.env['LONG'] === '1' ? 300_000 : 10_000;
 
 /**
- * Safety as the contract words it, by the plainest closure: grow the set of bound variables while anything binds
- * another, then look whether every variable that must be bound is.
+ * Safety as the contract words it, by the simplest closure: grow the set of bound variables while anything binds
+ * another, then check whether every variable that must be bound is.
  */
 function isSafe(
   body: readonly Literal[],
@@ -81,7 +81,7 @@ function randomLiteral(prng: Prng, depth: number): Literal {
   };
 }
 
-test('a rule is refused as unsafe exactly where the words of the contract say so', () => {
+test('refuses a rule as unsafe exactly if the contract does', () => {
   let safe = 0;
   for (let seed = 0; seed < cases; seed++) {
     const prng = new Prng(seed);

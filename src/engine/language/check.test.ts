@@ -29,31 +29,31 @@ function expectUnsafe(text: string, ...variables: string[]): void {
   for (const variable of variables) expect(error.message).toContain(variable);
 }
 
-test('every variable of the head must be bound by an atom of the body', () => {
+test('requires every variable of the head to be bound by an atom of the body', () => {
   expectSafe('h(?x) :- p(?x, ?y)', 'h(a) :- p(?x)', 'h() :- p()', 'h(?x) :- -p(?x)');
   expectUnsafe('h(?z) :- p(?x)', '?z');
   expectUnsafe('-h(?x, ?y) :- p(?x)', '?y');
 });
 
-test('a default-negated atom binds nothing, and its variables must be bound', () => {
+test('requires the variables of a default-negated atom to be bound elsewhere', () => {
   expectSafe('h(?x) :- p(?x), not q(?x)', 'h(?x) :- not q(?x), p(?x)');
   expectUnsafe('h(?x) :- not p(?x)', '?x');
   expectUnsafe('h(?x) :- p(?x), not q(?y)', '?y');
 });
 
-test('a comparison needs both sides bound', () => {
+test('requires both sides of a comparison to be bound', () => {
   expectSafe('h(?x) :- p(?x), ?x < 3', 'h(?x) :- ?x != b, p(?x)');
   expectUnsafe('h(?x) :- p(?x), ?x < ?y', '?y');
 });
 
-test('arithmetic needs its inputs bound and binds its result', () => {
+test('requires bound inputs for arithmetic, which binds its result', () => {
   expectSafe('h(?z) :- p(?x), ?z = ?x + 1', 'h(?z) :- ?z = ?x * ?y, p(?x), p(?y)', 'h(?z) :- ?z = 1 + 2');
   expectUnsafe('h(?z) :- p(?x), ?z = ?x + ?w', '?w');
   expectUnsafe('h(?z) :- ?z = ?z + 1', '?z');
   expectUnsafe('h(?x) :- p(?z), ?z = ?x + 1', '?x');
 });
 
-test('= binds where a side is bound or constant, in chains and in whatever order', () => {
+test('binds by = if a side is bound or constant, in chains and in any order', () => {
   expectSafe(
     'h(?x) :- ?x = a',
     'h(?x) :- a = ?x',
@@ -64,7 +64,7 @@ test('= binds where a side is bound or constant, in chains and in whatever order
   expectUnsafe('h(?x) :- ?x = ?x', '?x');
 });
 
-test('an aggregate binds its result once the variables it shares with the outside are bound', () => {
+test("binds an aggregate's result once the variables that it shares with the outside are bound", () => {
   expectSafe(
     'h(?n) :- ?n = count { ?y : p(?y) }',
     'h(?x, ?n) :- q(?x), ?n = count { ?y : p(?x, ?y) }',
@@ -80,11 +80,11 @@ test('an aggregate binds its result once the variables it shares with the outsid
   expectUnsafe('h(?y) :- ?n = count { ?y : p(?y) }', '?y');
 });
 
-test('a variable inside braces stays local to them', () => {
+test('keeps a variable inside braces local to them', () => {
   expectUnsafe('h(?n, ?y) :- ?n = count { ?y : p(?y) }, not q(?n)', '?y');
 });
 
-test('?_ may stand in atoms, default-negated ones too, not in heads or built-ins', () => {
+test('allows ?_ in atoms, default-negated ones too, not in heads or built-ins', () => {
   expectSafe('h(?x) :- p(?x, ?_), not q(?x, ?_)', 'h(?n) :- ?n = count { ?x : p(?x, ?_) }');
   expectUnsafe('h(?_) :- p(?x)', '?_');
   expectUnsafe('h(?x) :- p(?x), ?x < ?_', '?_');
@@ -93,11 +93,11 @@ test('?_ may stand in atoms, default-negated ones too, not in heads or built-ins
   expectUnsafe('h(?x) :- p(?x), ?n = count { ?_ : p(?y) }', '?_');
 });
 
-test('a chain blames its beginning only', () => {
+test('reports only the beginning of a chain', () => {
   expectUnsafe('h(?z) :- ?y = ?x + 1, ?z = ?y + 1', '?x');
 });
 
-test('a built-in has two arguments, arithmetic three: else 400', () => {
+test('requires two arguments for a built-in, three for arithmetic: else 400', () => {
   for (const literal of [atom('<', '1'), atom('=', '1', '2', '3'), atom('+', '1', '2'), atom('mod', '1')]) {
     const error = refusal({ head: atom('h'), body: [literal] });
     expect([error.status, error.code]).toEqual([400, 'ValidationException']);
@@ -105,13 +105,13 @@ test('a built-in has two arguments, arithmetic three: else 400', () => {
   }
 });
 
-test("a built-in's name is 400 in a head, and a built-in takes no negation", () => {
+test("rejects a built-in's name in a head with 400, and a negated built-in", () => {
   expect(refusal({ head: atom('mod', 'a'), body: [atom('p')] }).status).toBe(400);
   expect(refusal({ head: atom('h'), body: [{ ...atom('<', '1', '2'), naf: true }] }).status).toBe(400);
   expect(refusal({ head: atom('h'), body: [{ ...atom('<', '1', '2'), negated: true }] }).status).toBe(400);
 });
 
-test('a rule has 1 to 256 body literals', () => {
+test('accepts 1 to 256 body literals', () => {
   const many = (count: number): Rule => ({
     head: atom('h'),
     body: Array.from({ length: count }, () => atom('p')),
@@ -121,7 +121,7 @@ test('a rule has 1 to 256 body literals', () => {
   checkRule(many(256));
 });
 
-test('before the colon of an aggregate stand variables only, and aggregates nest to a bounded depth', () => {
+test('accepts only variables before the colon of an aggregate, and limits nesting', () => {
   const aggregate = (over: string[], body: Literal[]): Literal => ({
     aggregate: 'count',
     result: '?n',
@@ -135,12 +135,12 @@ test('before the colon of an aggregate stand variables only, and aggregates nest
   expect(refusal({ head: atom('h'), body: [nested] }).status).toBe(400);
 });
 
-test('a question that is a body is checked like a rule without a head', () => {
+test('checks a question that is a body like a rule without a head', () => {
   checkBody(parseBody('p(?x, ?_), not q(?x), ?x < 3'));
   expect(bodyProblems(parseBody('p(?x), not q(?y)')).map((problem) => problem.variable)).toEqual(['?y']);
 });
 
-test('a variable that occurs once is reported as singleton, ?_ is not', () => {
+test('reports a variable that occurs once as singleton, except ?_', () => {
   expect(singletonVariables(parseRule('h(?x) :- p(?x, ?y), q(?_), ?n = count { ?z : r(?z) }'))).toEqual([
     '?y',
     '?n',

@@ -25,17 +25,17 @@ function codes(text: string, language: KnownLanguage = nothing): string[] {
   );
 }
 
-test('a sound text has no diagnostics, and its rules and facts are counted', () => {
+test('reports nothing for a valid text, and counts its rules and facts', () => {
   const text = 'parent(a, b).\nparent(b, c).\ngrand(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).';
   expect(diagnose(text, nothing)).toEqual({ diagnostics: [], rules: 1, facts: 2 });
   expect(diagnose('', nothing)).toEqual({ diagnostics: [], rules: 0, facts: 0 });
 });
 
-test('syntax errors are all reported', () => {
+test('reports all syntax errors', () => {
   expect(codes('p(a b(.\nq(c).\nr(d)) .')).toEqual(['error syntax 1:6-1:7', 'error syntax 3:5-3:6']);
 });
 
-test('an unsafe variable is an error at the variable', () => {
+test('reports an unsafe variable as an error at the variable', () => {
   expect(codes('q(a). h(?x, ?z) :- q(?x), q(?z), not q(?w).')).toEqual(['error unsafe_variable 1:40-1:42']);
   expect(codes('q(a).\nh(?z) :- q(a).')).toEqual(['error unsafe_variable 2:3-2:5']);
   expect(codes('q(a).\nh(?n) :- ?n = count { ?y : q(?y), ?y < ?w }.')).toEqual([
@@ -44,13 +44,13 @@ test('an unsafe variable is an error at the variable', () => {
   expect(codes('p(?x).')).toEqual(['error unsafe_variable 1:3-1:5']);
 });
 
-test('another arity than the known one is a warning', () => {
+test('warns of an arity other than the known one', () => {
   expect(codes('h(?x) :- parent(?x).', known(['parent/2']))).toEqual(['warning arity_drift 1:10-1:16']);
   expect(codes('parent(a). parent(a, b).')).toEqual(['warning arity_drift 1:12-1:18']);
   expect(codes('h(?x) :- parent(?x).', known(['parent/1', 'parent/2']))).toEqual([]);
 });
 
-test('an unknown predicate in a body is a warning, one that differs in case only is another', () => {
+test('warns of an unknown predicate in a body, separately if it differs only in case', () => {
   expect(codes('h(?x) :- person(?x), not dead(?x).', known(['person/1']))).toEqual([
     'warning unknown_predicate 1:26-1:30',
   ]);
@@ -59,12 +59,12 @@ test('an unknown predicate in a body is a warning, one that differs in case only
   expect(codes('h(?n) :- ?n = count { ?x : who(?x) }.')).toEqual(['warning unknown_predicate 1:28-1:31']);
 });
 
-test('a variable that occurs once is a warning at the variable', () => {
+test('warns of a variable that occurs once, at the variable', () => {
   expect(codes('q(a, b). h(?x) :- q(?x, ?y).')).toEqual(['warning singleton_variable 1:25-1:27']);
   expect(codes('q(a, b). h(?x) :- q(?x, ?_), q(?_other, ?x).')).toEqual([]);
 });
 
-test('a cycle through default negation is an error where the text takes part in it', () => {
+test('reports a cycle through default negation as an error if the text is part of it', () => {
   expect(codes('q(a). p(?x) :- q(?x), not r(?x). r(?x) :- p(?x).')).toEqual([
     'error negative_cycle 1:23-1:32',
   ]);
@@ -75,7 +75,7 @@ test('a cycle through default negation is an error where the text takes part in 
   expect(finding?.message).toContain('r/1 depends on p/1');
 });
 
-test('duplicates are reported, in the text and of rules taught already', () => {
+test('reports duplicates in the text and of taught rules', () => {
   expect(codes('p(a). p(a).')).toEqual(['warning duplicate 1:7-1:12']);
   expect(codes('p(a).\nh(?x) :- p(?x).\nh(?y) :- p(?y).')).toEqual(['warning duplicate 3:1-3:16']);
   expect(codes('h(?y) :- p(?y).', known(['p/1', 'h/1'], [[null, 'h(?x) :- p(?x)']]))).toEqual([
@@ -84,17 +84,17 @@ test('duplicates are reported, in the text and of rules taught already', () => {
   expect(codes('h(?y) :- p(?y).', known(['p/1', 'h/1'], [['s', 'h(?x) :- p(?x)']]))).toEqual([]);
 });
 
-test('a built-in with the wrong number of arguments is an error', () => {
+test('reports a built-in with the wrong number of arguments as an error', () => {
   expect(codes('p(a). h(?x) :- p(?x), <(?x).')).toEqual(['error syntax 1:23-1:28']);
 });
 
-test('of very many complaints the first thousand are kept, errors before warnings', () => {
+test('keeps the first thousand of very many diagnostics, errors before warnings', () => {
   const { diagnostics } = diagnose(`${'p(a). '.repeat(3000)}\nh(?x) :- p(a).`, nothing);
   expect(diagnostics).toHaveLength(1000);
   expect(diagnostics.filter((each) => each.severity === 'error')).toHaveLength(1);
 });
 
-test('a long text is looked at in small steps, to the same end', () => {
+test('gives the same result for a long text, diagnosed in small steps', () => {
   const text = Array.from({ length: 2000 }, (_, at) => `r${at % 900}(?x, ?y) :- b(?x).\np(a${at}).`).join(
     '\n',
   );

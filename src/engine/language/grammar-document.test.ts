@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ruleProblems } from './check.ts';
 import { parseProgram } from './parse.ts';
 
-test('the examples of the grammar document are read, and are safe', () => {
+test('parses the examples of the grammar document, which are safe', () => {
   const text = readFileSync(new URL('../../../docs/grammar.md', import.meta.url), 'utf8');
   const example = /```datalog\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
   const { statements, errors } = parseProgram(example);

@@ -6,12 +6,12 @@ function same(left: string, right: string): boolean {
   return ruleIdentity(parseRule(left)) === ruleIdentity(parseRule(right));
 }
 
-test('the same rule has the same head and the same body in order, up to renaming of variables', () => {
+test('identifies rules with the same head and the same body in order, up to renaming of variables', () => {
   expect(same('g(?x, ?z) :- p(?x, ?y), p(?y, ?z)', 'g(?a,?c) :- p(?a,?b), p(?b,?c).')).toBe(true);
   expect(same('h(?n) :- ?n = count { ?y : p(?y) }', 'h(?m) :- ?m = count { ?z : p(?z) }')).toBe(true);
 });
 
-test('renaming is one to one, and constants, order and ?_ matter', () => {
+test('requires a one-to-one renaming, and distinguishes constants, order and ?_', () => {
   expect(same('h(?x) :- p(?x, ?y)', 'h(?x) :- p(?x, ?x)')).toBe(false);
   expect(same('h(?x) :- p(?x, ?y)', 'h(?x) :- p(?y, ?x)')).toBe(false);
   expect(same('h(?x) :- p(?x, ?y)', 'h(?x) :- p(?x, ?_)')).toBe(false);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compareConstants, equalConstants, holdsComparison, isNumber, parseNumber } from './numbers.ts';
 
-test('numbers are what the JSON grammar accepts, all else is text', () => {
+test('reads as numbers what the JSON grammar accepts, and all else as text', () => {
   for (const text of ['0', '-0', '3', '-3', '1.5', '1e5', '1E+5', '1.25e-7', '1e400'])
     expect(isNumber(text), text).toBe(true);
   for (const text of [
@@ -24,7 +24,7 @@ test('numbers are what the JSON grammar accepts, all else is text', () => {
     expect(isNumber(text), text).toBe(false);
 });
 
-test('integers are exact at any size, else a double', () => {
+test('keeps integers exact at any size, else reads a double', () => {
   expect(parseNumber('9007199254740991')).toBe(9007199254740991);
   expect(parseNumber('9007199254740993')).toBe(9007199254740993n);
   expect(parseNumber('-9007199254740993')).toBe(-9007199254740993n);
@@ -34,7 +34,7 @@ test('integers are exact at any size, else a double', () => {
   expect(parseNumber('x')).toBeNull();
 });
 
-test('comparison is numeric when both sides are numbers, else by code point', () => {
+test('compares numerically if both sides are numbers, else by code point', () => {
   expect(equalConstants('1', '1.0')).toBe(true);
   expect(equalConstants('-0', '0.0')).toBe(true);
   expect(equalConstants('1', '01')).toBe(false);
@@ -44,7 +44,7 @@ test('comparison is numeric when both sides are numbers, else by code point', ()
   expect(compareConstants('a', 'B')).toBeGreaterThan(0);
 });
 
-test('great integers compare exactly, with each other and with doubles', () => {
+test('compares large integers exactly, with each other and with doubles', () => {
   const great = `1${'0'.repeat(400)}`;
   expect(compareConstants(`${great}`, `${great.slice(0, -1)}1`)).toBeLessThan(0);
   expect(compareConstants(`-${great}`, `-${great.slice(0, -1)}1`)).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ test('great integers compare exactly, with each other and with doubles', () => {
   expect(compareConstants('1e400', '1e500')).toBe(0);
 });
 
-test('every comparison holds as its sign says', () => {
+test('evaluates every comparison operator', () => {
   const holding: Record<string, string[]> = {
     '<': ['1 2'],
     '<=': ['1 2', '1 1.0'],

@@ -25,7 +25,7 @@ import { renderAtom, renderBody, renderRule } from './print.ts';
 
 const runs = process.env['LONG'] === '1' ? 100_000 : 2_000;
 
-/** Characters that mean something to the grammar, or are awkward in other ways. */
+/** Characters with a meaning in the grammar, and other awkward ones. */
 const hostile = fc.constantFrom(
   ...' \t\n\r,()"\\.%#?-:;{}\'`=<>+*/!_aZ09é😀\u0000\u001b\u007f\u0085\u00a0\u2028\u2029\ufeff\ufffd',
   ':-',
@@ -86,14 +86,14 @@ const rule: fc.Arbitrary<Rule> = fc.record({
   body: fc.array(literal, { minLength: 1, maxLength: 4 }),
 });
 
-/** Bits of programs, cut and joined anyhow. */
+/** Fragments of programs, cut and joined at random. */
 const rubbish = fc
   .array(fc.oneof(hostile, atom.map(renderAtom), rule.map(renderRule), fc.string({ unit: 'binary' })), {
     maxLength: 20,
   })
   .map((parts) => parts.join(''));
 
-test('parsing a rendered atom gives the same atom, whatever the strings', () => {
+test('parses a rendered atom back to the same atom, whatever the strings', () => {
   fc.assert(
     fc.property(atom, (each) => {
       expect(parseAtom(renderAtom(each))).toEqual(each);
@@ -102,7 +102,7 @@ test('parsing a rendered atom gives the same atom, whatever the strings', () => 
   );
 });
 
-test('parsing a rendered body or rule gives the same body or rule', () => {
+test('parses a rendered body or rule back to the same body or rule', () => {
   fc.assert(
     fc.property(rule, (each) => {
       expect(parseRule(renderRule(each))).toEqual(each);
@@ -113,7 +113,7 @@ test('parsing a rendered body or rule gives the same body or rule', () => {
   );
 });
 
-test('a program of rendered statements reads back whole, on one line or many, and in free text', () => {
+test('parses a program of rendered statements back completely, on one line or many, and in free text', () => {
   const statement = fc.oneof(
     rule,
     fc.record({ predicate, args: fc.array(constant, { maxLength: 4 }), negated: fc.boolean() }),
@@ -134,7 +134,7 @@ test('a program of rendered statements reads back whole, on one line or many, an
   );
 });
 
-test('whatever the text, parsing ends with a result or a 400, and every place lies inside the text', () => {
+test('ends with a result or a 400 for any text, with every position inside the text', () => {
   fc.assert(
     fc.property(rubbish, (source) => {
       const program = parseProgram(source);

@@ -38,7 +38,7 @@ function refusal(act: () => unknown): EngineError {
   throw new Error('it was accepted');
 }
 
-test('facts and rules are read, one statement per full stop', () => {
+test('parses facts and rules, one statement per full stop', () => {
   expect(statements('p(a, b). -p(a).\nh(?x) :- b(?x, ?y), not c(?y).')).toEqual([
     'p(a, b)',
     '-p(a)',
@@ -46,7 +46,7 @@ test('facts and rules are read, one statement per full stop', () => {
   ]);
 });
 
-test('p alone is p() in editors and import', () => {
+test('reads p alone as p() in editors and import', () => {
   expect(statements('p. -q. a.b. h :- p, not q, -r.')).toEqual([
     'p()',
     '-q()',
@@ -55,7 +55,7 @@ test('p alone is p() in editors and import', () => {
   ]);
 });
 
-test('% and # start a comment at the start of a statement or after white space, to the end of the line', () => {
+test('starts a comment at % and # at the start of a statement or after white space, to the end of the line', () => {
   expect(
     statements('% one\n# two\np(a). % three. q(b).\nh(?x) :- % four\n  p(?x), # five (\r\n q(?x) % six\n.'),
   ).toEqual(['p(a)', 'h(?x) :- p(?x), q(?x)']);
@@ -64,49 +64,49 @@ test('% and # start a comment at the start of a statement or after white space, 
   ]);
 });
 
-test('inside argument lists % and # are ordinary characters', () => {
+test('treats % and # as ordinary characters inside argument lists', () => {
   expect(statements('p(50%, #1, a.b). p( % x, # y ).')).toEqual(['p(50%, #1, a.b)', 'p(% x, # y)']);
 });
 
-test('a full stop ends a statement only after a complete literal and before white space or the end', () => {
+test('ends a statement only at a full stop after a complete literal and before white space or the end', () => {
   expect(statements('p(a.b). q(a. b). ver(1.2.3).')).toEqual(['p(a.b)', 'q(a. b)', 'ver(1.2.3)']);
   expect(statements('h(?x) :- p(?x), ?x > 3.5. q.')).toEqual(['h(?x) :- p(?x), ?x > 3.5', 'q()']);
   expect(statements('h(?x) :- p(?x), ?x > 3.')).toEqual(['h(?x) :- p(?x), ?x > 3']);
   expect(errors('p(a).q(b).')).toHaveLength(1);
 });
 
-test('a quoted argument is a JSON string literal', () => {
+test('parses a quoted argument as a JSON string literal', () => {
   expect(parseAtom('p("a, b", "", "\\u00e9\\n\\"", " x ")').args).toEqual(['a, b', '', 'é\n"', ' x ']);
   expect(refusal(() => parseAtom('p("a\\x")')).status).toBe(400);
   expect(refusal(() => parseAtom('p("a)')).status).toBe(400);
   expect(refusal(() => parseAtom('p("a"b)')).status).toBe(400);
 });
 
-test('a quoted argument that starts with ? is 400, and so is a lone surrogate', () => {
+test('rejects with 400 a quoted argument that starts with ? or has a lone surrogate', () => {
   expect(refusal(() => parseAtom('p("?x")')).status).toBe(400);
   expect(refusal(() => parseRule('h(?x) :- p(?x), ?x != "?y"')).status).toBe(400);
   expect(refusal(() => parseAtom('p("\\ud800")')).status).toBe(400);
   expect(refusal(() => parseAtom('p(\ud800)')).status).toBe(400);
 });
 
-test('a variable is ? and letters, digits or _', () => {
+test('reads ? followed by letters, digits or _ as a variable', () => {
   expect(parseAtom('p(?x1, ?größe, ?_, ?_a)').args).toEqual(['?x1', '?größe', '?_', '?_a']);
   for (const bad of ['p(?)', 'p(?a-b)', 'p(?a b)', 'p(?a.b)', 'p(??)'])
     expect(refusal(() => parseAtom(bad)).status, bad).toBe(400);
 });
 
-test('white space around arguments is no part of them, line breaks included', () => {
+test('ignores white space around arguments, including line breaks', () => {
   expect(parseAtom('p(\n  New York ,\t"x" \n)').args).toEqual(['New York', 'x']);
   expect(parseAtom('p()').args).toEqual([]);
   expect(parseAtom('p( )').args).toEqual([]);
 });
 
-test('an argument that is empty or holds a character to be quoted is an error', () => {
+test('rejects an empty argument and one with a character that must be quoted', () => {
   for (const bad of ['p(a,)', 'p(,a)', 'p(a(b))', 'p(a"b)', 'p(a\\b)', 'p(a\nb)', 'p(a\tb)', 'p(a\u2028b)'])
     expect(refusal(() => parseAtom(bad)).status, bad).toBe(400);
 });
 
-test('a predicate is anything without its forbidden characters', () => {
+test('accepts any predicate without forbidden characters', () => {
   for (const name of [
     'a.b',
     'http://x/y#z',
@@ -136,19 +136,19 @@ test('a predicate is anything without its forbidden characters', () => {
     expect(refusal(() => parseAtom(bad)).status, bad).toBe(400);
 });
 
-test("the built-ins' names are 400 as the predicate of a fact or a head", () => {
+test("rejects with 400 the built-ins' names as the predicate of a fact or a head", () => {
   for (const bad of ['mod(a).', '<(a, b).', '=(a, b).', '+(a, b, c).', 'mod(?x) :- p(?x).'])
     expect(errors(bad), bad).toHaveLength(1);
 });
 
-test('not, count and the like are ordinary names where ( follows', () => {
+test('accepts not, count and the like as ordinary names before (', () => {
   expect(statements('not(a). h(?x) :- not(?x), not not(?x), count(?x), not -not(?x), avg(?x).')).toEqual([
     'not(a)',
     'h(?x) :- not(?x), not not(?x), count(?x), not -not(?x), avg(?x)',
   ]);
 });
 
-test('built-ins and aggregates are read with and without white space', () => {
+test('parses built-ins and aggregates with and without white space', () => {
   const texts: [string, Literal][] = [
     ['?a<?b', { predicate: '<', args: ['?a', '?b'], negated: false, naf: false }],
     ['?a <= -3.5', { predicate: '<=', args: ['?a', '-3.5'], negated: false, naf: false }],
@@ -184,7 +184,7 @@ test('built-ins and aggregates are read with and without white space', () => {
     );
 });
 
-test('what looks like one operand but reads as arithmetic is refused', () => {
+test('rejects an ambiguous operand that reads as arithmetic', () => {
   for (const bad of [
     '?x = bob-smith',
     '?x = 2024-01-15',
@@ -198,7 +198,7 @@ test('what looks like one operand but reads as arithmetic is refused', () => {
     expect(refusal(() => parseBody(bad)).status, bad).toBe(400);
 });
 
-test('a line that is one whole ground atom or rule needs no full stop', () => {
+test('accepts a line of one whole ground atom or rule without a full stop', () => {
   expect(statements('p(a)\n  -q(b) % why\n\nh(?x) :- p(?x)\nr(c).')).toEqual([
     'p(a)',
     '-q(b)',
@@ -215,12 +215,12 @@ test('a line that is one whole ground atom or rule needs no full stop', () => {
     'h(?x) :- p(?x), q(?x)',
     'i(?x) :- p(?x), q(?x)',
   ]);
-  // A statement over several lines, one beside another, and a word alone end with their full stop.
+  // A statement over several lines, several on one line, and a word alone require their full stop.
   for (const bad of ['h(?x) :-\n  p(?x)\nq(b).', 'p(a). q(b)\nr(c).', 'p\nq(b).', 'p(?x)\nq(b).'])
     expect(errors(bad), bad).not.toHaveLength(0);
 });
 
-test('a rule in text may lack its full stop; a fact is no rule', () => {
+test('accepts a rule in text without its full stop, and rejects a fact as a rule', () => {
   expect(renderRule(parseRule('h(?x):-b(?x)'))).toBe('h(?x) :- b(?x)');
   expect(renderRule(parseRule(' h(?x) :- b(?x) . '))).toBe('h(?x) :- b(?x)');
   expect(refusal(() => parseRule('h(a).')).message).toContain('body');
@@ -230,7 +230,7 @@ test('a rule in text may lack its full stop; a fact is no rule', () => {
   expect(refusal(() => parseBody('p(a). .')).status).toBe(400);
 });
 
-test('a syntax error is 400 with line and column', () => {
+test('reports a syntax error as 400 with line and column', () => {
   const error = refusal(() => parseRule('h(?x) :-\n  b(?x) c(?x).'));
   expect(error.code).toBe('ValidationException');
   expect(error.message).toContain('line 2, column 9');
@@ -238,12 +238,12 @@ test('a syntax error is 400 with line and column', () => {
   expect(error.members).toMatchObject({ line: 2, column: 9 });
 });
 
-test('lines and columns count UTF-16 units from 1', () => {
+test('counts lines and columns in UTF-16 units from 1', () => {
   expect(errors('p(😀). )')).toEqual(['1:8-1:9 expected a predicate, found “)”']);
   expect(errors('p(a).\r\n\rq(').map((each) => each.slice(0, 7))).toEqual(['3:3-3:3']);
 });
 
-test('an editor sees every error: reading goes on with the next statement', () => {
+test('reports every error to an editor: parsing continues with the next statement', () => {
   const program = parseProgram(
     'p(a b c)) . q(b).\nr(,). s(c).\nt(?x). u("x. y" z). v(d).\nw(a) :-\n  y(a)\nx(b).',
   );
@@ -259,7 +259,7 @@ test('an editor sees every error: reading goes on with the next statement', () =
   ]);
 });
 
-test('a statement knows the places of its parts', () => {
+test("records the positions of a statement's parts", () => {
   const text = 'h(?x) :- not b( ?x, "c" ), ?n = count { ?y : p(?y) }.';
   const [statement] = parseProgram(text).statements;
   if (statement?.kind !== 'rule') throw new Error('a rule was expected');
@@ -275,7 +275,7 @@ test('a statement knows the places of its parts', () => {
   expect(statement.body[1]?.body.map((source) => cut(source.name))).toEqual(['p']);
 });
 
-test('an atom has at most 64 arguments and a body at most 256 literals', () => {
+test('accepts at most 64 arguments in an atom and 256 literals in a body', () => {
   const args = (count: number): string => Array.from({ length: count }, () => 'a').join(', ');
   expect(parseAtom(`p(${args(64)})`).args).toHaveLength(64);
   expect(refusal(() => parseAtom(`p(${args(65)})`)).status).toBe(400);
@@ -283,7 +283,7 @@ test('an atom has at most 64 arguments and a body at most 256 literals', () => {
   expect(refusal(() => parseBody(Array.from({ length: 257 }, () => 'p').join(', '))).status).toBe(400);
 });
 
-test('in free text only a line that is wholly statements counts', () => {
+test('reads only lines that are wholly statements in free text', () => {
   const read = (line: string): string[] | null =>
     parseFreeTextLine(line)?.map((each) =>
       each.kind === 'fact' ? renderAtom(each.atom) : renderRule(each.rule),
@@ -314,7 +314,7 @@ test('in free text only a line that is wholly statements counts', () => {
     expect(read(line), line).toBeNull();
 });
 
-test('in free text a body with a question mark asks, and so does an atom with a variable', () => {
+test('reads a body with a question mark in free text as a question, and so an atom with a variable', () => {
   for (const line of ['p(?x)', ' -p(?x, a) ', 'p(?_)'])
     expect(parseFreeTextQuestion(line), line).toEqual(parseBody(line));
   for (const body of [
@@ -351,7 +351,7 @@ test('in free text a body with a question mark asks, and so does an atom with a 
     expect(parseFreeTextQuestion(line), line).toBeNull();
 });
 
-test('hostile text of a megabyte is read in one pass, and nesting is bounded', () => {
+test('parses hostile text of a megabyte in one pass, and bounds nesting', () => {
   const million = 1_000_000;
   const shapes = [
     '('.repeat(million),

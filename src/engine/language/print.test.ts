@@ -6,16 +6,16 @@ function atom(predicate: string, ...args: string[]): AtomLiteral {
   return { predicate, args, negated: false, naf: false };
 }
 
-test('an atom renders as predicate(arg1, arg2), without arguments as predicate()', () => {
+test('renders an atom as predicate(arg1, arg2), without arguments as predicate()', () => {
   expect(renderAtom(atom('parent', 'alice', 'bob'))).toBe('parent(alice, bob)');
   expect(renderAtom(atom('raining'))).toBe('raining()');
 });
 
-test('an explicitly negated atom renders with a minus in front', () => {
+test('renders an explicitly negated atom with a leading minus', () => {
   expect(renderAtom({ ...atom('flies', 'tweety'), negated: true })).toBe('-flies(tweety)');
 });
 
-test('an argument is bare unless it is empty, has white space at an end, or contains , ( ) " \\ or a control character', () => {
+test('quotes an argument only if it is empty, has white space at an end, or contains , ( ) " \\ or a control character', () => {
   for (const bare of ['alice', 'New York', '50%', '#1', 'a.b', "it's", '{x}', 'a:-b', '?x', 'ß', '𝒳'])
     expect(renderConstant(bare)).toBe(bare);
   for (const quoted of ['', ' a', 'a ', 'a\t', '\u00a0a', 'a,b', 'a(b', 'a)b', 'a"b', 'a\\b', 'a\nb'])
@@ -26,7 +26,7 @@ test('an argument is bare unless it is empty, has white space at an end, or cont
   }
 });
 
-test('a rule renders as head :- a, b', () => {
+test('renders a rule as head :- a, b', () => {
   const rule = {
     head: atom('grandparent', '?x', '?z'),
     body: [atom('parent', '?x', '?y'), atom('parent', '?y', '?z')],
@@ -34,7 +34,7 @@ test('a rule renders as head :- a, b', () => {
   expect(renderRule(rule)).toBe('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
 });
 
-test('body literals render as the grammar writes them', () => {
+test('renders body literals as the grammar writes them', () => {
   const body: Literal[] = [
     { ...atom('p', '?x'), negated: true },
     { ...atom('p', '?x', '?_'), naf: true },
@@ -58,7 +58,7 @@ test('body literals render as the grammar writes them', () => {
   expect(renderBody(body.slice(0, 2))).toBe('-p(?x), not p(?x, ?_)');
 });
 
-test('in a built-in a constant is quoted unless it is a number or one word of letters, digits and _', () => {
+test('quotes a constant in a built-in unless it is a number or one word of letters, digits and _', () => {
   for (const bare of ['alice', '3', '-3', '1.5e+3', '007', 'a_b', 'übung', 'not', 'mod'])
     expect(renderLiteral(atom('=', '?x', bare))).toBe(`?x = ${bare}`);
   for (const quoted of ['New York', 'a-b', '', '+5', '.5', 'a.b', '50%', '-x'])

@@ -20,7 +20,7 @@ function refusal(act: () => unknown): EngineError {
   throw new Error('it was accepted');
 }
 
-test('a cycle through default negation is a 422 that names the cycle', () => {
+test('rejects a cycle through default negation with a 422 that names the cycle', () => {
   const error = refusal(() =>
     checkStratified(rules('win(?x) :- move(?x, ?y), not lose(?y)', 'lose(?x) :- move(?x, ?y), win(?y)')),
   );
@@ -31,7 +31,7 @@ test('a cycle through default negation is a 422 that names the cycle', () => {
   );
 });
 
-test('a cycle through an aggregate, at any depth, is refused too', () => {
+test('rejects a cycle through an aggregate at any depth', () => {
   const nested = 'h(?n) :- ?n = count { ?m : ?m = count { ?x : g(?x) } }';
   expect(refusal(() => checkStratified(rules(nested, 'g(?x) :- h(?x)'))).members['cycle']).toEqual([
     'h/1',
@@ -40,25 +40,25 @@ test('a cycle through an aggregate, at any depth, is refused too', () => {
   ]);
 });
 
-test('positive recursion of every kind has strata', () => {
+test('stratifies positive recursion of every kind', () => {
   checkStratified(
     rules('t(?x, ?z) :- t(?x, ?y), t(?y, ?z)', 't(?x, ?y) :- e(?x, ?y)', 'a(?x) :- b(?x)', 'b(?x) :- a(?x)'),
   );
 });
 
-test('relations differ by arity and by truth value: -p(?x) :- q(?x), not p(?x) is legal', () => {
+test('distinguishes relations by arity and by truth value: -p(?x) :- q(?x), not p(?x) is legal', () => {
   checkStratified(rules('-p(?x) :- q(?x), not p(?x)', 'p(?x) :- q(?x), not p(?x, ?_)'));
   expect(negativeCycles(rules('-p(?x) :- q(?x), not p(?x)', 'p(?x) :- q(?x), not -p(?x)'))).toHaveLength(1);
 });
 
-test('rules without scope are taken together with those of any one scope, never with two', () => {
+test('combines unscoped rules with those of any one scope, never of two', () => {
   checkStratified(rules(['s', 'a(?x) :- q(?x), not b(?x)'], ['t', 'b(?x) :- q(?x), not a(?x)']));
   const error = refusal(() => checkStratified(rules('b(?x) :- a(?x)', ['s', 'a(?x) :- q(?x), not b(?x)'])));
   expect(error.code).toBe('RuleException');
   refusal(() => checkStratified(rules('b(?x) :- a(?x)', ['s', 'a(?x) :- q(?x), not b(?x)']), 's'));
 });
 
-test('strata put what is read under not or in an aggregate strictly lower', () => {
+test('puts what is read under not or in an aggregate into a strictly lower stratum', () => {
   const { stratumOf, components } = strataOf(
     rules(
       'p(?x) :- q(?x), not r(?x)',
@@ -76,14 +76,14 @@ test('strata put what is read under not or in an aggregate strictly lower', () =
   expect(order.indexOf('p/1')).toBeLessThan(order.indexOf('n/1'));
 });
 
-test('a view has the strata of its own scope', () => {
+test('gives a view the strata of its own scope', () => {
   const strata = stratify(rules('a(?x) :- b(?x)', ['s', 'b(?x) :- q(?x), not c(?x)']));
   expect(strata.view(null).stratumOf.get('a/1')).toBe(0);
   expect(strata.view('s').stratumOf.get('a/1')).toBe(1);
   expect(strata.view('other').stratumOf.get('a/1')).toBe(0);
 });
 
-test('a chain of 20,000 rules is no danger to the stack', () => {
+test('handles a chain of 20,000 rules without a stack overflow', () => {
   const chain = Array.from({ length: 20_000 }, (_, index) => `p${index}(?x) :- p${index + 1}(?x)`);
   expect(negativeCycles(rules(...chain, 'p20000(?x) :- q(?x), not p0(?x)'))).toHaveLength(1);
 });

@@ -158,7 +158,7 @@ describe('a frame', () => {
 });
 
 describe('the format', () => {
-  it('is, byte for byte, the example that docs/format.md shows', async () => {
+  it('is byte for byte the example in docs/format.md', async () => {
     const page = await readFile(join(import.meta.dirname, '../../../docs/format.md'), 'utf8');
     const dump = /```hexdump\n(.+?)\n```/s.exec(page)?.[1] ?? '';
     const lines = dump.split('\n');

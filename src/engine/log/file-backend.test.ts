@@ -141,7 +141,7 @@ describe('kill -9 under load', () => {
   });
 
   it.each(['always', 'interval', 'never'])(
-    'loses no answered record and leaves no half one, time after time (FSYNC=%s)',
+    'loses no acknowledged record and leaves no partial one, again and again (FSYNC=%s)',
     async (fsync) => {
       for (let round = 0; round < 4; round++) {
         const child = startProgram(program, [folder, fsync]);

@@ -274,7 +274,7 @@ describe('FSYNC', () => {
   });
 });
 
-describe('a disk without room', () => {
+describe('a full disk', () => {
   it('answers every write in progress with 507, stores none, and accepts writes again once there is space', async () => {
     const disk = crashBackend();
     const options = logOptions();
@@ -361,7 +361,7 @@ describe('a disk without room', () => {
   });
 });
 
-describe('a write that fails', () => {
+describe('a failing write', () => {
   it.each([0, 1, 40, 100])('with EIO after %i bytes is cut off before the next one', async (written) => {
     const disk = crashBackend();
     const log = await opened(disk);
@@ -387,9 +387,9 @@ describe('a write that fails', () => {
   });
 });
 
-describe('a sync that fails', () => {
+describe('a failing sync', () => {
   it.each(['EIO', 'ENOSPC'])(
-    'with %s latches: nothing is written until a restart, reads go on',
+    'with %s latches: nothing is written until a restart, reads continue',
     async (code) => {
       const disk = crashBackend();
       const log = await opened(disk);
@@ -416,7 +416,7 @@ describe('a sync that fails', () => {
     await expectLatched(disk, log);
   });
 
-  it.each(['sync', 'syncDirectory'] as const)('while a segment is made latches too (%s)', async (step) => {
+  it.each(['sync', 'syncDirectory'] as const)('while a segment is created latches too (%s)', async (step) => {
     const disk = crashBackend();
     const log = await opened(disk);
     failOnce(disk, step, { code: 'EIO' });
@@ -433,7 +433,7 @@ describe('a sync that fails', () => {
     await expect(log.close()).rejects.toEqual(unavailable());
   });
 
-  it('says in its answer what to do, and no paths', async () => {
+  it('is reported with what to do, and without paths', async () => {
     const disk = crashBackend();
     const log = await opened(disk);
     failOnce(disk, 'sync', { code: 'EIO' });
@@ -457,7 +457,7 @@ async function expectLatched(disk: CrashBackend, log: Log): Promise<void> {
 }
 
 describe('reading', () => {
-  it('begins after a sequence, in the middle of a frame too', async () => {
+  it('begins after a sequence, even in the middle of a frame', async () => {
     const log = await opened(memoryBackend(), { segmentBytes: 700 });
     for (let round = 0; round < 8; round++) await log.append(nextRecords(log, 3));
     for (let after = 0; after <= 24; after++) {

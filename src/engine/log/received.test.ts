@@ -62,7 +62,7 @@ async function stateIn(log: Pick<Log, 'readSnapshot'>): Promise<string> {
   return text;
 }
 
-describe('a snapshot that was received of another log', () => {
+describe('a snapshot received of another log', () => {
   it('replaces everything, with its history, parent and epoch, sealed like the folder', async () => {
     const { backend, log } = await folder(true);
     expect(log).toMatchObject({ ...ofLeader, nextSequence: 8 });

@@ -139,7 +139,7 @@ describe('a log cut short at any byte', () => {
   }
 });
 
-describe('a bit turned at any place', () => {
+describe('a bit flipped anywhere', () => {
   it('in the last segment is refused with file and offset, or costs the last frame and nothing else', async () => {
     const whole = await smallLog([1, 2, 2]);
     const bytes = whole.contents(FIRST);
@@ -316,7 +316,7 @@ describe('what a killed process wrote without a sync', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a refused start', () => {
   it('distinguishes a newer format version from damage', async () => {
     const whole = await smallLog([1, 1, 1], 200);
     for (const name of [FIRST, SECOND, segmentName(3)]) {
@@ -336,7 +336,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('applies to a segment under another number, one of another log, and one that does not continue', async () => {
+  it('is reported for a segment under another number, one of another log, and one that does not continue', async () => {
     const whole = await smallLog([1, 1], 200);
     const renamed = memoryBackend(new Map([[SECOND, whole.contents(FIRST)]]));
     expect((await reopened(renamed)).refusal?.message).toContain('calls itself segment 1');
@@ -360,7 +360,7 @@ describe('a refusal', () => {
     expect((await reopened(gap)).refusal?.message).toContain('begins with record 5, but 2 must follow');
   });
 
-  it('applies to a frame that verifies but does not belong there', async () => {
+  it('is reported for a frame that verifies but does not belong there', async () => {
     const bytes = (await smallLog([1])).contents(FIRST);
     const salt = bytes.subarray(32, 48);
     const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
@@ -380,7 +380,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('applies to an unreadable record in a frame that verifies', async () => {
+  it('is reported for an unreadable record in a frame that verifies', async () => {
     const bytes = (await smallLog([1])).contents(FIRST);
     const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
     const frame = { flags: 0, historyId, epoch: 1, firstSequence: 2, count: 1 };

@@ -12,7 +12,7 @@ async function visits({ tellAll }: Session, count = 3, who = 'alice, paris'): Pr
   await tellAll(days.slice(0, count).map((date) => `visited(${who}, ${date})`));
 }
 
-/** All that is stored, in full, but for what a fact gets anew when it is asserted again. */
+/** Everything stored, in full, except what a fact gets anew when it is asserted again. */
 async function contents({ list }: Session): Promise<unknown[]> {
   const { facts } = await list({ limit: '1000' });
   return facts
@@ -20,7 +20,7 @@ async function contents({ list }: Session): Promise<unknown[]> {
     .sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1));
 }
 
-test('an episodic pattern becomes a summary that holds enough to restore its facts', async () => {
+test('turns an episodic pattern into a summary from which its facts can be restored', async () => {
   const session = await openSession();
   await session.tell('visited(alice, paris, 2024-01-02)', { metadata: { source: 'diary' } });
   session.clock.advance(1000);
@@ -67,10 +67,10 @@ test('an episodic pattern becomes a summary that holds enough to restore its fac
   ]);
 });
 
-test('running it twice changes nothing the second time', async () => {
+test('changes nothing when run a second time', async () => {
   const session = await openSession();
   await visits(session, 4);
-  // Left alone: at its own position it would be a pattern, once the others are gone.
+  // Not consolidated: at its own position it would be a pattern once the others are gone.
   await session.tellAll(['rome', 'oslo', 'lima'].map((city) => `visited(bob, ${city}, 2024-01-01)`));
   await session.tell('visited(carol, paris, 2024-01-01)', { metadata: { pinned: true } });
   const first = await consolidateIn(session);
@@ -90,7 +90,7 @@ test('running it twice changes nothing the second time', async () => {
   expect(await session.list()).toEqual(before);
 });
 
-test('even one new episode joins an existing summary, which is asserted anew with its new count', async () => {
+test('adds even one new episode to an existing summary, which is reasserted with its new count', async () => {
   const session = await openSession();
   await visits(session);
   await consolidateIn(session);
@@ -115,7 +115,7 @@ test('even one new episode joins an existing summary, which is asserted anew wit
   expect((await session.list()).facts[0]?.createdAt).toBe(startTime + day);
 });
 
-test('a new episode joins at the position of its summary, whatever the episodic position is by now', async () => {
+test('adds a new episode at the position of its summary, whatever the current episodic position', async () => {
   const session = await openSession();
   await session.tellAll(days.slice(0, 3).map((date) => `at(${date}, home)`));
   await consolidateIn(session);
@@ -129,7 +129,7 @@ test('a new episode joins at the position of its summary, whatever the episodic 
   });
 });
 
-test('the position is the one with the most distinct values over all stored facts, the last on a tie', async () => {
+test('picks the position with the most distinct values over all stored facts, the last on a tie', async () => {
   const session = await openSession();
   const metadata = { episode: true };
   await session.tellAll(['p(a, x)', 'p(b, x)', 'p(c, x)'], { metadata });
@@ -139,7 +139,7 @@ test('the position is the one with the most distinct values over all stored fact
   });
 });
 
-test('a fact that is only to become valid counts as stored, one that has expired does not', async () => {
+test('counts a future fact as stored, and not an expired one', async () => {
   const session = await openSession();
   await session.tell('p(a, 1)', { ttl: 10 });
   await session.tell('p(a, 2)', { validFrom: startTime + day });
@@ -150,14 +150,14 @@ test('a fact that is only to become valid counts as stored, one that has expired
   expect(await consolidateIn(session)).toMatchObject({ summaries: [{ atom: 'p_summary(a, 3)' }] });
 });
 
-test('minOccurrences is 3 unless given', async () => {
+test('defaults to 3 for minOccurrences', async () => {
   const session = await openSession();
   await visits(session, 2);
   expect(await consolidateIn(session)).toMatchObject({ patternsFound: 0 });
   expect(await consolidateIn(session, { minOccurrences: 2 })).toMatchObject({ patternsFound: 1 });
 });
 
-test('facts are alike only within one predicate, arity, scope and truth value', async () => {
+test('groups facts only within one predicate, arity, scope and truth value', async () => {
   const session = await openSession();
   const { tell } = session;
   await tell('p(a, 2024-01-01)');
@@ -170,7 +170,7 @@ test('facts are alike only within one predicate, arity, scope and truth value', 
   expect(await consolidateIn(session)).toMatchObject({ patternsFound: 0 });
 });
 
-test('the summary has the truth value and the scope of its facts', async () => {
+test('gives the summary the truth value and the scope of its facts', async () => {
   const session = await openSession();
   for (const scope of [null, 's', 't'])
     await session.tellAll(
@@ -194,7 +194,7 @@ test('the summary has the truth value and the scope of its facts', async () => {
   ]);
 });
 
-test('without predicates only episodes are consolidated: validity, metadata.episode, or values that are times', async () => {
+test('consolidates only episodes without predicates: validity, metadata.episode, or values that are times', async () => {
   const session = await openSession();
   const { tellAll } = session;
   await tellAll(['plain(a, 1)', 'plain(a, 2)', 'plain(a, 3)']);
@@ -218,7 +218,7 @@ test('without predicates only episodes are consolidated: validity, metadata.epis
   expect(named.summaries.map(({ atom }) => atom)).toEqual(['mixed_summary(a, 3)', 'plain_summary(a, 3)']);
 });
 
-test('never a predicate in the body of an enabled rule, unless it is named', async () => {
+test('never consolidates a predicate in the body of an enabled rule, unless it is named', async () => {
   const session = await openSession();
   for (const predicate of ['read', 'absent', 'counted', 'off'])
     await session.tellAll(days.slice(0, 3).map((date) => `${predicate}(a, ${date})`));
@@ -232,7 +232,7 @@ test('never a predicate in the body of an enabled rule, unless it is named', asy
   });
 });
 
-test('summaries are never consolidated again', async () => {
+test('never consolidates summaries', async () => {
   const session = await openSession();
   for (const who of ['a', 'b', 'c', 'd']) await visits(session, who === 'd' ? 4 : 3, `${who}, paris`);
   expect(await consolidateIn(session)).toMatchObject({ patternsFound: 4 });
@@ -241,7 +241,7 @@ test('summaries are never consolidated again', async () => {
   });
 });
 
-test('facts of a predicate that is named like a summary, and are none, are consolidated like any', async () => {
+test("consolidates facts that only share a summary's predicate name", async () => {
   const session = await openSession();
   await visits(session);
   await consolidateIn(session);
@@ -252,7 +252,7 @@ test('facts of a predicate that is named like a summary, and are none, are conso
   });
 });
 
-test('facts that are pinned are counted, and stay', async () => {
+test('counts pinned facts and keeps them', async () => {
   const session = await openSession();
   await visits(session, 3);
   await session.tell('visited(alice, paris, 2024-01-09)', { metadata: { pinned: true } });
@@ -272,7 +272,7 @@ test('facts that are pinned are counted, and stay', async () => {
   expect(await session.query('visited(alice, paris, ?d)')).toHaveLength(5);
 });
 
-test('the facts that go are retracted with truth maintenance, and events tell of it', async () => {
+test('retracts facts with truth maintenance, and publishes events', async () => {
   const session = await openSession();
   await visits(session);
   await session.teach('known(?x) :- visited(?x, ?_, ?_)');
@@ -292,7 +292,7 @@ test('the facts that go are retracted with truth maintenance, and events tell of
     ]);
 });
 
-test('dryRun answers as the real call would, and changes nothing', async () => {
+test('returns the answer of the real call in a dry run, and changes nothing', async () => {
   const session = await openSession();
   await visits(session);
   const before = await session.list();
@@ -302,7 +302,7 @@ test('dryRun answers as the real call would, and changes nothing', async () => {
   expect(tried).toEqual({ ...done, generation: generation - 1, dryRun: true });
 });
 
-test('metadata.consolidated is exempt from the size limit of metadata', async () => {
+test('exempts metadata.consolidated from the size limit of metadata', async () => {
   const session = await openSession();
   const metadata = { note: 'x'.repeat(60_000) };
   for (const date of days) await session.tell(`p(a, ${date})`, { metadata });
@@ -313,7 +313,7 @@ test('metadata.consolidated is exempt from the size limit of metadata', async ()
   expect(await contents(session)).toEqual(before);
 });
 
-test('importance and confidence of a summary are the greatest of its facts', async () => {
+test('gives a summary the greatest importance and confidence of its facts', async () => {
   const session = await openSession();
   const { tell } = session;
   for (const [date, metadata] of [
@@ -335,7 +335,7 @@ test('importance and confidence of a summary are the greatest of its facts', asy
   expect(Object.keys(usual?.metadata ?? {})).toEqual(['consolidated']);
 });
 
-test('what was added to the metadata of a summary stays when an episode joins', async () => {
+test('keeps metadata added to a summary when an episode joins', async () => {
   const session = await openSession();
   await visits(session);
   await consolidateIn(session);
@@ -348,7 +348,7 @@ test('what was added to the metadata of a summary stays when an episode joins', 
   });
 });
 
-test('a summary that was changed so that it does not agree with itself is a fact like any other', async () => {
+test('treats a summary changed to be inconsistent as an ordinary fact', async () => {
   const session = await openSession();
   await visits(session);
   await consolidateIn(session);
@@ -393,7 +393,7 @@ test('a summary that was changed so that it does not agree with itself is a fact
   expect(await restoreIn(session, id)).toMatchObject({ restored: 3 });
 });
 
-test('a fact under the name of the summary is never lost: its pattern is left alone', async () => {
+test('never overwrites a fact under the name of the summary: its pattern is not consolidated', async () => {
   const session = await openSession();
   await visits(session);
   await session.tell('visited_summary(alice, paris, 3)', { metadata: { mine: true } });
@@ -413,12 +413,13 @@ test('a fact under the name of the summary is never lost: its pattern is left al
   ]);
 });
 
-test('a summary that another one makes room for is made in the same call', async () => {
+test('creates in the same call a summary for which another one makes room', async () => {
   const session = await openSession();
   const metadata = { episode: true };
   await session.tellAll(['p(a, 1)', 'p(a, 2)', 'p(a, 3)'], { metadata });
   await consolidateIn(session);
-  // Now the first position is the episodic one, and the summary of three is taken until it becomes one of four.
+  // Now the first position is the episodic one, and the name of the summary of three is in use until it becomes one of
+  // four.
   await session.tellAll(['p(x, a)', 'p(y, a)', 'p(z, a)', 'p(u, b)', 'p(v, b)', 'p(w, b)'], { metadata });
   await session.tell('p(a, 4)', { metadata });
   expect(await consolidateIn(session)).toMatchObject({
@@ -432,7 +433,7 @@ test('a summary that another one makes room for is made in the same call', async
   expect(await consolidateIn(session)).toMatchObject({ patternsFound: 0 });
 });
 
-test('a predicate whose summary would have too long a name is left alone; 64 arguments are not too many', async () => {
+test('skips a predicate whose summary would have too long a name; 64 arguments are not too many', async () => {
   const session = await openSession();
   const long = 'p'.repeat(250);
   await session.tellAll(days.slice(0, 3).map((date) => `${long}(a, ${date})`));
@@ -445,7 +446,7 @@ test('a predicate whose summary would have too long a name is left alone; 64 arg
   });
 });
 
-test('after a restore the facts are there with their validity, metadata and age, and the summary is gone', async () => {
+test('restores facts with their validity, metadata and age, and removes the summary', async () => {
   const session = await openSession();
   await session.tell('p(a, 2024-01-01)', { metadata: { source: 'x', importance: 1 }, scope: 's' });
   session.clock.advance(hour);
@@ -466,7 +467,7 @@ test('after a restore the facts are there with their validity, metadata and age,
   expect((await refusal(restoreIn(session, id))).code).toBe('FactNotFound');
 });
 
-test('a fact that was restored is as old as it was, and was used when it returned', async () => {
+test('gives a restored fact its old age and a use at its return', async () => {
   const session = await openSession();
   await visits(session);
   session.clock.advance(2 * 366 * day);
@@ -482,7 +483,7 @@ test('a fact that was restored is as old as it was, and was used when it returne
   });
 });
 
-test('a fact that is stored again meanwhile stays as it is, and is not counted', async () => {
+test('leaves a fact that was stored again meanwhile unchanged and uncounted', async () => {
   const session = await openSession();
   await visits(session);
   await consolidateIn(session);
@@ -496,7 +497,7 @@ test('a fact that is stored again meanwhile stays as it is, and is not counted',
   expect(facts).toHaveLength(3);
 });
 
-test('a fact that came back takes the place of what its summary had of it', async () => {
+test("prefers a fact that came back over the summary's copy of it", async () => {
   const session = await openSession();
   await visits(session);
   await consolidateIn(session);
@@ -522,7 +523,7 @@ test('a fact that came back takes the place of what its summary had of it', asyn
   expect(await storedAtoms(session)).toEqual(['visited_summary(alice, paris, 3)']);
 });
 
-test('a fact whose validity ended while it was consolidated returns as one that has expired', async () => {
+test('restores a fact whose validity ended meanwhile as expired', async () => {
   const session = await openSession();
   await session.tellAll(
     days.slice(0, 3).map((date) => `p(a, ${date})`),
@@ -535,7 +536,7 @@ test('a fact whose validity ended while it was consolidated returns as one that 
   expect(await decayIn(session)).toMatchObject({ expired: 3 });
 });
 
-test('restoring what is unknown is FactNotFound, and what is no summary a ValidationException', async () => {
+test('returns FactNotFound for an unknown id and ValidationException for a fact that is no summary', async () => {
   const session = await openSession();
   const { id } = await session.tell('p(a, 1)');
   expect((await refusal(restoreIn(session, id))).code).toBe('ValidationException');
@@ -549,7 +550,7 @@ test('restoring what is unknown is FactNotFound, and what is no summary a Valida
   expect((await refusal(restoreIn(session.as({ tenant: 'other' }), summary))).code).toBe('FactNotFound');
 });
 
-test('a summary in a scope that was forked is restored into that scope', async () => {
+test('restores a summary in a forked scope into that scope', async () => {
   const session = await openSession();
   const { engine, caller } = session;
   await session.tellAll(
@@ -568,7 +569,7 @@ test('a summary in a scope that was forked is restored into that scope', async (
   ]);
 });
 
-test('the same Idempotency-Key gets the first answer again', async () => {
+test('returns the first answer for the same Idempotency-Key', async () => {
   const session = await openSession();
   await visits(session);
   const keyed = (key: string) => session.as({ idempotency: { key, fingerprint: 'f' } });
@@ -584,7 +585,7 @@ test('the same Idempotency-Key gets the first answer again', async () => {
   expect(await consolidateIn(keyed('n'), { scope: 'none' })).toEqual(nothing);
 });
 
-test('another tenant keeps its facts, and its rules still protect what they read', async () => {
+test('affects no other tenant, whose rules still protect what they read', async () => {
   const session = await openSession();
   const other = session.as({ tenant: 'other' });
   await visits(session);
@@ -594,7 +595,7 @@ test('another tenant keeps its facts, and its rules still protect what they read
   expect(await consolidateIn(session.as({ tenant: 'nobody' }))).toMatchObject({ patternsFound: 0 });
 });
 
-test('a summary stands for very many facts', async () => {
+test('summarizes very many facts', async () => {
   const session = await openSession();
   const count = 5000;
   await session.tellAll(Array.from({ length: count }, (_, at) => `seen(a, ${1_700_000_000_000 + at})`));

@@ -4,7 +4,7 @@ import { openSession } from '../testing/engine-fixtures.ts';
 
 /** The entries of memory and windows. */
 
-test('an entry carries the id with which its fact is read whole, and none where it is a conclusion', async () => {
+test('an entry has the id by which its whole fact can be read, and none if it is derived', async () => {
   const { engine, caller, tell, teach } = await openSession();
   await tell('parent(ada, bob)');
   await tell('parent(ada, bob)', { scope: 'draft' });

@@ -7,7 +7,7 @@ import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { FactWorld } from '../testing/fact-world.ts';
 import { overSeeds } from '../testing/twin.ts';
 
-/** Contradictions against all facts held beside all facts, for readers of now and of before. */
+/** Contradictions against a comparison of all facts with all facts, for current and earlier readers. */
 
 function shown({ tenant }: ReadContext, atom: string, facts: readonly FactRow[]): string {
   return `${atom} ${facts
@@ -48,7 +48,7 @@ async function found(context: ReadContext, view: ScopeChoice): Promise<string[]>
   return lines.sort(compareText);
 }
 
-test('the contradictions of every view are found, in every state that a reader keeps to', () =>
+test('finds the contradictions of every view, in every pinned state', () =>
   overSeeds({ name: 'contradictions', few: 40, many: 4000 }, async (seed) => {
     const prng = new Prng(seed);
     const world = new FactWorld(prng);

@@ -5,7 +5,7 @@ import { DecaySchedule } from './scheduled-decay.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A schedule whose runs end when they are told to. */
+/** A schedule whose runs end on command. */
 function scheduled(intervalMs: number) {
   const clock = new ManualClock(0);
   const runs: { readonly at: number; readonly signal: AbortSignal; readonly end: () => void }[] = [];
@@ -27,7 +27,7 @@ function scheduled(intervalMs: number) {
   return { schedule, clock, runs, pass, end, begun: () => runs.map(({ at }) => at) };
 }
 
-test('a run begins each time that the interval has passed since the last one began', async () => {
+test('begins a run each time the interval has passed since the last one began', async () => {
   const { pass, end, begun } = scheduled(1000);
   await pass(900);
   expect(begun()).toEqual([]);
@@ -39,7 +39,7 @@ test('a run begins each time that the interval has passed since the last one beg
   expect(begun()).toEqual([1000, 2000, 3000]);
 });
 
-test('there are never two runs at once, and after a long one there is as long a rest', async () => {
+test('never runs twice at once, and pauses after a long run as long as it took', async () => {
   const { pass, end, begun } = scheduled(1000);
   await pass(6000);
   expect(begun()).toEqual([1000]);
@@ -50,7 +50,7 @@ test('there are never two runs at once, and after a long one there is as long a 
   expect(begun()).toEqual([1000, 11_000]);
 });
 
-test('of the times that were slept through there is one run', async () => {
+test('makes one run for all that were missed during sleep', async () => {
   const { clock, pass, end, begun } = scheduled(1000);
   clock.advance(10_000);
   await pass(1000);
@@ -60,14 +60,14 @@ test('of the times that were slept through there is one run', async () => {
   expect(begun()).toHaveLength(1);
 });
 
-test('a clock that is set back puts a run off by one interval at most', async () => {
+test('delays a run by at most one interval if the clock is set back', async () => {
   const { clock, pass, begun } = scheduled(1000);
   clock.set(-1_000_000);
   await pass(2000);
   expect(begun()).toEqual([-999_000 + 1000]);
 });
 
-test('the end waits for the run that is under way, tells it, and begins no other', async () => {
+test('aborts and awaits the current run at the end, and begins no other', async () => {
   const { schedule, runs, pass, end } = scheduled(1000);
   await pass(1000);
   let isClosed = false;

@@ -48,7 +48,7 @@ test('evicted = expired (ended and not yet swept) + lowSalience (salience < thre
   expect(await storedAtoms(session)).toEqual(['new(a)', 'old(kept)']);
 });
 
-test('what was evicted is evicted once, and a decay that finds nothing raises no generation', async () => {
+test('evicts a fact once, and keeps the generation if a decay finds nothing', async () => {
   const session = await openSession();
   await session.tell('p(a)', { ttl: 10 });
   session.clock.advance(10);
@@ -63,7 +63,7 @@ test('what was evicted is evicted once, and a decay that finds nothing raises no
   });
 });
 
-test('the threshold is 0.05 unless another is given', async () => {
+test('defaults to a threshold of 0.05', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   session.clock.advance(30 * day);
@@ -72,7 +72,7 @@ test('the threshold is 0.05 unless another is given', async () => {
   expect(await decayIn(session, { threshold: 0.16 })).toMatchObject({ lowSalience: 1, remaining: 0 });
 });
 
-test('a threshold of 0 evicts only what has expired', async () => {
+test('evicts only expired facts with a threshold of 0', async () => {
   const session = await openSession();
   await session.tell('p(a)', { metadata: { importance: 0 } });
   await session.tell('p(b)', { ttl: 1 });
@@ -80,7 +80,7 @@ test('a threshold of 0 evicts only what has expired', async () => {
   expect(await decayIn(session, { threshold: 0 })).toMatchObject({ expired: 1, lowSalience: 0 });
 });
 
-test('pinned facts are never evicted for low salience, but when they have expired', async () => {
+test('evicts pinned facts only when they have expired, never for low salience', async () => {
   const session = await openSession();
   await session.tell('p(a)', { metadata: { pinned: true } });
   await session.tell('p(b)', { metadata: { pinned: 'true' } });
@@ -90,7 +90,7 @@ test('pinned facts are never evicted for low salience, but when they have expire
   expect(await storedAtoms(session)).toEqual(['p(a)']);
 });
 
-test('a fact whose validity has not begun is left alone', async () => {
+test('ignores a fact whose validity has not begun', async () => {
   const session = await openSession();
   await session.tell('p(a)', { validFrom: startTime + 3 * year, metadata: { importance: 0 } });
   session.clock.advance(2 * year);
@@ -99,7 +99,7 @@ test('a fact whose validity has not begun is left alone', async () => {
   expect(await decayIn(session)).toMatchObject({ lowSalience: 1, remaining: 0 });
 });
 
-test('a use keeps a fact', async () => {
+test('keeps a fact that is used', async () => {
   const session = await openSession();
   await session.tellAll(['p(asked)', 'p(queried)', 'p(told)', 'p(forgotten)']);
   session.clock.advance(year);
@@ -109,7 +109,7 @@ test('a use keeps a fact', async () => {
   expect(await decayIn(session)).toMatchObject({ atoms: ['p(forgotten)'], remaining: 3 });
 });
 
-test('scope and unscoped choose whose facts are evicted; without them those of all scopes are', async () => {
+test('evicts from one scope with scope, from unscoped facts with unscoped, otherwise from all', async () => {
   const session = await openSession();
   for (const [atom, scope] of [
     ['p(a)', null],
@@ -130,7 +130,7 @@ test('scope and unscoped choose whose facts are evicted; without them those of a
   expect(await decayIn(session)).toMatchObject({ atoms: ['p(a)', 'p(b)'], remaining: 0 });
 });
 
-test('dryRun answers as the real call would, and changes nothing', async () => {
+test('returns the answer of the real call in a dry run, and changes nothing', async () => {
   const session = await openSession();
   await session.tellAll(['p(b)', 'p(a)', 'p(c)']);
   await session.tell('q(a)', { ttl: 5 });
@@ -143,7 +143,7 @@ test('dryRun answers as the real call would, and changes nothing', async () => {
   expect(tried).toEqual({ ...done, generation: generation - 1, dryRun: true });
 });
 
-test('conclusions that rested on what was evicted hold no longer, and are told as withdrawn', async () => {
+test('removes conclusions that depended on evicted facts and publishes their withdrawal', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   await session.tell('p(b)', { metadata: { importance: 1 } });
@@ -156,7 +156,7 @@ test('conclusions that rested on what was evicted hold no longer, and are told a
   await expect.poll(() => told(changes)).toEqual(['memory.evicted p(a)', 'conclusion.withdrawn q(a)']);
 });
 
-test('memory.evicted tells each evicted fact with atom, id and scope, in place of fact.retracted', async () => {
+test('publishes memory.evicted for each evicted fact with atom, id and scope, in place of fact.retracted', async () => {
   const session = await openSession();
   const { id } = await session.tell('p(a)', { scope: 's' });
   const expired = await session.tell('-p(b)', { ttl: 10 });
@@ -185,7 +185,7 @@ test('memory.evicted tells each evicted fact with atom, id and scope, in place o
   expect(session.engine.counters()).toMatchObject({ factsEvicted: 2, factsRetracted: 2, facts: 0 });
 });
 
-test('an expired fact is remembered for whyNot until decay evicts it', async () => {
+test('remembers an expired fact for whyNot until decay evicts it', async () => {
   const session = await openSession();
   await session.tell('p(a)', { ttl: 10 });
   await session.tell('p(b)', { ttl: 10, scope: 's' });
@@ -198,7 +198,7 @@ test('an expired fact is remembered for whyNot until decay evicts it', async () 
   expect(await blockedBy(session, 'p', ['a'])).toEqual([]);
 });
 
-test('nor is the end of a fact that was asserted again and retracted remembered after decay', async () => {
+test('also forgets at decay the end of a fact that was asserted again and retracted', async () => {
   const session = await openSession();
   for (const scope of [null, 's']) {
     await session.tell('p(a)', { ttl: 10, scope });
@@ -214,7 +214,7 @@ test('nor is the end of a fact that was asserted again and retracted remembered 
   expect(await blockedBy(session, 'p', ['a'])).toEqual([]);
 });
 
-test('a fact evicted and asserted again is a new fact', async () => {
+test('makes a fact evicted and asserted again a new fact', async () => {
   const session = await openSession();
   const { id } = await session.tell('p(a)');
   session.clock.advance(year);
@@ -224,13 +224,13 @@ test('a fact evicted and asserted again is a new fact', async () => {
   expect(again.id).not.toBe(id);
 });
 
-test('a fact that is used, pinned or given more time between the look and the write is not evicted', async () => {
+test('does not evict a fact that is used, pinned or extended between selection and write', async () => {
   const { pause, hold, release } = gate();
   const session = await openSession({ pause });
   await session.tellAll(['p(used)', 'p(pinned)', 'p(retracted)', 'p(gone)', 'z(a)']);
   await session.tell('p(extended)', { metadata: { importance: 0 } });
   session.clock.advance(year);
-  // Every slice is over at once.
+  // Every slice ends at once.
   let now = 0;
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
   onTestFinished(() => time.mockRestore());
@@ -240,7 +240,7 @@ test('a fact that is used, pinned or given more time between the look and the wr
   const second = hold();
   release();
   await second;
-  // By now it has looked at every fact of p.
+  // By now it has examined every fact of p.
   await session.ask('p(used)');
   await session.tell('p(pinned)', { metadata: { pinned: true } });
   await session.tell('p(extended)', { metadata: { importance: 1 } });
@@ -250,7 +250,7 @@ test('a fact that is used, pinned or given more time between the look and the wr
   expect(await storedAtoms(session)).toEqual(['p(used)', 'p(pinned)', 'p(extended)']);
 });
 
-test('another tenant keeps its facts, and one that does not exist comes to nothing', async () => {
+test('affects no other tenant, and finds nothing in an unknown one', async () => {
   const session = await openSession();
   const other = session.as({ tenant: 'other' });
   await session.tell('p(a)');
@@ -263,7 +263,7 @@ test('another tenant keeps its facts, and one that does not exist comes to nothi
   expect(tenants.map(({ name }) => name)).toEqual(['other', 'tenant']);
 });
 
-test('the same Idempotency-Key gets the first answer again', async () => {
+test('returns the first answer for the same Idempotency-Key', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(b)']);
   session.clock.advance(year);
@@ -281,7 +281,7 @@ test('the same Idempotency-Key gets the first answer again', async () => {
   expect(await decayIn(nothing)).toEqual(none);
 });
 
-test('very many facts are evicted in one write, told as one reset', async () => {
+test('evicts very many facts in one write, published as one reset', async () => {
   const session = await openSession();
   const many = Array.from({ length: 3000 }, (_, at) => `p(n${at}, n${at % 7})`);
   await session.tellAll(many);

@@ -18,7 +18,7 @@ async function play(seed: number): Promise<void> {
   const world = new MemoryPlay(prng, session);
   const slices = new Prng(~seed);
   let now = 0;
-  // Any look at the clock may be the last of a slice.
+  // Any check of the clock may be the last of a slice.
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += slices.chance(0.2) ? 6 : 0));
   try {
     await world.begin();
@@ -33,6 +33,6 @@ async function play(seed: number): Promise<void> {
   }
 }
 
-test('memory fades, is consolidated and restored as in the naive model', { timeout }, () =>
+test('decays, consolidates and restores as in the naive model', { timeout }, () =>
   overSeeds({ name: 'memory', few: 8, many: 2000 }, play),
 );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalName, maxWordsInName, spellingsOf, wordRuns } from './mentions.ts';
 
-describe('the runs of words of a text', () => {
-  it('begin at each word and have up to five', () => {
+describe('the word sequences of a text', () => {
+  it('begin at each word and have up to five words', () => {
     const runs = [...wordRuns("Bob's new-ish car, 3.5 m!")].map((each) => each.map(({ raw }) => raw));
     expect(runs[0]).toEqual(['Bob', "Bob's", "Bob's new", "Bob's new-ish", "Bob's new-ish car"]);
     expect(runs[5]).toEqual(['3', '3.5', '3.5 m']);
@@ -10,13 +10,13 @@ describe('the runs of words of a text', () => {
     for (const each of runs) expect(each.length).toBeLessThanOrEqual(maxWordsInName);
   });
 
-  it('are none where there is no word', () => {
+  it('are empty if there is no word', () => {
     expect([...wordRuns('… !? \n')]).toEqual([]);
   });
 });
 
 describe('a name of several words', () => {
-  it('is spelt with spaces, underscores or hyphens, in the usual cases', () => {
+  it('matches with spaces, underscores or hyphens, in the usual cases', () => {
     const spellings = spellingsOf({ words: ['new', 'York'], raw: 'new  York' });
     for (const spelling of [
       'new  York',
@@ -34,11 +34,11 @@ describe('a name of several words', () => {
     ['New York', 'new_york', 'NEW-YORK', 'newYork', 'new  york!'],
     ['Größe', 'GRÖSSE'.toLowerCase().replace('ss', 'ß')],
     ['Å', 'a\u030a'],
-  ])('is the same name as %j and the like', (...names) => {
+  ])('matches %j and the like', (...names) => {
     expect(new Set(names.map(canonicalName)).size).toBe(1);
   });
 
-  it('is empty where there is neither letter nor digit', () => {
+  it('is empty if it has no letter or digit', () => {
     expect(canonicalName(' €-_!')).toBe('');
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseRule } from '../language/parse.ts';
 import { isInstant, predicatesRead } from './patterns.ts';
 
-test('a time is ISO 8601 text with a date, or epoch milliseconds of 12 or 13 digits', () => {
+test('recognizes a time in ISO 8601 text with a date, or epoch milliseconds of 12 or 13 digits', () => {
   const times = [
     '2024-02-29',
     '2024-02-29T10:00',
@@ -24,7 +24,7 @@ test('a time is ISO 8601 text with a date, or epoch milliseconds of 12 or 13 dig
   expect(others.map(isInstant)).toEqual(others.map(() => false));
 });
 
-test('a body reads what stands under not and in aggregates too, and built-ins are no predicates', () => {
+test('reads predicates under not and in aggregates too, but no built-ins', () => {
   const rules = [
     'q(?x) :- a(?x), not b(?x), -c(?x), ?x < 3, ?n = count { ?y : d(?y), ?m = sum { ?z : e(?z, ?y) } }',
     'r(?x) :- f(?x)',

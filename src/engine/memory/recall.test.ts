@@ -34,7 +34,7 @@ function summary({ engine, caller }: Session, fields: Fields = {}) {
   return engine.summarizeContext(caller, summaryInputSchema.parse(fields));
 }
 
-test('facts are recalled by salience, the highest first, ties by rendered atom', async () => {
+test('recalls facts by salience, highest first, ties by rendered atom', async () => {
   const session = await openSession();
   await session.tellAll(['p(b)', 'p(a)', 'p(a!)', 'p("a,")', '-p(a)', 'o(z)']);
   session.clock.advance(day);
@@ -45,7 +45,7 @@ test('facts are recalled by salience, the highest first, ties by rendered atom',
   expect(await recalled(session, { maxFacts: 3 })).toEqual(expected.slice(0, 3));
 });
 
-test('facts told a moment apart are equally salient for a second, and from then on the later one more so', async () => {
+test('treats facts told a moment apart as equally salient for a second, then prefers the later one', async () => {
   const session = await openSession();
   for (const fact of ['p(c)', 'p(a)', 'p(b)']) {
     await session.tell(fact);
@@ -64,7 +64,7 @@ test('facts told a moment apart are equally salient for a second, and from then 
   }
 });
 
-test('equal atoms of several scopes are recalled each, that without scope first', async () => {
+test('recalls equal atoms of several scopes separately, the unscoped one first', async () => {
   const session = await openSession();
   for (const scope of ['t', 's']) await session.tell('p(a)', { scope });
   await session.tell('p(a)');
@@ -74,7 +74,7 @@ test('equal atoms of several scopes are recalled each, that without scope first'
   expect(await recall(session, { scope: 'nowhere' })).toMatchObject({ facts: [], totalFacts: 0 });
 });
 
-test('an entry says what the fact is, with its category and the length of its atom', async () => {
+test('describes a fact in its entry, with its category and the length of its atom', async () => {
   const session = await openSession();
   await session.tell('p(old, "x, y")', { metadata: { source: 'me' } });
   const createdAt = session.clock.now();
@@ -105,7 +105,7 @@ test('an entry says what the fact is, with its category and the length of its at
   });
 });
 
-test('minSalience is inclusive, and totalFacts counts before the filters', async () => {
+test('includes facts at minSalience, and counts totalFacts before the filters', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'q(a)']);
   session.clock.advance(day);
@@ -126,7 +126,7 @@ async function tellMany(session: Session): Promise<void> {
   await recall(session);
 }
 
-test('what is recalled is the same after relations were compacted', async () => {
+test('recalls the same after relations were compacted', async () => {
   const session = await openSession();
   await tellMany(session);
   for (const part of ['gone', 'kept'])
@@ -144,7 +144,7 @@ test('what is recalled is the same after relations were compacted', async () => 
   expect((await recalled(session))[0]).toBe('r(kept, n900)');
 });
 
-test('after a restart facts are as salient as before, questions after the last snapshot apart', async () => {
+test('restores salience after a restart, except for questions after the last snapshot', async () => {
   const storageDir = await mkdtemp(join(tmpdir(), 'corollary-recall-'));
   onTestFinished(() => rm(storageDir, { recursive: true, force: true }));
   const session = await openSession({ storageDir });
@@ -158,7 +158,7 @@ test('after a restart facts are as salient as before, questions after the last s
   expect((await recalled(again, { maxFacts: 1 }))[0]).toBe('p(n3)');
 });
 
-test('after a nuke nothing is recalled, and what is told anew is', async () => {
+test('recalls nothing after a nuke, then only new facts', async () => {
   const session = await openSession();
   await tellMany(session);
   await session.engine.nukeTenant(session.caller, 'default', session.caller.tenant);
@@ -167,7 +167,7 @@ test('after a nuke nothing is recalled, and what is told anew is', async () => {
   expect(await recalled(session)).toEqual(['p(a)', 'p(b)']);
 });
 
-test('only what is valid now is recalled', async () => {
+test('recalls only facts that are valid now', async () => {
   const session = await openSession();
   await session.tell('p(ends)', { ttl: hour });
   await session.tell('p(begins)', { validFrom: session.clock.now() + hour });
@@ -178,14 +178,14 @@ test('only what is valid now is recalled', async () => {
   expect(await recall(session)).toMatchObject({ facts: [], totalFacts: 0 });
 });
 
-test('a tenant that does not exist yet recalls nothing', async () => {
+test('recalls nothing from an unknown tenant', async () => {
   const session = await openSession();
   expect(await recall(session)).toMatchObject({ facts: [], totalFacts: 0, returned: 0 });
   expect(await stats(session)).toMatchObject({ facts: 0, derived: 0, fading: [] });
   expect(await summary(session)).toMatchObject({ totalFacts: 0, topPredicates: [], topSalientFacts: [] });
 });
 
-test('with includeInferred conclusions are recalled, as salient as the least stored premise of their proof', async () => {
+test('recalls derived facts with includeInferred, as salient as the least stored premise of their proof', async () => {
   const session = await openSession();
   await session.teach('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
   await session.teach('always(so) :- 1 < 2');
@@ -211,7 +211,7 @@ test('with includeInferred conclusions are recalled, as salient as the least sto
   expect(await recalled(session)).toEqual(['parent(b, c)', 'parent(a, b)']);
 });
 
-test('what is stored and derived counts as stored; only the predicates asked for are derived', async () => {
+test('counts a fact both stored and derived as stored; derives only the requested predicates', async () => {
   const session = await openSession();
   await session.teach('q(?x) :- p(?x)');
   await session.teach('r(?x) :- p(?x)');
@@ -224,7 +224,7 @@ test('what is stored and derived counts as stored; only the predicates asked for
   expect(totalFacts).toBe(4);
 });
 
-test('conclusions that take too long to derive are refused, and nothing else is affected', async () => {
+test('refuses derived facts that take too long, and affects nothing else', async () => {
   const session = await openSession();
   await session.teach('less(?x, ?y) :- n(?x), n(?y), n(?z), n(?w), ?z < ?w');
   await session.tellAll(Array.from({ length: 300 }, (_, at) => `n(${at})`));
@@ -234,7 +234,7 @@ test('conclusions that take too long to derive are refused, and nothing else is 
   expect((await recall(session)).returned).toBe(100);
 });
 
-test('the histogram has every visible fact in its bin of 0.05', async () => {
+test('counts every visible fact in its histogram bin of 0.05', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(b)']);
   await session.tell('p(zero)', { metadata: { importance: 0 } });
@@ -247,7 +247,7 @@ test('the histogram has every visible fact in its bin of 0.05', async () => {
   expect(histogram.reduce((sum, count) => sum + count)).toBe(4);
 });
 
-test('what expires within an hour expires within a day and a week too', async () => {
+test('counts a fact that expires within an hour as expiring within a day and a week too', async () => {
   const session = await openSession();
   for (const [name, ttl] of Object.entries({
     a: hour,
@@ -263,7 +263,7 @@ test('what expires within an hour expires within a day and a week too', async ()
   expect(await summary(session)).toMatchObject({ factsWithTtl: 5, factsExpiringWithin1h: 1 });
 });
 
-test('fading are the ten of least salience that are not pinned, least first, ties by rendered atom', async () => {
+test('lists as fading the ten least salient unpinned facts, least first, ties by rendered atom', async () => {
   const session = await openSession();
   await session.tell('p(pinned)', { metadata: { pinned: true } });
   await session.tellAll(['p(z)', 'p(y)']);
@@ -275,7 +275,7 @@ test('fading are the ten of least salience that are not pinned, least first, tie
   expect(fading.map(renderAtom)).toEqual(['p(zero)', 'p(y)', 'p(z)', ...rest]);
 });
 
-test('derived counts known conclusions, of the scope where one is given', async () => {
+test('counts known conclusions as derived, of the scope if one is given', async () => {
   const session = await openSession();
   await session.teach('q(?x) :- p(?x)');
   await session.tellAll(['p(a)', 'p(b)']);
@@ -289,7 +289,7 @@ test('derived counts known conclusions, of the scope where one is given', async 
   expect((await stats(session)).derived).toBe(3);
 });
 
-test('the summary counts predicates by name, the most frequent first', async () => {
+test('counts predicates by name in the summary, the most frequent first', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(a, b)', '-p(b)', 'q(a)', 'o(a)', 'o(b)', 'o("")']);
   const names = Array.from({ length: 12 }, (_, at) => `n${at}(a)`);
@@ -305,7 +305,7 @@ test('the summary counts predicates by name, the most frequent first', async () 
   expect(found.topSalientFacts).toHaveLength(10);
 });
 
-test('totalCharCount is the length of all rendered atoms, whatever stands in them', async () => {
+test('sums the lengths of all rendered atoms in totalCharCount, whatever they contain', async () => {
   const session = await openSession();
   const atoms = [
     'p()',
@@ -321,7 +321,7 @@ test('totalCharCount is the length of all rendered atoms, whatever stands in the
   expect((await summary(session)).totalCharCount).toBe(stored.join('').length);
 });
 
-test('contradictions are atoms true and false, across scopes where all are looked at', async () => {
+test('lists atoms that are both true and false as contradictions, across scopes in the view of everything', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', '-p(a)', 'p(b)', '-p(c)']);
   await session.tell('-p(b)', { scope: 's' });

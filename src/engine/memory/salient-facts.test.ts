@@ -6,7 +6,7 @@ import { salientFacts } from './salient-facts.ts';
 import { FactWorld } from '../testing/fact-world.ts';
 import { day } from '../testing/engine-fixtures.ts';
 
-/** What the random histories of the fuzz meet too seldom: blocks of rows that some readers know more of than others. */
+/** Cases that the random histories of the fuzz rarely reach: blocks of rows of which readers know different amounts. */
 
 function emptyWorld(): FactWorld {
   return new FactWorld(new Prng(1));
@@ -46,7 +46,7 @@ async function names(context: ReadContext, most: number): Promise<string[]> {
 
 const padded = (at: number): string => `n${String(at).padStart(6, '0')}`;
 
-test('what a later reader learnt of a block does not hold for one of an earlier time', async () => {
+test("does not apply a later reader's bounds to a reader of an earlier time", async () => {
   const world = emptyWorld();
   tellNames(world, 2000, padded);
   use(world, padded(1500), world.time);
@@ -57,7 +57,7 @@ test('what a later reader learnt of a block does not hold for one of an earlier 
   expect(await names(early, 2)).toEqual([padded(1500), padded(0)]);
 });
 
-test('a reader of before an update sees the version of then with the uses that it has', async () => {
+test('shows a reader from before an update the old version with its current uses', async () => {
   const world = emptyWorld();
   tellNames(world, 3000, padded);
   world.time += day;
@@ -69,7 +69,7 @@ test('a reader of before an update sees the version of then with the uses that i
   expect(await names(world.context(), 2)).toEqual([padded(0), padded(1)]);
 });
 
-test('a fact that joins a block of equals is found before those that were there', async () => {
+test('finds a fact that joins a block of equals before the earlier ones', async () => {
   const world = emptyWorld();
   tellNames(world, 2500, (at) => padded(at + 10));
   expect(await names(world.context(), 3)).toEqual([padded(10), padded(11), padded(12)]);
@@ -77,7 +77,7 @@ test('a fact that joins a block of equals is found before those that were there'
   expect(await names(world.context(), 3)).toEqual([padded(5), padded(10), padded(11)]);
 });
 
-test('a use is found in a block of which much was known', async () => {
+test('finds a use in a block whose bounds are mostly known', async () => {
   const world = emptyWorld();
   tellNames(world, 5000, padded);
   world.time += day;
@@ -89,7 +89,7 @@ test('a use is found in a block of which much was known', async () => {
   expect(await names(world.context(), 3)).toEqual([padded(4321), padded(4000), padded(0)]);
 });
 
-test('a fact that is used while facts are taken comes neither twice nor never', async () => {
+test('returns a fact that is used meanwhile exactly once', async () => {
   const world = emptyWorld();
   tellNames(world, 2000, padded);
   const found: string[] = [];
@@ -103,7 +103,7 @@ test('a fact that is used while facts are taken comes neither twice nor never', 
   expect(found.indexOf(padded(1999))).toBe(16);
 });
 
-test('of a scope with few facts among many all are found', async () => {
+test('finds all facts of a scope that has few among many', async () => {
   const world = emptyWorld();
   tellNames(world, 5000, padded);
   tell(world, [fact('b', { scope: 's' }), fact('a', { scope: 's' })]);

@@ -10,11 +10,11 @@ import { day, openSession, sessionOf, startTime, testCaller } from '../testing/e
 import { logOptions, logRecord } from '../testing/log-fixtures.ts';
 import { storedAtoms } from '../testing/memory-calls.ts';
 
-/** MEMORY_DECAY_INTERVAL_MS runs decay by the clock: contract section 8. */
+/** MEMORY_DECAY_INTERVAL_MS runs decay periodically: contract section 8. */
 
 const year = 366 * day;
 
-test('decay runs by the clock over every database and tenant, with its defaults', async () => {
+test('decays every database and tenant periodically, with its defaults', async () => {
   const session = await openSession({ decayIntervalMs: 20 });
   const { engine, caller, clock } = session;
   await engine.createDatabase(caller, 'other');
@@ -33,7 +33,7 @@ test('decay runs by the clock over every database and tenant, with its defaults'
   expect(new Set(evicted.map(({ data }) => data.requestId))).toEqual(new Set(['scheduled-decay']));
 });
 
-test('a run that finds nothing writes nothing', async () => {
+test('writes nothing if a run finds nothing', async () => {
   const session = await openSession({ decayIntervalMs: 5 });
   await session.tell('p(a)');
   const { records } = session.engine.counters();
@@ -44,7 +44,7 @@ test('a run that finds nothing writes nothing', async () => {
   expect(session.engine.counters().records).toBe(records);
 });
 
-test('it is off unless it is asked for', async () => {
+test('is off by default', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   session.clock.advance(10 * year);
@@ -52,7 +52,7 @@ test('it is off unless it is asked for', async () => {
   expect(session.engine.counters().factsEvicted).toBe(0);
 });
 
-test('a run that meets a full disk is told, and a later one evicts once there is room', async () => {
+test('reports a run that meets a full disk, and a later one evicts once there is space', async () => {
   const backend = crashBackend();
   const { log } = await openLog(backend, logOptions());
   const state = new State();
@@ -95,7 +95,7 @@ test('a run that meets a full disk is told, and a later one evicts once there is
     .toBe(2);
 });
 
-test('the end of the engine waits for the run that is under way, which evicts all or nothing of a tenant', async () => {
+test('waits at the end of the engine for the current run, which evicts all or nothing of a tenant', async () => {
   const session = await openSession({ decayIntervalMs: 20 });
   const { engine, clock } = session;
   await session.tellAll(Array.from({ length: 2000 }, (_, at) => `p(${at})`));

@@ -9,7 +9,7 @@ async function usesOf({ engine, caller }: Session, id: string): Promise<number> 
   return (await engine.fact(caller, id)).salienceBreakdown.uses;
 }
 
-test('a use is an assertion, again and whether it changes anything or not', async () => {
+test('counts an assertion as a use, even if it is repeated or changes nothing', async () => {
   const session = await openSession();
   const { id } = await session.tell('p(a)');
   expect(await usesOf(session, id)).toBe(1);
@@ -21,7 +21,7 @@ test('a use is an assertion, again and whether it changes anything or not', asyn
   expect(await usesOf(session, id)).toBe(4);
 });
 
-test('a fact that is retracted and asserted again begins with one use', async () => {
+test('starts again with one use when a fact is retracted and asserted again', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   await session.results('p(?x)');
@@ -29,7 +29,7 @@ test('a fact that is retracted and asserted again begins with one use', async ()
   expect(await usesOf(session, (await session.tell('p(a)')).id)).toBe(1);
 });
 
-test('a use is being among the answers of a question, of the page returned', async () => {
+test("counts appearance in the returned page of a question's answers", async () => {
   const session = await openSession();
   const first = (await session.tell('p(a)')).id;
   const second = (await session.tell('p(b)')).id;
@@ -41,7 +41,7 @@ test('a use is being among the answers of a question, of the page returned', asy
   expect(await usesOf(session, second)).toBe(2);
 });
 
-test('a use is being a stored premise in a proof that was asked for, and only then', async () => {
+test('counts a stored premise in a requested proof, and only then', async () => {
   const session = await openSession();
   await session.teach('q(?x) :- p(?x)');
   const { id } = await session.tell('p(a)');
@@ -51,7 +51,7 @@ test('a use is being a stored premise in a proof that was asked for, and only th
   expect(await usesOf(session, id)).toBe(2);
 });
 
-test('one question counts once for a fact, however often it occurs in answers and proofs', async () => {
+test('counts one use for a fact in a question, however often it occurs in answers and proofs', async () => {
   const session = await openSession();
   await session.teach('q(?x, ?y) :- p(?x), p(?y)');
   const { id } = await session.tell('p(a)');
@@ -60,7 +60,7 @@ test('one question counts once for a fact, however often it occurs in answers an
   expect(await usesOf(session, id)).toBe(2);
 });
 
-test('what was asserted in a transaction is used once by its commit', async () => {
+test('counts one use at commit for a fact asserted in a transaction', async () => {
   const session = await openSession();
   const { id } = await session.tell('p(a)');
   const { id: transaction } = await session.engine.begin(session.caller);
@@ -70,7 +70,7 @@ test('what was asserted in a transaction is used once by its commit', async () =
   expect(await usesOf(session, id)).toBe(2);
 });
 
-test('appearing in a window or a listing is no use', async () => {
+test('does not count appearance in a window or a listing', async () => {
   const session = await openSession();
   const { engine, caller, clock } = session;
   const { id } = await session.tell('p(a)');
@@ -85,7 +85,7 @@ test('appearing in a window or a listing is no use', async () => {
   expect(await usesOf(session, id)).toBe(1);
 });
 
-test('the breakdown of a fact is that of the formula at the time of the call', async () => {
+test('computes the breakdown of a fact by the formula at the time of the call', async () => {
   const session = await openSession();
   const { id } = await session.tell('p(a)', { metadata: { importance: 1, confidence: 0.5 } });
   session.clock.advance(3 * day);

@@ -59,7 +59,7 @@ function randomAsked(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Aske
   };
 }
 
-/** The bindings of the pattern for these arguments, or null where they do not match. */
+/** The bindings of the pattern for these arguments, or null if they do not match. */
 function bindingsOf(pattern: readonly string[], args: readonly string[]): Map<string, string> | null {
   const bound = new Map<string, string>();
   if (pattern.length !== args.length) return null;
@@ -108,7 +108,7 @@ function figureOf({ operation, variable, argIndex, distinct }: Asked, rows: read
   return areNumbers && isMaintained ? Number(figure) : figure;
 }
 
-/** The answer as the contract words it, or the constant that is to be named in the refusal. */
+/** The answer as the contract words it, or the constant that the error must name. */
 function expected(asked: Asked, knowledge: Knowledge, view: ModelView): unknown {
   const rows = rowsOf(asked, knowledge, view);
   if (asked.operation === 'SUM' || asked.operation === 'AVG') {
@@ -155,7 +155,7 @@ async function answered(twin: Twin, asked: Asked, view: ModelView): Promise<unkn
 }
 
 for (const [name, flavour] of Object.entries(flavours))
-  test(`aggregates are those of the atoms of the naive model (${name})`, { timeout: 3_600_000 }, () =>
+  test(`computes the aggregates of the naive model's atoms (${name})`, { timeout: 3_600_000 }, () =>
     overSeeds({ name, few: 15, many: 4000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);

@@ -12,7 +12,7 @@ import {
 
 /** POST /aggregate: contract section 3. */
 
-/** An aggregate over the atoms that match a pattern, or over all of a predicate where the text is only its name. */
+/** An aggregate over the atoms that match a pattern, or over a whole predicate if the text is only its name. */
 function aggregate(
   { engine, caller }: Session,
   operation: string,
@@ -31,7 +31,7 @@ async function figure(...asked: Parameters<typeof aggregate>): Promise<Aggregate
   return (await aggregate(...asked)).result;
 }
 
-/** What the schema has against the request: path and message. */
+/** The schema's errors for the request: path and message. */
 function refusedFields(fields: Fields): string[] {
   const parsed = aggregateInputSchema.safeParse({ operation: 'COUNT', predicate: 'p', ...fields });
   return parsed.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
@@ -49,7 +49,7 @@ async function shop(): Promise<Session> {
   return session;
 }
 
-test('COUNT needs no variable and counts the atoms that match', async () => {
+test('counts matching atoms with COUNT, which needs no variable', async () => {
   const session = await shop();
   expect(await aggregate(session, 'COUNT', 'sold(?region, ?what, ?n)')).toEqual({
     operation: 'COUNT',
@@ -60,7 +60,7 @@ test('COUNT needs no variable and counts the atoms that match', async () => {
   expect(await figure(session, 'COUNT', 'sold(south, pen, ?_)')).toBe(2);
 });
 
-test('SUM, MIN, MAX and AVG are taken of a variable or of the argument at an index', async () => {
+test('computes SUM, MIN, MAX and AVG of a variable or of the argument at an index', async () => {
   const session = await shop();
   for (const of of [{ variable: 'n' }, { variable: '?n' }, { argIndex: 2 }]) {
     const figures = ['SUM', 'MIN', 'MAX', 'AVG'].map((name) => figure(session, name, 'sold(?r, ?w, ?n)', of));
@@ -68,7 +68,7 @@ test('SUM, MIN, MAX and AVG are taken of a variable or of the argument at an ind
   }
 });
 
-test('groupBy gives the same figure for each group, ordered by their keys by code point', async () => {
+test('computes a value for each group with groupBy, ordered by their keys by code point', async () => {
   const session = await shop();
   const fields = { variable: 'n', groupBy: ['what', '?region'] };
   expect(await aggregate(session, 'SUM', 'sold(?region, ?what, ?n)', fields)).toEqual({
@@ -83,14 +83,14 @@ test('groupBy gives the same figure for each group, ordered by their keys by cod
   });
 });
 
-test('keys are ordered by code point, not by UTF-16 unit', async () => {
+test('orders keys by code point, not by UTF-16 unit', async () => {
   const session = await openSession();
   await session.tellAll(['p(\u{1F600})', 'p(\uFF21)', 'p(b)', 'p(a)']);
   const { groups } = await aggregate(session, 'COUNT', 'p(?x)', { groupBy: ['x'] });
   expect(groups.map(({ key }) => key.x)).toEqual(['a', 'b', '\uFF21', '\u{1F600}']);
 });
 
-test('distinct counts every value once, in everything and in each group', async () => {
+test('counts every value once with distinct, in total and in each group', async () => {
   const session = await shop();
   const fields = { variable: 'n', groupBy: ['what'], distinct: true };
   expect(await aggregate(session, 'SUM', 'sold(?r, ?what, ?n)', fields)).toEqual({
@@ -107,13 +107,13 @@ test('distinct counts every value once, in everything and in each group', async 
   expect(await figure(session, 'AVG', 'sold(?r, ?w, ?n)', { variable: 'n', distinct: true })).toBe(6);
 });
 
-test('only true facts are aggregated', async () => {
+test('aggregates only true facts', async () => {
   const session = await shop();
   expect(await figure(session, 'MAX', 'sold(south, ?what, ?n)', { variable: 'n' })).toBe(10);
   expect(await figure(session, 'COUNT', 'sold')).toBe(4);
 });
 
-test('args left out are any arguments, whatever their number', async () => {
+test('matches any number of arguments without args', async () => {
   const session = await openSession();
   await session.tellAll(['p()', 'p(1)', 'p(2, 3)', 'p(2, 4, x)', '-p(9)', 'q(7)']);
   expect(await aggregate(session, 'COUNT', 'p')).toMatchObject({ result: 4, matchedFacts: 4 });
@@ -123,7 +123,7 @@ test('args left out are any arguments, whatever their number', async () => {
   expect(await figure(session, 'COUNT', 'p', { argIndex: 0, distinct: true })).toBe(2);
 });
 
-test('no match: COUNT and SUM are 0, the others null', async () => {
+test('returns 0 for COUNT and SUM without a match, null for the others', async () => {
   const session = await shop();
   const of = { argIndex: 0, groupBy: ['x'] };
   const figures = ['COUNT', 'SUM', 'MIN', 'MAX', 'AVG'].map((name) =>
@@ -141,7 +141,7 @@ test('no match: COUNT and SUM are 0, the others null', async () => {
   expect(await figure(stranger, 'COUNT', 'sold')).toBe(0);
 });
 
-test('SUM and AVG over something that is no number are refused by its name, the least of several', async () => {
+test('rejects SUM and AVG over a value that is not a number, naming the least of several', async () => {
   const session = await openSession();
   await session.tellAll(['p(x, 1)', 'p(x, zwei)', 'p(y, "ein, s")', 'p(y, 007)', 'p(z, "")', 'q(x, 1)']);
   const refused = await refusal(aggregate(session, 'SUM', 'p(?x, ?n)', { variable: 'n', groupBy: ['x'] }));
@@ -155,7 +155,7 @@ test('SUM and AVG over something that is no number are refused by its name, the 
   expect(ofLong.message).toBe(`variable: SUM takes numbers, and "${'\u{1F600}'.repeat(100)}…" is no number`);
 });
 
-test('MIN and MAX are numeric where all are numbers, else by code point', async () => {
+test('compares MIN and MAX numerically if all are numbers, else by code point', async () => {
   const session = await openSession();
   await session.tellAll([
     'n(10)',
@@ -174,7 +174,7 @@ test('MIN and MAX are numeric where all are numbers, else by code point', async 
   expect(await figure(session, 'MAX', 'm(?x)', { variable: 'x' })).toBe('\u{1F600}');
 });
 
-test('whether all are numbers is asked of each group by itself', async () => {
+test('decides separately for each group whether all values are numbers', async () => {
   const session = await openSession();
   await session.tellAll(['p(a, 10)', 'p(a, 9)', 'p(b, 10)', 'p(b, 9)', 'p(b, x)']);
   expect(await aggregate(session, 'MAX', 'p(?g, ?n)', { variable: 'n', groupBy: ['g'] })).toMatchObject({
@@ -183,7 +183,7 @@ test('whether all are numbers is asked of each group by itself', async () => {
   });
 });
 
-test('sums are exact, in whatever order they were told', async () => {
+test('sums exactly, in whatever order the facts were told', async () => {
   const session = await openSession();
   await session.tellAll(['p(1e16)', 'p(1)', 'p(-1e16)', 'q(0.1)', 'q(0.2)', 'q(0.3)', 'q(-0.6)']);
   expect(await figure(session, 'SUM', 'p(?x)', { variable: 'x' })).toBe(1);
@@ -191,7 +191,7 @@ test('sums are exact, in whatever order they were told', async () => {
   expect(await figure(session, 'SUM', 'q(?x)', { variable: 'x' })).toBe(2.7755575615628914e-17);
 });
 
-test('an integer that JSON numbers cannot hold comes as text with all its digits', async () => {
+test('returns an integer that JSON numbers cannot represent as text with all its digits', async () => {
   const session = await openSession();
   await session.tellAll(['p(9007199254740991)', 'p(1)', 'p(123456789012345678901234567890)', 'q(1e400)']);
   expect(await figure(session, 'SUM', 'p(?x)', { variable: 'x' })).toBe('123456789012354686100489308882');
@@ -200,7 +200,7 @@ test('an integer that JSON numbers cannot hold comes as text with all its digits
   expect(await figure(session, 'MAX', 'q(?x)', { variable: 'x' })).toBe('1e400');
 });
 
-test('a sum or mean that no double holds is refused, and says so', async () => {
+test('rejects a sum or mean beyond a double, with the reason', async () => {
   const session = await openSession();
   await session.tellAll(['p(1e308)', 'p(1.5e308)', 'q(1e400)', `r(${'9'.repeat(200_000)})`]);
   expect((await refusal(aggregate(session, 'SUM', 'p(?x)', { variable: 'x' }))).message).toMatch(
@@ -215,7 +215,7 @@ test('a sum or mean that no double holds is refused, and says so', async () => {
   );
 });
 
-test('the same atom of several scopes counts once; a scope, or what is without one, can be asked for', async () => {
+test('counts the same atom of several scopes once, and accepts a scope or unscoped', async () => {
   const session = await openSession();
   await session.tellAll(['p(1)', 'p(2)']);
   await session.tell('p(2)', { scope: 's' });
@@ -228,7 +228,7 @@ test('the same atom of several scopes counts once; a scope, or what is without o
   expect(await sum({ scope: 'none' })).toMatchObject({ result: 0, matchedFacts: 0 });
 });
 
-test('a variable twice in args matches equal constants, and ?_ anything', async () => {
+test('matches equal constants for a repeated variable in args, and anything for ?_', async () => {
   const session = await openSession();
   await session.tellAll(['e(1, 1)', 'e(1, 2)', 'e(3, 3)']);
   for (const infer of [false, true]) {
@@ -240,7 +240,7 @@ test('a variable twice in args matches equal constants, and ?_ anything', async 
   }
 });
 
-test('without infer only what is stored counts, with it what is derivable too, each atom once', async () => {
+test('counts only stored facts without infer, and derivable ones too with it, each atom once', async () => {
   const session = await openSession();
   await session.tellAll(['edge(a, b)', 'edge(b, c)', 'path(a, b)']);
   await session.teach('path(?x, ?y) :- edge(?x, ?y)');
@@ -260,7 +260,7 @@ test('without infer only what is stored counts, with it what is derivable too, e
   expect(await figure(session, 'MAX', 'path', { infer: true, argIndex: 0 })).toBe('b');
 });
 
-test('values that arithmetic made are summed and told apart like any others', async () => {
+test('sums and distinguishes values computed by arithmetic like any others', async () => {
   const session = await openSession();
   await session.tellAll(['n(1)', 'n(2)', 'n(10, 4)']);
   await session.teach('n(?z, ?y) :- n(?x), ?y = ?x * ?x, ?z = ?x + 100');
@@ -274,7 +274,7 @@ test('values that arithmetic made are summed and told apart like any others', as
   ]);
 });
 
-test('scoped rules conclude in the view of their scope, and in the view of everything', async () => {
+test('evaluates scoped rules in the view of their scope and in the view of everything', async () => {
   const session = await openSession();
   await session.tell('p(1)');
   await session.tell('p(2)', { scope: 's' });
@@ -285,7 +285,7 @@ test('scoped rules conclude in the view of their scope, and in the view of every
   expect(await sum({ unscoped: true })).toBe(0);
 });
 
-test('facts count while they are valid', async () => {
+test('counts facts only while they are valid', async () => {
   const session = await openSession();
   await session.tell('p(1)', { ttl: hour });
   await session.tell('p(2)', { validFrom: session.clock.now() + hour });
@@ -294,7 +294,7 @@ test('facts count while they are valid', async () => {
   expect(await figure(session, 'SUM', 'p(?x)', { variable: 'x' })).toBe(2);
 });
 
-test('an aggregate is no use of the facts it counts', async () => {
+test('does not count as a use of the aggregated facts', async () => {
   const session = await openSession();
   const { id } = await session.tell('p(1)');
   await aggregate(session, 'SUM', 'p(?x)', { variable: 'x' });
@@ -302,7 +302,7 @@ test('an aggregate is no use of the facts it counts', async () => {
   expect((await session.engine.fact(session.caller, id)).salienceBreakdown.uses).toBe(1);
 });
 
-test('an aggregate over too much ends by its limits and when its client goes', async () => {
+test('stops an aggregate over too much at its limits and when its client disconnects', async () => {
   const session = await openSession();
   await session.tellAll(Array.from({ length: 200 }, (_, at) => `n(${at})`));
   await session.teach('pair(?x, ?y) :- n(?x), n(?y)');
@@ -313,7 +313,7 @@ test('an aggregate over too much ends by its limits and when its client goes', a
   await expect(aggregate(gone, 'COUNT', 'pair', { infer: true })).rejects.toThrow(/client has gone/);
 });
 
-test('variables with odd names are keys like any others', async () => {
+test('accepts variables with odd names as keys', async () => {
   const session = await openSession();
   await session.tellAll(['p(1, 2)']);
   const { groups } = await session.engine.aggregate(
@@ -345,7 +345,7 @@ test.each([
   ],
   [{ args: ['?x'], variable: 'x y' }, 'variable: a variable name is letters, digits or _, with or without ?'],
   [{ scope: 's', unscoped: true }, 'unscoped: give either scope or unscoped, not both'],
-])('a request that makes no sense is refused with what is wrong: %j', (fields, message) => {
+])('rejects an inconsistent request with the reason: %j', (fields, message) => {
   expect(refusedFields(fields)).toEqual([message]);
 });
 
@@ -356,6 +356,6 @@ test.each([
   [{ args: ['?x'], variable: '' }, 'variable'],
   [{ args: ['?x y'] }, 'args.0'],
   [{ having: 1 }, ''],
-])('a request of the wrong shape is refused: %j', (fields, path) => {
+])('rejects a request of the wrong shape: %j', (fields, path) => {
   expect(refusedFields(fields).map((each) => each.split(':')[0])).toEqual([path]);
 });

@@ -4,7 +4,7 @@ import { openSession } from '../testing/engine-fixtures.ts';
 
 /** With allProofs, a step has alternatives (contract section 5). */
 
-/** The other ways to an atom of a proof, each as its rule and its premises rendered. */
+/** The other derivations of an atom in a proof, each as its rule and its premises rendered. */
 function otherWays({ steps }: Proof, atom: string): string[] {
   const step = steps.find((each) => each.atom === atom && each.kind === 'rule');
   return (step?.alternatives ?? []).map(
@@ -12,7 +12,7 @@ function otherWays({ steps }: Proof, atom: string): string[] {
   );
 }
 
-test('allProofs gives every other instance of a rule that concludes a step, each with its premises proved', async () => {
+test('returns every other rule instance that concludes a step with allProofs, each with its premises proved', async () => {
   const session = await openSession();
   await session.tellAll(['edge(a, b)', 'edge(b, d)', 'edge(a, c)', 'edge(c, d)', 'shortcut(a, d)']);
   await session.teach('path(?x, ?y) :- edge(?x, ?y)');
@@ -26,7 +26,7 @@ test('allProofs gives every other instance of a rule that concludes a step, each
   ]);
 });
 
-test('alternatives on a cycle name steps of the same proof, and every such step is proved without it', async () => {
+test('names steps of the same proof in alternatives on a cycle, each proved without it', async () => {
   const session = await openSession();
   await session.tellAll(['edge(a, b)', 'edge(b, a)', 'edge(b, b)']);
   await session.teach('path(?x, ?y) :- edge(?x, ?y)');
@@ -43,7 +43,7 @@ test('alternatives on a cycle name steps of the same proof, and every such step 
     for (const premise of premises) expect(premise).toBeLessThan(id);
 });
 
-test('a step has at most 100 alternatives, and none are given where they were not asked for', async () => {
+test('limits a step to 100 alternatives, and returns none unless requested', async () => {
   const session = await openSession();
   await session.tellAll(Array.from({ length: 150 }, (_, index) => `vote(v${index}, yes)`));
   await session.teach('winner(?y) :- vote(?x, ?y)');

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { askInputSchema } from '../contract/inference.ts';
 import { chainOf, day, openSession, patternInput, refusal, startTime } from '../testing/engine-fixtures.ts';
 
-/** Questions and their answers: contract section 5. Proofs have a file of their own. */
+/** Questions and their answers: contract section 5. proof.test.ts covers proofs. */
 
-test('args hold constants and variables in any mix', async () => {
+test('accepts constants and variables in any mix as args', async () => {
   const { engine, caller, tellAll } = await openSession();
   await tellAll(['p(a, b, c)', 'p(a, x, c)', 'p(b, b, b)']);
   const ask = async (text: string): Promise<string[]> =>
@@ -17,7 +17,7 @@ test('args hold constants and variables in any mix', async () => {
   expect(await ask('p(?_, b, ?_)')).toEqual(['p(a, b, c)', 'p(b, b, b)']);
 });
 
-test('bindings belong to the results and map names without ? to constants, ?_ left out', async () => {
+test('maps variable names without ? to constants in the bindings of results, without ?_', async () => {
   const { ask, tellAll } = await openSession();
   await tellAll(['p(a, b)', 'p(c, d)']);
   expect(await ask('p(?first, ?_)')).toMatchObject({
@@ -29,7 +29,7 @@ test('bindings belong to the results and map names without ? to constants, ?_ le
   expect(await ask('p(?x, ?x)')).toMatchObject({ results: [], bindings: [], count: 0 });
 });
 
-test('a ground question that holds has the binding {}, one that does not hold no answer', async () => {
+test('answers a true ground question with the binding {} and an untrue one with no answer', async () => {
   const { ask, tell, teach } = await openSession();
   await tell('p(a)');
   await teach('q(?x) :- p(?x)');
@@ -38,14 +38,14 @@ test('a ground question that holds has the binding {}, one that does not hold no
   expect(await ask('never()')).toMatchObject({ results: [], bindings: [] });
 });
 
-test('a variable may have any name, those of an object too', async () => {
+test('accepts any variable name, even that of an object member', async () => {
   const { ask, tell } = await openSession();
   await tell('p(a, b, c)');
   const { bindings } = await ask('p(?__proto__, ?constructor, ?toString)');
   expect(JSON.stringify(bindings)).toBe('[{"__proto__":"a","constructor":"b","toString":"c"}]');
 });
 
-test('the question may be the text of a body: answers are its rendered instances', async () => {
+test('accepts the text of a body as the question and returns its rendered instances', async () => {
   const { ask, tellAll } = await openSession();
   await tellAll(['parent(a, b)', 'parent(b, c)', 'age(b, 40)', 'age(c, 7)', '-rich(a)']);
   expect(await ask('parent(?x, ?y), age(?y, ?n), ?n > 10, -rich(?x)')).toMatchObject({
@@ -55,7 +55,7 @@ test('the question may be the text of a body: answers are its rendered instances
   expect((await ask('parent(?x, ?_), parent(?_, ?z)')).results).toHaveLength(4);
 });
 
-test('the question may be a body of literals', async () => {
+test('accepts a body of literals as the question', async () => {
   const { engine, caller, tellAll, teach } = await openSession();
   await tellAll(['p(a)', 'p(b)']);
   await teach('-q(?x) :- p(?x), ?x != a');
@@ -68,7 +68,7 @@ test('the question may be a body of literals', async () => {
   expect(bindings).toEqual([{ x: 'b' }]);
 });
 
-test('a question of built-ins alone is answered', async () => {
+test('answers a question of built-ins only', async () => {
   const { ask } = await openSession();
   expect(await ask('1 < 2')).toMatchObject({ results: ['1 < 2'], bindings: [{}] });
   expect(await ask('2 < 1')).toMatchObject({ results: [] });
@@ -76,7 +76,7 @@ test('a question of built-ins alone is answered', async () => {
   expect(await ask('?x = a')).toMatchObject({ results: ['a = a'], bindings: [{ x: 'a' }] });
 });
 
-test('an unsafe question is refused and names the variable', async () => {
+test('rejects an unsafe question and names the variable', async () => {
   const { ask, tell } = await openSession();
   await tell('p(a)');
   for (const [text, variable] of [
@@ -90,7 +90,7 @@ test('an unsafe question is refused and names the variable', async () => {
   expect((await refusal(ask('p(?x'))).code).toBe('ValidationException');
 });
 
-test('results are distinct and ordered by their arguments by code point', async () => {
+test('returns distinct results, ordered by their arguments by code point', async () => {
   const { results, tellAll, teach } = await openSession();
   await tellAll(['a(é, 1)', 'a(z, 10)', 'a(z, 9)', 'b(z, 9)', 'a(Z, \u{1f600})', 'a(Z, \uffee)']);
   await teach('p(?x, ?y) :- a(?x, ?y)');
@@ -100,7 +100,7 @@ test('results are distinct and ordered by their arguments by code point', async 
   expect(await results('a(?x, ?y)')).toEqual(order.map((args) => `a(${args})`));
 });
 
-test('stored facts are the same answers with an index and without: once of several scopes, as of now', async () => {
+test('answers the same from stored facts with and without an index: once for several scopes, as of now', async () => {
   const { tell, results, clock } = await openSession();
   for (const scope of [null, 'a', 'b']) await tell('p(x, x, 1)', { scope });
   await tell('p(x, y, 1)', { scope: 'a' });
@@ -116,7 +116,7 @@ test('stored facts are the same answers with an index and without: once of sever
   expect(await results('p(?x, ?y, ?z)')).toHaveLength(2);
 });
 
-test('limit and offset cut a page; count is of the page, truncated says that there is more', async () => {
+test('returns the page of limit and offset; count is of the page, truncated says that there is more', async () => {
   const { ask, tellAll, teach } = await openSession();
   await tellAll(Array.from({ length: 10 }, (_, at) => `p(n${at})`));
   await teach('q(?x) :- p(?x)');
@@ -133,7 +133,7 @@ test('limit and offset cut a page; count is of the page, truncated says that the
   expect(await page({ limit: 5, offset: 4_000_000 })).toEqual(['', 0, false]);
 });
 
-test('negated asks for what is explicitly not so', async () => {
+test('asks for explicit negation with negated', async () => {
   const { engine, caller, tellAll, teach } = await openSession();
   await tellAll(['-flies(pingu)', 'flies(tweety)', 'penguin(tux)']);
   await teach('-flies(?x) :- penguin(?x)');
@@ -142,7 +142,7 @@ test('negated asks for what is explicitly not so', async () => {
   expect(await ask('flies(?x)')).toEqual(['flies(tweety)']);
 });
 
-test('holding p and -p is a contradiction from which nothing else follows', async () => {
+test('derives nothing else from the contradiction of p and -p', async () => {
   const { tellAll, results } = await openSession();
   await tellAll(['p(a)', '-p(a)', 'q(b)']);
   expect(await results('p(?x), -p(?x)')).toEqual(['p(a), -p(a)']);
@@ -162,7 +162,7 @@ const recursions: Record<string, string[]> = {
 };
 
 for (const [kind, rules] of Object.entries(recursions))
-  test(`${kind} recursion over cyclic data ends and is complete, whatever is bound`, async () => {
+  test(`answers ${kind} recursion over cyclic data completely, whatever is bound`, async () => {
     const { tellAll, teach, results } = await openSession();
     await tellAll([...chainOf(20), 'edge(n20, n0)', 'edge(n20, n20)', 'edge(loner, loner)']);
     for (const rule of rules) await teach(rule);
@@ -175,7 +175,7 @@ for (const [kind, rules] of Object.entries(recursions))
     expect(await results('reach(n3, loner)')).toEqual([]);
   });
 
-test('the answer does not depend on the order of assertion and teaching', async () => {
+test('gives the same answer for any order of assertion and teaching', async () => {
   const facts = [...chainOf(12), 'edge(n12, n4)', 'reach(extra, n0)'];
   const rules = recursions['double'] as string[];
   const answers = new Set<string>();
@@ -189,7 +189,7 @@ test('the answer does not depend on the order of assertion and teaching', async 
   expect(answers.size).toBe(1);
 });
 
-test('default negation holds when no match can be derived', async () => {
+test('evaluates default negation as true if no match can be derived', async () => {
   const { tellAll, teach, results, forget } = await openSession();
   await tellAll(['node(a)', 'node(b)', 'node(c)', 'edge(a, b)', 'edge(b, a)']);
   await teach('linked(?x) :- edge(?x, ?_)');
@@ -203,7 +203,7 @@ test('default negation holds when no match can be derived', async () => {
   ]);
 });
 
-test('arithmetic and comparisons follow the contract’s numbers', async () => {
+test('follows the contract’s numbers in arithmetic and comparisons', async () => {
   const { tellAll, results } = await openSession();
   await tellAll(['n(1)', 'n(1.0)', 'n(10)', 'n(9)', 'n(text)', 'n(007)']);
   expect(await results('n(?x), ?x = 1')).toEqual(['n(1), 1 = 1', 'n(1.0), 1.0 = 1']);
@@ -218,7 +218,7 @@ test('arithmetic and comparisons follow the contract’s numbers', async () => {
   expect(await results('n(9), ?y = 9 / 0')).toEqual([]);
 });
 
-test('aggregates run over the distinct tuples, and change with what they count', async () => {
+test('aggregates over distinct tuples, and follows their changes', async () => {
   const { tellAll, tell, teach, results } = await openSession();
   await tellAll(['item(a, 3)', 'item(b, 3)', 'item(c, 4)']);
   await teach('total(?n) :- ?n = sum { ?v, ?id : item(?id, ?v) }');
@@ -230,7 +230,7 @@ test('aggregates run over the distinct tuples, and change with what they count',
   expect(await results('values(?n)')).toEqual(['values(3)']);
 });
 
-test('a question is a use of the stored facts among its answers, once, and of no others', async () => {
+test('counts a question as one use of each stored fact among its answers, and of no others', async () => {
   const { tell, teach, results, ask, engine, caller, clock } = await openSession();
   await teach('q(?x) :- p(?x), r(?x)');
   const ids = { p: '', r: '', q: '', other: '' };
@@ -253,7 +253,7 @@ test('a question is a use of the stored facts among its answers, once, and of no
   expect(await uses()).toEqual({ p: 3, r: 3, q: 2, other: 1 });
 });
 
-test('an answer stored in many scopes is a use of the fact in each of them that the question sees', async () => {
+test('counts an answer stored in many scopes as a use of the fact in each scope that the question sees', async () => {
   const { tell, results, engine, caller } = await openSession();
   const ids: string[] = [];
   for (let scope = 0; scope < 20; scope++) ids.push((await tell('p(a)', { scope: `s${scope}` })).id);
@@ -269,7 +269,7 @@ test('an answer stored in many scopes is a use of the fact in each of them that 
   expect(await uses()).toEqual(ids.map((_, at) => (at === 3 || at === 7 ? 3 : 2)));
 });
 
-test('the generation of an answer is that of the state it was asked in', async () => {
+test('returns the generation of the state that was asked', async () => {
   const { ask, tell, teach } = await openSession();
   expect((await ask('p(?x)')).generation).toBe(0);
   await tell('p(a)');
@@ -278,7 +278,7 @@ test('the generation of an answer is that of the state it was asked in', async (
   expect((await ask('q(?x)')).generation).toBe(2);
 });
 
-test('after any change a question answers as if everything had been derived afresh', async () => {
+test('answers after any change as if everything had been derived afresh', async () => {
   const { tell, teach, results, forget, changeRule, engine, caller, clock } = await openSession();
   const { id } = await teach('reach(?x, ?z) :- edge(?x, ?y), reach(?y, ?z)');
   await teach('reach(?x, ?y) :- edge(?x, ?y)');
@@ -300,7 +300,7 @@ test('after any change a question answers as if everything had been derived afre
   expect(await results('reach(?x, ?y)')).toEqual(['reach(a, b)', 'reach(b, c)']);
 });
 
-test('the same question is answered alike until something changes, and then as it is', async () => {
+test('repeats the answer of the same question until something changes', async () => {
   const { engine, caller, clock, tell, teach, forget, changeRule } = await openSession();
   for (let node = 0; node < 40; node++) await tell(`edge(${node}, ${node + 1})`);
   const taught = await teach('path(?x, ?y) :- edge(?x, ?y)');

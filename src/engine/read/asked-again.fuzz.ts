@@ -7,8 +7,8 @@ import { type Session, sessionOf, startTime, testCaller } from '../testing/engin
 import { overSeeds } from '../testing/twin.ts';
 
 /**
- * The same questions again and again between changes of every kind, to an engine that keeps answers and to one whose memory
- * is too small to keep any: they answer alike, and count the same uses.
+ * The same questions again and again between changes of every kind, to an engine with an answer cache and to one whose
+ * memory is too small for one: both answer alike and count the same uses.
  */
 const rules = [
   'q(?x) :- p(?x, ?y)',
@@ -19,7 +19,9 @@ const rules = [
 const questions = ['p(?x, ?y)', 'p(a, ?y)', 'q(?x)', 'r(a, ?z)', 'r(?x, ?z)', 'lonely(?x)', 'many(?x, ?n)'];
 const constants = ['a', 'b', 'c'];
 
-/** The least memory that holds the tables of so little. An answer may take a thousandth of it, which is less than any. */
+/**
+ * The least memory for such small tables. An answer may use a thousandth of it, which is less than any answer needs.
+ */
 const tooLittle = 256 * 1024;
 
 function told({ elapsedMs: _elapsed, ...answer }: Answer): Omit<Answer, 'elapsedMs'> {
@@ -64,7 +66,7 @@ async function play(seed: number): Promise<void> {
         break;
       }
       case 4:
-        // Of another tenant: the generation moves, and nothing else that this one's answers say.
+        // Of another tenant: it changes the generation, but nothing else in this tenant's answers.
         await both((session) => session.as({ tenant: 'other' }).tell(fact));
         break;
       default:
@@ -96,8 +98,6 @@ async function play(seed: number): Promise<void> {
   }
 }
 
-test(
-  'a question that is asked again is answered as if it were asked for the first time',
-  { timeout: 600_000 },
-  () => overSeeds({ name: 'asked again', few: 7, many: 1000 }, play),
+test('answers a repeated question as if it were asked for the first time', { timeout: 600_000 }, () =>
+  overSeeds({ name: 'asked again', few: 7, many: 1000 }, play),
 );

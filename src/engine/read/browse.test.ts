@@ -30,7 +30,7 @@ async function atoms({ list }: Session, query: Record<string, string> = {}): Pro
   return (await list(query)).facts.map(atom);
 }
 
-test('stored facts are listed by predicate, those of one in the order of assertion', async () => {
+test('lists stored facts by predicate, those of one in the order of assertion', async () => {
   const session = await openSession();
   await session.tellAll(['p(b)', '-p(a)', 'q(z)', 'p(a)', 'a()', 'p(a, a)']);
   expect(await session.list()).toMatchObject({ total: 6, nextCursor: null });
@@ -45,7 +45,7 @@ test('stored facts are listed by predicate, those of one in the order of asserti
   ]);
 });
 
-test('a listing can be narrowed to a predicate, a truth value, a scope, or the facts without scope', async () => {
+test('filters a listing by predicate, truth value, scope or unscoped', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', '-p(b)', 'q(c)']);
   await session.tell('p(d)', { scope: 's' });
@@ -58,7 +58,7 @@ test('a listing can be narrowed to a predicate, a truth value, a scope, or the f
   expect(await atoms(session, { predicate: 'P' })).toEqual([]);
 });
 
-test('q finds a part of the rendered atom, whatever its case', async () => {
+test('finds a part of the rendered atom by q, ignoring case', async () => {
   const session = await openSession();
   await session.tellAll(['parent(Alice, bob)', '-parent(carol, "a, b")', 'likes(bob, ÄPFEL)']);
   expect(await atoms(session, { q: 'ALICE' })).toEqual(['parent(Alice, bob)']);
@@ -69,7 +69,7 @@ test('q finds a part of the rendered atom, whatever its case', async () => {
   expect(await session.list({ q: 'nobody' })).toEqual({ facts: [], total: 0, nextCursor: null });
 });
 
-test('a listing is sorted by when facts were asserted, changed, or end', async () => {
+test('sorts a listing by time of assertion, change or end of validity', async () => {
   const session = await openSession();
   const { tell, clock } = session;
   await tell('p(a)', { validUntil: startTime + 3 * day });
@@ -85,7 +85,7 @@ test('a listing is sorted by when facts were asserted, changed, or end', async (
   expect(await atoms(session, { sort: 'validUntil' })).toEqual(['p(c)', 'p(a)', 'p(b)']);
 });
 
-test('a listing is sorted by salience', async () => {
+test('sorts a listing by salience', async () => {
   const session = await openSession();
   const { tell, clock } = session;
   await tell('p(dull)', { metadata: { importance: 0 } });
@@ -100,7 +100,7 @@ test('a listing is sorted by salience', async () => {
   expect(await atoms(session, { sort: 'salience', order: 'desc' })).toEqual(order.reverse());
 });
 
-test('pages follow each other without gap or repetition, in every order', async () => {
+test('returns pages without gap or repetition, in every order', async () => {
   const session = await openSession();
   const all = Array.from({ length: 25 }, (_, at) => `p${at % 3}(n${at})`);
   await session.tellAll(all);
@@ -116,14 +116,14 @@ test('pages follow each other without gap or repetition, in every order', async 
     }
 });
 
-test('facts that come and go between two pages neither repeat nor hide others', async () => {
+test('neither repeats nor skips facts if others are added or removed between two pages', async () => {
   const session = await openSession();
   const { tellAll, forget, tell } = session;
   await tellAll(Array.from({ length: 12 }, (_, at) => `p(n${at})`));
   const found = await pages(session, { limit: '3' }, async (page) => {
     await forget(`p(n${page - 1})`);
     await forget(`p(n${11 - page})`);
-    // A relation before and one after those that are listed.
+    // A relation before and one after the listed ones.
     await tell(`a${page}(x)`);
     await tell(`z${page}(x)`);
   });
@@ -134,7 +134,7 @@ test('facts that come and go between two pages neither repeat nor hide others', 
   expect(found.flat().filter((each) => each.startsWith('z')).length).toBeGreaterThan(0);
 });
 
-test('the fact that a page ended with may go, and the next page goes on behind it', async () => {
+test('continues after the last fact of a page even if that fact is gone', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(b)', 'p(c)', 'p(d)']);
   const found = await pages(session, { limit: '2' }, () => session.forgetPattern('p(b)'));
@@ -144,7 +144,7 @@ test('the fact that a page ended with may go, and the next page goes on behind i
   ]);
 });
 
-test('pages by salience do not repeat facts as time goes by and facts are used', async () => {
+test('repeats no facts in pages by salience as time passes and facts are used', async () => {
   const session = await openSession();
   const { tell, clock, query } = session;
   for (let at = 0; at < 9; at++) {
@@ -164,7 +164,7 @@ test('pages by salience do not repeat facts as time goes by and facts are used',
   }
 });
 
-test('a cursor of another listing, or none at all, is refused', async () => {
+test('rejects a cursor of another listing, or an invalid one', async () => {
   const { list, tellAll } = await openSession();
   await tellAll(['p(a)', 'p(b)']);
   const { nextCursor } = await list({ limit: '1' });
@@ -177,7 +177,7 @@ test('a cursor of another listing, or none at all, is refused', async () => {
   );
 });
 
-test('facts that have ended are not listed, those that are not valid yet are', async () => {
+test('lists facts that are not valid yet, and no expired ones', async () => {
   const session = await openSession();
   const { tell, clock } = session;
   await tell('p(past)', { validUntil: startTime - 1 });
@@ -188,7 +188,7 @@ test('facts that have ended are not listed, those that are not valid yet are', a
   expect(await session.list()).toMatchObject({ total: 1, facts: [{ args: ['soon'] }] });
 });
 
-test('derived=true lists the derivable conclusions of the predicate beside its stored facts', async () => {
+test('lists derivable conclusions of the predicate beside its stored facts with derived=true', async () => {
   const session = await openSession();
   await session.tellAll(['parent(a, b)', 'parent(b, c)', 'ancestor(b, c)', 'ancestor(x, y)']);
   await session.teach('ancestor(?x, ?y) :- parent(?x, ?y)');
@@ -210,7 +210,7 @@ test('derived=true lists the derivable conclusions of the predicate beside its s
   expect(await atoms(session, { predicate: 'ancestor' })).toHaveLength(2);
 });
 
-test('a conclusion takes times, validity and salience from the stored premises of its proof', async () => {
+test('gives a conclusion the times, validity and salience of the stored premises of its proof', async () => {
   const session = await openSession();
   const { tell, teach, clock, list } = session;
   await teach('c(?x) :- a(?x), b(?x)', { scope: 's' });
@@ -239,7 +239,7 @@ test('a conclusion takes times, validity and salience from the stored premises o
   });
 });
 
-test('the scope of a conclusion is that of the scoped rule, else null', async () => {
+test('gives a conclusion the scope of its scoped rule, else null', async () => {
   const session = await openSession();
   await session.teach('c(?x) :- a(?x)');
   await session.tell('a(1)', { scope: 's' });
@@ -247,14 +247,14 @@ test('the scope of a conclusion is that of the scoped rule, else null', async ()
   expect(conclusion).toMatchObject({ scope: null, derived: true });
 });
 
-test('a conclusion from no stored premise has salience 1', async () => {
+test('gives a conclusion without stored premises salience 1', async () => {
   const session = await openSession();
   await session.teach('c(1) :- 1 < 2');
   const [conclusion] = (await session.list({ predicate: 'c', derived: 'true' })).facts;
   expect(conclusion).toMatchObject({ salience: 1, validFrom: null, validUntil: null });
 });
 
-test('pages of conclusions go on where they were while conclusions come and go', async () => {
+test('continues pages of conclusions where they were while conclusions change', async () => {
   const session = await openSession();
   await session.teach('c(?x) :- a(?x)');
   await session.tellAll(['c(stored)', 'a(b)', 'a(d)', 'a(f)', 'a(h)', 'a(j)']);
@@ -268,7 +268,7 @@ test('pages of conclusions go on where they were while conclusions come and go',
   expect(found).toEqual([['c(stored)', 'c(b)'], ['c(d)', 'c(e)'], ['c(f)', 'c(h)'], ['c(j)']]);
 });
 
-test('appearing in a listing is no use', async () => {
+test('does not count appearance in a listing as a use', async () => {
   const session = await openSession();
   const { id } = await session.tell('p(a)');
   session.clock.advance(day);
@@ -277,7 +277,7 @@ test('appearing in a listing is no use', async () => {
   expect(salienceBreakdown).toMatchObject({ uses: 1, lastUsedAt: startTime });
 });
 
-test('the vocabulary counts what is seen, whatever came, went and was changed', async () => {
+test('counts visible facts in the vocabulary after any changes', async () => {
   const { engine, caller, tell, tellAll, forget, clock } = await openSession();
   const counted = async () => {
     const [row] = (await engine.predicates(caller)).predicates;
@@ -299,7 +299,7 @@ test('the vocabulary counts what is seen, whatever came, went and was changed', 
   expect(await counted()).toEqual([undefined, undefined, undefined]);
 });
 
-test('the vocabulary has one row for every name and arity', async () => {
+test('lists one row for every name and arity in the vocabulary', async () => {
   const { engine, caller, tellAll, tell, teach, results, clock } = await openSession();
   await tellAll(['p(a)', '-p(a)', 'p(a, b)', 'other(x)']);
   await tell('p(b)', { scope: 's' });

@@ -36,7 +36,7 @@ import { type Knowledge, modelOf, type ModelFact, type ModelView } from '../test
 import { suppose } from '../testing/supposed.ts';
 import { overSeeds, viewFields } from '../testing/twin.ts';
 
-/** What conclusions come and go, against the naive models of the state before and the state after. */
+/** Gained and lost conclusions, against the naive models of the state before and the state after. */
 
 const flavours: Record<string, Flavour> = {
   plain: plainFlavour,
@@ -57,7 +57,7 @@ function knowledgeOf(current: CurrentCase): Knowledge {
   return { facts: [...current.facts.values()], rules: presentRules(current), time: current.time };
 }
 
-/** A state that changes of facts are written to. */
+/** A state to which changes of facts are written. */
 class Written {
   readonly current: CurrentCase;
   readonly ids = new Map<object, string>();
@@ -77,7 +77,7 @@ class Written {
         { kind: 'teach', rule: kept },
         { id, time: 0, generation: this.#database.generation },
       );
-      // Taught twice is kept once.
+      // A rule taught twice is stored once.
       if (status.after.id === id) this.ids.set(rule, id);
       else this.current.rules[index] = null;
     }
@@ -88,7 +88,7 @@ class Written {
     this.#reasoner.readers++;
   }
 
-  /** Of the state as it is, or as it was in a generation. */
+  /** Of the current state, or of that of a generation. */
   context(generation = this.#generation): ReadContext {
     return {
       database: this.#database,
@@ -116,7 +116,7 @@ class Written {
     this.#reasoner.touched([changed.relation.number[changed.row] as number], this.#generation);
   }
 
-  /** What is held of conclusions, and how often rules concluded something. */
+  /** The number of cached conclusions, and how often rules concluded something. */
   get known() {
     const { conclusions, bytes, tallies } = this.#reasoner;
     return { conclusions, bytes, fired: [...tallies].map(([rule, { fired }]) => [rule, fired]) };
@@ -139,7 +139,7 @@ class Written {
     const body = [{ ...randomQuestion(prng, vocabulary, flavour), naf: false }];
     const input = askInputSchema.parse({ body, ...viewFields(view), withProof: prng.chance(0.3) });
     await ask(this.context(), input, body);
-    // It answers before the tables that it does not need are made true: they come to know more until then.
+    // It answers before unneeded tables are maintained; until then they know more.
     for (
       let next = this.#reasoner.maintenanceFor(null);
       next !== null;
@@ -149,7 +149,7 @@ class Written {
   }
 }
 
-/** By rendered atom, the atoms that hold in a view and are not stored there. */
+/** By rendered atom, the atoms true in a view and not stored there. */
 function conclusionsIn({ facts, ...knowledge }: Knowledge, view: ModelView): Set<string> {
   const atoms = new Set(modelOf({ facts, ...knowledge }, view).heights.keys());
   for (const { predicate, args, truthVal, scope } of facts)
@@ -158,7 +158,7 @@ function conclusionsIn({ facts, ...knowledge }: Knowledge, view: ModelView): Set
   return atoms;
 }
 
-/** The conclusions of the one state that do not hold in the other, each once. */
+/** The conclusions of the one state that are not true in the other, each once. */
 function missing(one: Knowledge, other: Knowledge, views: readonly ModelView[]): string[] {
   const found = new Set<string>();
   for (const view of views) {
@@ -206,8 +206,8 @@ async function compareWithModels(flavour: Flavour, seed: number): Promise<void> 
     const about = JSON.stringify({ operations, views });
     const states = { before, after: context, relations: touched.keys(), views, listsLost: true };
     expect(await consequencesOf(states, limits), about).toEqual(expected(was, knowledgeOf(next), views));
-    expect(written.known, 'nothing is known by it').toEqual(known);
-    // The same of a change that was made.
+    expect(written.known, 'it makes nothing known').toEqual(known);
+    // The same for a change that was made.
     const touchedNow = new Set<string>();
     for (let index = prng.below(3); index >= 0; index--) {
       const update = randomUpdate(prng, vocabulary, flavour, written.current);
@@ -235,7 +235,7 @@ function randomViews(prng: Prng, vocabulary: RandomCase['vocabulary'], flavour: 
 const timeout = 3_600_000;
 
 for (const [name, flavour] of Object.entries(flavours))
-  test(`conclusions that come and go are those of the models (${name})`, { timeout }, () =>
+  test(`returns the gained and lost conclusions of the models (${name})`, { timeout }, () =>
     overSeeds({ name: `consequences ${name}`, few: 4, many: 3000 }, (seed) =>
       compareWithModels(flavour, seed),
     ),

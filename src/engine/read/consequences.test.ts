@@ -16,7 +16,7 @@ import type { SupposedOperation } from './suppose.ts';
 import { askInput } from '../testing/engine-fixtures.ts';
 import { suppose } from '../testing/supposed.ts';
 
-/** How many conclusions a change would bring and take, whether or not anybody asked. */
+/** How many conclusions a change would gain and lose, known or not. */
 
 const tenant = 'tenant';
 
@@ -40,7 +40,7 @@ function forget(text: string): SupposedOperation {
   };
 }
 
-/** A state of these facts and rules, about which these questions were asked. */
+/** A state of these facts and rules, after these questions. */
 async function asked(
   facts: readonly string[],
   rules: readonly string[],
@@ -103,14 +103,14 @@ async function changes(before: ReadContext, ...operations: SupposedOperation[]) 
   return { gained, lost };
 }
 
-test('conclusions are counted that nobody asked for', async () => {
+test('counts conclusions that were never asked for', async () => {
   const rules = ['q(?x) :- p(?x)', 'r(?x) :- q(?x)', 'other(?x) :- p(?x)'];
   const before = await asked(['p(a)', 'p(b)'], rules, ['q(?x)', 'r(a)']);
   expect(await changes(before, tell('p(c)', 'p(d)'), forget('p(a)'))).toEqual({ gained: 6, lost: 3 });
   expect(await changes(before, tell('unread(a)'))).toEqual({ gained: 0, lost: 0 });
 });
 
-test('what is stored, or only supposed, is no conclusion, and what holds still is not lost', async () => {
+test('counts no stored or supposed fact as a conclusion, and nothing still true as lost', async () => {
   const before = await asked(['p(a)', 'p(b)', 'q(b)'], ['q(?x) :- p(?x)'], ['q(?x)']);
   expect(await changes(before, tell('q(a)'))).toEqual({ gained: 0, lost: 0 });
   expect(await changes(before, tell('q(c)'))).toEqual({ gained: 0, lost: 0 });
@@ -119,7 +119,7 @@ test('what is stored, or only supposed, is no conclusion, and what holds still i
   expect(await changes(before, tell('q(a)'), forget('p(a)'))).toEqual({ gained: 0, lost: 0 });
 });
 
-test('a rule that goes takes what it alone concludes, one that comes brings what was asked for', async () => {
+test('counts what a removed rule alone concludes and what a new one adds', async () => {
   const before = await asked(['p(a)', 's(b)'], ['q(?x) :- p(?x)', 'q(?x) :- q(?x), s(?x)'], ['q(?x)']);
   const rule = {
     rule: parseRule('q(?x) :- s(?x)'),
@@ -132,7 +132,7 @@ test('a rule that goes takes what it alone concludes, one that comes brings what
   expect(await changes(before, forgetRule, { kind: 'teach', rule })).toEqual({ gained: 1, lost: 1 });
 });
 
-test('it makes nothing known, brings no constant into the dictionary and counts no rule', async () => {
+test('makes nothing known, adds no constant to the dictionary and counts no rule', async () => {
   const before = await asked(['p(10)'], ['q(?x, ?y) :- p(?x), ?y = ?x + 1'], ['q(?x, ?y)']);
   const { reasoner, tenant: of } = before;
   const size = of.facts.dictionary.size;
@@ -142,7 +142,7 @@ test('it makes nothing known, brings no constant into the dictionary and counts 
   expect([...reasoner.tallies.values()]).toEqual([{ fired: 1 }]);
 });
 
-test('what is lost is listed by code point', async () => {
+test('lists lost conclusions by code point', async () => {
   const rules = ['q(?x) :- p(?x)', '-r(?x) :- q(?x)'];
   const before = await asked(['p(b)', 'p(a)'], rules, []);
   const { lostAtoms } = await consequences(before, [forget('p(a)'), forget('p(b)')]);
@@ -151,20 +151,20 @@ test('what is lost is listed by code point', async () => {
 
 const endless = ['n(?y) :- n(?x), ?y = ?x + 1', 'n(?x) :- p(?x)', 'above(?x) :- n(?x)'];
 
-test('what a limit ends is named, with what rests on it, and the rest is counted', async () => {
+test('names the goals that a limit cut off, with their dependents, and counts the rest', async () => {
   const rules = [...endless, 'q(?x) :- p(?x)', '-r(?x) :- q(?x)'];
   const before = await asked(['p(1)'], rules, []);
   const found = await consequences(before, [tell('p(7)')], limitsOf({ maxDerivations: 2000 }));
   expect(found).toMatchObject({ gained: 2, lost: 0, notWorkedOut: ['above/1', 'n/1'] });
 });
 
-test('without time nothing is worked out, and all that is reached is named', async () => {
+test('computes nothing without time, and names everything reachable', async () => {
   const before = await asked(['p(1)'], ['q(?x) :- p(?x)', '-r(?x, ?x) :- q(?x)', 'apart(?x) :- s(?x)'], []);
   const found = await consequences(before, [tell('p(7)')], limitsOf({ timeoutMs: 0 }));
   expect(found).toMatchObject({ gained: 0, lost: 0, notWorkedOut: ['-r/2', 'q/1'] });
 });
 
-test('a caller who has gone ends it', async () => {
+test('stops when the caller disconnects', async () => {
   const before = await asked(['p(1)'], endless, []);
   const gone = new AbortController();
   setTimeout(() => gone.abort(), 20);
@@ -173,7 +173,7 @@ test('a caller who has gone ends it', async () => {
   );
 });
 
-test('its tables are let go, and those of questions stay', async () => {
+test('frees its own tables and keeps those of questions', async () => {
   const before = await asked(['p(a)'], ['q(?x) :- p(?x)'], ['q(?x)']);
   const { memory } = before.reasoner;
   const held = memory.heldBytes;

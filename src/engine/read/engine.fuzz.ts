@@ -76,7 +76,7 @@ function randomAsked(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Aske
   return { body, view };
 }
 
-/** The models of one state, each made when it is first wanted. */
+/** The models of one state, each built when first needed. */
 function modelsOf(knowledge: Knowledge): (view: ModelView) => NaiveModel {
   const models = new Map<string, NaiveModel>();
   return (view) => {
@@ -101,7 +101,7 @@ async function askAndCompare(
   }
 }
 
-/** Questions to a case that is made from the seed, again after each of some updates. */
+/** Questions to a case generated from the seed, again after each of some updates. */
 async function updateAndAsk(
   seed: number,
   flavour: Flavour,
@@ -122,13 +122,13 @@ async function updateAndAsk(
 }
 
 for (const [name, flavour] of Object.entries(flavours))
-  test(`answers and proofs are those of the naive model after any updates (${name})`, { timeout }, () =>
+  test(`returns the answers and proofs of the naive model after any updates (${name})`, { timeout }, () =>
     overSeeds({ name, few: 2, many: 4000 }, (seed) => updateAndAsk(seed, flavour, randomCase)),
   );
 
 for (const scopes of [false, true]) {
-  const name = `rows of bits, ${scopes ? 'views' : 'one view'}`;
-  test(`answers are those of the naive model where tables are ${name}`, { timeout }, () =>
+  const name = `bitset relations, ${scopes ? 'views' : 'one view'}`;
+  test(`returns the answers of the naive model if tables are ${name}`, { timeout }, () =>
     overSeeds({ name, few: 2, many: 3000 }, (seed) => {
       const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
       return updateAndAsk(seed, { ...plainFlavour, facts: 14, maxArity: 2, ...views }, closureCase);
@@ -138,7 +138,7 @@ for (const scopes of [false, true]) {
 
 for (const scopes of [false, true]) {
   const name = `bodies with cycles, ${scopes ? 'views' : 'one view'}`;
-  test(`answers are those of the naive model where rules have ${name}`, { timeout }, () =>
+  test(`returns the answers of the naive model if rules have ${name}`, { timeout }, () =>
     overSeeds({ name, few: 3, many: 3000 }, (seed) => {
       const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
       return updateAndAsk(seed, { ...plainFlavour, facts: 40, constants: 3, ...views }, cycleCase);
@@ -150,7 +150,7 @@ for (const [name, scopes] of [
   ['aggregates of atoms', false],
   ['aggregates of atoms in views', true],
 ] as const) {
-  test(`answers are those of the naive model where rules are ${name}`, { timeout }, () =>
+  test(`returns the answers of the naive model if rules are ${name}`, { timeout }, () =>
     overSeeds({ name, few: 3, many: 2000 }, (seed) => {
       const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
       return updateAndAsk(seed, { ...plainFlavour, facts: 24, maxArity: 2, ...views }, aggregateCase);
@@ -158,7 +158,7 @@ for (const [name, scopes] of [
   );
 }
 
-/** A clock for slices on which any look may be the last of its slice. */
+/** A clock for slices on which any check may be the last of its slice. */
 function restlessTime(seed: number): () => number {
   const prng = new Prng(seed);
   let now = 0;
@@ -175,7 +175,7 @@ async function askMeanwhile(
   return found;
 }
 
-/** Makes random updates, but for those of time, and notes what was known from which generation on. */
+/** Makes random updates except those of time, and records what was known from which generation on. */
 async function updateMeanwhile(
   twin: Twin,
   prng: Prng,
@@ -195,7 +195,7 @@ async function updateMeanwhile(
 }
 
 for (const name of ['joins', 'rich', 'scopes', 'absence', 'numbers', 'steady'])
-  test(`an answer is that of the generation it names, whatever is written meanwhile (${name})`, {
+  test(`answers as of the generation it names, whatever is written meanwhile (${name})`, {
     timeout,
   }, () => {
     const flavour = flavours[name] as Flavour;
@@ -227,7 +227,7 @@ for (const name of ['joins', 'rich', 'scopes', 'absence', 'numbers', 'steady'])
     });
   });
 
-/** What a retraction asks for: a pattern made of a stored fact, or of nothing there is. */
+/** The pattern of a retraction: made from a stored fact, or from none. */
 interface Retraction {
   readonly predicate: string;
   readonly args: readonly string[];
@@ -247,7 +247,7 @@ function randomRetraction(
   return { predicate: fact.predicate, args, truthVal: prng.chance(0.5) ? fact.truthVal : null, view };
 }
 
-/** The stored facts that the retraction takes: those that have not ended. */
+/** The stored facts that the retraction removes: those that have not expired. */
 function taken({ predicate, args, truthVal, view }: Retraction, { facts, time }: Knowledge): ModelFact[] {
   return facts.filter((fact) => {
     if (fact.predicate !== predicate || fact.args.length !== args.length) return false;
@@ -279,7 +279,7 @@ function atomOf({ predicate, args, truthVal }: ModelFact): string {
   return renderAtom({ predicate, args: [...args], negated: !truthVal });
 }
 
-/** Atoms that held in one of the views before and no longer hold there, without what was retracted. */
+/** Atoms that were true in one of the views before and no longer are, except those retracted. */
 function withdrawn(
   before: Knowledge,
   after: Knowledge,
@@ -295,7 +295,10 @@ function withdrawn(
   return found;
 }
 
-/** Retracts for real and for trial, and compares the dependents. `asked` are answers to questions of one atom in the view of everything. */
+/**
+ * Retracts for real and in a dry run, and compares the dependents. `asked` are answers to questions of one atom in the
+ * view of everything.
+ */
 async function retractAndCompare(twin: Twin, retraction: Retraction, asked: Set<string>): Promise<void> {
   const { view, ...pattern } = retraction;
   const before = twin.knowledge();
@@ -321,7 +324,7 @@ async function retractAndCompare(twin: Twin, retraction: Retraction, asked: Set<
   const all = [...lost].sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
   const expected = { dependents: all.slice(0, 100), dependentsCount: all.length, dependentsComplete: true };
   const status = gone.length > 0 ? 'retracted' : 'absent';
-  expect(await forget({ dependents: 'all', dryRun: true }), `tried: ${about}`).toMatchObject({
+  expect(await forget({ dependents: 'all', dryRun: true }), `dry run: ${about}`).toMatchObject({
     ...expected,
     status,
   });
@@ -330,7 +333,9 @@ async function retractAndCompare(twin: Twin, retraction: Retraction, asked: Set<
 }
 
 for (const name of ['plain', 'rich', 'scopes', 'time', 'absence', 'numbers', 'groups', 'steady'])
-  test(`dependents are what held before a retraction and no longer holds (${name})`, { timeout }, () => {
+  test(`reports as dependents what was true before a retraction and no longer is (${name})`, {
+    timeout,
+  }, () => {
     const flavour = flavours[name] as Flavour;
     return overSeeds({ name, few: 2, many: 1000 }, async (seed) => {
       const prng = new Prng(seed);
@@ -354,7 +359,7 @@ for (const name of ['plain', 'rich', 'scopes', 'time', 'absence', 'numbers', 'gr
             );
           const update = randomUpdate(prng, start.vocabulary, flavour, twin.current);
           await twin.apply(update);
-          // A change of rules begins anew what is known, and what is withdrawn is known no longer.
+          // A change of rules resets what is known, and what is withdrawn is no longer known.
           const isOfRules = !['assert', 'retract', 'time'].includes(update.kind);
           const { heights } = modelOf(twin.knowledge(), { kind: 'all' });
           for (const atom of asked) if (isOfRules || !heights.has(atom)) asked.delete(atom);

@@ -40,8 +40,8 @@ import {
 import { fuzzCaller, overSeeds, Twin, viewFields } from '../testing/twin.ts';
 
 /**
- * /explain against the naive model: how far rules get by trying every choice of atoms, and what blocks by looking
- * through all facts and rules.
+ * /explain against the naive model: how far rules get by trying every choice of atoms, and what blocks by searching all
+ * facts and rules.
  */
 
 const flavours: Record<string, Flavour> = {
@@ -64,7 +64,7 @@ interface Reached {
   readonly values: Values;
 }
 
-/** What the atom's constants make of the head; null where it does not match. */
+/** The bindings that the atom's constants give the head; null if it does not match. */
 function unified(head: Atom, goal: Atom): Map<string, string> | null {
   const values = new Map<string, string>();
   for (const [at, term] of head.args.entries()) {
@@ -84,7 +84,7 @@ function replaced<Kind extends Literal>(literal: Kind, values: Values): Kind {
   return { ...literal, result: valueOf(literal.result), body };
 }
 
-/** The rule with a name for every `?_` that is matched, so that it too is bound. */
+/** The rule with a name for every `?_` that is matched, so that it is bound too. */
 function named(rule: Rule): Rule {
   let made = 0;
   const body = rule.body.map((literal) =>
@@ -112,7 +112,7 @@ class Oracle {
     this.#inAtoms = new Set(body.filter(isPositiveAtom).flatMap(({ args }) => args.filter(isNamedVariable)));
   }
 
-  /** The best of all choices; null where there are too many. */
+  /** The best of all choices; null if there are too many. */
   furthest(given: Values) {
     const best = this.#best(given);
     if (best === null) return null;
@@ -156,7 +156,7 @@ class Oracle {
     return choose(0, given, []) ? best : null;
   }
 
-  /** The chosen atoms, and what is computed from them and holds. */
+  /** The chosen atoms, and the true computed literals. */
   #closed(chosen: readonly number[], start: Values): Reached {
     const { body } = this.#rule;
     const values = new Map(start);
@@ -271,7 +271,7 @@ class Oracle {
   }
 }
 
-/** The rules that can conclude something in the view, each with the view its body is read in. */
+/** The rules that can conclude something in the view, each with the view in which its body is read. */
 function rulesIn(rules: readonly ModelRule[], view: ModelView): { rule: ModelRule; bodyView: ModelView }[] {
   return rules.flatMap((rule): { rule: ModelRule; bodyView: ModelView }[] => {
     if (rule.scope === null) return [{ rule, bodyView: view }];
@@ -285,7 +285,7 @@ interface Lacking {
   readonly atom: AtomLiteral;
 }
 
-/** A validity that ended. */
+/** An expired validity. */
 type Ended = Pick<ModelFact, 'predicate' | 'args' | 'truthVal' | 'scope'> & { readonly until: number };
 
 function scopeText(scope: string | null): string {
@@ -421,7 +421,7 @@ async function explainAndCompare(
     const given = unified(rule.rule.head, goal);
     if (given === null) continue;
     const found = new Oracle(modelIn(bodyView), rule.rule).furthest(given);
-    // Too many choices to try: then at least what is said must be true.
+    // Too many choices to try: then every statement must at least be true.
     if (found === null) return;
     const { lacking: premises, ...attempt } = found;
     const { id = '' } = rule;
@@ -489,14 +489,14 @@ function randomGoal(prng: Prng, vocabulary: Vocabulary, flavour: Flavour, curren
   return { predicate: relation.predicate, args, negated: flavour.negation && prng.chance(0.2), naf: false };
 }
 
-/** A fact that has ended is remembered, with its latest end, when it is asserted again; and retracting it changes nothing. */
+/** An expired fact is remembered, with its latest end, when it is asserted again; retracting it changes nothing. */
 function noteEnded(ended: Map<string, Ended>, current: CurrentCase, fact: ModelFact): void {
   const known = current.facts.get(factIdentity(fact));
   if (known !== undefined && known.validUntil !== null && known.validUntil <= current.time)
     ended.set(factIdentity(fact), { ...known, until: known.validUntil });
 }
 
-/** A change; where the flavour has them, more often than elsewhere of time, of what has ended and of rules' being on. */
+/** A change; for some flavours, more often than elsewhere of time, expired facts and enabled rules. */
 function nextUpdate(
   prng: Prng,
   vocabulary: Vocabulary,

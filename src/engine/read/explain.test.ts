@@ -50,7 +50,7 @@ async function blocks(session: Session, text: string, fields: Fields = {}): Prom
 const at = (milliseconds: number): string => new Date(startTime + milliseconds).toISOString();
 
 describe('why', () => {
-  it('gives the atom, that it holds, and the proof that /ask gives', async () => {
+  it('returns the atom, that it is true, and the proof that /ask gives', async () => {
     const session = await openSession();
     await session.tellAll(['parent(a, b)', 'parent(b, c)']);
     await session.teach('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
@@ -61,7 +61,7 @@ describe('why', () => {
     });
   });
 
-  it('says of what does not hold that it does not, with an empty proof', async () => {
+  it('says that an atom is not true, with an empty proof', async () => {
     const session = await openSession();
     expect(await why(session, '-p(a)')).toEqual({
       atom: '-p(a)',
@@ -88,7 +88,7 @@ describe('why', () => {
     expect(facts.map(({ salience }) => salience > 0.9)).toEqual([true, true, false]);
   });
 
-  it('uses nothing where it asks why not', async () => {
+  it('uses nothing for a "why not"', async () => {
     const session = await openSession();
     await session.tell('p(a)');
     await session.teach('r(?x) :- p(?x), q(?x)');
@@ -100,7 +100,7 @@ describe('why', () => {
 });
 
 describe('whyNot', () => {
-  it('of what holds has neither attempts nor blocks', async () => {
+  it('returns neither attempts nor blocks for a true atom', async () => {
     const session = await openSession();
     await session.tell('p(a)');
     const nothing = { holds: true, attempts: [], blockedBy: [] };
@@ -109,7 +109,7 @@ describe('whyNot', () => {
     expect(await whyNot(session, 'q(a)')).toEqual({ atom: 'q(a)', ...nothing });
   });
 
-  it('is about one atom: with a variable it is 400', async () => {
+  it('requires a single ground atom: a variable returns 400', async () => {
     const session = await openSession();
     const { code, message, members } = await refusal(whyNot(session, 'p(a, ?x)'));
     expect(code).toBe('ValidationException');
@@ -118,7 +118,7 @@ describe('whyNot', () => {
     expect((await refusal(whyNot(session, 'p(?_)'))).code).toBe('ValidationException');
   });
 
-  it('of what nothing concludes has no attempts', async () => {
+  it('returns no attempts if no rule concludes the atom', async () => {
     const session = await openSession();
     expect(await whyNot(session, 'p(a)')).toEqual({
       atom: 'p(a)',
@@ -128,7 +128,7 @@ describe('whyNot', () => {
     });
   });
 
-  it('gives each rule that could conclude the atom, the first created first', async () => {
+  it('returns each rule that could conclude the atom, in the order of creation', async () => {
     const session = await openSession();
     const first = await session.teach('p(?x) :- q(?x)');
     await session.teach('p(b) :- q(c)');
@@ -143,14 +143,14 @@ describe('whyNot', () => {
     ]);
   });
 
-  it('matches a head with a variable twice against equal constants alone', async () => {
+  it('matches a head with a repeated variable only against equal constants', async () => {
     const session = await openSession();
     await session.teach('same(?x, ?x) :- thing(?x)');
     expect((await whyNot(session, 'same(a, b)')).attempts).toEqual([]);
     expect((await whyNot(session, 'same(a, a)')).attempts).toHaveLength(1);
   });
 
-  it('gives the bindings that satisfy most of the body, and what is missing then', async () => {
+  it('returns the bindings that satisfy most of the body, and what is missing then', async () => {
     const session = await openSession();
     await session.tellAll(['parent(a, b)', 'parent(a, c)', 'parent(c, d)', 'adult(d)']);
     await session.teach('proud(?x) :- parent(?x, ?y), parent(?y, ?z), adult(?z), happy(?z)');
@@ -161,7 +161,7 @@ describe('whyNot', () => {
     });
   });
 
-  it('leaves an atom out where what follows gets further without it', async () => {
+  it('skips an atom if what follows gets further without it', async () => {
     const session = await openSession();
     await session.tellAll(['p(a, b)', 'q(c)', 'r(c)']);
     await session.teach('h(?x) :- p(?x, ?y), q(?y), r(?y)');
@@ -172,7 +172,7 @@ describe('whyNot', () => {
     });
   });
 
-  it('prefers on a tie what stands first in the body, then the least constants', async () => {
+  it('prefers on a tie the earlier body literals, then the least constants', async () => {
     const session = await openSession();
     await session.tellAll(['p(a, n)', 'p(a, m)', 'q(k)']);
     await session.teach('h(?x) :- p(?x, ?y), q(?y)');
@@ -183,7 +183,7 @@ describe('whyNot', () => {
     });
   });
 
-  it('leaves variables as they are where nothing binds them', async () => {
+  it('leaves unbound variables as they are', async () => {
     const session = await openSession();
     await session.teach('h(?x) :- p(?x, ?y), q(?y, ?_), ?y > 3, not r(?y)');
     expect(await attempt(session, 'h("a, b")')).toEqual({
@@ -193,7 +193,7 @@ describe('whyNot', () => {
     });
   });
 
-  it('shows a satisfied atom with a constant in every place', async () => {
+  it('shows a satisfied atom with a constant in every argument', async () => {
     const session = await openSession();
     await session.tellAll(['p(a, z)', 'p(a, b)']);
     await session.teach('h(?x) :- p(?x, ?_), q(?x)');
@@ -204,7 +204,7 @@ describe('whyNot', () => {
     });
   });
 
-  it('counts comparisons, arithmetic, absences and aggregates like atoms', async () => {
+  it('counts comparisons, arithmetic, negations and aggregates like atoms', async () => {
     const session = await openSession();
     await session.tellAll(['age(bob, 17)', 'banned(bob, x)', 'visit(bob, 1)', 'visit(bob, 2)']);
     await session.teach(
@@ -234,7 +234,7 @@ describe('whyNot', () => {
     });
   });
 
-  it('takes what is stored for what could have been computed', async () => {
+  it('uses a stored constant for what could have been computed', async () => {
     const session = await openSession();
     await session.tell('age(bob, 17)');
     await session.teach('adult(?p) :- ?a = 18, age(?p, ?a)');
@@ -245,7 +245,7 @@ describe('whyNot', () => {
     });
   });
 
-  it('asks of a computed conclusion for its very text', async () => {
+  it('matches a computed conclusion by its exact text', async () => {
     const session = await openSession();
     await session.tell('p(2)');
     await session.teach('h(?y) :- p(?x), ?y = ?x + 1');
@@ -268,7 +268,7 @@ describe('whyNot', () => {
     });
   });
 
-  it('sees what rules conclude, through recursion', async () => {
+  it('sees derived facts, even by recursion', async () => {
     const session = await openSession();
     await session.tellAll(['edge(a, b)', 'edge(b, c)', 'edge(d, e)']);
     await session.teach('path(?x, ?y) :- edge(?x, ?y)');
@@ -280,7 +280,7 @@ describe('whyNot', () => {
     ]);
   });
 
-  it('is about explicit negation where that is asked', async () => {
+  it('explains explicit negation on request', async () => {
     const session = await openSession();
     await session.tell('bird(tux)');
     await session.teach('-flies(?x) :- bird(?x), -light(?x)');
@@ -306,7 +306,7 @@ describe('whyNot', () => {
     expect((await whyNot(session, 'h(a)', { unscoped: true })).attempts).toEqual([]);
   });
 
-  it('answers the same whatever was asked before, and in whatever order facts came', async () => {
+  it('answers the same whatever was asked before, and whatever the order of the facts', async () => {
     const texts = ['p(a, c)', 'p(a, b)', 'q(b, z)', 'q(c, y)', 'q(c, x)'];
     const answers: string[] = [];
     for (const order of [texts, [...texts].reverse()]) {
@@ -321,7 +321,7 @@ describe('whyNot', () => {
     expect(answers[0]).toContain('"satisfied":["p(a, b)","r(b, z)"]');
   });
 
-  it('ends with 422 at its limits, and leaves everything as it was', async () => {
+  it('returns 422 at its limits, and changes nothing', async () => {
     const session = await openSession();
     await session.tellAll(Array.from({ length: 300 }, (_, index) => `p(c${index}, d${index % 7})`));
     await session.teach('h() :- p(?a, ?b), p(?c, ?d), ?a < ?c, ?b < ?d, ?d < ?a, q(?a, ?c)');
@@ -333,7 +333,7 @@ describe('whyNot', () => {
     expect(await session.results('p(c1, ?x)')).toEqual(['p(c1, d1)']);
   });
 
-  it('ends where a premise explodes', async () => {
+  it('ends if a premise explodes', async () => {
     const session = await openSession();
     await session.tell('n(0)');
     await session.teach('n(?y) :- n(?x), ?y = ?x + 1');
@@ -342,7 +342,7 @@ describe('whyNot', () => {
     expect(code).toBe('InferenceLimitExceeded');
   });
 
-  it('finds its way through long bodies whose literals have nothing in common', async () => {
+  it('finds the best bindings for long bodies of independent literals', async () => {
     const session = await openSession();
     await session.tellAll(Array.from({ length: 50 }, (_, index) => `p(c${index})`));
     const body = Array.from({ length: 200 }, (_, index) =>
@@ -353,7 +353,7 @@ describe('whyNot', () => {
     expect([satisfied.length, missing.length]).toEqual([100, 100]);
   });
 
-  it('finds its way through long chains', async () => {
+  it('finds the best bindings for long chains', async () => {
     const session = await openSession();
     const edges = Array.from(
       { length: 400 },
@@ -366,7 +366,7 @@ describe('whyNot', () => {
     expect([satisfied.length, missing]).toEqual([19, [expect.stringMatching(/^e\(n\d+, nowhere\)$/)]]);
   });
 
-  it('is of one generation, whatever is written while it searches', async () => {
+  it('reads one generation, whatever is written while it searches', async () => {
     const { pause, hold, release } = gate();
     const session = await openSession({ pause });
     await session.tellAll(chainOf(300));
@@ -389,7 +389,7 @@ describe('whyNot', () => {
     expect((await whyNot(session, 'h()')).holds).toBe(true);
   });
 
-  it('ends when its client goes away', async () => {
+  it('ends when its client disconnects', async () => {
     const { pause, hold, release } = gate();
     const session = await openSession({ pause });
     await session.tellAll(chainOf(300));
@@ -405,7 +405,7 @@ describe('whyNot', () => {
     await expect(answer).rejects.toThrow(DOMException);
   });
 
-  it('takes any text for what it is', async () => {
+  it('treats any text as a constant', async () => {
     const session = await openSession();
     await session.teach('h(?__proto__, ?constructor) :- p(?__proto__), q(?constructor)');
     await session.tell('p("__proto__")');
@@ -417,7 +417,7 @@ describe('whyNot', () => {
     expect(satisfied).toEqual(['p(__proto__)']);
   });
 
-  it('keeps tenants apart', async () => {
+  it('isolates tenants', async () => {
     const session = await openSession();
     const other = session.as({ tenant: 'other' });
     await other.tell('q(a)', { ttl: second });
@@ -455,7 +455,7 @@ describe('blockedBy', () => {
     expect(await blocks(session, 'p(a)')).toEqual([]);
   });
 
-  it('remembers the latest end, whatever was asserted, retracted and compacted since', async () => {
+  it('remembers the latest end after any assertion, retraction and compaction', async () => {
     const session = await openSession();
     await session.tell('p(a)', { ttl: second });
     session.clock.set(startTime + hour);
@@ -492,7 +492,7 @@ describe('blockedBy', () => {
     expect(await blocks(await openSession({ storageDir, clock }), 'p(a)')).toEqual(told);
   });
 
-  it('does not take a retracted fact for an expired one', async () => {
+  it('does not report a retracted fact as expired', async () => {
     const session = await openSession();
     await session.tell('p(a)', { ttl: hour });
     await session.forget('p(a)');
@@ -524,7 +524,7 @@ describe('blockedBy', () => {
     expect(await blocks(session, 'q(a)', { unscoped: true })).toEqual([]);
   });
 
-  it('names for a premise with variables the first fact of each scope', async () => {
+  it('names the first fact of each scope for a premise with variables', async () => {
     const session = await openSession();
     await session.tellAll(['q(a, z)', 'q(a, b)', 'q(c, a)'], { scope: 't' });
     await session.teach('p(?x) :- q(?x, ?y)', { scope: 's' });
@@ -533,7 +533,7 @@ describe('blockedBy', () => {
     ]);
   });
 
-  it('sees where default negation makes a scope hold what everything together does not', async () => {
+  it('sees what default negation makes true in a scope but not in the view of everything', async () => {
     const session = await openSession();
     await session.tell('q(a)', { scope: 's' });
     await session.tell('r(a)', { scope: 't' });
@@ -557,7 +557,7 @@ describe('blockedBy', () => {
     expect((await whyNot(session, 'p(a)')).holds).toBe(true);
   });
 
-  it('names a disabled rule that needs itself', async () => {
+  it('names a disabled rule that depends on itself', async () => {
     const session = await openSession();
     await session.tellAll(['edge(a, b)', 'edge(b, c)', 'edge(c, d)']);
     await session.teach('path(?x, ?y) :- edge(?x, ?y)');
@@ -568,7 +568,7 @@ describe('blockedBy', () => {
     expect(await blocks(session, 'path(d, a)')).toEqual([]);
   });
 
-  it('counts no rule as fired that it only supposes to be enabled', async () => {
+  it('does not count a rule that is only supposed to be enabled as fired', async () => {
     const session = await openSession();
     await session.tellAll(['edge(a, b)', 'edge(b, c)', 'edge(c, d)']);
     await session.teach('path(?x, ?y) :- edge(?x, ?y)');
@@ -578,7 +578,7 @@ describe('blockedBy', () => {
     expect(disabled).toMatchObject({ enabled: false, fired: 0 });
   });
 
-  it('is silent about disabled rules of other scopes', async () => {
+  it('ignores disabled rules of other scopes', async () => {
     const session = await openSession();
     await session.tell('q(a)', { scope: 's' });
     await session.teach('p(?x) :- q(?x)', { scope: 's', enabled: false });
@@ -587,7 +587,7 @@ describe('blockedBy', () => {
     expect(await blocks(session, 'p(a)')).toHaveLength(1);
   });
 
-  it('says each thing once', async () => {
+  it('reports each block once', async () => {
     const session = await openSession();
     await session.tell('q(a)', { ttl: second });
     await session.teach('p(?x) :- q(?x), r(?x)');

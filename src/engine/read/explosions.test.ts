@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { askInput, chainOf, gate, openSession, refusal, type Session } from '../testing/engine-fixtures.ts';
 
 /**
- * Programs that explode: every question of them ends with a refusal that names the limit, leaves memory as it was, and
- * holds up nobody (contract sections 1 and 5).
+ * Programs that explode: every question about them ends with an error that names the limit, frees its memory, and
+ * blocks nothing else (contract sections 1 and 5).
  */
 
 interface Explosive {
@@ -26,7 +26,7 @@ const explosive: Record<string, Explosive> = {
     question: `p(${variables(6)})`,
   },
   'a cross product of which nothing is left': {
-    // All of them are needed to the end: of what nothing needs a join makes no product.
+    // All of them are needed to the end: a join makes no product of unused values.
     rules: [`q(${variables(5)}) :- ${product(5)}, ?s = ?x0 + ?x4, ?s < 0`],
     facts: numbers,
     question: `q(${variables(5)})`,
@@ -96,9 +96,9 @@ async function load({ rules, facts }: Explosive, options = {}): Promise<Session>
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Bytes of tables that are held. */
+/** Bytes of cached tables. */
 async function heldBytes(): Promise<number> {
-  // What an ended question held is free once the turns that it ended in are over.
+  // The memory of an ended question is free only after its last turns.
   for (let round = 0; round < 3; round++) {
     await new Promise((resolve) => setTimeout(resolve, 5));
     collectGarbage();
@@ -109,7 +109,7 @@ async function heldBytes(): Promise<number> {
 const slackBytes = 1_500_000;
 
 describe.each(Object.entries(explosive))('%s', (_, program) => {
-  test('is refused for each of the limits, and leaves memory as it was', async () => {
+  test('is refused at each of the limits, and frees its memory', async () => {
     const { ask, results } = await load(program, { memoryBudgetBytes: 3_000_000 });
     expect(await results('tiny(?x)')).toEqual(['tiny(a)', 'tiny(b)']);
     const before = await heldBytes();
@@ -126,9 +126,9 @@ describe.each(Object.entries(explosive))('%s', (_, program) => {
     expect(await results('tiny(?x)')).toEqual(['tiny(a)', 'tiny(b)']);
   });
 
-  test('holds up no write, no other question and no end', async () => {
+  test('blocks no write, no other question and no shutdown', async () => {
     const { pause, hold, release } = gate();
-    // A retraction waits for tables that a question is at, by the clock: here each look at them takes it long.
+    // A retraction waits, by the clock, for tables that a question uses: here each check of them takes long.
     let ahead = 0;
     const now = performance.now.bind(performance);
     const time = vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead);
@@ -166,7 +166,7 @@ describe.each(Object.entries(explosive))('%s', (_, program) => {
   });
 });
 
-test('the answers of a question that is a body are part of the memory budget', async () => {
+test('counts the answers of a body question in the memory budget', async () => {
   const { ask, results } = await load(explosive['a cross product asked as a question'] as Explosive, {
     memoryBudgetBytes: 3_000_000,
   });
@@ -182,7 +182,7 @@ test('the answers of a question that is a body are part of the memory budget', a
   expect(await results('tiny(?x)')).toHaveLength(2);
 });
 
-test('the ways to one conclusion that a proof looks through are part of the budgets', async () => {
+test('counts the derivations that a proof examines in the budgets', async () => {
   const { ask, teach } = await load(explosive['a cross product asked as a question'] as Explosive, {
     memoryBudgetBytes: 3_000_000,
   });
@@ -192,7 +192,7 @@ test('the ways to one conclusion that a proof looks through are part of the budg
   expect(['memory', 'maxDerivations']).toContain(refused.members['limit']);
 });
 
-test('dependents of a fact that an explosive program rests on end with their own limit', async () => {
+test('ends the dependents of a fact under an explosive program at their own limit', async () => {
   const { forget, results, tell } = await load(explosive['counting without end'] as Explosive);
   await tell('n(5)');
   const outcome = await forget('n(5)', { dependents: 'all', timeoutMs: 50 });
@@ -200,7 +200,7 @@ test('dependents of a fact that an explosive program rests on end with their own
   expect(await results('tiny(?x)')).toEqual(['tiny(a)', 'tiny(b)']);
 });
 
-test('explosive questions of many clients at once are all refused, and memory falls back', async () => {
+test('refuses all explosive questions of many concurrent clients, and memory falls back', async () => {
   const { ask, results } = await load(explosive['a cross product'] as Explosive, {
     memoryBudgetBytes: 2_000_000,
   });
@@ -213,7 +213,7 @@ test('explosive questions of many clients at once are all refused, and memory fa
   expect(await heldBytes()).toBeLessThan(before + slackBytes);
 });
 
-test('the memory budget is that of all tenants together: what one has not used for long makes room', async () => {
+test('shares the memory budget between all tenants: unused tables are evicted', async () => {
   const { teach, as } = await openSession({ memoryBudgetBytes: 6_000_000 });
   await teach('reach(?x, ?y) :- edge(?x, ?y)');
   await teach('reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z)');

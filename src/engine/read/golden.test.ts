@@ -20,8 +20,8 @@ import { askProlog, isInFragment, isPrologInstalled } from '../testing/prolog.ts
 import { expectAnswer, viewFields } from '../testing/twin.ts';
 
 /**
- * Every golden case, against the engine, the naive model and SWI-Prolog; and around every question: a fact that
- * comes and goes, one that goes and comes back, and every binding pattern.
+ * Every golden case, against the engine, the naive model and SWI-Prolog; and around every question: a fact that is
+ * added and removed, one that is removed and added, and every binding pattern.
  */
 
 const folder = new URL('../testing/golden/', import.meta.url);
@@ -29,7 +29,7 @@ const files = readdirSync(folder)
   .sort()
   .map((name) => ({ name, cases: readGolden(readFileSync(new URL(name, folder), 'utf8')) }));
 
-/** A case as it was put into an engine: its rules with the ids that they got. */
+/** A case as loaded into an engine: its rules with their ids. */
 interface Loaded {
   readonly session: Session;
   readonly golden: GoldenCase;
@@ -101,7 +101,7 @@ async function expectQuestion(loaded: Loaded, question: GoldenQuestion): Promise
   await expectUnmoved(loaded, question, body);
 }
 
-/** Asks with some of the variables bound to constants of an answer: the answers are those that agree. */
+/** Asks with some variables bound to constants of an answer: the answers are those that agree. */
 async function expectPatterns(
   loaded: Loaded,
   { view }: GoldenQuestion,
@@ -120,12 +120,12 @@ async function expectPatterns(
       const agreeing = answer.results.filter((_, at) =>
         bound.every((name) => answer.bindings[at]?.[name] === sample[name]),
       );
-      // A built-in is written with what it was given: `1 = 1.0` for `?x = 1.0`.
+      // A built-in is rendered with its inputs: `1 = 1.0` for `?x = 1.0`.
       if (!asked.every((literal) => !isAggregate(literal) && isPositiveAtom(literal))) continue;
       const { results } = await ask(loaded, asked, view);
       expect(results, asked.map(renderLiteral).join(', ')).toEqual(agreeing);
     }
-  // Nobody is called that.
+  // Occurs nowhere.
   const [first] = variables;
   if (first === undefined) return;
   const asked = body.map((literal) => withBound(literal, new Map([[`?${first}`, 'no such constant']])));
@@ -142,7 +142,7 @@ function withBound(literal: Literal, bound: ReadonlyMap<string, string>): Litera
   return { ...literal, args: literal.args.map((term) => bound.get(term) ?? term) };
 }
 
-/** One fact that was not there comes and goes; one that was there goes and comes back. */
+/** One absent fact is added and removed; one stored fact is removed and added. */
 async function expectUnmoved(
   loaded: Loaded,
   question: GoldenQuestion,
@@ -163,7 +163,7 @@ async function expectUnmoved(
     session.forget(renderAtom(atom), {
       truthVal: !atom.negated,
       ...(scope === null ? { unscoped: true } : { scope }),
-      // Its dependents are no business of these tests.
+      // These tests do not check its dependents.
       timeoutMs: 500,
     });
   await engine.tell(caller, factInput(added.atom, added.scope));
@@ -180,7 +180,7 @@ async function expectUnmoved(
   );
 }
 
-/** An atom of the first fact's relation that is not stored, made of what is, where that gives one. */
+/** An unstored atom of the first fact's relation, built from stored constants, if possible. */
 function newAtom({ facts }: GoldenCase): Atom {
   const [first] = facts as [GoldenCase['facts'][number]];
   const { predicate, args, negated } = first.atom;

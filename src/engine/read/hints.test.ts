@@ -15,7 +15,7 @@ async function family(): Promise<Session> {
   return session;
 }
 
-describe('a question that finds nothing', () => {
+describe('a question without answers', () => {
   test.each([
     [
       'grandmother(alice, ?who)',
@@ -62,13 +62,13 @@ describe('a question that finds nothing', () => {
     'parent(?x, ?x)',
     'grandparent(bob, ?x)',
     'likes(alice, coffee)',
-  ])('has no hints where nothing looks like a slip: %s', async (text) => {
+  ])('has no hints if nothing looks like a slip: %s', async (text) => {
     const { ask } = await family();
     expect(await ask(text)).not.toHaveProperty('hints');
   });
 });
 
-describe('a retraction that finds nothing', () => {
+describe('a retraction without effect', () => {
   test('names the facts whose retraction would end a conclusion, and changes nothing', async () => {
     const { forget, forgetPattern, ask } = await family();
     await ask('grandparent(alice, carol)', { withProof: true });
@@ -80,7 +80,7 @@ describe('a retraction that finds nothing', () => {
     expect(await ask('grandparent(alice, carol)')).toMatchObject({ count: 1 });
   });
 
-  test('does not claim that one fact ends what another proof goes on proving', async () => {
+  test('does not claim that one fact ends a conclusion with another proof', async () => {
     const { forget, tellAll, teach } = await openSession();
     await tellAll(['p(a)', 'q(a)', 'r(a)']);
     await teach('c(?x) :- p(?x), r(?x)');
@@ -89,7 +89,7 @@ describe('a retraction that finds nothing', () => {
     expect(hint).toMatch(/^c\(a\) is a conclusion .*(retract r\(a\)|depends on p\(a\) and r\(a\))$/);
   });
 
-  test('names all that together end it', async () => {
+  test('names all facts that together end it', async () => {
     const { forget, tellAll, teach } = await openSession();
     await tellAll(['p(a)', 'q(a)']);
     await teach('c(?x) :- p(?x)');
@@ -102,7 +102,7 @@ describe('a retraction that finds nothing', () => {
     ['parent(Alice, *)', 'parent(alice, ?_)'],
     ['likes(alice, "tea.")', 'likes(alice, tea)'],
     ['likes(Alice, ?x)', 'likes(alice, ?x)'],
-  ])('names the pattern meant: %s', async (text, meant) => {
+  ])('suggests the intended pattern: %s', async (text, meant) => {
     const { forgetPattern } = await family();
     const { status, hints } = await forgetPattern(text);
     expect(status).toBe('absent');
@@ -144,12 +144,12 @@ describe('a tell that looks like a slip is stored, and answered with hints', () 
     'likes(bob, Tea House)',
     'grandparent(zoe, yan)',
     'name(alice, Alice)',
-  ])('no hints where nothing looks like one: %s', async (text) => {
+  ])('has no hints if nothing looks like a slip: %s', async (text) => {
     const { tell } = await family();
     expect(await tell(text)).not.toHaveProperty('hints');
   });
 
-  test('many facts at once are looked at relation by relation', async () => {
+  test('checks many facts at once relation by relation', async () => {
     const { tellAll } = await family();
     expect((await tellAll(['parent(a, b)', 'parent(c)', 'Likes(a, b)'])).hints).toEqual([
       'parent has 1 argument here, but is known as parent/2: for example parent(alice, bob)',
@@ -158,7 +158,7 @@ describe('a tell that looks like a slip is stored, and answered with hints', () 
   });
 });
 
-describe('a rule that looks like a slip is kept, and answered with hints', () => {
+describe('a rule that looks like a slip is stored, and answered with hints', () => {
   test.each([
     [
       'stop(X) :- parent(X, Y)',
@@ -193,20 +193,20 @@ describe('a rule that looks like a slip is kept, and answered with hints', () =>
     'a(?x) :- parent(?x, ?y), unheard(?y)',
     'vip(?x) :- tier(?x, Gold)',
     'anc(?x, ?z) :- parent(?x, ?y), anc(?y, ?z)',
-  ])('no hints where nothing looks like one: %s', async (text) => {
+  ])('has no hints if nothing looks like a slip: %s', async (text) => {
     const { teach } = await family();
     expect(await teach(text)).not.toHaveProperty('hints');
   });
 
-  test('a capital that a stored fact has is a constant', async () => {
+  test('treats a capitalized stored constant as a constant', async () => {
     const { teach, tell } = await family();
     await tell('grade(bob, B)');
     expect(await teach('good(?x) :- grade(?x, B)')).not.toHaveProperty('hints');
   });
 });
 
-describe('a listing that is empty', () => {
-  test('has hints of its filter', async () => {
+describe('an empty listing', () => {
+  test('has hints about its filter', async () => {
     const { list } = await family();
     expect((await list({ predicate: 'Parent' })).hints).toEqual([
       'no fact and no rule has the predicate Parent: did you mean parent?',
@@ -217,7 +217,7 @@ describe('a listing that is empty', () => {
   });
 });
 
-test('hints tell of this tenant alone', async () => {
+test('gives hints about this tenant only', async () => {
   const mine = await family();
   const theirs = mine.as({ tenant: 'theirs' });
   await theirs.tell('secret(zoe)');
@@ -226,7 +226,7 @@ test('hints tell of this tenant alone', async () => {
   expect((await mine.ask('parent(Zoe, ?x)')).hints).toBeUndefined();
 });
 
-test('what was retracted or has ended is not what was meant', async () => {
+test('suggests nothing that was retracted or has expired', async () => {
   const { ask, tell, forget, clock } = await openSession();
   await tell('parent(alice, bob)');
   await tell('visit(alice)', { ttl: 1000 });

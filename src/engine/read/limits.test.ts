@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chainOf, factInput, openSession, refusal, type Session } from '../testing/engine-fixtures.ts';
 
-/** Limits of a question, and that nothing else is affected: contract sections 1 and 5. */
+/** Limits of a question, which affect nothing else: contract sections 1 and 5. */
 
 /** An engine whose question `reach(?x, ?y)` has `size * (size + 1) / 2` answers. */
 async function closure(size: number, options = {}): Promise<Session> {
@@ -12,7 +12,7 @@ async function closure(size: number, options = {}): Promise<Session> {
   return session;
 }
 
-test('a question that needs longer than timeoutMs is refused, and says which limit and how long', async () => {
+test('refuses a question beyond timeoutMs, with the limit and the time', async () => {
   const { ask } = await closure(500);
   const refused = await refusal(ask('reach(?x, ?y)', { timeoutMs: 1 }));
   expect(refused.code).toBe('InferenceLimitExceeded');
@@ -21,7 +21,7 @@ test('a question that needs longer than timeoutMs is refused, and says which lim
   expect(refused.members['elapsedMs']).toBeGreaterThanOrEqual(1);
 });
 
-test('a question that needs more than maxDerivations is refused, however few those are', async () => {
+test('refuses a question beyond maxDerivations, however small that is', async () => {
   const { ask } = await closure(60);
   for (const maxDerivations of [1, 10, 100, 1000]) {
     const refused = await refusal(ask('reach(?x, ?y)', { maxDerivations }));
@@ -31,20 +31,20 @@ test('a question that needs more than maxDerivations is refused, however few tho
   expect((await ask('reach(?x, ?y)', { maxDerivations: 100_000 })).count).toBe(1830);
 });
 
-test('a question with one answer keeps to maxDerivations too', async () => {
+test('applies maxDerivations to a question with one answer too', async () => {
   const { ask, results } = await closure(60);
   const refused = await refusal(ask('reach(n0, n60)', { maxDerivations: 10 }));
   expect(refused.members['limit']).toBe('maxDerivations');
   expect(await results('reach(n0, n60)')).toHaveLength(1);
 });
 
-test('a small question is not refused for what it does not need', async () => {
+test('does not refuse a small question for unneeded work', async () => {
   const { ask } = await closure(500);
   expect((await ask('reach(n499, ?x)', { maxDerivations: 100, timeoutMs: 10_000 })).count).toBe(1);
   expect((await ask('edge(?x, ?y)', { limit: 1 })).count).toBe(1);
 });
 
-test('a question that builds constants without end is refused, and hangs nothing else', async () => {
+test('refuses a question that builds constants without end, and blocks nothing else', async () => {
   const { teach, tell, ask, results, query } = await openSession();
   await teach('n(?y) :- n(?x), ?y = ?x + 1');
   await teach('even(?x) :- n(?x), 0 = ?x mod 2');
@@ -57,14 +57,14 @@ test('a question that builds constants without end is refused, and hangs nothing
   expect((await refusal(ask('even(?x)', { timeoutMs: 100 }))).members['limit']).toBe('timeoutMs');
 });
 
-test('what was refused can be asked again with other limits', async () => {
+test('accepts a refused question again with other limits', async () => {
   const { ask } = await closure(200);
   await refusal(ask('reach(?x, ?y)', { maxDerivations: 50 }));
   expect((await ask('reach(?x, ?y)')).count).toBe(20_100);
   expect((await ask('reach(?x, ?y)', { maxDerivations: 50 })).count).toBe(20_100);
 });
 
-test('a refused question leaves facts, rules, generation and other questions alone', async () => {
+test('leaves facts, rules, generation and other questions unaffected by a refused question', async () => {
   const { ask, results, tell, list, engine, caller } = await closure(200);
   expect(await results('reach(n198, ?x)')).toHaveLength(2);
   const before = JSON.stringify([
@@ -79,7 +79,7 @@ test('a refused question leaves facts, rules, generation and other questions alo
   expect((await tell('p(a)')).generation).toBe(4);
 });
 
-test('a question past the memory budget is refused, and memory falls back', async () => {
+test('refuses a question beyond the memory budget, and memory falls back', async () => {
   const { ask, results } = await closure(600, { memoryBudgetBytes: 1_000_000 });
   for (let round = 0; round < 3; round++) {
     const refused = await refusal(ask('reach(?x, ?y)'));
@@ -89,7 +89,7 @@ test('a question past the memory budget is refused, and memory falls back', asyn
   }
 });
 
-test('tables kept from earlier questions are let go before a question is refused for memory', async () => {
+test('evicts tables of earlier questions before it refuses a question for memory', async () => {
   const { ask, teach, tellAll } = await closure(300, { memoryBudgetBytes: 4_000_000 });
   const names = ['a', 'b', 'c', 'd'];
   for (const name of names) {
@@ -101,7 +101,7 @@ test('tables kept from earlier questions are let go before a question is refused
     for (const name of names) expect((await ask(`reach_${name}(?x, ?y)`)).count, name).toBe(45_150);
 });
 
-test('stored facts are no part of the memory budget', async () => {
+test('does not count stored facts in the memory budget', async () => {
   const { engine, caller, query, results } = await openSession({ memoryBudgetBytes: 100_000 });
   const facts = Array.from({ length: 20_000 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
   await engine.tellAll(caller, facts);
@@ -109,7 +109,7 @@ test('stored facts are no part of the memory budget', async () => {
   expect(await results('p(n7)')).toEqual(['p(n7)']);
 });
 
-test('a proof keeps to the limits too', async () => {
+test('applies the limits to a proof too', async () => {
   const { ask } = await closure(400);
   await ask('reach(?x, ?y)', { limit: 1 });
   const refused = await refusal(ask('reach(?x, ?y)', { withProof: true, timeoutMs: 2 }));

@@ -13,7 +13,7 @@ import {
 } from '../testing/generators.ts';
 import { fuzzCaller, overSeeds, Twin } from '../testing/twin.ts';
 
-/** Pages of kept listings against those of an engine that keeps none, while facts, rules, uses and time move on. */
+/** Pages of cached listings against those of an engine without a cache, while facts, rules, uses and time change. */
 
 const flavour: Flavour = {
   ...plainFlavour,
@@ -44,7 +44,7 @@ async function page(twin: Twin, query: Query): Promise<FactList> {
   return twin.engine.facts(fuzzCaller, listFactsQuerySchema.parse(query));
 }
 
-/** The page as an engine gives it that has let go of all listings it kept. */
+/** The page from an engine with an emptied listing cache. */
 async function coldPage(twin: Twin, query: Query): Promise<FactList> {
   for (let index = 0; index < maxListings; index++) await page(twin, { q: `nowhere ${index}` });
   return page(twin, query);
@@ -71,7 +71,7 @@ async function walked(twin: Twin, query: Query): Promise<unknown[]> {
   return found;
 }
 
-test('a page is the same whether its listing was kept or not', { timeout: 3_600_000 }, () =>
+test('returns the same page from a cached listing and without a cache', { timeout: 3_600_000 }, () =>
   overSeeds({ name: 'pages', few: 12, many: 3000 }, async (seed) => {
     const prng = new Prng(seed);
     const start = randomCase(prng, flavour);

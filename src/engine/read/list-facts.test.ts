@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { renderAtom } from '../language/print.ts';
 import { gate, hour, openSession, refusal, type Session } from '../testing/engine-fixtures.ts';
 
-/** GET /facts from listings that were kept: contract section 3, which knows nothing of them. */
+/** GET /facts from cached listings: contract section 3, which does not mention the cache. */
 
 async function atoms({ list }: Session, query: Record<string, string> = {}): Promise<string[]> {
   const { facts, total } = await list(query);
@@ -10,7 +10,7 @@ async function atoms({ list }: Session, query: Record<string, string> = {}): Pro
   return facts.map(({ predicate, args, truthVal }) => renderAtom({ predicate, args, negated: !truthVal }));
 }
 
-test('a listing asked for again follows every change of its facts', async () => {
+test('follows every change of its facts when a listing is requested again', async () => {
   const session = await openSession();
   await session.tellAll(['p(b)', 'p(a)']);
   expect(await atoms(session)).toEqual(['p(b)', 'p(a)']);
@@ -24,7 +24,7 @@ test('a listing asked for again follows every change of its facts', async () => 
   expect((await session.list()).facts[0]?.metadata).toEqual({ source: 'x' });
 });
 
-test('a fact leaves a listing in the instant its validity ends', async () => {
+test('drops a fact from a listing in the instant its validity ends', async () => {
   const session = await openSession();
   await session.tell('p(a)', { ttl: hour });
   await session.tell('p(b)');
@@ -34,7 +34,7 @@ test('a fact leaves a listing in the instant its validity ends', async () => {
   expect(await atoms(session)).toEqual(['p(b)']);
 });
 
-test('a listing of conclusions follows the rules', async () => {
+test('follows the rules in a listing of conclusions', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'q(b)']);
   const query = { predicate: 'r', derived: 'true' };
@@ -46,7 +46,7 @@ test('a listing of conclusions follows the rules', async () => {
   expect(await atoms(session, query)).toEqual(['r(b)']);
 });
 
-test('facts that are changed keep their places among the others', async () => {
+test('keeps changed facts at their positions', async () => {
   const session = await openSession();
   const all = Array.from({ length: 60 }, (_, at) => `p(${at})`);
   await session.tellAll([...all, 'q(a)']);
@@ -60,7 +60,7 @@ test('facts that are changed keep their places among the others', async () => {
   expect(await atoms(session, { predicate: 'p' })).toEqual(all.filter((atom) => atom !== 'p(7)'));
 });
 
-test('any page is reached by its number, in the order that is wanted', async () => {
+test('returns any page by its number, in the requested order', async () => {
   const session = await openSession();
   const all = Array.from({ length: 25 }, (_, at) => `p(${at})`);
   await session.tellAll(all);
@@ -79,10 +79,10 @@ test('any page is reached by its number, in the order that is wanted', async () 
 });
 
 const counted = ['n(10, x)', 'n(9, y)', 'n(b)', 'n(1.0)', 'n(a, 2)', 'n(1)', 'n(-2, 7)', 'n(1e400)', 'n()'];
-/** Above what a double holds exactly. */
+/** Above what a double can represent exactly. */
 const large = ['n(9007199254740993)', 'n(9007199254740992)'];
 
-test('by an argument numbers come first, as numbers, then text, then facts without it', async () => {
+test('sorts by an argument: numbers first, as numbers, then text, then facts without it', async () => {
   const session = await openSession();
   await session.tellAll([...counted, ...large]);
   const query = { predicate: 'n', sort: 'arg0' };
@@ -94,7 +94,7 @@ test('by an argument numbers come first, as numbers, then text, then facts witho
   expect(second.slice(0, 4)).toEqual(['n(a, 2)', 'n(-2, 7)', 'n(10, x)', 'n(9, y)']);
 });
 
-test('by an argument conclusions take their places among the stored facts', async () => {
+test('sorts conclusions by an argument among the stored facts', async () => {
   const session = await openSession();
   await session.teach('n(?y) :- m(?x), ?y = ?x * 10');
   await session.tellAll(['m(1)', 'm(100)', 'n(20)', 'n(3)']);
@@ -102,7 +102,7 @@ test('by an argument conclusions take their places among the stored facts', asyn
   expect(await atoms(session, query)).toEqual(['n(3)', 'n(10)', 'n(20)', 'n(1000)']);
 });
 
-test('by scope the facts without one come last; by truth false comes first; by origin what is stored', async () => {
+test('sorts by scope with unscoped facts last, by truth with false first, by origin with stored first', async () => {
   const session = await openSession();
   await session.teach('p(?x) :- q(?x)');
   await session.tellAll(['q(a)', 'p(c)', '-p(d)']);
@@ -117,7 +117,7 @@ test('by scope the facts without one come last; by truth false comes first; by o
   expect((await by('derived', 'desc'))[0]).toBe('p(a)');
 });
 
-test('pages by an argument go on where the last one ended, whatever comes and goes', async () => {
+test('continues pages by an argument after the last one, whatever is added and removed', async () => {
   const session = await openSession();
   await session.tellAll(['p(2)', 'p(10)', 'p(a)', 'p(b)', 'p()']);
   const query = { predicate: 'p', sort: 'arg0', limit: '2' };
@@ -138,7 +138,7 @@ test('pages by an argument go on where the last one ended, whatever comes and go
   );
 });
 
-test('with a cursor a page by number is of the list that its page was of', async () => {
+test('returns with a cursor a page by number of the listing of its page', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(b)', 'p(c)', 'p(d)']);
   session.clock.advance(hour);
@@ -154,7 +154,7 @@ test('with a cursor a page by number is of the list that its page was of', async
   expect(later.facts[0]?.salience).toBeLessThan(jumped.facts[0]?.salience ?? 0);
 });
 
-test('a listing by salience follows the uses of facts', async () => {
+test('follows the uses of facts in a listing by salience', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(b)', 'p(c)']);
   session.clock.advance(hour);
@@ -165,11 +165,11 @@ test('a listing by salience follows the uses of facts', async () => {
   expect((await session.list(query)).facts[0]?.salience).toBeGreaterThan(0.9);
 });
 
-test('what changes while a listing is made is in the next one', async () => {
+test('shows changes made during a listing in the next one', async () => {
   const { pause, hold, release } = gate();
   const session = await openSession({ pause });
   await session.tellAll(Array.from({ length: 6000 }, (_, at) => `p(${at})`));
-  // From the time that it is, since what began in it goes on when the clock goes right again.
+  // From the current time, since what began in it continues when the clock is corrected.
   let now = performance.now();
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
   const held = hold();
@@ -186,7 +186,7 @@ test('what changes while a listing is made is in the next one', async () => {
   expect([total, facts[0]?.args]).toEqual([6000, ['1']]);
 });
 
-test('listings of one tenant are not those of another', async () => {
+test('keeps listings of tenants separate', async () => {
   const session = await openSession();
   await session.tell('p(mine)');
   const other = session.as({ tenant: 'other' });
@@ -198,7 +198,7 @@ test('listings of one tenant are not those of another', async () => {
   }
 });
 
-test('a listing stays right when dead versions are let go', async () => {
+test('keeps a listing correct when dead versions are compacted', async () => {
   const session = await openSession();
   const all = Array.from({ length: 400 }, (_, at) => `p(${at})`);
   await session.tellAll(all);
@@ -209,12 +209,12 @@ test('a listing stays right when dead versions are let go', async () => {
   expect(await atoms(session, { limit: '1000' })).toEqual([...all.slice(300), 'p(0)']);
 });
 
-test('a page of many conclusions proves that page alone; an order that takes the proof of each says which does not', async () => {
+test('proves only the page for a page of many conclusions, and suggests other orders if one needs every proof', async () => {
   const session = await openSession();
   await session.tellAll(Array.from({ length: 3000 }, (_, at) => `order(o${at}, ${at % 7}, 2)`));
   await session.teach('worth(?o, ?w) :- order(?o, ?q, ?p), ?w = ?q * ?p');
   const query = { predicate: 'worth', derived: 'true', limit: '5' };
-  // A clock that goes on by a millisecond whenever it is looked at: what is counted is work, however slow the machine.
+  // A clock that advances a millisecond at every check: this counts work, however slow the machine.
   let now = performance.now();
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1));
   try {

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { renderAtom } from '../language/print.ts';
 import { openSession } from '../testing/engine-fixtures.ts';
 
-/** Kelvin's sign and the dotted capital I have lower cases of ASCII letters; some constants are written with escapes. */
+/**
+ * The Kelvin sign and the dotted capital I have ASCII letters as lower case; some constants are written with escapes.
+ */
 const constants = [
   'a',
   'Aab1',
@@ -22,7 +24,7 @@ const constants = [
 const words = 'a AB aab1 b1 text T n line u here slash k i é _1 5 p q'.split(' ');
 const parts = words.concat(['"', '\\', '\\n', '(a', ', ', 'a, b', '-p(', '-', ' ', '', ')', 'nowhere']);
 
-test('a part of an atom is found as it is written, whatever its case and the characters around it', async () => {
+test('finds a part of an atom as written, whatever its case and the characters around it', async () => {
   const { list, tell } = await openSession();
   const atoms: string[] = [];
   for (const [at, left] of constants.entries())

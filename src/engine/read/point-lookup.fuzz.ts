@@ -15,9 +15,9 @@ import { DatabaseState } from '../state/state.ts';
 import { overSeeds } from '../testing/twin.ts';
 
 /**
- * Atoms that are found at once against a walk over all rows: facts of several scopes (few of them, or more than are looked
- * in one after the other), of either truth value, in several versions, valid from or until some time, asserted, changed,
- * retracted and asserted again, for readers of every generation.
+ * Point look-ups against a scan of all rows: facts of several scopes (few, or more than are searched one after the
+ * other), of either truth value, in several versions, valid from or until some time, asserted, changed, retracted and
+ * asserted again, for readers of every generation.
  */
 
 const texts = ['a', 'b', 'c', 'é', '\u{1f600}', 'ab', ''];
@@ -67,7 +67,7 @@ function randomPattern(prng: Prng, scopes: readonly (string | null)[]): FactPatt
   return { predicate: 'p', args, truthVal: prng.pick([true, false, null]), scope: choice };
 }
 
-/** True where the row's arguments are an instance of the pattern's. */
+/** True if the row's arguments are an instance of the pattern's. */
 function isInstance(args: readonly string[], pattern: readonly string[]): boolean {
   const bound = new Map<string, string>();
   return pattern.every((term, at) => {
@@ -80,7 +80,7 @@ function isInstance(args: readonly string[], pattern: readonly string[]): boolea
   });
 }
 
-/** Every atom as text with the ids of its facts, in order: by a walk over all rows. */
+/** Every atom as text with the ids of its facts, in order: by a scan of all rows. */
 function walked(store: FactStore, pattern: FactPattern, generation: number, time: number): string[] {
   const { args, truthVal, scope } = pattern;
   const atoms = new Map<string, { args: string[]; negated: boolean; ids: string[] }>();
@@ -109,7 +109,7 @@ function walked(store: FactStore, pattern: FactPattern, generation: number, time
     .map((atom) => JSON.stringify({ ...atom, ids: atom.ids.sort() }));
 }
 
-test('atoms found at once are those of a walk over all rows', async () => {
+test('finds the atoms of a scan of all rows', async () => {
   let found = 0;
   await overSeeds({ name: 'few atoms', few: 60, many: 3_000 }, async (seed) => {
     const prng = new Prng(seed);
@@ -125,7 +125,7 @@ test('atoms found at once are those of a walk over all rows', async () => {
       const few = pointLookup(reader, pattern, part);
       const isBound = pattern.args.some((term) => !term.startsWith('?'));
       if (few === null) {
-        expect(isBound && store.scopeNames.length < 3, 'an index finds what has a constant').toBe(false);
+        expect(isBound && store.scopeNames.length < 3, 'an index finds a constant').toBe(false);
         continue;
       }
       const all = walked(store, pattern, generation, time);
@@ -150,7 +150,7 @@ const rules = [
   'q(?x) :- p(?x)',
 ];
 
-/** The rules, some of them and of one scope or of none. */
+/** Some of the rules, of one scope or none. */
 function randomRules(prng: Prng, scopes: readonly (string | null)[]): DatabaseState {
   const database = new DatabaseState('default', 0);
   for (const [at, text] of rules.entries()) {
@@ -162,7 +162,7 @@ function randomRules(prng: Prng, scopes: readonly (string | null)[]): DatabaseSt
   return database;
 }
 
-test('what is answered at once is what tables answer, with its proofs, to the last byte', async () => {
+test('returns what tables answer, with the proofs, to the last byte', async () => {
   const asked = { at: 0, withSteps: 0, concluded: 0 };
   const limits = { timeoutMs: 1e9, maxDerivations: 1e9, signal: new AbortController().signal };
   const memory = new MemoryBudget(2 ** 30);

@@ -14,7 +14,7 @@ function heights({ steps }: Proof): number[] {
   return found;
 }
 
-/** The atoms that the step rests on, down to the facts. */
+/** The atoms that the step depends on, down to the facts. */
 function restsOn({ steps }: Proof, root: number): Set<string> {
   const found = new Set<string>();
   const open = [...(steps[root]?.premises ?? [])];
@@ -27,7 +27,7 @@ function restsOn({ steps }: Proof, root: number): Set<string> {
   return found;
 }
 
-test('a proof is a chain of steps, each after its premises, with its rule and its stored facts', async () => {
+test('returns a chain of steps, each after its premises, with its rule and its stored facts', async () => {
   const { tell, teach, proof } = await openSession();
   const { id, rule } = await teach('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
   const first = await tell('parent(a, b)', { metadata: { source: 'a book' } });
@@ -50,14 +50,14 @@ test('a proof is a chain of steps, each after its premises, with its rule and it
   });
 });
 
-test('there is no proof unless it was asked for, and without answers it is empty', async () => {
+test('returns no proof unless requested, and an empty one without answers', async () => {
   const { ask, tell } = await openSession();
   await tell('p(a)');
   expect(await ask('p(?x)')).not.toHaveProperty('proof');
   expect((await ask('p(b)', { withProof: true })).proof).toEqual({ roots: [], steps: [] });
 });
 
-test('roots[i] proves results[i], of the page that was asked for', async () => {
+test('proves results[i] by roots[i], for the requested page', async () => {
   const { ask, tellAll, teach } = await openSession();
   await tellAll(['p(c)', 'p(a)', 'q(b)', 'p(d)']);
   await teach('q(?x) :- p(?x)');
@@ -67,14 +67,14 @@ test('roots[i] proves results[i], of the page that was asked for', async () => {
   expect(proof?.steps.map(({ atom }) => atom).sort()).toEqual(['p(c)', 'q(b)', 'q(c)']);
 });
 
-test('a stored fact is proved by itself, even where a rule concludes it too', async () => {
+test('proves a stored fact by itself, even if a rule concludes it too', async () => {
   const { tellAll, teach, proof } = await openSession();
   await tellAll(['p(a)', 'q(a)']);
   await teach('q(?x) :- p(?x)');
   expect(proofLines(await proof('q(a)'))).toEqual(['0 fact q(a)']);
 });
 
-test('shared sub-proofs stand once', async () => {
+test('includes shared sub-proofs once', async () => {
   const { tell, teach, proof } = await openSession();
   await tell('base(a)');
   for (let level = 0; level < 12; level++) await teach(`p${level + 1}(?x) :- p${level}(?x), q${level}(?x)`);
@@ -85,7 +85,7 @@ test('shared sub-proofs stand once', async () => {
   expect(new Set(found.steps.map(({ atom }) => atom)).size).toBe(26);
 });
 
-test('a proof has minimal height', async () => {
+test('has minimal height', async () => {
   const { tellAll, teach, proof } = await openSession();
   await teach('reach(?x, ?z) :- edge(?x, ?y), reach(?y, ?z)');
   await teach('reach(?x, ?y) :- edge(?x, ?y)');
@@ -98,7 +98,7 @@ test('a proof has minimal height', async () => {
   ]);
 });
 
-test('double recursion is proved in the height of its logarithm', async () => {
+test('proves double recursion in logarithmic height', async () => {
   const { tellAll, teach, proof } = await openSession();
   await teach('reach(?x, ?y) :- edge(?x, ?y)');
   await teach('reach(?x, ?z) :- reach(?x, ?y), reach(?y, ?z)');
@@ -107,7 +107,7 @@ test('double recursion is proved in the height of its logarithm', async () => {
   expect(Math.max(...heights(found))).toBe(7);
 });
 
-test('among proofs of that height the rule created first is taken, then the premises as rendered', async () => {
+test('prefers among proofs of that height the earliest rule, then the premises as rendered', async () => {
   const { tellAll, teach, proof } = await openSession();
   await teach('q(?x) :- b(?x, ?y)');
   await teach('q(?x) :- a(?x, ?y)');
@@ -115,7 +115,7 @@ test('among proofs of that height the rule created first is taken, then the prem
   expect(proofLines(await proof('q(1)'))).toEqual(['0 fact b(1, 10)', '1 rule q(1) [0]']);
 });
 
-test('a change of a rule keeps its place in the order of creation', async () => {
+test('keeps the order of creation when a rule is changed', async () => {
   const { tellAll, teach, proof, changeRule } = await openSession();
   const { id } = await teach('q(?x) :- z(?x)');
   await teach('q(?x) :- a(?x)');
@@ -124,7 +124,7 @@ test('a change of a rule keeps its place in the order of creation', async () => 
   expect(proofLines(await proof('q(1)'))).toEqual(['0 fact b(1)', '1 rule q(1) [0]']);
 });
 
-test('no conclusion supports itself', async () => {
+test('lets no conclusion support itself', async () => {
   const { tellAll, teach, proof, results } = await openSession();
   await teach('p(?x) :- q(?x)');
   await teach('q(?x) :- p(?x)');
@@ -138,7 +138,7 @@ test('no conclusion supports itself', async () => {
   }
 });
 
-test('premises stand in the order of the body, one a literal, built-ins and absences included', async () => {
+test('lists premises in the order of the body, one for each literal, with built-ins and negations', async () => {
   const { tellAll, teach, proof } = await openSession();
   await teach('old(?x) :- ?n > 60, person(?x), not retired(?x, ?_), age(?x, ?n), ?m = ?n - 60, person(?x)');
   await tellAll(['person(ann)', 'age(ann, 70)']);
@@ -152,7 +152,7 @@ test('premises stand in the order of the body, one a literal, built-ins and abse
   ]);
 });
 
-test('explicit negation is proved as any other atom', async () => {
+test('proves explicit negation like any other atom', async () => {
   const { tellAll, teach, proof } = await openSession();
   await teach('-flies(?x) :- penguin(?x), -special(?x)');
   await tellAll(['penguin(tux)', '-special(tux)']);
@@ -163,7 +163,7 @@ test('explicit negation is proved as any other atom', async () => {
   ]);
 });
 
-test('an aggregate is proved by the steps that contribute to it', async () => {
+test('proves an aggregate by the steps that contribute to it', async () => {
   const { tellAll, teach, proof } = await openSession();
   await teach('busy(?x) :- person(?x), ?n = count { ?y : task(?x, ?y) }, ?n >= 2');
   await tellAll(['person(ann)', 'task(ann, dig)', 'task(ann, cook)', 'task(bob, sing)']);
@@ -179,7 +179,7 @@ test('an aggregate is proved by the steps that contribute to it', async () => {
   expect(heights(found).at(-1)).toBe(1);
 });
 
-test('the scope of a step is that of the fact or of the scoped rule, else null', async () => {
+test('gives a step the scope of the fact or of the scoped rule, else null', async () => {
   const { tell, teach, proof } = await openSession();
   await teach('q(?x) :- p(?x)', { scope: 's' });
   await teach('r(?x) :- q(?x), o(?x)');
@@ -194,14 +194,14 @@ test('the scope of a step is that of the fact or of the scoped rule, else null',
   ]);
 });
 
-test('of an atom stored in several scopes the fact without scope stands in the proof', async () => {
+test('proves an atom stored in several scopes by the unscoped fact', async () => {
   const { tell, proof } = await openSession();
   await tell('p(a)', { scope: 's' });
   const { id } = await tell('p(a)');
   expect((await proof('p(a)')).steps).toMatchObject([{ factId: id, scope: null }]);
 });
 
-test('an answer that is an instance of a body rests on its literals', async () => {
+test('proves an instance of a body by its literals', async () => {
   const { tellAll, teach, proof } = await openSession();
   await teach('q(?x) :- p(?x)');
   await tellAll(['p(1)', 'p(2)']);
@@ -215,7 +215,7 @@ test('an answer that is an instance of a body rests on its literals', async () =
   expect(found.roots).toEqual([3]);
 });
 
-test('proofs follow changes: another proof takes the place of one that lost a premise', async () => {
+test('follows changes: another proof replaces one that lost a premise', async () => {
   const { tellAll, teach, proof, forget, tell } = await openSession();
   await teach('q(?x) :- a(?x)');
   await teach('q(?x) :- b(?x), c(?x)');
@@ -227,7 +227,7 @@ test('proofs follow changes: another proof takes the place of one that lost a pr
   expect(proofLines(await proof('q(1)'))).toEqual(['0 fact a(1)', '1 rule q(1) [0]']);
 });
 
-test('the same question has the same proof, byte for byte, whatever was asked before', async () => {
+test('returns the same proof for the same question, byte for byte, whatever was asked before', async () => {
   const rules = ['reach(?x, ?y) :- edge(?x, ?y)', 'reach(?x, ?z) :- reach(?x, ?y), reach(?y, ?z)'];
   const edges = ['edge(a, b)', 'edge(b, c)', 'edge(c, a)', 'edge(b, d)', 'edge(d, c)'];
   const proofs = new Set<string>();
@@ -241,7 +241,7 @@ test('the same question has the same proof, byte for byte, whatever was asked be
   expect(proofs.size).toBe(1);
 });
 
-test('a proof of ten thousand steps needs no deep stack', async () => {
+test('returns a proof of ten thousand steps without a deep stack', async () => {
   const { engine, caller, teach, proof } = await openSession();
   await teach('reach(?x, ?y) :- edge(?x, ?y)');
   await teach('reach(?x, ?z) :- edge(?x, ?y), reach(?y, ?z)');
@@ -256,7 +256,7 @@ test('a proof of ten thousand steps needs no deep stack', async () => {
   expect(found.truncated).toBeUndefined();
 });
 
-test('a proof past 100,000 steps stops there and says so', async () => {
+test('stops a proof at 100,000 steps and says so', async () => {
   const { engine, caller, teach, ask } = await openSession();
   await teach('q(?x) :- p(?x)');
   const facts = Array.from({ length: 50_001 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));

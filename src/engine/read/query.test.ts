@@ -3,7 +3,7 @@ import { day, openSession, startTime } from '../testing/engine-fixtures.ts';
 
 /** POST /query: contract section 3. */
 
-test('a query gives stored visible facts only, no conclusions', async () => {
+test('returns only stored visible facts, no conclusions', async () => {
   const { tell, teach, query } = await openSession();
   await teach('q(?x) :- p(?x)');
   await tell('p(a)');
@@ -12,7 +12,7 @@ test('a query gives stored visible facts only, no conclusions', async () => {
   expect(await query('q(?x)')).toEqual([{ predicate: 'q', args: ['b'], truthVal: true }]);
 });
 
-test('both truth values are given unless one is asked for', async () => {
+test('returns both truth values unless one is given', async () => {
   const { tellAll, query } = await openSession();
   await tellAll(['p(a)', '-p(a)', '-p(b)']);
   expect((await query('p(?x)')).map(({ args, truthVal }) => [args[0], truthVal])).toEqual([
@@ -24,7 +24,7 @@ test('both truth values are given unless one is asked for', async () => {
   expect(await query('p(?x)', { truthVal: false })).toHaveLength(2);
 });
 
-test('answers are ordered by their arguments by code point', async () => {
+test('orders answers by their arguments by code point', async () => {
   const { tellAll, query } = await openSession();
   await tellAll(['p(b, a)', 'p(a, z)', 'p(B, a)', 'p(a, \u{1f600})', 'p(a, \uffee)', 'p(a, 10)', 'p(a, 9)']);
   expect((await query('p(?x, ?y)')).map(({ args }) => args.join(' '))).toEqual([
@@ -38,7 +38,7 @@ test('answers are ordered by their arguments by code point', async () => {
   ]);
 });
 
-test('limit and offset cut a page of the ordered answers, at any place', async () => {
+test('returns any page of the ordered answers by limit and offset', async () => {
   const { tellAll, query } = await openSession();
   await tellAll(['e', 'c', 'a', 'd', 'b'].map((name) => `p(${name})`));
   const page = async (fields: object): Promise<string> =>
@@ -52,7 +52,7 @@ test('limit and offset cut a page of the ordered answers, at any place', async (
   expect(await page({ limit: 100_000, offset: 1000 })).toBe('');
 });
 
-test('constants, repeated variables and ?_ narrow a query', async () => {
+test('filters by constants, repeated variables and ?_', async () => {
   const { tellAll, query } = await openSession();
   await tellAll(['p(a, a)', 'p(a, b)', 'p(b, b)', 'p(1, 1.0)']);
   expect(await query('p(?x, ?x)')).toHaveLength(2);
@@ -64,8 +64,8 @@ test('constants, repeated variables and ?_ narrow a query', async () => {
   expect(await query('nothing(?x)')).toEqual([]);
 });
 
-test('an atom that several scopes hold is given once, in its place, however many facts match', async () => {
-  // Few facts are compared each with each, many are hashed: the same on both sides of the border.
+test('returns an atom of several scopes once, in order, however many facts match', async () => {
+  // Few facts are compared pairwise, many are hashed: the same on both sides of the threshold.
   for (const count of [1, 2, 10, 11, 16, 17, 40]) {
     const { tell, query } = await openSession();
     const names = Array.from({ length: count }, (_, at) => `n${(at * 7) % count}`);
@@ -84,7 +84,7 @@ test('an atom that several scopes hold is given once, in its place, however many
   }
 });
 
-test('facts without arguments are found', async () => {
+test('finds facts without arguments', async () => {
   const { tellAll, query } = await openSession();
   await tellAll(['-raining()', 'raining()']);
   expect(await query('raining()')).toEqual([
@@ -96,7 +96,7 @@ test('facts without arguments are found', async () => {
   ]);
 });
 
-test('facts of 64 arguments are found', async () => {
+test('finds facts of 64 arguments', async () => {
   const { tell, query } = await openSession();
   const args = Array.from({ length: 64 }, (_, at) => `a${at}`);
   await tell(`wide(${args.join(', ')})`);
@@ -104,7 +104,7 @@ test('facts of 64 arguments are found', async () => {
   expect(await query(`wide(${pattern})`)).toEqual([{ predicate: 'wide', args, truthVal: true }]);
 });
 
-test('being among the answers of the page is a use, once for a question, in every scope that answered', async () => {
+test('counts appearance in the page of answers as one use, in every scope that answered', async () => {
   const { tell, query, engine, caller, clock } = await openSession();
   const ids = [
     (await tell('p(a)')).id,
@@ -120,7 +120,7 @@ test('being among the answers of the page is a use, once for a question, in ever
   expect(uses).toEqual([2, 2, 1, 1]);
 });
 
-test('a use by a question raises no generation', async () => {
+test("does not raise the generation by a question's uses", async () => {
   const { tell, query, results, engine, caller } = await openSession();
   await tell('p(a)');
   await query('p(?x)');
@@ -142,7 +142,7 @@ test('a use by a question raises no generation', async () => {
   expect(facts).toHaveLength(2);
 });
 
-test('the same question has the same answer, byte for byte, whatever the order of assertion', async () => {
+test('returns the same answer for the same question, byte for byte, whatever the order of assertion', async () => {
   const names = Array.from({ length: 50 }, (_, at) => `p(n${(at * 37) % 50}, m${at % 7})`);
   const answers: string[] = [];
   for (const order of [names, [...names].reverse()]) {

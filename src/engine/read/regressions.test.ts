@@ -6,7 +6,7 @@ import { ruleInputSchema } from '../contract/rules.ts';
 import { openEngine } from '../open-engine.ts';
 import { openSession } from '../testing/engine-fixtures.ts';
 
-/** Cases that random testing found, each as small as it could be made. */
+/** Cases that random testing found, each reduced to the minimum. */
 
 const caller: Caller = {
   credential: null,
@@ -24,7 +24,7 @@ const caller: Caller = {
 
 const fact = (predicate: string, ...args: string[]) => factSchema.parse({ predicate, args });
 
-test('a free table that nothing demands after a change proves nothing', async () => {
+test('proves nothing by a free table that has no demand after a change', async () => {
   const engine = await openEngine({ storageDir: null });
   const teach = (text: string) => engine.teach(caller, ruleInputSchema.parse({ text }));
   const ask = (predicate: string, args: string[]) =>
@@ -46,7 +46,7 @@ test('a free table that nothing demands after a change proves nothing', async ()
   await engine.close();
 });
 
-test('a rule that is taught again with another `enabled` takes effect', async () => {
+test('applies another `enabled` when a rule is taught again', async () => {
   const engine = await openEngine({ storageDir: null });
   const teach = (enabled: boolean) =>
     engine.teach(caller, ruleInputSchema.parse({ text: 'p(?x) :- q(?x)', enabled }));
@@ -60,7 +60,7 @@ test('a rule that is taught again with another `enabled` takes effect', async ()
   await engine.close();
 });
 
-test('a table that was dropped since most of its rows were dead is joined by what it holds now', async () => {
+test('joins the current rows of a table that was dropped because most of its rows were dead', async () => {
   const engine = await openEngine({ storageDir: null });
   const between = (predicate: string, at: number) => fact(predicate, `n${at}`, `n${at + 1}`);
   const count = async () =>
@@ -83,7 +83,7 @@ test('a table that was dropped since most of its rows were dead is joined by wha
   await engine.close();
 });
 
-test('what never held is no dependent of a retraction', async () => {
+test('reports no dependent of a retraction that was never true', async () => {
   const engine = await openEngine({ storageDir: null });
   await engine.tellAll(caller, [
     fact('gate'),
@@ -107,10 +107,10 @@ test('what never held is no dependent of a retraction', async () => {
   await engine.close();
 });
 
-test('a constant that only a question named is the same one when it is stored later', async () => {
+test('identifies a constant that only a question named when it is stored later', async () => {
   const { tell, teach, ask } = await openSession();
   await teach('q(?x, ?z) :- q(?x, ?y), q(?y, ?z)');
-  // It needs no table, and has a constant that nobody else knows.
+  // It needs no table, and has a constant unknown elsewhere.
   expect((await ask('p(a, ?x)', { withProof: true })).results).toEqual([]);
   await tell('q(a, b)');
   await tell('q(b, a)');

@@ -38,8 +38,8 @@ import { type Knowledge, modelOf, type ModelFact, type ModelView } from '../test
 import { expectAnswer, overSeeds, viewFields } from '../testing/twin.ts';
 
 /**
- * Operations supposed over a state that goes on being written: answers, proofs and stored facts are those of the model
- * of the state that was pinned, after the operations. This is how a transaction will read.
+ * Operations supposed over a state that is still being written: answers, proofs and stored facts are those of the model
+ * of the pinned state after the operations. A transaction reads in this way.
  */
 const flavours: Record<string, Flavour> = {
   plain: plainFlavour,
@@ -52,7 +52,7 @@ const flavours: Record<string, Flavour> = {
 const tenant = 'tenant';
 const timeout = 3_600_000;
 
-/** What the model is made of, and what the engine calls its rules. */
+/** What the model is built from, and the engine's ids of its rules. */
 class Known {
   readonly current: CurrentCase;
   readonly ids: Map<object, string>;
@@ -67,7 +67,7 @@ class Known {
     return { facts: [...this.current.facts.values()], rules, time: this.current.time };
   }
 
-  /** The operation that makes the update, null where none does. */
+  /** The operation for the update, null if there is none. */
   operation(update: RandomUpdate): SupposedOperation | null {
     switch (update.kind) {
       case 'assert':
@@ -89,7 +89,7 @@ class Known {
     }
   }
 
-  /** True where the update teaches what is there already: then it would be no rule of its own. */
+  /** True if the update teaches an existing rule: then it would be no rule of its own. */
   repeats(update: RandomUpdate): boolean {
     if (update.kind !== 'addRule') return false;
     const { rule, scope } = update.rule;
@@ -182,7 +182,7 @@ class Live {
   }
 }
 
-/** Random operations, and what is known after them. */
+/** Random operations, and the knowledge after them. */
 function randomOperations(
   prng: Prng,
   live: Live,
@@ -214,7 +214,7 @@ function randomOperations(
   return { operations, known };
 }
 
-/** Retracts all that is like a fact in some arguments, whatever its scope and truth value. */
+/** Retracts everything like a fact in some arguments, whatever its scope and truth value. */
 function randomPattern(prng: Prng, known: Known): SupposedOperation {
   const { predicate, args } = prng.pick([...known.current.facts.values()]);
   const pattern = args.map((arg) => (prng.chance(0.5) ? '?_' : arg));
@@ -229,7 +229,7 @@ function randomPattern(prng: Prng, known: Known): SupposedOperation {
   };
 }
 
-/** Asks with proof and compares with the model. What counts as used are facts that are stored. */
+/** Asks with proof and compares with the model. Only stored facts count as used. */
 async function askAndCompare(
   prng: Prng,
   context: ReadContext,
@@ -280,7 +280,7 @@ async function queryAndCompare(
 }
 
 for (const [name, flavour] of Object.entries(flavours))
-  test(`what is supposed is answered and proved as the model has it (${name})`, { timeout }, () =>
+  test(`answers and proves supposed operations like the model (${name})`, { timeout }, () =>
     overSeeds({ name, few: 8, many: 3000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, { ...flavour, relations: flavour.relations + 1 });

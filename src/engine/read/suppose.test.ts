@@ -15,7 +15,7 @@ import type { SupposedOperation } from './suppose.ts';
 import { suppose } from '../testing/supposed.ts';
 import { askInput, proofLines, refusal } from '../testing/engine-fixtures.ts';
 
-/** Operations supposed over a pinned state, read as a transaction will read. */
+/** Operations supposed over a pinned state, as a transaction reads them. */
 
 const tenant = 'tenant';
 
@@ -66,7 +66,7 @@ async function answered(context: ReadContext, text: string): Promise<Answer> {
   return (await ask(context, input, bodyOf(input))).answer;
 }
 
-test('an answer is proved from added facts, stored ones and rules of either kind', async () => {
+test('proves an answer from added facts, stored ones and rules of either kind', async () => {
   const context = contextOf([toStore('parent(a, b)')], ['old(?x) :- parent(?x, ?y)']);
   const supposed = await suppose(context, [
     telling(toStore('parent(b, c)', { metadata: { source: 'me' } })),
@@ -88,7 +88,7 @@ test('an answer is proved from added facts, stored ones and rules of either kind
   expect((await answered(context, 'grandparent(?x, ?z)')).results).toEqual([]);
 });
 
-test('rules that are taught get their ids in the order of teaching, whatever else is done to rules', async () => {
+test('assigns ids to taught rules in order, whatever else is done to rules', async () => {
   const context = contextOf([toStore('p(a)')], ['q(?x) :- p(?x)']);
   const supposed = await suppose(context, [
     { kind: 'forgetRule', id: 'r1' },
@@ -99,14 +99,14 @@ test('rules that are taught get their ids in the order of teaching, whatever els
   expect(proof?.steps.map(({ ruleId }) => ruleId)).toEqual([null, 'supposed-1', 'supposed-2']);
 });
 
-test('a stored fact that is updated keeps its id in proofs', async () => {
+test('keeps the id of an updated stored fact in proofs', async () => {
   const context = contextOf([toStore('p(a)')]);
   const supposed = await suppose(context, [telling(toStore('p(a)', { metadata: { a: 1 } }))]);
   const { proof } = await answered(supposed.context, 'p(a)');
   expect(proof?.steps).toMatchObject([{ factId: 'f1-0', metadata: { a: 1 } }]);
 });
 
-test('operations are done one after the other', async () => {
+test('executes operations one after the other', async () => {
   const context = contextOf([toStore('p(a)')], ['q(?x) :- p(?x)']);
   const { predicate, args } = parseAtom('p(?x)');
   const everything = { predicate, args, truthVal: null, scope: { kind: 'all' as const } };
@@ -126,7 +126,7 @@ test('operations are done one after the other', async () => {
   expect(await results({ kind: 'updateRule', id: 'r1', rule: disabled })).toEqual([]);
 });
 
-test('what the real operations would be refused for is refused', async () => {
+test('refuses what the real operations would refuse', async () => {
   const context = contextOf([toStore('p(a)', { validUntil: 10 })], ['q(?x) :- p(?x)', 'r(?x) :- q(?x)']);
   const codeOf = async (...operations: SupposedOperation[]): Promise<string> =>
     (await refusal(suppose(context, operations))).code;
@@ -144,7 +144,7 @@ test('what the real operations would be refused for is refused', async () => {
   expect(await codeOf(teaching('p(?x) :- s(?x), not r(?x)'))).toBe('RuleException');
 });
 
-test('the dictionary, the rules and the counts of rules stay as they are', async () => {
+test('leaves the dictionary, the rules and the counts of rules unchanged', async () => {
   const context = contextOf([toStore('p(a)')], ['q(?x) :- p(?x)']);
   const { facts } = context.tenant;
   const before = {
@@ -169,7 +169,7 @@ test('the dictionary, the rules and the counts of rules stay as they are', async
   }).toEqual(before);
 });
 
-test('a fact of several scopes is proved by that without scope, then by the scope that came up first', async () => {
+test('proves a fact of several scopes by the unscoped one, then by the scope that appeared first', async () => {
   const context = contextOf([toStore('p(a)', { scope: 's' }), toStore('p(b)', { scope: 't' })]);
   const scopeOf = async (...facts: FactToStore[]): Promise<string | null | undefined> => {
     const supposed = await suppose(context, [telling(...facts)]);

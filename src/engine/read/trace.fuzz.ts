@@ -18,7 +18,7 @@ import {
 import { modelOf, type ModelView, type NaiveModel } from '../testing/naive-model.ts';
 import { fuzzCaller, overSeeds, Twin, viewFields } from '../testing/twin.ts';
 
-/** The account of a trace against the naive model, and against itself: random knowledge, random questions. */
+/** The consistency of a trace with the naive model and with itself: random knowledge, random questions. */
 
 const flavours: Record<string, Flavour> = {
   plain: plainFlavour,
@@ -45,7 +45,7 @@ function keyOf({ atom, scope }: TraceEvent): string {
   return JSON.stringify([atom, scope]);
 }
 
-/** True where the question is one atom and nothing else: its goal is then one of the subgoals of a relation. */
+/** True if the question is a single atom: its goal is then one of the subgoals of a relation. */
 function isGoal(question: string): boolean {
   try {
     parseAtom(question);
@@ -64,7 +64,7 @@ function placeOf(event: TraceEvent, { predicate, args, negated }: Atom): string 
   return JSON.stringify([event.depth, event.scope, predicate, args.length, negated]);
 }
 
-/** Every event stands where it can: after the call it belongs to, and as deep as the demands that lead to it. */
+/** Every event is in a possible position: after its call, and as deep as the demands that lead to it. */
 function expectWellFormed({ events }: Trace, question: string): void {
   const calls = new Map<string, TraceEvent>();
   const depths = new Set([-1]);
@@ -134,7 +134,7 @@ function expectSummaries({ rules, subgoals, events, truncated }: Trace, question
   expect(events.every(({ ruleId }) => ruleId === null || ids.has(ruleId))).toBe(true);
 }
 
-/** Every subgoal has the answers that the model has, in the view that it was read in. */
+/** Every subgoal has the answers of the model, in the view in which it was read. */
 function expectAnswersOfModel(trace: Trace, { body, view }: Asked, twin: Twin): void {
   const knowledge = twin.knowledge();
   const question = renderBody(body);
@@ -150,7 +150,7 @@ function expectAnswersOfModel(trace: Trace, { body, view }: Asked, twin: Twin): 
 }
 
 for (const [name, flavour] of Object.entries(flavours))
-  test(`a trace tells what the model knows, and its parts agree (${name})`, { timeout: 3_600_000 }, () =>
+  test(`a trace agrees with the model and with itself (${name})`, { timeout: 3_600_000 }, () =>
     overSeeds({ name, few: 6, many: 2000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);

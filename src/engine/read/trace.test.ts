@@ -16,7 +16,7 @@ function traceOf({ engine, caller }: Session, text: string, fields: object = {})
   return engine.trace(caller, traceInputSchema.parse({ text, ...longest, ...fields }));
 }
 
-/** Events as lines: `depth port atom`, with the rule behind it where there is one. */
+/** Events as lines: `depth port atom`, with the rule if there is one. */
 function eventLines({ events }: Trace): string[] {
   return events.map(({ depth, port, atom, ruleId }) =>
     ruleId === null ? `${depth} ${port} ${atom}` : `${depth} ${port} ${atom} ${ruleId}`,
@@ -52,7 +52,7 @@ async function cycle(...rules: string[]): Promise<Session> {
   return session;
 }
 
-test('a trace shows each subgoal when it is demanded, answered, and found to have no answer', async () => {
+test('shows each subgoal when it is demanded, answered, and found to have no answer', async () => {
   const trace = await traceOf(await family(), 'ancestor(alice, ?who)');
   expect(trace).toMatchObject({ answers: 3, truncated: false });
   expect(eventLines(trace)).toEqual([
@@ -71,7 +71,7 @@ test('a trace shows each subgoal when it is demanded, answered, and found to hav
   expect(trace.events.map(({ seq }) => seq)).toEqual(trace.events.map((_, at) => at + 1));
 });
 
-test('a trace counts for each rule how often its body was satisfied and what was new, the first created first', async () => {
+test('counts for each rule how often its body was satisfied and what was new, in the order of creation', async () => {
   const trace = await traceOf(await family(), 'ancestor(alice, ?who)');
   expect(ruleLines(trace)).toEqual([
     'ancestor(?x, ?y) :- parent(?x, ?y): fired 3, derived 3',
@@ -80,7 +80,7 @@ test('a trace counts for each rule how often its body was satisfied and what was
   for (const { elapsedMs } of [trace, ...trace.rules]) expect(elapsedMs).toBeGreaterThanOrEqual(0);
 });
 
-test('a trace counts for each subgoal its calls and its answers, in the order of the first calls', async () => {
+test('counts for each subgoal its calls and its answers, in the order of the first calls', async () => {
   expect(goalLines(await traceOf(await family(), 'ancestor(alice, ?who)'))).toEqual([
     'ancestor(alice, ?who): 1 calls, 3 answers',
     'ancestor(bob, ?who): 1 calls, 2 answers',
@@ -89,7 +89,7 @@ test('a trace counts for each subgoal its calls and its answers, in the order of
   ]);
 });
 
-test('right recursion on a cycle reuses the subgoal that it comes back to', async () => {
+test('reuses the subgoal that right recursion on a cycle comes back to', async () => {
   const session = await cycle(
     'reach(?x, ?y) :- edge(?x, ?y)',
     'reach(?x, ?z) :- edge(?x, ?y), reach(?y, ?z)',
@@ -111,7 +111,7 @@ test('right recursion on a cycle reuses the subgoal that it comes back to', asyn
   ]);
 });
 
-test('left recursion reuses its own goal', async () => {
+test('reuses the goal of left recursion', async () => {
   const session = await cycle(
     'reach(?x, ?y) :- edge(?x, ?y)',
     'reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z)',
@@ -124,7 +124,7 @@ test('left recursion reuses its own goal', async () => {
   ]);
 });
 
-test('what a default negation asks for is at its end, answered or failed, before the conclusion that rests on it', async () => {
+test('completes the goal of a default negation, answered or failed, before the conclusion that depends on it', async () => {
   const session = await openSession();
   await session.tellAll(['node(a)', 'node(b)', 'friend(a, z)']);
   await session.teach('hasFriend(?x) :- friend(?x, ?_)');
@@ -144,7 +144,7 @@ test('what a default negation asks for is at its end, answered or failed, before
   ]);
 });
 
-test('what an aggregate counts is demanded by the rule that has the aggregate', async () => {
+test('lets the rule with an aggregate demand what it counts', async () => {
   const session = await openSession();
   await session.tellAll(['node(a)', 'edge(a, b)', 'edge(a, c)']);
   await session.teach('linked(?x, ?y) :- edge(?x, ?y)');
@@ -160,7 +160,7 @@ test('what an aggregate counts is demanded by the rule that has the aggregate', 
   expect(ruleLines(trace)[1]).toContain('fired 1, derived 1');
 });
 
-test('an absence inside braces is demanded by that rule too', async () => {
+test('lets that rule demand a negation inside braces too', async () => {
   const session = await openSession();
   await session.tellAll(['node(a)', 'edge(a, b)', 'edge(a, c)', 'closed(c)']);
   await session.teach('shut(?x) :- closed(?x)');
@@ -176,7 +176,7 @@ test('an absence inside braces is demanded by that rule too', async () => {
   ]);
 });
 
-test('stored facts answer a goal without a rule, beside rules and alone', async () => {
+test('answers a goal from stored facts without a rule, beside rules and alone', async () => {
   const session = await family();
   await session.tell('ancestor(alice, adam)');
   const lines = eventLines(await traceOf(session, 'ancestor(alice, adam)'));
@@ -187,7 +187,7 @@ test('stored facts answer a goal without a rule, beside rules and alone', async 
   expect(stored.rules).toEqual([]);
 });
 
-test('no match is a goal that fails, and no error', async () => {
+test('reports no match as a failed goal, not as an error', async () => {
   const session = await family();
   for (const goal of ['parent(dan, ?x)', 'ancestor(nobody, ?x)', 'unheard(?x)', '-parent(alice, bob)']) {
     const trace = await traceOf(session, goal);
@@ -201,14 +201,14 @@ test('no match is a goal that fails, and no error', async () => {
   ]);
 });
 
-test('a rule that was tried in vain is listed with zeros', async () => {
+test('lists a rule that was tried in vain with zeros', async () => {
   expect(ruleLines(await traceOf(await family(), 'ancestor(dan, ?x)'))).toEqual([
     'ancestor(?x, ?y) :- parent(?x, ?y): fired 0, derived 0',
     'ancestor(?x, ?z) :- parent(?x, ?y), ancestor(?y, ?z): fired 0, derived 0',
   ]);
 });
 
-test('a question that is a body is a goal of its own, its instances the answers', async () => {
+test('traces a question that is a body as a goal of its own, with its instances as answers', async () => {
   const trace = await traceOf(await family(), 'parent(bob, ?y), ancestor(?y, ?z), ?n = 1 + 1');
   expect(trace.answers).toBe(1);
   expect(eventLines(trace)).toEqual([
@@ -221,7 +221,7 @@ test('a question that is a body is a goal of its own, its instances the answers'
   ]);
 });
 
-test('a question can be given as predicate and args, and as a body', async () => {
+test('accepts a question as predicate and args, and as a body', async () => {
   const session = await family();
   const wanted = withoutTimes(await traceOf(session, 'ancestor(alice, ?who)'));
   const pattern = { predicate: 'ancestor', args: ['alice', '?who'] };
@@ -231,7 +231,7 @@ test('a question can be given as predicate and args, and as a body', async () =>
     );
 });
 
-test('explicitly negated goals are told apart from others', async () => {
+test('distinguishes explicitly negated goals', async () => {
   const session = await openSession();
   await session.tellAll(['penguin(tux)']);
   await session.teach('-flies(?x) :- penguin(?x)');
@@ -241,7 +241,7 @@ test('explicitly negated goals are told apart from others', async () => {
   ]);
 });
 
-test('a subgoal that asks for more than the question names its free arguments with letters', async () => {
+test('names the free arguments of a generalized subgoal with letters', async () => {
   const session = await cycle('linked(?x, ?y) :- edge(?x, ?y)');
   await session.tell('edge(c, c)');
   const trace = await traceOf(session, 'linked(?x, ?x)');
@@ -255,7 +255,7 @@ test('a subgoal that asks for more than the question names its free arguments wi
   expect(wide?.goal).toMatch(/^copy\(x, \?b, \?c, .*, \?z, \?a1, \?b1\)$/);
 });
 
-test('constants that need quotes have them, in goals and in answers', async () => {
+test('quotes constants if needed, in goals and in answers', async () => {
   const session = await openSession();
   await session.tellAll(['said("a, b", "")', 'said("a, b", "\\n")']);
   await session.teach('heard(?x, ?y) :- said(?x, ?y)');
@@ -267,7 +267,7 @@ test('constants that need quotes have them, in goals and in answers', async () =
   ]);
 });
 
-test('what a scoped rule asks for is read in the view of its scope, and says so', async () => {
+test('reads the goals of a scoped rule in the view of its scope, and says so', async () => {
   const session = await openSession();
   await session.tell('edge(a, b)', { scope: 's' });
   await session.tell('edge(a, c)');
@@ -290,14 +290,14 @@ test('what a scoped rule asks for is read in the view of its scope, and says so'
   expect((await traceOf(session, 'linked(a, ?y)', { unscoped: true })).answers).toBe(1);
 });
 
-test('disabled rules take no part', async () => {
+test('ignores disabled rules', async () => {
   const session = await openSession();
   await session.tell('edge(a, b)');
   await session.teach('linked(?x, ?y) :- edge(?x, ?y)', { enabled: false });
   expect(await traceOf(session, 'linked(a, ?y)')).toMatchObject({ answers: 0, rules: [] });
 });
 
-test('past maxEvents a trace is truncated, and its summaries stay complete', async () => {
+test('truncates a trace beyond maxEvents, and keeps its summaries complete', async () => {
   const session = await family();
   const whole = await traceOf(session, 'ancestor(alice, ?who)');
   for (const maxEvents of [1, 2, 10]) {
@@ -314,7 +314,7 @@ test('past maxEvents a trace is truncated, and its summaries stay complete', asy
   });
 });
 
-test('maxEvents is 10,000 unless it is given', async () => {
+test('defaults to 10,000 for maxEvents', async () => {
   const session = await openSession();
   await session.tellAll(chainOf(200));
   await session.teach('reach(?x, ?y) :- edge(?x, ?y)');
@@ -325,14 +325,14 @@ test('maxEvents is 10,000 unless it is given', async () => {
   expect(trace.rules.map(({ derived }) => derived)).toEqual([200, 19_900]);
 });
 
-test('the same trace is given again, whatever was asked before', async () => {
+test('returns the same trace again, whatever was asked before', async () => {
   const session = await family();
   const first = withoutTimes(await traceOf(session, 'ancestor(alice, ?who)'));
   await session.results('ancestor(?x, ?y)');
   expect(withoutTimes(await traceOf(session, 'ancestor(alice, ?who)'))).toEqual(first);
 });
 
-test('a trace is no use of a fact and no firing of a rule', async () => {
+test('counts no use of a fact and no firing of a rule', async () => {
   const session = await family();
   const state = async () =>
     JSON.stringify([
@@ -345,7 +345,7 @@ test('a trace is no use of a fact and no firing of a rule', async () => {
   expect(await state()).toBe(before);
 });
 
-test('a traced question is answered in one state, whatever is written meanwhile', async () => {
+test('answers a traced question in one state, whatever is written meanwhile', async () => {
   const { pause, hold, release } = gate();
   const session = await openSession({ pause });
   await session.tellAll(chainOf(300));
@@ -360,7 +360,7 @@ test('a traced question is answered in one state, whatever is written meanwhile'
   expect((await tracing).answers).toBe(45_150);
 });
 
-test('a trace ends with 422 where a question would, and leaves nothing behind', async () => {
+test('returns 422 like a question, and leaves nothing behind', async () => {
   const session = await openSession({ memoryBudgetBytes: 1_000_000 });
   await session.tellAll([...chainOf(600), 'n(0)']);
   await session.teach('reach(?x, ?y) :- edge(?x, ?y)');
@@ -379,7 +379,7 @@ test('a trace ends with 422 where a question would, and leaves nothing behind', 
   expect((await traceOf(session, 'reach(n598, ?x)')).answers).toBe(2);
 });
 
-test('a trace whose client goes away is cancelled', async () => {
+test('cancels a trace whose client disconnects', async () => {
   const controller = new AbortController();
   const session = (await family()).as({ signal: controller.signal });
   await session.tell('n(0)');
@@ -389,7 +389,7 @@ test('a trace whose client goes away is cancelled', async () => {
   await expect(tracing).rejects.toThrow('the client has gone');
 });
 
-test('more than 100,000 subgoals are counted and the first of them listed', async () => {
+test('counts more than 100,000 subgoals and lists the first of them', async () => {
   const session = await openSession();
   const facts = Array.from({ length: 100_000 }, (_, at) => ({ ...factInput('node(a)'), args: [`n${at}`] }));
   await session.engine.tellAll(session.caller, facts);
@@ -401,14 +401,14 @@ test('more than 100,000 subgoals are counted and the first of them listed', asyn
   expect(trace.rules).toMatchObject([{ fired: 1, derived: 1 }]);
 });
 
-test('a question of another tenant is traced on its facts alone', async () => {
+test('traces a question of another tenant on its facts only', async () => {
   const session = await family();
   const other = session.as({ tenant: 'other' });
   const trace = await traceOf(other, 'ancestor(?x, ?y)');
   expect(trace).toMatchObject({ answers: 0, subgoals: [{ calls: 1, answers: 0 }] });
 });
 
-test('an unsafe question is refused', async () => {
+test('rejects an unsafe question', async () => {
   const session = await family();
   expect((await refusal(traceOf(session, 'not parent(?x, ?y)'))).code).toBe('RuleException');
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { day, openSession, refusal, second, startTime } from '../testing/engine-fixtures.ts';
 
-/** When facts are visible, and to the instant: contract section 3. */
+/** When facts are visible, to the instant: contract section 3. */
 
-test('a fact is visible from validFrom, inclusive, to validUntil, exclusive', async () => {
+test('shows a fact from validFrom, inclusive, to validUntil, exclusive', async () => {
   const { tell, query, results, clock } = await openSession();
   await tell('p(a)', { validFrom: startTime + 10, validUntil: startTime + 20 });
   const seen: number[] = [];
@@ -16,7 +16,7 @@ test('a fact is visible from validFrom, inclusive, to validUntil, exclusive', as
   expect(seen).toEqual([10, 11, 19]);
 });
 
-test('ttl sets the end of validity to now + ttl, the earlier of the two wins', async () => {
+test('sets the end of validity to now + ttl, and the earlier of the two wins', async () => {
   const { tell, engine, caller, clock } = await openSession();
   clock.advance(500);
   const now = startTime + 500;
@@ -28,7 +28,7 @@ test('ttl sets the end of validity to now + ttl, the earlier of the two wins', a
   expect(await untilOf('p(d)', { ttl: 1000, validUntil: 'never' })).toBe(now + 1000);
 });
 
-test('times as text are read, without an offset as UTC', async () => {
+test('reads times as text, UTC without an offset', async () => {
   const { tell, engine, caller } = await openSession();
   const { id } = await tell('p(a)', { validFrom: '2024-02-01', validUntil: '2024-02-01T12:00:00+02:00' });
   expect(await engine.fact(caller, id)).toMatchObject({
@@ -37,7 +37,7 @@ test('times as text are read, without an offset as UTC', async () => {
   });
 });
 
-test('a validUntil that is not after validFrom is refused, against what is stored too', async () => {
+test('rejects a validUntil not after validFrom, checked against stored bounds too', async () => {
   const { tell, query } = await openSession();
   const refused = [
     tell('p(a)', { validFrom: startTime, validUntil: startTime }),
@@ -56,7 +56,7 @@ test('a validUntil that is not after validFrom is refused, against what is store
   expect((await tell('p(b)', { validFrom: startTime + day, validUntil: 'never' })).status).toBe('updated');
 });
 
-test('an end that is past already is accepted, and the fact is visible to nobody', async () => {
+test('accepts an end in the past and hides the fact', async () => {
   const { tell, query, results, list, engine, caller } = await openSession();
   expect(await tell('p(a)', { validUntil: startTime - 1 })).toMatchObject({
     status: 'asserted',
@@ -69,7 +69,7 @@ test('an end that is past already is accepted, and the fact is visible to nobody
   expect((await engine.databases(caller)).databases).toMatchObject([{ facts: 0 }]);
 });
 
-test('from the instant a fact expires nothing shows it or what depended on it, and from its begin it counts', async () => {
+test('hides an expired fact and its consequences from the instant it ends, and counts it from its begin', async () => {
   const { tell, teach, results, proof, clock } = await openSession();
   await teach('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
   await tell('parent(a, b)', { validUntil: startTime + 2 * second });
@@ -85,7 +85,7 @@ test('from the instant a fact expires nothing shows it or what depended on it, a
   expect(all.proofs).toEqual([0, 0, 3, 3, 0]);
 });
 
-test('a change of validity is an update, at once visible in what follows from it', async () => {
+test('treats a change of validity as an update, visible at once in what follows from it', async () => {
   const { tell, teach, results } = await openSession();
   await teach('q(?x) :- p(?x)');
   await tell('p(a)');
@@ -96,7 +96,7 @@ test('a change of validity is an update, at once visible in what follows from it
   expect(await results('q(?x)')).toEqual(['q(a)']);
 });
 
-test('a fact whose validity has ended counts as not stored: asserted again it is new, retracted it is absent', async () => {
+test('treats an expired fact as absent: asserted again it is new, retracted it is absent', async () => {
   const { tell, forget, clock, engine, caller, query } = await openSession();
   const { id } = await tell('p(a)', { ttl: 1000, metadata: { old: true } });
   clock.advance(1000);
@@ -110,7 +110,7 @@ test('a fact whose validity has ended counts as not stored: asserted again it is
   expect(await query('p(?x)')).toHaveLength(1);
 });
 
-test('expired facts are left out of every count', async () => {
+test('leaves expired facts out of every count', async () => {
   const { tell, clock, engine, caller } = await openSession();
   await tell('p(a)', { ttl: 1000 });
   await tell('p(b)');
@@ -124,7 +124,7 @@ test('expired facts are left out of every count', async () => {
   expect(await counts()).toEqual({ database: 1, gauge: 1, predicate: 1 });
 });
 
-test('a fact that is not valid yet is stored: it can be shown, updated and retracted, and nothing sees it', async () => {
+test('stores a fact that is not valid yet: it can be shown, updated and retracted, but is not visible', async () => {
   const { tell, forget, engine, caller, query, results, clock } = await openSession();
   const { id } = await tell('p(a)', { validFrom: startTime + day });
   await tell('p(b)', { validFrom: startTime + day });
@@ -137,7 +137,7 @@ test('a fact that is not valid yet is stored: it can be shown, updated and retra
   expect(await results('p(?x)')).toEqual(['p(a)']);
 });
 
-test('time does not go back for who reads, whatever the clock does', async () => {
+test('never moves time back for readers, whatever the clock does', async () => {
   const { tell, results, clock, query } = await openSession();
   await tell('p(a)', { ttl: 1000 });
   clock.advance(1000);
@@ -149,7 +149,7 @@ test('time does not go back for who reads, whatever the clock does', async () =>
   expect(await query('p(?x)')).toEqual([{ predicate: 'p', args: ['b'], truthVal: true }]);
 });
 
-test('thousands of expiries at different instants each show exactly when they come', async () => {
+test('shows each of thousands of expiries at its exact instant', async () => {
   const { engine, caller, tellAll, teach, results, clock, query } = await openSession();
   await teach('q(?x) :- p(?x)');
   await tellAll(['p(forever)']);

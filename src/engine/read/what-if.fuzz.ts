@@ -42,7 +42,7 @@ const flavours: Record<string, Flavour> = {
   rich: richFlavour,
 };
 
-/** Names that the knowledge itself never has: they are known to the overlay alone. */
+/** Names that never occur in the knowledge: only the overlay knows them. */
 function widened(vocabulary: Vocabulary): Vocabulary {
   return {
     relations: [...vocabulary.relations, { predicate: 'fresh', arity: 1 }],
@@ -147,14 +147,14 @@ async function whatIf(
   return (await twin.engine.whatIf(fuzzCaller, input)).goals;
 }
 
-/** The models before and after, and the atoms that are stored in the view after. */
+/** The models before and after, and the atoms stored in the view after. */
 interface Models {
   readonly before: NaiveModel;
   readonly after: NaiveModel;
   readonly stored: ReadonlySet<string>;
 }
 
-/** The atoms of facts that the view sees. */
+/** The atoms of facts visible in the view. */
 function storedIn({ facts, time }: Knowledge, view: ModelView): Set<string> {
   const seen = facts.filter(
     ({ scope, validFrom, validUntil }) =>
@@ -189,7 +189,7 @@ function expectGoals(
       lost: before.filter((atom) => !after.includes(atom)).toSorted(compareText),
     };
   });
-  // Their order is tested apart: by arguments, which a rendered text does not always keep.
+  // Their order is tested separately: by arguments, which differs from the order of some rendered texts.
   const sorted = found.map((result) => ({
     goal: result.goal,
     before: result.before.toSorted(compareText),
@@ -200,7 +200,7 @@ function expectGoals(
   expect(sorted, about).toEqual(wanted);
 }
 
-/** Without goals: every difference is told of, every relation once and in order. */
+/** Without goals: every difference is reported, every relation once and in order. */
 function expectReach(found: WhatIfResult['goals'], models: Models, about: string): void {
   const texts = found.map(({ goal }) => goal);
   expect(texts, about).toEqual([...new Set(texts)].sort(compareText));
@@ -227,10 +227,10 @@ async function lookAround(twin: Twin): Promise<unknown> {
   };
 }
 
-/** As `lookAround`, when the background has taken in what updates left to it: that counts conclusions. */
+/** Like `lookAround`, after background maintenance has taken in the updates: it counts conclusions. */
 async function lookAroundInPeace(twin: Twin): Promise<unknown> {
   let before = await lookAround(twin);
-  // On a busy machine the background rests for longer than one look.
+  // On a busy machine the background pauses for longer than one check.
   for (let alike = 0; alike < 5; ) {
     await new Promise((resolve) => void setTimeout(resolve, 12));
     const now = await lookAround(twin);
@@ -243,7 +243,7 @@ async function lookAroundInPeace(twin: Twin): Promise<unknown> {
 const timeout = 3_600_000;
 
 for (const [name, flavour] of Object.entries(flavours))
-  test(`before is the model of now, after that of the changed knowledge (${name})`, { timeout }, () =>
+  test(`before is the current model, after that of the changed knowledge (${name})`, { timeout }, () =>
     overSeeds({ name, few: 1, many: 3000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);

@@ -45,7 +45,7 @@ async function familySession(): Promise<Session> {
   return session;
 }
 
-test('a goal is answered before and after, with what is gained and what is lost', async () => {
+test('answers a goal before and after, with what is gained and what is lost', async () => {
   const session = await familySession();
   const found = await whatIf(session, {
     assert: [fact('parent(carol, dave)')],
@@ -70,7 +70,7 @@ test('a goal is answered before and after, with what is gained and what is lost'
   ]);
 });
 
-test('goals are told of in the order given, twice where given twice, with their answers by code point', async () => {
+test('reports goals in the given order, repeated ones twice, with their answers by code point', async () => {
   const session = await openSession();
   await session.tellAll(['p(b)', 'p(a)', 'p(é)', 'p(10)', 'p(9)']);
   const found = await whatIf(session, {
@@ -80,11 +80,11 @@ test('goals are told of in the order given, twice where given twice, with their 
   expect(found.map(({ goal }) => goal)).toEqual(['p(?x)', 'p(a)', 'p(?_)', 'p(a)']);
   const all = ['p(10)', 'p(9)', 'p(B)', 'p(a)', 'p(aa)', 'p(b)', 'p(é)'];
   expect(found.map(({ after }) => after)).toEqual([all, ['p(a)'], all, ['p(a)']]);
-  // What was supposed is in what holds after, and is not gained.
+  // A supposed fact is true after, but not gained.
   expect(found[0]?.gained).toEqual([]);
 });
 
-test('without goals it is about every relation that the change can reach, as patterns by code point', async () => {
+test('covers without goals every relation that the change can reach, as patterns by code point', async () => {
   const session = await openSession();
   await session.tellAll(['edge(a, b)', 'apart(x)', '-edge(c, d)']);
   await session.teach('path(?x, ?y) :- edge(?x, ?y)');
@@ -104,7 +104,7 @@ test('without goals it is about every relation that the change can reach, as pat
   expect(without.flatMap(({ lost }) => lost)).toEqual(['-edge(c, d)']);
 });
 
-test('without goals, what no rule concludes is left out where nothing is stored before and after', async () => {
+test('leaves out without goals underived relations without stored facts before and after', async () => {
   const session = await openSession();
   await session.teach('q(?x) :- p(?x)');
   expect((await whatIf(session, { retract: [gone('p(a)')] })).map(({ goal }) => goal)).toEqual(['q(?x1)']);
@@ -113,7 +113,7 @@ test('without goals, what no rule concludes is left out where nothing is stored 
   expect(only).toMatchObject({ goal: 'p()', before: [], after: ['p()'], gained: [], lost: [] });
 });
 
-test('without goals, the reach is that of the rules as they are and as they would be', async () => {
+test('computes without goals the reach by the rules before and after the change', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   const { id } = await session.teach('old(?x) :- p(?x)');
@@ -128,7 +128,7 @@ test('without goals, the reach is that of the rules as they are and as they woul
   ]);
 });
 
-test('retract means what /retract would: every scope and both truth values unless said otherwise', async () => {
+test('retracts like /retract: every scope and both truth values unless given', async () => {
   const session = await openSession();
   for (const scope of [null, 's', 't'])
     for (const text of ['p(a)', '-p(a)']) await session.tell(text, { scope });
@@ -149,19 +149,19 @@ test('retract means what /retract would: every scope and both truth values unles
   expect(await after(gone('p(a)', { unscoped: true }), { scope: 't' })).toEqual(['p(a)', '-p(a)']);
 });
 
-test('facts are retracted before others are asserted, so one can come in the place of the other', async () => {
+test('retracts facts before asserting others, so one can replace the other', async () => {
   const session = await openSession();
   await session.tell('p(a)', { validUntil: startTime + day });
   const change = { retract: [gone('p(a)')], assert: [fact('p(a)')], ...goals('p(?x)') };
   expect(await whatIf(session, change)).toMatchObject([{ before: ['p(a)'], after: ['p(a)'], lost: [] }]);
-  // It is a new fact then: the end of validity of the old one counts no more.
+  // It is a new fact then: the old end of validity no longer counts.
   const late = { assert: [fact('p(a)', { validFrom: startTime + 2 * day })], ...goals('p(?x)') };
   expect(await whatIf(session, { ...late, retract: [gone('p(a)')] })).toMatchObject([{ lost: ['p(a)'] }]);
   const { members } = await refusal(whatIf(session, late));
   expect(members.errors).toMatchObject([{ path: 'assert.0.validUntil' }]);
 });
 
-test('rules go before others come', async () => {
+test('removes rules before adding others', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'q(b)']);
   const { id } = await session.teach('r(?x) :- p(?x), not s(?x)');
@@ -173,7 +173,7 @@ test('rules go before others come', async () => {
   expect(await refusal(whatIf(session, instead))).toMatchObject({ code: 'RuleException' });
 });
 
-test('an asserted fact that is stored already is updated: what is not given is kept', async () => {
+test('updates a stored fact that is asserted: fields not given are kept', async () => {
   const session = await openSession();
   await session.tell('p(a)', { validUntil: startTime + day });
   await session.tell('p(b)', { validFrom: startTime + day });
@@ -191,7 +191,7 @@ test('an asserted fact that is stored already is updated: what is not given is k
   expect(ended).toMatchObject([{ before: ['p(a)'], after: [], lost: ['p(a)'] }]);
 });
 
-test('what is supposed is not gained, even where rules conclude it too; what is concluded elsewhere is', async () => {
+test('does not report a supposed fact as gained, even if rules conclude it too, but reports conclusions elsewhere', async () => {
   const session = await openSession();
   await session.teach('friend(?y, ?x) :- friend(?x, ?y)');
   const both = { assert: [fact('friend(a, b)'), fact('friend(b, a)')] };
@@ -201,14 +201,14 @@ test('what is supposed is not gained, even where rules conclude it too; what is 
   expect(await whatIf(session, { assert: [fact('friend(a, b)')] })).toMatchObject([
     { after: ['friend(a, b)', 'friend(b, a)'], gained: ['friend(b, a)'] },
   ]);
-  // In the view of s it is a conclusion: what was supposed is another fact.
+  // In the view of s it is a conclusion: the supposed fact is another one.
   await session.teach('q(?x) :- p(?x)');
   const apart = { assert: [fact('p(a)', { scope: 's' }), fact('q(a)', { scope: 't' })], ...goals('q(?x)') };
   expect(await whatIf(session, { ...apart, scope: 's' })).toMatchObject([{ gained: ['q(a)'] }]);
   expect(await whatIf(session, { ...apart, scope: 't' })).toMatchObject([{ after: ['q(a)'], gained: [] }]);
 });
 
-test('of two assertions of one fact the later one updates the earlier', async () => {
+test('lets the later of two assertions of one fact update the earlier', async () => {
   const session = await openSession();
   const twice = [fact('p(a)', { validFrom: startTime + hour }), fact('p(a)', { validFrom: 'always' })];
   expect(await whatIf(session, { assert: twice, ...goals('p(a)') })).toMatchObject([{ after: ['p(a)'] }]);
@@ -216,7 +216,7 @@ test('of two assertions of one fact the later one updates the earlier', async ()
   expect(await whatIf(session, { assert: swapped, ...goals('p(a)') })).toMatchObject([{ after: [] }]);
 });
 
-test('a fact counts at the time of the question: ttl runs from now, what is not valid yet is not seen', async () => {
+test('counts a fact at the time of the question: ttl runs from now, and a future fact is invisible', async () => {
   const session = await openSession();
   const found = await whatIf(session, {
     assert: [
@@ -230,7 +230,7 @@ test('a fact counts at the time of the question: ttl runs from now, what is not 
   expect(found[0]?.after).toEqual(['p(now)', 'p(within)']);
 });
 
-test('the scope is that of the goals; a fact and a rule have their own', async () => {
+test('applies the scope to goals; a fact and a rule have their own', async () => {
   const session = await openSession();
   await session.tell('p(a)', { scope: 's' });
   await session.teach('q(?x) :- p(?x)');
@@ -248,7 +248,7 @@ test('the scope is that of the goals; a fact and a rule have their own', async (
   expect(await gained({ scope: 'not there' })).toEqual([]);
 });
 
-test('negation, absences, aggregates and arithmetic follow', async () => {
+test('follows negation, default negation, aggregates and arithmetic', async () => {
   const session = await openSession();
   await session.tellAll(['item(a, 2)', 'item(b, 3)', 'bird(tux)', 'bird(robin)']);
   await session.teach('total(?s) :- ?s = sum { ?v, ?i : item(?i, ?v) }');
@@ -266,7 +266,7 @@ test('negation, absences, aggregates and arithmetic follow', async () => {
   ]);
 });
 
-test('recursion follows a change, asked with an argument bound and without', async () => {
+test('follows a change through recursion, with an argument bound and without', async () => {
   const session = await openSession();
   await session.tellAll(chainOf(6));
   await session.teach('path(?x, ?y) :- edge(?x, ?y)');
@@ -288,7 +288,7 @@ test('recursion follows a change, asked with an argument bound and without', asy
   ]);
 });
 
-test('a rule that is taught again changes nothing; one that is disabled comes to life where that is asked', async () => {
+test('changes nothing by teaching a rule again, and enables a disabled one on request', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   await session.teach('q(?x) :- p(?x)', { enabled: false });
@@ -298,7 +298,7 @@ test('a rule that is taught again changes nothing; one that is disabled comes to
   expect(await whatIf(session, { rules: enabled, ...goals('q(?x)') })).toMatchObject([{ after: ['q(a)'] }]);
 });
 
-test('constants that only a rule of the change has are answers, and can be asked for', async () => {
+test('returns and accepts constants that occur only in a rule of the change', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   const found = await whatIf(session, {
@@ -308,7 +308,7 @@ test('constants that only a rule of the change has are answers, and can be asked
   expect(found.map(({ after }) => after)).toEqual([['kind(a, brand-new)'], [], ['kind(a, brand-new)']]);
 });
 
-test('it changes nothing: no fact, rule, generation, use, count or known conclusion', async () => {
+test('changes nothing: no fact, rule, generation, use, count or known conclusion', async () => {
   const session = await familySession();
   const { engine, caller, clock } = session;
   await session.results('grandparent(alice, ?x)');
@@ -340,7 +340,7 @@ test('it changes nothing: no fact, rule, generation, use, count or known conclus
   });
 });
 
-test('a tenant that has nothing yet can suppose, and still has nothing', async () => {
+test('accepts an empty tenant, and leaves it empty', async () => {
   const { as, engine, caller } = await openSession();
   const fresh = as({ tenant: 'fresh' });
   expect(await whatIf(fresh, { assert: [fact('p(a)')] })).toMatchObject([{ after: ['p(a)'] }]);
@@ -348,7 +348,7 @@ test('a tenant that has nothing yet can suppose, and still has nothing', async (
   expect((await engine.databases(caller)).databases).toMatchObject([{ tenants: 0 }]);
 });
 
-test('an unknown rule is 404, and so is one that another database has', async () => {
+test('returns 404 for an unknown rule, and for one of another database', async () => {
   const session = await familySession();
   expect(await refusal(whatIf(session, { withoutRules: ['r99'] }))).toMatchObject({
     code: 'RuleNotFound',
@@ -356,7 +356,7 @@ test('an unknown rule is 404, and so is one that another database has', async ()
   });
 });
 
-test('a rule is checked as teach does: its syntax, its safety, and whether it fits the others', async () => {
+test('checks a rule like teach: its syntax, its safety, and its fit with the others', async () => {
   const session = await openSession();
   await session.teach('p(?x) :- q(?x), not r(?x)');
   const refused = (...rules: Fields[]) => refusal(whatIf(session, { rules, ...goals('p(?x)') }));
@@ -382,7 +382,7 @@ test('a rule is checked as teach does: its syntax, its safety, and whether it fi
   expect(malformed).toMatchObject({ members: { errors: [{ path: 'rules.0.body.1' }] } });
 });
 
-test('a validity that ends before it begins is refused with its place', async () => {
+test('rejects a validity that ends before it begins, with its path', async () => {
   const session = await openSession();
   const reversed = fact('p(b)', { validFrom: startTime + 1, validUntil: startTime });
   const { code, members } = await refusal(whatIf(session, { assert: [fact('p(a)'), reversed] }));
@@ -390,7 +390,7 @@ test('a validity that ends before it begins is refused with its place', async ()
   expect(members.errors).toMatchObject([{ path: 'assert.1.validUntil' }]);
 });
 
-test('an answer without end ends with its limit, and what others ask is not affected', async () => {
+test('ends an endless answer at its limit, and affects no other question', async () => {
   const session = await openSession();
   await session.tell('n(1)');
   const endless = {
@@ -408,7 +408,7 @@ test('an answer without end ends with its limit, and what others ask is not affe
   expect(await session.results('n(?x)')).toEqual(['n(1)']);
 });
 
-test('a client that goes away cancels it', async () => {
+test('is cancelled when its client disconnects', async () => {
   const held = gate();
   const session = await openSession({ pause: held.pause });
   await session.tell('n(1)');
@@ -427,7 +427,7 @@ test('a client that goes away cancels it', async () => {
   expect(await asked).toMatchObject({ name: 'AbortError' });
 });
 
-test('it is about one state, whatever is written meanwhile', async () => {
+test('reads one state, whatever is written meanwhile', async () => {
   const held = gate();
   const session = await openSession({ pause: held.pause });
   await session.tellAll(chainOf(400));
@@ -450,7 +450,7 @@ test('it is about one state, whatever is written meanwhile', async () => {
   expect(kept).toMatchObject({ before: ['path(n0, n400)'], lost: [] });
 });
 
-test('tables that others share are used and stay as they are', async () => {
+test('uses shared tables without changing them', async () => {
   const session = await openSession();
   await session.tellAll(chainOf(20));
   await session.teach('path(?x, ?y) :- edge(?x, ?y)');
@@ -463,7 +463,7 @@ test('tables that others share are used and stay as they are', async () => {
   expect(await session.results('path(?x, ?y)')).toEqual(all);
 });
 
-test('odd constants come through', async () => {
+test('handles odd constants', async () => {
   const session = await openSession();
   for (const constant of ['', ' ', 'a, b', '\u{1F600}', '"', '\ufeffx', 'x'.repeat(10_000)]) {
     const asserted = { predicate: 'p', args: [constant] };
@@ -472,7 +472,7 @@ test('odd constants come through', async () => {
   }
 });
 
-test('a supposed fact closes a cycle of stored ones, and one that is supposed gone opens it', async () => {
+test('closes a cycle of stored facts by a supposed one, and opens it by a supposed retraction', async () => {
   const session = await openSession();
   await session.tellAll(['edge(a, b)', 'edge(b, c)', 'edge(d, e)', 'edge(e, f)', 'edge(f, d)', 'edge(d, a)']);
   await session.teach('triangle(?x) :- edge(?x, ?y), edge(?y, ?z), edge(?z, ?x)');

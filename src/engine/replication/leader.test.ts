@@ -46,7 +46,7 @@ async function snapshots(leading: Leading, count: number): Promise<void> {
 }
 
 describe('a leader asked for records', () => {
-  it('answers with those after the named one, and with the checksum that identifies the log', async () => {
+  it('returns those after the named one, and the checksum that identifies the log', async () => {
     const leading = await openLeading();
     await leading.write(6);
     const { head, sequences, isEnded } = await records(leading, 4);
@@ -78,7 +78,7 @@ describe('a leader asked for records', () => {
     expect((await records(leading, 2)).head.before).toBeNull();
   });
 
-  it('knows the record before its log, although a snapshot covers it, after a restart too', async () => {
+  it('knows the record before its log, even after a restart with a snapshot that covers it', async () => {
     const leading = await openLeading();
     await leading.write(3);
     const before = await leading.log.checksumAt(4);
@@ -108,7 +108,7 @@ describe('a leader asked for records', () => {
 });
 
 describe('a snapshot that takes longer to fetch than the snapshot interval', () => {
-  it('is read to its end, and the log that continues it is there', async () => {
+  it('is read to its end, with the log that continues it retained', async () => {
     const leading = await openLeading();
     await snapshots(leading, 1);
     const rest = await beginFetch(leading);

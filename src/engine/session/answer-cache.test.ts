@@ -23,7 +23,7 @@ function answerOf(rows: number): WrittenAnswer {
 
 const unused = new Set<never>();
 
-test('an answer is found for its own state, and not after a change', () => {
+test('finds an answer for its own state, and not after a change', () => {
   const kept = new AnswerCache(1e6);
   const reasoner = reasonerOfNothing();
   const answer = answerOf(2);
@@ -35,7 +35,7 @@ test('an answer is found for its own state, and not after a change', () => {
   expect(kept.find(reasoner, reasoner.reader(3, 3), 'k')).toBeNull();
 });
 
-test('nothing is cached of a past state, nor any long answer', () => {
+test('caches no answer of a past state, and no long answer', () => {
   const kept = new AnswerCache(1e6);
   const reasoner = reasonerOfNothing();
   const before = reasoner.reader(1, 1);
@@ -45,7 +45,7 @@ test('nothing is cached of a past state, nor any long answer', () => {
   expect(kept.bytes).toBe(0);
 });
 
-test('answers stay within their budget: the least recently used are evicted', () => {
+test('keeps answers within their budget and evicts the least recently used', () => {
   const kept = new AnswerCache(20_000);
   const [one, other] = [reasonerOfNothing(), reasonerOfNothing()];
   const keep = (reasoner: Reasoner, key: string): void =>
@@ -61,7 +61,7 @@ test('answers stay within their budget: the least recently used are evicted', ()
   expect([has(other, '0'), has(other, '99')]).toEqual([false, true]);
 });
 
-test('the key covers everything that the answer depends on', () => {
+test('includes in the key everything that the answer depends on', () => {
   const plain = patternInput('p(a, ?x)');
   const changes = [
     { predicate: 'q' },
@@ -82,7 +82,7 @@ test('the key covers everything that the answer depends on', () => {
   expect(askedKey({ ...plain, timeoutMs: 1, maxDerivations: 1 })).toBe(askedKey(plain));
 });
 
-test('asked again: stored facts count a use each time, and ended ones are not shown', async () => {
+test('counts a use of stored facts for each repeated question, and hides expired ones', async () => {
   const { ask, tell, teach, engine, caller, clock } = await openSession();
   const { id } = await tell('p(a)', { ttl: 10 * second });
   await teach('q(?x) :- p(?x)');

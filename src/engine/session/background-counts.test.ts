@@ -43,7 +43,7 @@ async function openChain(length: number): Promise<Session> {
 
 const timeout = 60_000;
 
-test('conclusions nobody asked for are counted once their tenant was viewed and the engine is idle', {
+test('counts never requested conclusions once their tenant was viewed and the engine is idle', {
   timeout,
 }, async () => {
   const session = await openChain(30);
@@ -55,7 +55,7 @@ test('conclusions nobody asked for are counted once their tenant was viewed and 
   expect(session.engine.figures().conclusions).toBeLessThan(100);
 });
 
-test('a count is valid until something it depends on changes', { timeout }, async () => {
+test('keeps a count until something it depends on changes', { timeout }, async () => {
   const session = await openChain(5);
   await session.teach('other(?x) :- apart(?x)');
   await session.tell('apart(a)');
@@ -76,7 +76,7 @@ test('a count is valid until something it depends on changes', { timeout }, asyn
   expect(await look(session)).toMatchObject({ reach: '21', other: 'at least 0' });
 });
 
-test('relations over the limit stay uncounted, and the rest is counted', { timeout }, async () => {
+test('leaves relations over the limit uncounted, and counts the rest', { timeout }, async () => {
   const session = await openSession({ memoryBudgetBytes: 4_000_000 });
   await session.tellAll(Array.from({ length: 300 }, (_, at) => `p(c${at})`));
   await session.teach('pair(?x, ?y, ?z) :- p(?x), p(?y), p(?z)');
@@ -85,7 +85,7 @@ test('relations over the limit stay uncounted, and the rest is counted', { timeo
   expect(await counted(session, ({ q }) => q === '300')).toMatchObject({ pair: 'at least 0' });
 });
 
-test('a tenant that nobody views is left alone', { timeout }, async () => {
+test('ignores a tenant that is not viewed', { timeout }, async () => {
   const session = await openChain(5);
   const other = session.as({ tenant: 'other' });
   await other.tell('edge(a, b)');

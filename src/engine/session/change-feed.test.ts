@@ -25,7 +25,7 @@ function reader(feed: ChangeFeed, lastId: string | null = null, concerns = every
   return { take, stream, stop: () => controller.abort() };
 }
 
-test('a subscriber gets the changes since it subscribed, in order', async () => {
+test('sends a subscriber the changes since it subscribed, in order', async () => {
   const feed = new ChangeFeed();
   feed.publish(change('1.0'));
   const { take } = reader(feed);
@@ -33,7 +33,7 @@ test('a subscriber gets the changes since it subscribed, in order', async () => 
   expect(await take(3)).toEqual(['2.0', '2.1', '3.0']);
 });
 
-test('a subscriber that waits is woken by the next change', async () => {
+test('wakes a waiting subscriber at the next change', async () => {
   const feed = new ChangeFeed();
   const { take } = reader(feed);
   const taken = take(2);
@@ -44,7 +44,7 @@ test('a subscriber that waits is woken by the next change', async () => {
   expect(await taken).toEqual(['1.0', '2.0']);
 });
 
-test('every subscriber gets every change that concerns it, and no other', async () => {
+test('sends every subscriber the changes that concern it, and no others', async () => {
   const feed = new ChangeFeed();
   const [one, other] = ['t', 'u'].map((tenant) => reader(feed, null, (each) => each.tenant === tenant));
   for (const [id, tenant] of [
@@ -58,7 +58,7 @@ test('every subscriber gets every change that concerns it, and no other', async 
   expect(await other?.take(2)).toEqual(['2.0', '4.0']);
 });
 
-test('a subscriber that returns with its last id gets everything after it', async () => {
+test('sends a subscriber that returns with its last id everything after it', async () => {
   const feed = new ChangeFeed();
   for (const id of ['1.0', '1.1', '1.2', '2.0']) feed.publish(change(id));
   const { take } = reader(feed, '1.1');
@@ -66,7 +66,7 @@ test('a subscriber that returns with its last id gets everything after it', asyn
   expect(await take(3)).toEqual(['1.2', '2.0', '3.0']);
 });
 
-test('a subscriber that returns with the newest id gets nothing twice', async () => {
+test('sends a subscriber that returns with the newest id nothing twice', async () => {
   const feed = new ChangeFeed();
   feed.publish(change('1.0'));
   const { take } = reader(feed, '1.0');
@@ -74,7 +74,7 @@ test('a subscriber that returns with the newest id gets nothing twice', async ()
   expect(await take(1)).toEqual(['2.0']);
 });
 
-test('resuming after a forgotten or unknown id begins with a reset', async () => {
+test('begins with a reset after a forgotten or unknown id', async () => {
   const feed = new ChangeFeed();
   feed.publish(change('1.0'));
   for (const lastId of ['7.0', 'nonsense', '', '1.00']) {
@@ -84,21 +84,21 @@ test('resuming after a forgotten or unknown id begins with a reset', async () =>
   }
 });
 
-test('resuming after a change that does not concern the subscriber begins with a reset', async () => {
+test('begins with a reset after a change that does not concern the subscriber', async () => {
   const feed = new ChangeFeed();
   feed.publish(change('1.0', { tenant: 'u' }));
   feed.publish(change('2.0'));
   expect(await reader(feed, '1.0', (each) => each.tenant === 't').take(1)).toEqual(['reset']);
 });
 
-test('at least the latest ten thousand changes are remembered', async () => {
+test('remembers at least the latest ten thousand changes', async () => {
   const feed = new ChangeFeed();
   for (let generation = 1; generation <= 25_000; generation++) feed.publish(change(`${generation}.0`));
   expect(await reader(feed, '15000.0').take(2)).toEqual(['15001.0', '15002.0']);
   expect(await reader(feed, '1.0').take(1)).toEqual(['reset']);
 });
 
-test('a subscriber that falls too far behind gets a reset instead of what it missed, then later changes', async () => {
+test('sends a subscriber that falls too far behind a reset instead of the missed changes, then later ones', async () => {
   const feed = new ChangeFeed();
   const { take } = reader(feed);
   for (let generation = 1; generation <= 10_001; generation++) feed.publish(change(`${generation}.0`));
@@ -106,7 +106,7 @@ test('a subscriber that falls too far behind gets a reset instead of what it mis
   expect(await take(2)).toEqual(['reset', '10002.0']);
 });
 
-test('the stream ends when its signal aborts, whether it waits or not', async () => {
+test('ends the stream when its signal aborts, whether it waits or not', async () => {
   const feed = new ChangeFeed();
   const waiting = reader(feed);
   const taken = waiting.take(5);
@@ -121,7 +121,7 @@ test('the stream ends when its signal aborts, whether it waits or not', async ()
   expect(await idle.take(1)).toEqual([]);
 });
 
-test('a stream whose signal had aborted before it began is empty', async () => {
+test('returns an empty stream if its signal was already aborted', async () => {
   const feed = new ChangeFeed();
   feed.publish(change('1.0'));
   const late = reader(feed, 'unknown');
@@ -129,7 +129,7 @@ test('a stream whose signal had aborted before it began is empty', async () => {
   expect(await late.take(1)).toEqual([]);
 });
 
-test('a reader that leaves early is unsubscribed', async () => {
+test('unsubscribes a reader that leaves early', async () => {
   const feed = new ChangeFeed();
   const { take, stream } = reader(feed);
   feed.publish(change('1.0'));
@@ -139,7 +139,7 @@ test('a reader that leaves early is unsubscribed', async () => {
   expect(await take(1)).toEqual([]);
 });
 
-test('a listener is called in the same turn, until it stops', () => {
+test('calls a listener in the same turn, until it stops', () => {
   const feed = new ChangeFeed();
   const seen: string[] = [];
   const stop = feed.subscribe(({ id }) => void seen.push(id));
@@ -152,7 +152,7 @@ test('a listener is called in the same turn, until it stops', () => {
 const call = (id: string, tenant = 't'): Change => change(id, { kind: 'mcp.call', tenant });
 const of = (tenant: string) => (each: Change) => each.tenant === tenant;
 
-test('changes and calls are replayed in the order of publication', async () => {
+test('replays changes and calls in the order of publication', async () => {
   const feed = new ChangeFeed();
   for (const id of ['1.0', '1.1', '2.0']) feed.publish(id === '1.1' ? call(id) : change(id));
   feed.publish(call('2.1'));
@@ -160,7 +160,7 @@ test('changes and calls are replayed in the order of publication', async () => {
   expect(await reader(feed, '1.1').take(2)).toEqual(['2.0', '2.1']);
 });
 
-test('many calls evict no missed changes, in another tenant or in the same', async () => {
+test('does not evict missed changes for many calls, in another tenant or in the same', async () => {
   const feed = new ChangeFeed();
   for (const tenant of ['t', 'u']) for (const id of ['1.0', '2.0']) feed.publish(change(id, { tenant }));
   for (let index = 0; index < 25_000; index++) feed.publish(call(`3.${index}`, 'u'));
@@ -171,7 +171,7 @@ test('many calls evict no missed changes, in another tenant or in the same', asy
   expect(await late.take(1)).toEqual(['4.0']);
 });
 
-test('a subscriber begins with a reset if calls that it missed are, or may be, forgotten', async () => {
+test('begins with a reset if missed calls are, or may be, forgotten', async () => {
   const feed = new ChangeFeed();
   for (const tenant of ['t', 'u']) feed.publish(change('1.0', { tenant }));
   feed.publish(call('1.1', 't'));

@@ -28,7 +28,7 @@ async function heldQuestion(
   return { answer };
 }
 
-test('while a heavy question runs, small questions and writes of others are answered', async () => {
+test('answers small questions and writes while a heavy question runs', async () => {
   const { session, hold, release } = await longQuestion();
   const { results, tell, query, list, engine, caller } = session;
   const { answer } = await heldQuestion(session, hold);
@@ -42,7 +42,7 @@ test('while a heavy question runs, small questions and writes of others are answ
   expect((await answer).count).toBe(pairs);
 });
 
-test('the answer is that of the generation it names, whatever is written between its slices', async () => {
+test('answers as of the generation it names, whatever is written between its slices', async () => {
   const { session, hold, release } = await longQuestion();
   const { tell, forget, ask } = session;
   const { answer } = await heldQuestion(session, hold);
@@ -60,7 +60,7 @@ test('the answer is that of the generation it names, whatever is written between
   expect(next.results).not.toContain('reach(n0, n300)');
 });
 
-test('a rule change between two slices is not visible, nor in the proof', async () => {
+test('hides a rule change between two slices, in the proof too', async () => {
   const { session, hold, release } = await longQuestion();
   const { teach, engine, caller, ask, results } = session;
   const last = (await engine.rules(caller)).at(-1);
@@ -76,7 +76,7 @@ test('a rule change between two slices is not visible, nor in the proof', async 
   expect((await ask('reach(?x, everywhere)')).generation).toBe(generation + 2);
 });
 
-test('an expiry between two slices is not visible', async () => {
+test('hides an expiry between two slices', async () => {
   const { session, hold, release } = await longQuestion();
   const { tell, clock, results } = session;
   await tell('edge(n300, n301)', { ttl: 1000 });
@@ -88,7 +88,7 @@ test('an expiry between two slices is not visible', async () => {
   expect(await results('reach(n0, n301)')).toEqual([]);
 });
 
-test('the same long question asked again meanwhile has its own, newer answer', async () => {
+test('gives the same long question asked again meanwhile its own, newer answer', async () => {
   const { session, hold, release } = await longQuestion();
   const { answer } = await heldQuestion(session, hold);
   await session.tell('edge(n300, n301)');
@@ -98,7 +98,7 @@ test('the same long question asked again meanwhile has its own, newer answer', a
   expect((await answer).count).toBe(pairs);
 });
 
-test('many questions at once are all answered right', async () => {
+test('answers many concurrent questions correctly', async () => {
   const { session } = await longQuestion();
   const whole = session.ask('reach(?x, ?y)');
   const bound = Array.from({ length: 20 }, (_, at) => session.results(`reach(n${at * 10}, ?x)`));
@@ -112,7 +112,7 @@ test('many questions at once are all answered right', async () => {
   expect((await whole).count).toBe(pairs);
 });
 
-test('a client that disconnects cancels its question, and nothing else', async () => {
+test('cancels the question of a client that disconnects, and nothing else', async () => {
   const { session, hold, release } = await longQuestion();
   const { results, engine, clock, ask } = session;
   const going = new AbortController();
@@ -128,13 +128,13 @@ test('a client that disconnects cancels its question, and nothing else', async (
   expect(clock.now()).toBeGreaterThan(0);
 });
 
-test('a client that has already disconnected is not answered', async () => {
+test('does not answer a client that has already disconnected', async () => {
   const { session } = await longQuestion();
   const { results } = session.as({ signal: AbortSignal.abort() });
   await expect(results('reach(n0, ?x)')).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-test('a client that disconnects does not cancel its write', async () => {
+test('does not cancel the write of a client that disconnects', async () => {
   const { as, query } = await openSession();
   const going = new AbortController();
   const told = as({ signal: going.signal }).tell('p(a)');
@@ -143,7 +143,7 @@ test('a client that disconnects does not cancel its write', async () => {
   expect(await query('p(?x)')).toHaveLength(1);
 });
 
-test('a long question of one tenant leaves the tables of another alone', async () => {
+test('leaves the tables of other tenants alone during a long question', async () => {
   const { session, hold, release } = await longQuestion();
   const other = session.as({ tenant: 'other' });
   await other.tellAll(['edge(a, b)', 'edge(b, c)']);
@@ -153,7 +153,7 @@ test('a long question of one tenant leaves the tables of another alone', async (
   expect((await answer).count).toBe(pairs);
 });
 
-test('closing lets a running question end, and refuses later ones', async () => {
+test('finishes a running question at close, and refuses later ones', async () => {
   const { session, hold, release } = await longQuestion();
   const { engine, tell, results } = session;
   const { answer } = await heldQuestion(session, hold);
@@ -164,7 +164,7 @@ test('closing lets a running question end, and refuses later ones', async () => 
   for (const call of later) expect((await refusal(call)).code).toBe('NotReady');
 });
 
-test('a question waits for tables under maintenance, and others do not', async () => {
+test('makes only those questions wait that use tables under maintenance', async () => {
   const { session, hold, release } = await longQuestion();
   const { ask, results, tell, tellAll, teach, engine } = session;
   await teach('good(?x) :- small(?x), not bad(?x)');

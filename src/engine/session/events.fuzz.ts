@@ -118,12 +118,12 @@ async function step(
   while (missing().length > 0 && !isReset() && performance.now() < end) await sleep(1);
   await sleep(quietMs);
   if (!isReset()) expect(missing(), 'answers that were withdrawn').toEqual([]);
-  expect([...new Set(told())].sort(), 'told once').toEqual([...told()].sort());
+  expect([...new Set(told())].sort(), 'published once').toEqual([...told()].sort());
   const lost = lostBetween(before, after, views);
   // Withdrawals of conclusions that no question is known to have asked for may be published later.
   expect(
     told().filter((atom) => !lost.has(atom) && !lostBefore.has(atom)),
-    'told and never held, or still hold',
+    'published although never true, or still true',
   ).toEqual([]);
   for (const [at, { id }] of seen.entries()) {
     const [generation, index] = id.split('.').map(Number) as [number, number];
@@ -136,7 +136,7 @@ async function step(
 }
 
 for (const [name, flavour] of Object.entries(flavours))
-  test(`what any change withdrew is told once (${name})`, { timeout: 3_600_000 }, () =>
+  test(`publishes once what any change withdrew (${name})`, { timeout: 3_600_000 }, () =>
     overSeeds({ name: `events ${name}`, few: 1, many: 500 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
@@ -186,7 +186,7 @@ function everLost(states: readonly Knowledge[], views: readonly ModelView[]): Se
 }
 
 for (const name of ['absence', 'groups', 'rich', 'time'])
-  test(`whatever is asked meanwhile, what several changes withdrew is told (${name})`, {
+  test(`publishes what several changes withdrew, whatever is asked meanwhile (${name})`, {
     timeout: 3_600_000,
   }, () => {
     const flavour = flavours[name] as Flavour;
@@ -239,7 +239,7 @@ for (const name of ['absence', 'groups', 'rich', 'time'])
         await sleep(quietMs);
         const lost = everLost(states, views);
         for (const { kind, data } of seen)
-          if (kind === 'conclusion.withdrawn') expect(lost, 'told').toContain(data.atom);
+          if (kind === 'conclusion.withdrawn') expect(lost, 'published').toContain(data.atom);
         expect(new Set(seen.map(({ id }) => id)).size, 'ids given once').toBe(seen.length);
       } finally {
         time.mockRestore();

@@ -30,7 +30,7 @@ function follow({ engine, caller }: Session, lastEventId: string | null = null):
 const shown = (changes: readonly Change[]): string[] =>
   changes.map(({ id, kind, data }) => `${id} ${kind} ${data.atom ?? data.rule ?? ''}`.trim());
 
-test('asserted, updated and retracted facts are published, each write under its generation', async () => {
+test('publishes asserted, updated and retracted facts, each write under its generation', async () => {
   const session = await openSession();
   const changes = follow(session);
   const { tell, tellAll, forgetPattern } = session;
@@ -49,7 +49,7 @@ test('asserted, updated and retracted facts are published, each write under its 
   ]);
 });
 
-test('a change names its time, its request, and the id and scope of its fact', async () => {
+test('includes in a change its time, its request, and the id and scope of its fact', async () => {
   const session = await openSession();
   const changes = follow(session);
   session.clock.advance(hour);
@@ -65,7 +65,7 @@ test('a change names its time, its request, and the id and scope of its fact', a
   ]);
 });
 
-test('taught, changed and deleted rules are published to every tenant', async () => {
+test('publishes taught, changed and deleted rules to every tenant', async () => {
   const session = await openSession();
   const streams = [follow(session), follow(session.as({ tenant: 'other' }))];
   const { id } = await session.teach('q(?x) :- p(?x)', { scope: 's' });
@@ -79,7 +79,7 @@ test('taught, changed and deleted rules are published to every tenant', async ()
   }
 });
 
-test('a tenant receives only its own facts, and a database only its own', async () => {
+test('sends a tenant only its own facts, and a database only its own', async () => {
   const session = await openSession();
   await session.engine.createDatabase(session.caller, 'second');
   const others = [session.as({ tenant: 'other' }), session.as({ database: 'second' })];
@@ -93,7 +93,7 @@ test('a tenant receives only its own facts, and a database only its own', async 
   expect(told).toEqual(['rule.changed q(theirs) :- p(?x)', 'fact.asserted p(mine)']);
 });
 
-test('refused writes, dry runs and writes that change nothing are not published', async () => {
+test('does not publish refused writes, dry runs and writes that change nothing', async () => {
   const session = await openSession();
   const changes = follow(session);
   await session.tell('p(a)');
@@ -105,7 +105,7 @@ test('refused writes, dry runs and writes that change nothing are not published'
   expect(shown(await take(changes, 2))).toEqual(['1.0 fact.asserted p(a)', '2.0 fact.asserted p(b)']);
 });
 
-test('a returning subscriber gets everything after its last id, or a reset', async () => {
+test('sends a returning subscriber everything after its last id, or a reset', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(b)']);
   await session.tell('p(c)');
@@ -117,7 +117,7 @@ test('a returning subscriber gets everything after its last id, or a reset', asy
   expect(first).toMatchObject({ kind: 'reset', data: { generation: 2, requestId: null } });
 });
 
-test('after a restart of the engine a returning subscriber gets a reset', async () => {
+test('sends a returning subscriber a reset after a restart of the engine', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   const stranger = await openSession();
@@ -125,7 +125,7 @@ test('after a restart of the engine a returning subscriber gets a reset', async 
   expect(first?.kind).toBe('reset');
 });
 
-test('a write of very many facts is published as a reset', async () => {
+test('publishes a write of very many facts as a reset', async () => {
   const session = await openSession();
   const changes = follow(session);
   const facts = Array.from({ length: 1001 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
@@ -134,7 +134,7 @@ test('a write of very many facts is published as a reset', async () => {
   expect(shown(await take(changes, 2))).toEqual(['1.0 reset', '2.0 fact.asserted p(last)']);
 });
 
-test('very many withdrawn conclusions are published as a reset', async () => {
+test('publishes very many withdrawn conclusions as a reset', async () => {
   const session = await openSession();
   await session.teach('q(?x, ?y) :- p(?x), all(?y)');
   const facts = Array.from({ length: 1001 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
@@ -147,7 +147,7 @@ test('very many withdrawn conclusions are published as a reset', async () => {
   expect([first?.kind, second?.kind]).toEqual(['fact.retracted', 'reset']);
 });
 
-test('the stream ends with the signal of its caller', async () => {
+test('ends the stream with the signal of its caller', async () => {
   const session = await openSession();
   const leaving = new AbortController();
   const taken = take(follow(session.as({ signal: leaving.signal })), 5);
@@ -157,7 +157,7 @@ test('the stream ends with the signal of its caller', async () => {
   expect(shown(await taken)).toEqual(['1.0 fact.asserted p(a)']);
 });
 
-test('a listener of the whole engine hears every change of every database in the turn it is made', async () => {
+test('calls a listener of the whole engine for every change of every database in the turn it is made', async () => {
   const { engine, tell, as } = await openSession();
   await engine.createDatabase(testCaller(), 'second');
   const heard: string[] = [];
@@ -169,7 +169,7 @@ test('a listener of the whole engine hears every change of every database in the
   expect(heard).toEqual(['default tenant fact.asserted', 'second other fact.asserted']);
 });
 
-test('counters count facts asserted and retracted since the start, and those stored now', async () => {
+test('counts facts asserted and retracted since the start, and those stored now', async () => {
   const { engine, tell, forget, as } = await openSession();
   await tell('p(a)');
   await tell('p(a)');
@@ -179,7 +179,7 @@ test('counters count facts asserted and retracted since the start, and those sto
   expect(engine.counters()).toMatchObject({ factsAsserted: 3, factsRetracted: 1, facts: 2, rulesFired: 0 });
 });
 
-test("a tool call is published with the call's id, under an event id used for nothing else", async () => {
+test("publishes a tool call with the call's id, under an event id used for nothing else", async () => {
   const session = await openSession();
   const changes = follow(session);
   await session.tell('p(a)');
@@ -199,7 +199,7 @@ test("a tool call is published with the call's id, under an event id used for no
   });
 });
 
-test('a tool call in a tenant or database that does not exist creates neither', async () => {
+test('creates neither tenant nor database for a tool call in an unknown one', async () => {
   const { engine, caller } = await openSession();
   const before = engine.figures();
   const heard: string[] = [];
@@ -211,7 +211,7 @@ test('a tool call in a tenant or database that does not exist creates neither', 
   expect(engine.figures()).toMatchObject({ tenants: before.tenants, databases: before.databases });
 });
 
-test('no two events of a database share an id, even if it was deleted and created again', async () => {
+test('gives no two events of a database the same id, even if it was deleted and created again', async () => {
   const { engine, caller, as } = await openSession();
   const ids: string[] = [];
   const stop = engine.subscribe(({ id, database }) => database === 'second' && ids.push(id));

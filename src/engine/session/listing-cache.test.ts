@@ -15,7 +15,7 @@ function listing(count: number): Listing {
   return { relations: [], places: new Int32Array(count), rows: new Int32Array(count), conclusions: [] };
 }
 
-test('a listing is found for its own state, until a validity begins or ends', () => {
+test('finds a listing for its own state, until a validity begins or ends', () => {
   const kept = new ListingCache(1000);
   const made = listing(1);
   kept.keep(state(), made);
@@ -29,7 +29,7 @@ test.each<[string, Partial<ListingState>]>([
   ['the rules changed', { program: new Program([]) }],
   ['a validity began or ended', { time: 20, until: 30 }],
   ['it is wanted for an earlier time', { time: 9 }],
-])('a listing is let go where %s', (_why, changes) => {
+])('drops a listing if %s', (_why, changes) => {
   const kept = new ListingCache(1000);
   kept.keep(state(), listing(1));
   expect(kept.find(state(changes))).toBeNull();
@@ -39,7 +39,7 @@ test.each<[string, Partial<ListingState>]>([
 test.each<[string, Partial<ListingState>]>([
   ['query', { key: 'other' }],
   ['tenant', { facts: new FactStore(0) }],
-])('a listing is not found for another %s, and stays', (_what, changes) => {
+])('does not find a listing for another %s, and keeps it', (_what, changes) => {
   const kept = new ListingCache(1000);
   const made = listing(1);
   kept.keep(state(), made);
@@ -47,7 +47,7 @@ test.each<[string, Partial<ListingState>]>([
   expect(kept.find(state())).toBe(made);
 });
 
-test('the least recently used are evicted first, by number and by bytes', () => {
+test('evicts the least recently used first, by number and by bytes', () => {
   const kept = new ListingCache(1_000_000);
   for (let index = 0; index < maxListings; index++) kept.keep(state({ key: `${index}` }), listing(1));
   expect(kept.find(state({ key: '0' }))).not.toBeNull();
@@ -60,7 +60,7 @@ test('the least recently used are evicted first, by number and by bytes', () => 
   expect(kept.bytes).toBeLessThanOrEqual(1_000_000);
 });
 
-test('a listing larger than the cache is not cached, and evicts nothing', () => {
+test('does not cache a listing larger than the cache, and evicts nothing for it', () => {
   const kept = new ListingCache(1000);
   kept.keep(state({ key: 'small' }), listing(1));
   kept.keep(state({ key: 'large' }), listing(1000));

@@ -33,7 +33,7 @@ const shown = (seen: readonly Change[]): string[] =>
 /** Long enough for a background run to end: events that must not come would have come. */
 const quiet = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 60));
 
-test('a retraction is followed by one conclusion.withdrawn for every known dependent', async () => {
+test('publishes one conclusion.withdrawn for every known dependent after a retraction', async () => {
   const session = await openSession();
   await session.tellAll(['parent(a, b)', 'parent(b, c)', 'parent(b, d)']);
   await session.teach('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
@@ -49,7 +49,7 @@ test('a retraction is followed by one conclusion.withdrawn for every known depen
   expect(new Set(seen.map(({ data }) => data.requestId)).size).toBe(1);
 });
 
-test('an assertion that makes an absence false withdraws what depends on it, with its request and time', async () => {
+test('withdraws what depends on an absence when an assertion makes it false, with its request and time', async () => {
   const session = await openSession();
   await session.tellAll(['bird(tweety)', 'bird(woody)']);
   await session.teach('flies(?x) :- bird(?x), not penguin(?x)');
@@ -67,7 +67,7 @@ test('an assertion that makes an absence false withdraws what depends on it, wit
   });
 });
 
-test('an assertion that changes an aggregate withdraws its old value', async () => {
+test('withdraws the old value of an aggregate that an assertion changes', async () => {
   const session = await openSession();
   await session.tellAll(['item(a, 2)', 'item(b, 3)']);
   await session.teach('total(?n) :- ?n = sum { ?v, ?i : item(?i, ?v) }');
@@ -79,7 +79,7 @@ test('an assertion that changes an aggregate withdraws its old value', async () 
   expect(await session.results('total(?n)')).toEqual(['total(9)']);
 });
 
-test('a question that takes in a change before the background run removes nothing from the stream', async () => {
+test('loses nothing from the stream if a question takes in a change before the background run', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   await session.teach('q(?x) :- p(?x), not r(?x)');
@@ -92,7 +92,7 @@ test('a question that takes in a change before the background run removes nothin
   expect(withdrawn(seen)).toEqual(['q(a)']);
 });
 
-test('a write that names a constant computed by rules still publishes what it withdraws', async () => {
+test('publishes what a write withdraws even if it names a constant computed by rules', async () => {
   const session = await openSession();
   await session.tellAll(['item(a, 1)', 'item(b, 4)']);
   await session.teach('total(?n) :- ?n = sum { ?v, ?i : item(?i, ?v) }');
@@ -104,7 +104,7 @@ test('a write that names a constant computed by rules still publishes what it wi
   expect(withdrawn(seen)).toEqual(['total(5)']);
 });
 
-test('an answer that a question derived in its own tables is published when withdrawn', async () => {
+test('publishes the withdrawal of an answer that a question derived in its own tables', async () => {
   const { pause, hold, release } = gate();
   const session = await openSession({ pause });
   await session.tellAll([...chainOf(300), 'p(a)', 'p(b)']);
@@ -124,7 +124,7 @@ test('an answer that a question derived in its own tables is published when with
   await expect.poll(() => withdrawn(seen)).toEqual(['q(a)', 'q(b)']);
 });
 
-test('a conclusion that is withdrawn, becomes true and is withdrawn again is published twice', async () => {
+test('publishes twice a conclusion that is withdrawn, becomes true and is withdrawn again', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   await session.teach('q(?x) :- p(?x), not r(?x)');
@@ -138,7 +138,7 @@ test('a conclusion that is withdrawn, becomes true and is withdrawn again is pub
   }
 });
 
-test('a fact whose validity ends is published as retracted, and its dependents as withdrawn, without a question', async () => {
+test('publishes a fact whose validity ends as retracted, and its dependents as withdrawn, without a question', async () => {
   const session = await openSession();
   const { clock } = session;
   await session.tell('p(b)');
@@ -155,7 +155,7 @@ test('a fact whose validity ends is published as retracted, and its dependents a
   ]);
 });
 
-test('a fact whose validity begins is published as asserted, and what it makes untrue as withdrawn', async () => {
+test('publishes a fact whose validity begins as asserted, and what it makes untrue as withdrawn', async () => {
   const session = await openSession();
   const { clock } = session;
   await session.tell('p(a)');
@@ -167,7 +167,7 @@ test('a fact whose validity begins is published as asserted, and what it makes u
   await expect.poll(() => shown(seen)).toEqual(['3.1 fact.asserted r(a)', '3.2 conclusion.withdrawn q(a)']);
 });
 
-test('a question that notices an expiry first publishes it at once, and it is published only once', async () => {
+test('publishes an expiry that a question notices first at once, and only once', async () => {
   const session = await openSession();
   await session.tell('p(a)', { ttl: hour });
   await session.teach('q(?x) :- p(?x)');
@@ -188,7 +188,7 @@ test('a question that notices an expiry first publishes it at once, and it is pu
   ]);
 });
 
-test('an expiry that a write notices is published before the write', async () => {
+test('publishes an expiry that a write notices before the write', async () => {
   const session = await openSession();
   await session.tell('p(a)', { ttl: hour });
   const seen = listen(session);
@@ -198,7 +198,7 @@ test('an expiry that a write notices is published before the write', async () =>
   expect(shown(seen)).toEqual(['1.1 fact.retracted p(a)', '2.0 fact.asserted p(a)']);
 });
 
-test('an end of validity that was postponed or removed is not published', async () => {
+test('does not publish an end of validity that was postponed or removed', async () => {
   const session = await openSession();
   const { clock } = session;
   await session.tell('p(a)', { ttl: second });
@@ -215,7 +215,7 @@ test('an end of validity that was postponed or removed is not published', async 
   expect(shown(seen).slice(1)).toEqual(['5.2 fact.retracted p(a)']);
 });
 
-test('a boundary moved earlier by a later write is noticed in time, and one in the far future disturbs nothing', async () => {
+test('notices a boundary moved earlier by a later write in time, and ignores one in the far future', async () => {
   const session = await openSession();
   const { clock } = session;
   await session.tell('p(far)', { ttl: 400 * 24 * hour });
@@ -226,7 +226,7 @@ test('a boundary moved earlier by a later write is noticed in time, and one in t
   await expect.poll(() => shown(seen)).toEqual(['3.1 fact.retracted p(soon)']);
 });
 
-test('very many facts that expire at once are published as a reset', async () => {
+test('publishes very many facts that expire at once as a reset', async () => {
   const session = await openSession();
   const facts = Array.from({ length: 1001 }, (_, at) => ({
     ...factInput('p(a)', { ttl: 20 }),
@@ -238,7 +238,7 @@ test('very many facts that expire at once are published as a reset', async () =>
   await expect.poll(() => shown(seen)).toEqual(['1.1 reset']);
 });
 
-test('too many conclusions withdrawn by an assertion are published as a reset', async () => {
+test('publishes too many conclusions withdrawn by an assertion as a reset', async () => {
   const session = await openSession();
   await session.teach('q(?x) :- p(?x), not off()');
   const facts = Array.from({ length: 1001 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
@@ -249,7 +249,7 @@ test('too many conclusions withdrawn by an assertion are published as a reset', 
   await expect.poll(() => shown(seen)).toEqual(['3.0 fact.asserted off()', '3.1 reset']);
 });
 
-test('disabling, changing, teaching or deleting a rule publishes withdrawals in every tenant', async () => {
+test('publishes withdrawals in every tenant for disabling, changing, teaching or deleting a rule', async () => {
   const session = await openSession();
   const other = session.as({ tenant: 'other' });
   const { id } = await session.teach('flies(?x) :- bird(?x)');
@@ -287,7 +287,7 @@ test('disabling, changing, teaching or deleting a rule publishes withdrawals in 
   await expectWithdrawn(['flies(tweety)', 'safe(tweety)']);
 });
 
-test('ids ascend within a generation and are unique, whatever publishes', async () => {
+test('gives ids that ascend within a generation and are unique, whatever publishes', async () => {
   const session = await openSession();
   const other = session.as({ tenant: 'other' });
   const seen = listen(session);
@@ -310,7 +310,7 @@ test('ids ascend within a generation and are unique, whatever publishes', async 
   }
 });
 
-test('facts that expired before the start are not published, and ids of an earlier process are not reused', async () => {
+test('does not publish facts that expired before the start, and reuses no ids of an earlier process', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'corollary-events-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const first = await openSession({ storageDir: folder });
@@ -332,7 +332,7 @@ test('facts that expired before the start are not published, and ids of an earli
   expect(seen[0]?.id).toMatch(/^3\.\d{13}$/);
 });
 
-test('a fact that comes and goes for a long time leaves answers and events correct', async () => {
+test('keeps answers and events correct while a fact is added and removed for a long time', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(b)', 'p(c)']);
   await session.teach('q(?x) :- p(?x), not r(?x)');
@@ -351,7 +351,7 @@ test('a fact that comes and goes for a long time leaves answers and events corre
   expect(withdrawn(seen).filter((atom) => atom === 'q(c)')).toHaveLength(1);
 });
 
-test('an engine closed during maintenance ends cleanly', async () => {
+test('ends cleanly if the engine is closed during maintenance', async () => {
   const session = await openSession();
   await session.tellAll(chainOf(150));
   await session.teach('reach(?x, ?y) :- edge(?x, ?y)');

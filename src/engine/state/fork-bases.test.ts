@@ -61,7 +61,7 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-test('facts retracted since on either side of a fork stay retracted, without naming the base', async () => {
+test('keeps facts retracted since on either side of a fork retracted, without naming the base', async () => {
   const session = await openScopes();
   await lostOnBothSides(session);
   const merged = await session.merge('draft', 'main');
@@ -70,7 +70,7 @@ test('facts retracted since on either side of a fork stay retracted, without nam
   expect(await session.held('main')).toEqual(['role(bob)']);
 });
 
-test('without a base a merge is two-way, also between a fork and its source', async () => {
+test('merges two-way without a base, also between a fork and its source', async () => {
   const session = await openScopes();
   await lostOnBothSides(session);
   expect(await session.merge('draft', 'main', { base: null })).toMatchObject({
@@ -82,7 +82,7 @@ test('without a base a merge is two-way, also between a fork and its source', as
   expect(await session.held('main')).toEqual(['role(ann)', 'role(bob)', 'role(cy)']);
 });
 
-test('the base of a fork survives a crash, a snapshot, compaction and a backup', async () => {
+test('keeps the base of a fork over a crash, a snapshot, compaction and a backup', async () => {
   const folder = await temporaryFolder();
   const clock = new ManualClock(startTime);
   const session = await openScopes({ storageDir: folder, clock });
@@ -118,7 +118,7 @@ test('the base of a fork survives a crash, a snapshot, compaction and a backup',
   expect(await again.held('main')).toEqual(['kept(a)', 'role(bob)']);
 });
 
-test("a merge makes its source's current facts the base of the pair, both ways", async () => {
+test("makes the source's current facts the base of the pair at a merge, both ways", async () => {
   const session = await openScopes();
   const { tell, forget, fork, merge, held, clock } = session;
   await tell('p(a)', { scope: 'main' });
@@ -127,14 +127,14 @@ test("a merge makes its source's current facts the base of the pair, both ways",
   await tell('p(b)', { scope: 'draft' });
   const { generation } = await merge('draft', 'main');
   await forget('p(b)', { scope: 'main' });
-  // It was in the pair's base: what main retracted since does not come back.
+  // It was in the pair's base: a fact that main retracted since does not come back.
   const back = await merge('draft', 'main', { dryRun: true });
   expect(back).toMatchObject({ added: 0, ancestor: { scope: 'draft', generation } });
   expect(await merge('main', 'draft')).toMatchObject({ added: 0, deleted: 1 });
   expect(await held('draft')).toEqual(['p(a)']);
 });
 
-test('a merge that changes nothing moves the base too', async () => {
+test('moves the base even at a merge that changes nothing', async () => {
   const { tell, forget, fork, merge, held } = await openScopes();
   await tell('p(a)', { scope: 'main' });
   await fork('main', 'draft');
@@ -146,7 +146,7 @@ test('a merge that changes nothing moves the base too', async () => {
   expect(await held('main')).toEqual(['p(a)']);
 });
 
-test('two forks of one scope have its facts at the earlier fork, also when it is gone', async () => {
+test('gives two forks of one scope its facts at the earlier fork as base, even if the scope is gone', async () => {
   const { tell, forget, fork, merge, held, drop } = await openScopes();
   await tell('p(a)', { scope: 'main' });
   await tell('p(b)', { scope: 'main' });
@@ -166,7 +166,7 @@ test('two forks of one scope have its facts at the earlier fork, also when it is
   expect(await held('one')).toEqual(['p(c)']);
 });
 
-test('without a common fork there is no base: asking for it is 400', async () => {
+test('has no base without a common fork: asking for it returns 400', async () => {
   const { tell, fork, merge } = await openScopes();
   await tell('p(a)', { scope: 'grandparent' });
   await fork('grandparent', 'parent');
@@ -180,7 +180,7 @@ test('without a common fork there is no base: asking for it is 400', async () =>
   expect((await refusal(merge('child', 'grandparent', { base: 'fork' }))).code).toBe('ValidationException');
 });
 
-test('deleting a scope ends its ancestry, and so does forking onto it', async () => {
+test("ends a scope's ancestry when it is deleted or forked onto", async () => {
   const { tell, forget, fork, merge, drop } = await openScopes();
   const isByFork = async (source: string, target: string): Promise<boolean> =>
     (await merge(source, target, { dryRun: true })).base === 'fork';
@@ -203,7 +203,7 @@ test('deleting a scope ends its ancestry, and so does forking onto it', async ()
   expect(await isByFork('draft', 'other')).toBe(false);
 });
 
-test('a scope that is made again after it was deleted is not what forks were made of; they still have that in common', async () => {
+test('does not treat a deleted and recreated scope as the source of its earlier forks, which still share it', async () => {
   const { tell, forget, fork, merge, drop } = await openScopes();
   await tell('p(a)', { scope: 'main' });
   await tell('p(b)', { scope: 'main' });
@@ -220,7 +220,7 @@ test('a scope that is made again after it was deleted is not what forks were mad
   expect(await tried('three', 'main')).toMatchObject({ base: 'fork' });
 });
 
-test('a source without any facts left is still what the fork was made of', async () => {
+test('keeps a source without any facts as the source of the fork', async () => {
   const { tell, forget, fork, merge, held } = await openScopes();
   await tell('p(a)', { scope: 'main' });
   await tell('p(b)', { scope: 'main' });
@@ -232,7 +232,7 @@ test('a source without any facts left is still what the fork was made of', async
   expect(await held('main')).toEqual(['p(c)']);
 });
 
-test('facts that have ended since the fork are no longer in the base', async () => {
+test('drops facts that have expired since the fork from the base', async () => {
   const { tell, fork, merge, held, clock } = await openScopes();
   const validUntil = startTime + hour;
   await tell('p(a)', { scope: 'main', validUntil });
@@ -243,7 +243,7 @@ test('facts that have ended since the fork are no longer in the base', async () 
   expect(await held('main')).toEqual(['p(a)']);
 });
 
-test('of what was changed before it ended in the base nothing is left in it either', async () => {
+test('drops them even if they were changed before they expired', async () => {
   const { tell, forget, fork, merge, held, clock } = await openScopes();
   await tell('p(a)', { scope: 'main', validUntil: startTime + hour });
   await fork('main', 'draft');
@@ -255,7 +255,7 @@ test('of what was changed before it ended in the base nothing is left in it eith
   expect(await held('main')).toEqual(['p(a)']);
 });
 
-test('changes on one side since the fork are taken over, in either direction of the merge', async () => {
+test('takes over changes on one side since the fork, in either direction of the merge', async () => {
   const { tell, fork, merge, list } = await openScopes();
   const metadataIn = async (scope: string) => {
     const { facts } = await list({ scope });
@@ -277,7 +277,7 @@ test('changes on one side since the fork are taken over, in either direction of 
   expect(await metadataIn('draft')).toEqual({ p: 'main', q: 'draft', r: 'other' });
 });
 
-test('a diff says on request which side a merge takes of each difference', async () => {
+test('says on request in a diff which side a merge takes of each difference', async () => {
   const session = await openScopes();
   const { tell, merge, engine, caller } = session;
   await lostOnBothSides(session);
@@ -315,7 +315,7 @@ test('a diff says on request which side a merge takes of each difference', async
   });
 });
 
-test('merges logged before opposites were a conflict are applied as before', () => {
+test('applies merges logged before opposites were a conflict as before', () => {
   const state = new State();
   const log: readonly Operation[] = [
     { kind: 'createDatabase', name: 'default' },
@@ -358,7 +358,7 @@ test('merges logged before opposites were a conflict are applied as before', () 
   expect(facts.mergeBases.baseOf(facts.scopeNumber('main'), facts.scopeNumber('old'))).toBeNull();
 });
 
-test('a scope named fork is given as an object, and told as one', async () => {
+test('accepts and returns a scope named fork as an object', async () => {
   const { tell, merge } = await openScopes();
   await tell('p(a)', { scope: 'fork' });
   await tell('p(a)', { scope: 'main' });
@@ -372,7 +372,7 @@ test('a scope named fork is given as an object, and told as one', async () => {
   expect((await refusal(merge('draft', 'main', { base: 'fork' }))).code).toBe('ValidationException');
 });
 
-test('scopes are listed with the generation in which they were forked', async () => {
+test('lists scopes with the generation in which they were forked', async () => {
   const { tell, fork, scopes, drop } = await openScopes();
   await tell('p(a)', { scope: 'main' });
   const { generation } = await fork('main', 'draft');
@@ -424,7 +424,7 @@ for (const [title, { source, target, base, after }] of Object.entries({
   },
 }))
   for (const strategy of strategies)
-    test(`opposites are a conflict, ${title}: ${strategy}`, async () => {
+    test(`treats opposites as a conflict, ${title}: ${strategy}`, async () => {
       const { tell, forget, fork, merge, held } = await openScopes();
       await tell('other(a)', { scope: 'main' });
       for (const fact of base ?? []) await tell(fact, { scope: 'main' });
@@ -450,7 +450,7 @@ for (const [title, { source, target, base, after }] of Object.entries({
       expect(await held('main')).toEqual([...after[strategy], 'other(a)'].sort());
     });
 
-test('a fork that says the opposite of what it came with is no conflict where the other side left it alone', async () => {
+test('treats a reversed fact in a fork as no conflict if the other side left it unchanged', async () => {
   const { tell, forget, fork, merge, held } = await openScopes();
   await tell('s(1)', { scope: 'main' });
   await fork('main', 'draft');

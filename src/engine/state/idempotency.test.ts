@@ -24,7 +24,7 @@ function withKey(session: Session, key: string, fingerprint = key, changes: Part
   return session.as({ idempotency: { key, fingerprint }, ...changes });
 }
 
-test('the log alone remembers outcomes, as after a crash, and nothing else', async () => {
+test('recovers outcomes from the log alone, as after a crash', async () => {
   const storageDir = await temporaryFolder();
   const copy = await temporaryFolder();
   const first = await openSession({ storageDir });
@@ -44,7 +44,7 @@ test('the log alone remembers outcomes, as after a crash, and nothing else', asy
   expect((await refusal(withKey(again, 'k', 'another').tell('p(b)'))).code).toBe('IdempotencyMismatch');
 });
 
-test('a key is remembered for 24 hours of the service, however much is written meanwhile', async () => {
+test('remembers a key for 24 hours of the service, however much is written meanwhile', async () => {
   const session = await openSession();
   const { clock, tell, forget } = session;
   await withKey(session, 'k').tell('p(a)');
@@ -58,7 +58,7 @@ test('a key is remembered for 24 hours of the service, however much is written m
   expect(await withKey(session, 'k').tell('p(a)')).toMatchObject({ generation: 53 });
 });
 
-test('a key belongs to one credential, in any tenant, and to no other', async () => {
+test('binds a key to one credential, in any tenant', async () => {
   const session = await openSession();
   const one = withKey(session, 'k', 'f', { credential: 'one' });
   await one.tell('p(a)');
@@ -69,7 +69,7 @@ test('a key belongs to one credential, in any tenant, and to no other', async ()
   expect((await refusal(elsewhere.tell('p(a)'))).code).toBe('IdempotencyMismatch');
 });
 
-test('anonymous callers are distinguished by database and tenant, whatever their names', () => {
+test('distinguishes anonymous callers by database and tenant, whatever their names', () => {
   const mark = (database: string, tenant: string): string | undefined =>
     markOf(testCaller({ database, tenant, idempotency: { key: 'k', fingerprint: 'f' } }))?.space;
   const spaces = [mark('a', 'b'), mark('ab', ''), mark('a","b', 'c'), mark('a', 'b","c'), mark('b', 'a')];
@@ -77,7 +77,7 @@ test('anonymous callers are distinguished by database and tenant, whatever their
   expect(markOf(testCaller())).toBeNull();
 });
 
-test('a write of many facts is answered with its counts', async () => {
+test('answers a write of many facts with its counts', async () => {
   const session = await openSession();
   const { engine } = session;
   const caller = withKey(session, 'k').caller;

@@ -109,7 +109,9 @@ async function run(seed: number): Promise<void> {
   expect(everythingTold(last.state, withDead), `seed ${seed}, reopened`).toEqual(told);
 }
 
-test('a snapshot and the records after it give the same state as all records', { timeout }, async () => {
+test('restores from a snapshot and the records after it the same state as from all records', {
+  timeout,
+}, async () => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
   for (let at = 0; at < runs; at++) await run(seed + at);
 });

@@ -10,7 +10,7 @@ function rowsOf(copies: AtomCopies, atom: number): number[] {
   return rows;
 }
 
-test('every atom is there once, with its rows from the oldest to the youngest', () => {
+test('has every atom once, with its rows from the oldest to the youngest', () => {
   const copies = new AtomCopies([Int32Array.of(7, 8, 7, 7, 8), Int32Array.of(0, 0, 1, 2, 3)]);
   expect(copies.takeIn(5, 100)).toBe(true);
   expect([...(copies.atoms.columns[0] as Int32Array).subarray(0, copies.atoms.count)]).toEqual([7, 8]);
@@ -20,7 +20,7 @@ test('every atom is there once, with its rows from the oldest to the youngest', 
   ]);
 });
 
-test('rows are taken in piece by piece, and none beyond those that are wanted', () => {
+test('reads rows piece by piece, and none beyond the requested ones', () => {
   const copies = new AtomCopies([Int32Array.of(1, 1, 2, 1), Int32Array.of(0, 1, 0, 2)]);
   expect(copies.takeIn(3, 2)).toBe(false);
   expect(copies.atoms.count).toBe(1);
@@ -32,14 +32,14 @@ test('rows are taken in piece by piece, and none beyond those that are wanted', 
   expect(rowsOf(copies, 0)).toEqual([0, 1, 3]);
 });
 
-test('facts without arguments are one atom', () => {
+test('treats facts without arguments as one atom', () => {
   const copies = new AtomCopies([Int32Array.of(0, 1, 2)]);
   expect(copies.takeIn(3, 100)).toBe(true);
   expect(copies.atoms.count).toBe(1);
   expect(rowsOf(copies, 0)).toEqual([0, 1, 2]);
 });
 
-test('many copies are chained and indexed by atom while the columns grow', () => {
+test('chains and indexes many copies by atom while the columns grow', () => {
   const prng = new Prng(3);
   const values = Array.from({ length: 20_000 }, () => [prng.below(40), prng.below(40)] as const);
   const columns = [0, 1, 2].map(() => new Int32Array(0));

@@ -9,7 +9,7 @@ function chain(index: ChainIndex, first: number): number[] {
   return rows;
 }
 
-test('the rows of a key are one chain, the newest first', () => {
+test('chains the rows of a key, the newest first', () => {
   const columns = [Int32Array.of(7, 8, 7, 7, 8)];
   const index = new ChainIndex(columns, [0], 5);
   for (let row = 0; row < 5; row++) index.add(row);
@@ -19,7 +19,7 @@ test('the rows of a key are one chain, the newest first', () => {
   expect(index.keys).toBe(2);
 });
 
-test('a key of several columns matches only where all of them do', () => {
+test('matches a key of several columns only if all of them match', () => {
   const columns = [Int32Array.of(1, 1, 2, 1), Int32Array.of(9, 9, 9, 9), Int32Array.of(5, 6, 5, 5)];
   const index = new ChainIndex(columns, [0, 2], 4);
   for (let row = 0; row < 4; row++) index.add(row);
@@ -27,7 +27,7 @@ test('a key of several columns matches only where all of them do', () => {
   expect(chain(index, index.first(Int32Array.of(5, 1)))).toEqual([]);
 });
 
-test('the index follows its owner to larger columns', () => {
+test('follows its owner to larger columns', () => {
   const columns = [Int32Array.of(1, 2)];
   const index = new ChainIndex(columns, [0], 2);
   index.add(0);
@@ -41,7 +41,7 @@ test('the index follows its owner to larger columns', () => {
   expect(chain(index, index.firstOf(2))).toEqual([1]);
 });
 
-test('many rows are found by every one of their keys', () => {
+test('finds many rows by every one of their keys', () => {
   const prng = new Prng(5);
   const count = 20_000;
   const columns = [0, 1].map(() => Int32Array.from({ length: count }, () => prng.below(100)));
@@ -60,7 +60,7 @@ test('many rows are found by every one of their keys', () => {
   expect(wrong).toEqual([]);
 });
 
-test('a key of one column is found whether its ids lie close together, far apart, or both in turn', () => {
+test('finds a key of one column whether its ids lie close together, far apart, or both in turn', () => {
   const prng = new Prng(11);
   const ranges = [
     [0, 50],

@@ -30,7 +30,7 @@ const hostile = [
   '😀'.repeat(5_000),
 ];
 
-test('any text comes back as it went in, whatever its code points', () => {
+test('returns any text as it was interned, whatever its code points', () => {
   const dictionary = new Dictionary();
   const ids = hostile.map((text) => dictionary.intern(text));
   expect(ids).toEqual(hostile.map((_, index) => index));
@@ -38,7 +38,7 @@ test('any text comes back as it went in, whatever its code points', () => {
   expect(hostile.map((text) => dictionary.find(text))).toEqual(ids);
 });
 
-test('a text has one id, and texts that only look alike have different ones', () => {
+test('gives a text one id, and similar texts different ones', () => {
   const dictionary = new Dictionary();
   const composed = dictionary.intern('é');
   const decomposed = dictionary.intern('e\u0301');
@@ -48,7 +48,7 @@ test('a text has one id, and texts that only look alike have different ones', ()
   expect(dictionary.size).toBe(4);
 });
 
-test('looking for a text makes nothing', () => {
+test('looks up a text without interning it', () => {
   const dictionary = new Dictionary();
   expect(dictionary.find('a')).toBe(-1);
   expect(dictionary.find('')).toBe(-1);
@@ -57,7 +57,7 @@ test('looking for a text makes nothing', () => {
   expect(dictionary.size).toBe(1);
 });
 
-test('many texts keep their ids while the arena, the offsets and the table grow', () => {
+test('keeps the ids of many texts while the arena, the offsets and the table grow', () => {
   const dictionary = new Dictionary();
   const count = 200_000;
   const text = (index: number): string => `constant number ${index}${index % 7 === 0 ? ' é😀' : ''}`;
@@ -69,7 +69,7 @@ test('many texts keep their ids while the arena, the offsets and the table grow'
   expect(some.filter((index) => dictionary.text(index) !== text(index))).toEqual([]);
 });
 
-test('texts that are interned together get the ids that they get one by one', () => {
+test('gives texts that are interned together the ids they get one by one', () => {
   const prng = new Prng(11);
   const [one, other] = [new Dictionary(), new Dictionary()];
   for (let round = 0; round < 400; round++) {
@@ -85,7 +85,7 @@ test('texts that are interned together get the ids that they get one by one', ()
   for (let id = 0; id < one.size; id++) expect(other.text(id)).toBe(one.text(id));
 });
 
-test('two dictionaries are strangers', () => {
+test('keeps two dictionaries independent', () => {
   const [one, other] = [new Dictionary(), new Dictionary()];
   one.intern('a');
   expect(other.intern('b')).toBe(0);

@@ -29,7 +29,7 @@ function ends(
   );
 }
 
-test('a fact has ended from the end of its validity on, for a day', () => {
+test('reports a fact as ended from the end of its validity, for a day', () => {
   const store = new FactStore(0);
   store.store(fact('a', { validUntil: 10 }), 1, 0);
   expect(ends(store, 1, 9)).toEqual([]);
@@ -38,7 +38,7 @@ test('a fact has ended from the end of its validity on, for a day', () => {
   expect(ends(store, 1, 10 + endRememberedFor)).toEqual([]);
 });
 
-test('an ended fact is remembered when it is asserted again, and told once', () => {
+test('remembers an ended fact when it is asserted again, and reports it once', () => {
   const store = new FactStore(0);
   store.store(fact('a', { validUntil: 10, scope: 's' }), 1, 0);
   store.store(fact('a', { scope: 's' }), 2, 20);
@@ -49,7 +49,7 @@ test('an ended fact is remembered when it is asserted again, and told once', () 
   expect(ends(store, 2, 20, ['a'], 't')).toEqual([]);
 });
 
-test('what was retracted before its end has not ended', () => {
+test('does not report a fact that was retracted before its end', () => {
   const store = new FactStore(0);
   store.retract(store.store(fact('a', { validUntil: 10 }), 1, 0), 2);
   store.store(fact('a', { validUntil: 30 }), 3, 20);
@@ -57,7 +57,7 @@ test('what was retracted before its end has not ended', () => {
   expect(ends(store, 3, 30)).toEqual(['a@ 30']);
 });
 
-test('ends of more than a day ago are let go of', () => {
+test('drops ends of more than a day ago', () => {
   const ended = new EndedFacts();
   for (let index = 0; index < 5000; index++)
     ended.remember('p/1', { identity: Int32Array.of(index, 0), until: index, replacedIn: 1 }, index);
@@ -68,7 +68,7 @@ test('ends of more than a day ago are let go of', () => {
   expect([...ended.of('q/1')]).toHaveLength(20_000);
 });
 
-test('of too many the earliest ends are let go of first', () => {
+test('drops the earliest of too many ends first', () => {
   const ended = new EndedFacts();
   const count = 250_000;
   for (let index = 0; index < count; index++)
@@ -80,7 +80,7 @@ test('of too many the earliest ends are let go of first', () => {
   expect(ended.bytes).toBeLessThan(30_000_000);
 });
 
-test('chosen ends are forgotten, in one scope or all', () => {
+test('forgets chosen ends, in one scope or all', () => {
   const ended = new EndedFacts();
   for (const scope of [0, 1, 1])
     ended.remember('p/1', { identity: Int32Array.of(scope * 7, scope), until: 1, replacedIn: 1 }, 1);

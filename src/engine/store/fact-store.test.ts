@@ -20,7 +20,7 @@ function matching(
   return [...found].map((row) => `${store.argsOf(row).join(',')}@${store.scopeOf(row) ?? ''}`);
 }
 
-test('an id is made of the generation and the place among the new facts of that write', () => {
+test('builds an id from the generation and the position among the new facts of that write', () => {
   const store = new FactStore(0);
   const first = store.store(fact('p', ['a']), 1, 0);
   const ids = ['b', 'c'].map((arg) => store.idOf(store.store(fact('q', [arg]), 4, 0)));
@@ -29,7 +29,7 @@ test('an id is made of the generation and the place among the new facts of that 
   expect(found === null ? null : store.argsOf(found)).toEqual(['c']);
 });
 
-test('an id that this tenant never gave names nothing', () => {
+test('finds nothing for an id that this tenant never assigned', () => {
   const store = new FactStore(0);
   store.store(fact('p', ['a']), 3, 0);
   store.store(fact('p', ['b']), 5, 0);
@@ -37,7 +37,7 @@ test('an id that this tenant never gave names nothing', () => {
   expect(others.filter((id) => store.byId(id) !== null)).toEqual([]);
 });
 
-test('an update is a new version of the same fact: same id, same assertion', () => {
+test('stores an update as a new version of the same fact: same id, same assertion', () => {
   const store = new FactStore(0);
   const stored = store.store(fact('p', ['a']), 1, 0);
   const updated = store.store(fact('p', ['a'], { metadata: { importance: 1 } }), 2, 0);
@@ -48,7 +48,7 @@ test('an update is a new version of the same fact: same id, same assertion', () 
   expect(store.countStored(Number.MAX_SAFE_INTEGER, 0)).toBe(1);
 });
 
-test('what is not given is kept, what is given is replaced, metadata whole', () => {
+test('keeps fields not given and replaces given ones, metadata as a whole', () => {
   const store = new FactStore(0);
   store.store(fact('p', ['a'], { validFrom: 5, validUntil: 50, metadata: { a: 1, b: 2 } }), 1, 0);
   const updated = store.store(fact('p', ['a'], { metadata: { b: 3 } }), 2, 0);
@@ -61,7 +61,7 @@ test('what is not given is kept, what is given is replaced, metadata whole', () 
   expect(store.metadataOf(opened)).toEqual({ b: 3 });
 });
 
-test('giving what is there already changes nothing, whatever the order of the keys of metadata', () => {
+test('changes nothing for equal fields, whatever the key order of metadata', () => {
   const store = new FactStore(0);
   const metadata = { list: [1, { x: null }], deep: { a: 1, b: 'two' } };
   store.store(fact('p', ['a'], { metadata, validUntil: 9 }), 1, 0);
@@ -73,7 +73,7 @@ test('giving what is there already changes nothing, whatever the order of the ke
     expect(store.store(fact('p', ['a'], { metadata: changed }), 3 + at, 0).status).toBe('updated');
 });
 
-test('scope, truth value, arity and predicate are part of what a fact is', () => {
+test('identifies a fact by scope, truth value, arity and predicate too', () => {
   const store = new FactStore(0);
   const facts = [
     fact('p', ['a']),
@@ -88,7 +88,7 @@ test('scope, truth value, arity and predicate are part of what a fact is', () =>
   expect(store.countStored(Number.MAX_SAFE_INTEGER, 0)).toBe(facts.length);
 });
 
-test('a fact whose validity has ended counts as not stored: asserted again, it is a new one', () => {
+test('treats an expired fact as absent: asserted again, it is a new one', () => {
   const store = new FactStore(0);
   store.store(fact('p', ['a'], { validUntil: 100, metadata: { old: true } }), 1, 0);
   expect(store.store(fact('p', ['a']), 2, 99).status).toBe('unchanged');
@@ -99,7 +99,7 @@ test('a fact whose validity has ended counts as not stored: asserted again, it i
   expect(store.countStored(Number.MAX_SAFE_INTEGER, 100)).toBe(1);
 });
 
-test('a fact retracted and asserted again is a new one', () => {
+test('makes a fact retracted and asserted again a new one', () => {
   const store = new FactStore(0);
   store.retract(store.store(fact('p', ['a'], { metadata: { old: true } }), 1, 0), 2);
   expect(store.changedAt('p', ['a'], true, null)).toBe(2);
@@ -111,7 +111,7 @@ test('a fact retracted and asserted again is a new one', () => {
   expect(store.changedAt('p', ['a'], true, null)).toBe(3);
 });
 
-test('what has ended does not count as stored, what has not begun does', () => {
+test('counts expired facts as absent and future ones as stored', () => {
   const store = new FactStore(0);
   store.store(fact('p', ['a'], { validUntil: 100 }), 1, 0);
   store.store(fact('p', ['b'], { validFrom: 500 }), 1, 0);
@@ -121,7 +121,7 @@ test('what has ended does not count as stored, what has not begun does', () => {
   ]).toEqual([2, 1]);
 });
 
-test('a pattern matches by constants, by repeated variables, and anything with ?_', () => {
+test('matches a pattern by constants and repeated variables, with ?_ for anything', () => {
   const store = new FactStore(0);
   for (const args of [
     ['a', 'a'],
@@ -139,7 +139,7 @@ test('a pattern matches by constants, by repeated variables, and anything with ?
   expect(matching(store, ['?x'])).toEqual([]);
 });
 
-test('a pattern sees all scopes, one scope, or the facts without scope', () => {
+test('matches a pattern in all scopes, one scope, or the unscoped facts', () => {
   const store = new FactStore(0);
   for (const scope of [null, 's', 't']) store.store(fact('p', ['a'], { scope }), 1, 0);
   expect(matching(store, ['?x'])).toEqual(['a@', 'a@s', 'a@t']);
@@ -148,7 +148,7 @@ test('a pattern sees all scopes, one scope, or the facts without scope', () => {
   expect(matching(store, ['a'], { scope: { kind: 'scope', scope: 'never' } })).toEqual([]);
 });
 
-test('what is not valid yet matches only where stored facts are asked for, what has ended never', () => {
+test('matches future facts only for stored facts, and expired ones never', () => {
   const store = new FactStore(0);
   store.store(fact('p', ['soon'], { validFrom: 10 }), 1, 0);
   store.store(fact('p', ['gone'], { validUntil: 5 }), 1, 0);
@@ -158,7 +158,7 @@ test('what is not valid yet matches only where stored facts are asked for, what 
   expect(matching(store, ['?x'], {}, 10)).toEqual(['soon@', 'now@']);
 });
 
-test('the instants at which visibility changes are noted, those past already are not', () => {
+test('records the instants at which visibility changes, except past ones', () => {
   const store = new FactStore(0);
   store.store(fact('p', ['a'], { validFrom: 50, validUntil: 90 }), 1, 60);
   store.store(fact('q', ['a'], { validFrom: 70 }), 1, 60);
@@ -166,7 +166,7 @@ test('the instants at which visibility changes are noted, those past already are
   expect([...store.boundaries.takeUntil(90)].sort((a, b) => a - b)).toEqual([0, 1]);
 });
 
-test('compaction lets go of dead versions; the living keep ids, versions and history', () => {
+test('drops dead versions at compaction; live ones keep ids, versions and history', () => {
   const store = new FactStore(0);
   for (let at = 0; at < 500; at++) store.store(fact('p', [`a${at}`]), 1, 0);
   store.store(fact('p', ['a3'], { metadata: { kept: true } }), 2, 0);
@@ -185,7 +185,7 @@ test('compaction lets go of dead versions; the living keep ids, versions and his
   expect(store.idOf(store.store(fact('p', ['a4']), 4, 0))).toBe('f4-0');
 });
 
-test('relations whose dead rows are still asked about are left for later', () => {
+test('postpones compaction of relations whose dead rows are still in use', () => {
   const store = new FactStore(0);
   for (let at = 0; at < 500; at++) store.store(fact('p', [`a${at}`]), 1, 0);
   for (const row of [...store.match(pattern('p', 1), 1, 0)].slice(0, 400)) store.retract(row, 2);
@@ -197,7 +197,7 @@ test('relations whose dead rows are still asked about are left for later', () =>
   expect(store.byId('f1-400')).not.toBeNull();
 });
 
-test('a fact is already there where storing it would change nothing', () => {
+test('reports a fact as present if storing it would change nothing', () => {
   const store = new FactStore(0);
   store.store(fact('p', ['a'], { validUntil: 90, metadata: { by: { x: 1, y: 2 } } }), 1, 0);
   expect(store.isAlready(fact('p', ['a']), 0)).toBe(true);
@@ -216,14 +216,14 @@ function pattern(predicate: string, arity: number): FactPattern {
   return { predicate, args, truthVal: null, scope: { kind: 'all' } };
 }
 
-test('pairs of equal positions follow the first occurrence of a variable', () => {
+test('orders pairs of equal positions by the first occurrence of a variable', () => {
   expect(equalPositions(['?x', 'a', '?y', '?x', '?_', '?_', '?x'])).toEqual([
     [0, 3],
     [0, 6],
   ]);
 });
 
-test('the versions of an atom are found in every scope of the choice, however many scopes there are', () => {
+test('finds the versions of an atom in every requested scope, however many scopes there are', () => {
   for (const count of [3, 40]) {
     const store = new FactStore(0);
     for (let scope = 0; scope < count; scope++)
@@ -263,16 +263,16 @@ const few = (store: FactStore, args: readonly string[], changes: Partial<FactPat
   return store.fewMatches(wanted, 9, time, 32)?.map((row) => store.argsOf(row).join(',')) ?? null;
 };
 
-test('few facts are looked for among so many rows of a key, and among no more', () => {
+test('looks for few facts among a limited number of rows of a key', () => {
   // 2,048 rows are scanned, including the one found.
   expect(few(behindDead(2_047), ['a', '?y'])).toEqual(['a,b']);
   expect(few(behindDead(2_048), ['a', '?y'])).toBeNull();
-  // An atom is found directly, whatever else has the same arguments.
+  // An atom is found directly, however many facts share its arguments.
   expect(few(behindDead(2_048), ['a', 'b'])).toEqual(['a,b']);
   expect(few(behindDead(2_048), ['a', 'd7'])).toEqual([]);
 });
 
-test('rows that do not count are looked at like those that do: of other times, and unequal where equals are wanted', () => {
+test('counts invisible rows as scanned too: of other times, and unequal ones for a repeated variable', () => {
   for (const [count, found] of [
     [2_047, ['a,b,b']],
     [2_048, null],
@@ -285,7 +285,7 @@ test('rows that do not count are looked at like those that do: of other times, a
   }
 });
 
-test('rows of other scopes are not looked at for the facts of one', () => {
+test('does not scan rows of other scopes for the facts of one', () => {
   const store = new FactStore(0);
   for (let row = 0; row < 3_000; row++) store.store(fact('p', ['a', `b${row}`], { scope: 's' }), 1, 0);
   store.store(fact('p', ['a', 'b1']), 1, 0);
@@ -293,7 +293,7 @@ test('rows of other scopes are not looked at for the facts of one', () => {
   expect(few(store, ['a', '?y'])).toBeNull();
 });
 
-test('few facts are all that are seen in a generation and at a time, whatever came later', () => {
+test('returns all facts visible in a generation and at a time, whatever came later', () => {
   const store = new FactStore(0);
   const seen = (generation: number, args: readonly string[], time = 0): string[] | null =>
     store
@@ -316,7 +316,7 @@ test('few facts are all that are seen in a generation and at a time, whatever ca
   }
 });
 
-test('facts that are stored together become what they become one by one', () => {
+test('stores facts together as it stores them one by one', () => {
   for (let seed = 1; seed <= 12; seed++) {
     const prng = new Prng(seed);
     const constants = prng.pick([4, 40, 4000]);

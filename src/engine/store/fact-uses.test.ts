@@ -6,14 +6,14 @@ import { used, type Uses } from './salience.ts';
 
 const fact = { predicate: 'p', args: ['a'], truthVal: true, scope: null };
 
-test('its assertion is the first use of a fact', () => {
+test("counts the assertion as a fact's first use", () => {
   const store = new FactStore(0);
   const uses = new FactUses(store);
   const stored = store.store(fact, 1, 1000);
   expect(uses.of(stored, 1000)).toEqual({ count: 1, first: 1000, latest: [1000] });
 });
 
-test('uses outlive an update, since it is the same fact', () => {
+test('keeps uses over an update, since it is the same fact', () => {
   const store = new FactStore(0);
   const uses = new FactUses(store);
   const stored = store.store(fact, 1, 1000);
@@ -23,7 +23,7 @@ test('uses outlive an update, since it is the same fact', () => {
   expect(uses.of(updated, 1000)).toEqual({ count: 2, first: 1000, latest: [1000, 2000] });
 });
 
-test('a fact retracted and asserted again begins anew', () => {
+test('starts again for a fact retracted and asserted again', () => {
   const store = new FactStore(0);
   const uses = new FactUses(store);
   const stored = store.store(fact, 1, 1000);
@@ -34,7 +34,7 @@ test('a fact retracted and asserted again begins anew', () => {
   expect(uses.of(again, 5000)).toEqual({ count: 1, first: 5000, latest: [5000] });
 });
 
-test('uses in columns are those of objects, whatever is noted, taken over and let go', () => {
+test('counts uses in columns like in objects, whatever is recorded, restored and dropped', () => {
   const prng = new Prng(7);
   const columns = new UseColumns();
   const objects = new Map<number, Uses>();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Generations } from './generations.ts';
 import { TextColumn } from './text-column.ts';
 
-test('every generation is known by its time and request', () => {
+test('stores time and request of every generation', () => {
   const generations = new Generations();
   for (let at = 1; at <= 500; at++) expect(generations.advance(at * 10, `request ${at}`)).toBe(at);
   expect(generations.last).toBe(500);
@@ -10,14 +10,14 @@ test('every generation is known by its time and request', () => {
   expect([generations.timeOf(377), generations.requestOf(500)]).toEqual([3770, 'request 500']);
 });
 
-test('counting goes on after the generation it begins after', () => {
+test('continues counting after the initial generation', () => {
   const generations = new Generations(41);
   expect([generations.last, generations.advance(7, 'first')]).toEqual([41, 42]);
   expect([generations.timeOf(42), generations.requestOf(42)]).toEqual([7, 'first']);
   expect([generations.find(41), generations.timeOf(41), generations.requestOf(41)]).toEqual([-1, 0, '']);
 });
 
-test('of generations with gaps those that are there are found, before and after others are added', () => {
+test('finds the existing generations among gaps, before and after others are added', () => {
   const requests = new TextColumn();
   for (const request of ['three', '\ufeffé', 'nine']) requests.add(request);
   const numbers = Float64Array.of(3, 7, 9);

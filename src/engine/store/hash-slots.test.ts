@@ -8,7 +8,7 @@ function has(slots: HashSlots, hash: number, number: number): boolean {
   return slot >= 0;
 }
 
-test('every number is found by its hash until the slots are full, and none that is not in', () => {
+test('finds every number by its hash until the slots are full, and no others', () => {
   const slots = new HashSlots(100);
   let next = 0;
   for (; !slots.isFull; next++) {
@@ -22,7 +22,7 @@ test('every number is found by its hash until the slots are full, and none that 
   expect(has(slots, finish(next), next)).toBe(false);
 });
 
-test('numbers with one hash are all met, and one can take the place of another', () => {
+test('visits all numbers with one hash, and lets one replace another', () => {
   const slots = new HashSlots(10);
   const hash = finish(1);
   for (const number of [4, 5, 6]) slots.add(hash, number);
@@ -37,7 +37,7 @@ test('numbers with one hash are all met, and one can take the place of another',
   expect(left.sort((a, b) => a - b)).toEqual([5, 6, 7, 8]);
 });
 
-test('numbers that are put in together are found as those put in one by one', () => {
+test('finds numbers inserted together like those inserted one by one', () => {
   const slots = new HashSlots(maxBatch * 5);
   const hashes = new Int32Array(maxBatch);
   for (let first = 0; first < maxBatch * 5; first += maxBatch) {

@@ -22,7 +22,7 @@ function edgesOf(head: string, readings: readonly Reading[]): Edge[] {
   return readings.map((reading) => ({ head, ...reading }));
 }
 
-test('a rule fits exactly when it makes no cycle that goes through a reading that completes', () => {
+test('accepts a rule exactly if it makes no cycle through a completing edge', () => {
   for (let seed = 1; seed <= 400; seed++) {
     const prng = new Prng(seed);
     const names = Array.from({ length: 3 + prng.below(14) }, (_, at) => `p${at}`);
@@ -44,7 +44,7 @@ test('a rule fits exactly when it makes no cycle that goes through a reading tha
   }
 });
 
-test('what was taken in although it makes such a cycle is never said to fit', () => {
+test('never reports a rule that was added despite such a cycle as fitting', () => {
   for (let seed = 1; seed <= 200; seed++) {
     const prng = new Prng(seed);
     const names = Array.from({ length: 6 }, (_, at) => `p${at}`);

@@ -22,7 +22,7 @@ function kept(id: string, changes: Partial<RuleRecord> = {}): RuleRecord {
   };
 }
 
-test('rules are listed in the order of their creation, a changed one in its place', () => {
+test('lists rules in the order of their creation, a changed one at its position', () => {
   const store = new RuleStore();
   for (const id of ['a', 'b', 'c']) store.put(kept(id));
   store.put(kept('b', { name: 'new name' }));
@@ -30,7 +30,7 @@ test('rules are listed in the order of their creation, a changed one in its plac
   expect(store.get('b')?.name).toBe('new name');
 });
 
-test('the same rule is found by its identity in its own scope only', () => {
+test('finds the same rule by its identity in its own scope only', () => {
   const store = new RuleStore();
   store.put(kept('a', { identity: 'i' }));
   store.put(kept('b', { identity: 'i', scope: 's' }));
@@ -39,7 +39,7 @@ test('the same rule is found by its identity in its own scope only', () => {
   expect(store.same('i', 't')).toBeNull();
 });
 
-test('a rule that became another is no longer found as what it was', () => {
+test('no longer finds a changed rule by its old identity', () => {
   const store = new RuleStore();
   store.put(kept('a', { identity: 'i' }));
   store.put(kept('a', { identity: 'j' }));
@@ -51,7 +51,7 @@ test('a rule that became another is no longer found as what it was', () => {
   expect(store.size).toBe(0);
 });
 
-test('the version moves with what evaluation can notice, and with nothing else', () => {
+test('changes the version only for changes that affect evaluation', () => {
   const store = new RuleStore();
   const versions: number[] = [];
   const put = (changes: Partial<RuleRecord>): void => {
@@ -68,7 +68,7 @@ test('the version moves with what evaluation can notice, and with nothing else',
   expect(store.version).toBe(5);
 });
 
-test('scopes and identities are not confused with each other', () => {
+test('does not confuse scopes with identities', () => {
   const store = new RuleStore();
   store.put(kept('a', { identity: 'x', scope: 'ab' }));
   store.put(kept('b', { identity: 'bx', scope: 'a' }));
@@ -95,7 +95,7 @@ function storeOf(...texts: string[]): RuleStore {
   return store;
 }
 
-test('the rules on a cycle with another are found, through every kind of literal, and no others', () => {
+test('finds the rules on a cycle with another, through every kind of literal, and no others', () => {
   const store = storeOf(
     'b(?x) :- a(?x)',
     'c(?x) :- d(?x), not b(?x)',
@@ -116,7 +116,7 @@ test('the rules on a cycle with another are found, through every kind of literal
   expect(around(store, 'b(?x) :- b(?x)')).toEqual(['b(?x) :- a(?x)']);
 });
 
-test('rules that were changed or removed stand on no cycle any more', () => {
+test('removes changed and deleted rules from cycles', () => {
   const store = storeOf('b(?x) :- a(?x)');
   store.put(kept('b(?x) :- a(?x)', { rule: parseRule('b(?x) :- c(?x)') }));
   expect(around(store, 'a(?x) :- b(?x)')).toEqual([]);

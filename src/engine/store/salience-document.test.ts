@@ -19,7 +19,7 @@ function usesAt([first = now, ...others]: readonly number[]): Uses {
   return others.reduce(used, { count: 1, first, latest: [first] });
 }
 
-test('the numbers of the examples in the document are those of the formula', () => {
+test('computes the examples in the document by the formula', () => {
   const text = readFileSync(new URL('../../../docs/salience.md', import.meta.url), 'utf8');
   const rows = [...text.matchAll(/^\| ((?:now|\d).*) \|$/gm)].map(([, row = '']) =>
     row.split('|').map((cell) => cell.trim()),

@@ -19,21 +19,21 @@ function salience(uses: Uses, metadata = {}, at = now): number {
   return breakdown(uses, metadata, at).salience;
 }
 
-test('a fact used once is at 0.5 after a day', () => {
+test('gives a fact used once 0.5 after a day', () => {
   expect(salience(usedOnce(now - day))).toBe(0.5);
 });
 
-test('a fact used once is at 0.15 after a month', () => {
+test('gives a fact used once 0.15 after a month', () => {
   expect(salience(usedOnce(now - 30 * day))).toBeCloseTo(0.15, 2);
 });
 
-test('a fact used once falls below 0.05 after 361 days', () => {
+test('gives a fact used once less than 0.05 after 361 days', () => {
   expect(salience(usedOnce(now - 361 * day))).toBeCloseTo(0.05, 12);
   expect(salience(usedOnce(now - 361 * day - 1))).toBeLessThan(0.05);
   expect(salience(usedOnce(now - 361 * day + 60_000))).toBeGreaterThan(0.05);
 });
 
-test('importance 0 gives 0 and importance 1 squares what is missing to 1', () => {
+test('gives 0 for importance 0, and squares the difference to 1 for importance 1', () => {
   const uses = usedOnce(now - 9 * day);
   expect(salience(uses)).toBeCloseTo(0.25, 12);
   expect(salience(uses, { importance: 0 })).toBe(0);
@@ -41,33 +41,33 @@ test('importance 0 gives 0 and importance 1 squares what is missing to 1', () =>
   expect(salience(uses, { importance: 0.5 })).toBe(salience(uses));
 });
 
-test('confidence is a factor', () => {
+test('multiplies by confidence', () => {
   const uses = usedOnce(now - day);
   expect(salience(uses, { confidence: 0.4 })).toBeCloseTo(0.2, 12);
   expect(salience(uses, { confidence: 0 })).toBe(0);
   expect(salience(uses, { confidence: 1, importance: 1 })).toBeCloseTo(0.75, 12);
 });
 
-test('an importance or confidence that is no number from 0 to 1 is ignored', () => {
+test('ignores an importance or confidence that is not a number from 0 to 1', () => {
   const uses = usedOnce(now - day);
   for (const value of [-0.1, 1.1, '0.9', true, null, [0.9], { value: 1 }, Number.NaN])
     expect(salience(uses, { importance: value, confidence: value }), JSON.stringify(value)).toBe(0.5);
 });
 
-test('an age counts as a second at least', () => {
+test('counts an age as at least a second', () => {
   const atOnce = salience(usedOnce(now));
   expect(atOnce).toBe(salience(usedOnce(now - 1000)));
   expect(salience(usedOnce(now - 1001))).toBeLessThan(atOnce);
   expect(atOnce).toBeLessThan(1);
 });
 
-test('the eight latest uses count exactly', () => {
+test('counts the eight latest uses exactly', () => {
   const times = [20, 16, 9, 8, 4, 3, 2, 1].map((days) => now - days * day);
   const sum = [20, 16, 9, 8, 4, 3, 2, 1].reduce((total, days) => total + days ** -0.5, 0);
   expect(activation(usedAt(times), now)).toBeCloseTo(sum / (1 + sum), 12);
 });
 
-test('older uses than the eight latest count by the approximation 2(n - 8) / (sqrt(L) + sqrt(t))', () => {
+test('approximates uses before the eight latest by 2(n - 8) / (sqrt(L) + sqrt(t))', () => {
   const days = [100, 81, 64, 49, 36, 25, 16, 9, 8, 4, 2, 1];
   const uses = usedAt(days.map((age) => now - age * day));
   expect(uses.count).toBe(12);
@@ -77,14 +77,14 @@ test('older uses than the eight latest count by the approximation 2(n - 8) / (sq
   expect(activation(uses, now)).toBeCloseTo(sum / (1 + sum), 12);
 });
 
-test('a use counts from its time on', () => {
+test('counts a use from its time on', () => {
   const uses = usedAt([now - day, now + day]);
   expect(salience(uses, {}, now)).toBe(0.5);
   expect(salience(uses, {}, now + 2 * day)).toBeGreaterThan(0.5);
   expect(salience(usedOnce(now + day), {}, now)).toBe(0);
 });
 
-test('a use makes a fact more salient, time less', () => {
+test('increases with a use and decreases with time', () => {
   let uses = usedOnce(now - 100 * day);
   for (let age = 90; age >= 0; age -= 10) {
     const before = activation(uses, now);
@@ -94,7 +94,7 @@ test('a use makes a fact more salient, time less', () => {
   expect(activation(uses, now + day)).toBeLessThan(activation(uses, now));
 });
 
-test('salience is from 0 to 1, however often a fact is used', () => {
+test('is from 0 to 1, however often a fact is used', () => {
   let uses = usedOnce(now);
   for (let round = 0; round < 100_000; round++) uses = used(uses, now);
   for (const importance of [0, 0.5, 1]) {
@@ -104,7 +104,7 @@ test('salience is from 0 to 1, however often a fact is used', () => {
   }
 });
 
-test('the breakdown shows what salience is made of', () => {
+test('shows the parts of salience in the breakdown', () => {
   const uses = usedAt([now - 4 * day, now - day]);
   const active = 1.5 / 2.5;
   const shown = breakdown(uses, { importance: 1, confidence: 0.5 }, now);
@@ -113,13 +113,13 @@ test('the breakdown shows what salience is made of', () => {
   expect(shown.salience).toBeCloseTo((1 - (1 - active) ** 2) * 0.5, 12);
 });
 
-test('uses may be noted in any order', () => {
+test('accepts uses in any order', () => {
   const times = [100, 50, 30, 20, 10, 9, 8, 7, 6, 5, 4].map((age) => now - age * day);
   const late = [...times.slice(0, 5), ...times.slice(6), times[5] as number];
   expect(usedAt(late)).toEqual(usedAt(times));
 });
 
-test('metadata weigh a fact only where they give it another importance or confidence', () => {
+test('weighs a fact by metadata only if they set importance or confidence', () => {
   for (const metadata of [{}, { importance: 0.5, confidence: 1 }, { importance: 2 }, { source: 'x' }])
     expect(isWeighted(metadata), JSON.stringify(metadata)).toBe(false);
   for (const metadata of [{ importance: 0.6 }, { confidence: 0 }])
@@ -137,7 +137,7 @@ const rounds = 3000;
 /** For a number from 0 to 1, more than its rounding error. */
 const rounding = 1e-12;
 
-test('whatever the uses, a further one makes a fact more salient, time less, and it stays from 0 to 1', () => {
+test('increases with a further use, decreases with time, and stays from 0 to 1, whatever the uses', () => {
   const prng = new Prng(5);
   for (let round = 0; round < rounds; round++) {
     const uses = randomUses(prng);
@@ -154,7 +154,7 @@ test('whatever the uses, a further one makes a fact more salient, time less, and
   }
 });
 
-test('more importance and more confidence make a fact more salient', () => {
+test('increases with importance and confidence', () => {
   const prng = new Prng(6);
   for (let round = 0; round < rounds; round++) {
     const uses = randomUses(prng);
@@ -167,7 +167,7 @@ test('more importance and more confidence make a fact more salient', () => {
   }
 });
 
-test('of uses at equal intervals X is within 1% of the exact sum, and never below it', () => {
+test('keeps X for uses at equal intervals within 1% of the exact sum, and never below it', () => {
   const strength = (active: number): number => active / (1 - active);
   for (const interval of [1000, 3_600_000, day, 40 * day])
     for (const age of [1000, interval / 2, interval, 10 * interval, 1000 * interval])
@@ -180,7 +180,7 @@ test('of uses at equal intervals X is within 1% of the exact sum, and never belo
       }
 });
 
-test('what older uses come to lies between what they would at the age of the first and of the eighth latest', () => {
+test('keeps the contribution of older uses between those at the age of the first and of the eighth latest', () => {
   const prng = new Prng(8);
   for (let round = 0; round < rounds; round++) {
     const uses = randomUses(prng);
@@ -196,7 +196,7 @@ test('what older uses come to lies between what they would at the age of the fir
   }
 });
 
-test('the salience by itself is that of the breakdown', () => {
+test('equals the salience of the breakdown', () => {
   const prng = new Prng(9);
   for (let round = 0; round < rounds; round++) {
     const uses = randomUses(prng);

@@ -21,7 +21,7 @@ function openStore() {
   return { facts, store, record, settle, next: () => ++generation };
 }
 
-test('a scope comes to be with its first fact, and anew after its last one went', () => {
+test('creates a scope with its first fact, and again after its last one was removed', () => {
   const { facts, store, record, next } = openStore();
   const first = store(1, 's', 'a');
   store(2, 's', 'b');
@@ -38,7 +38,7 @@ test('a scope comes to be with its first fact, and anew after its last one went'
   expect(record('s')).toMatchObject({ createdAt: 9, held: 1 });
 });
 
-test('a fact whose validity has ended counts no more, however often that was moved', () => {
+test('no longer counts an expired fact, however often its end was moved', () => {
   const { facts, store, record, settle, next } = openStore();
   store(1, 's', 'a', 100);
   store(2, 's', 'a', 50);
@@ -62,7 +62,7 @@ test('a fact whose validity has ended counts no more, however often that was mov
   expect(record('s')?.held).toBe(0);
 });
 
-test('a scope that gets other facts in the write that took its last one has been there all the time', () => {
+test('keeps the creation time of a scope that gets other facts in the write that removes its last one', () => {
   const { facts, store, record, next } = openStore();
   const first = store(1, 's', 'a');
   const generation = next();
@@ -77,7 +77,7 @@ test('a scope that gets other facts in the write that took its last one has been
   expect(record('s')).toMatchObject({ createdAt: 1, held: 1 });
 });
 
-test('a fork is there without facts until it is deleted', () => {
+test('keeps a fork without facts until it is deleted', () => {
   const { facts, store, record, next } = openStore();
   const number = facts.internScope('s');
   facts.scopes.fork(number, 'from', 5, 3);
@@ -89,7 +89,7 @@ test('a fork is there without facts until it is deleted', () => {
   expect(record('s')).toMatchObject({ isForked: false, forkedFrom: null, forkedAt: null });
 });
 
-test('what is saved and put back counts on as before', () => {
+test('continues counting after it is saved and restored', () => {
   const { facts, store, record, settle } = openStore();
   store(1, 's', 'a', 100);
   store(2, 's', 'ended', 10);

@@ -21,7 +21,7 @@ function seen(rows: StoredRelation, generation: number, time = 0): number[] {
   return found;
 }
 
-test('a reader of a generation sees what was born by then and had not died', () => {
+test('shows a reader of a generation the rows born by then and not dead', () => {
   const { rows, add } = relation();
   const first = add(1, 1);
   add(2, 2);
@@ -31,7 +31,7 @@ test('a reader of a generation sees what was born by then and had not died', () 
   expect(rows.live).toBe(2);
 });
 
-test('the newest version of a fact is found, dead or alive, and older ones stay readable', () => {
+test('finds the newest version of a fact, dead or alive, and keeps older ones readable', () => {
   const { rows, add } = relation();
   const old = add(7, 1);
   rows.kill(old, 2);
@@ -45,7 +45,7 @@ test('the newest version of a fact is found, dead or alive, and older ones stay 
   expect([seen(rows, 1), seen(rows, 2), seen(rows, 3)]).toEqual([[7], [7], []]);
 });
 
-test('validity is from its begin, inclusive, to its end, exclusive', () => {
+test('applies validity from its begin, inclusive, to its end, exclusive', () => {
   const rows = new StoredRelation('p', 1, false);
   rows.append(Int32Array.of(1, 0), 1, 0, always, never, null);
   rows.append(Int32Array.of(2, 0), 1, 1, 10, 20, null);
@@ -53,7 +53,7 @@ test('validity is from its begin, inclusive, to its end, exclusive', () => {
   expect([9, 10, 19, 20].map((time) => seen(rows, 1, time))).toEqual([[1, 3], [1, 2], [1, 2], [1]]);
 });
 
-test('facts of different scopes are different facts', () => {
+test('distinguishes facts of different scopes', () => {
   const rows = new StoredRelation('p', 1, true);
   const unscoped = rows.append(Int32Array.of(5, 0), 1, 0, always, never, null);
   const scoped = rows.append(Int32Array.of(5, 3), 1, 1, always, never, null);
@@ -61,13 +61,13 @@ test('facts of different scopes are different facts', () => {
   expect(rows.find(Int32Array.of(5, 3))).toBe(scoped);
 });
 
-test('the rows of a generation are the first ones, found by their number', () => {
+test('numbers the rows of a generation first', () => {
   const { rows, add } = relation();
   for (const generation of [1, 1, 1, 4, 4, 9]) add(rows.count, generation);
   expect([0, 1, 3, 4, 8, 9, 100].map((generation) => rows.rowsAt(generation))).toEqual([0, 3, 3, 5, 5, 6, 6]);
 });
 
-test('a row dies once, and rows are born in the order of generations', () => {
+test('lets a row die once, and rows be born in the order of generations', () => {
   const { rows, add } = relation();
   const row = add(1, 5);
   rows.kill(row, 6);
@@ -75,7 +75,7 @@ test('a row dies once, and rows are born in the order of generations', () => {
   expect(() => add(2, 4)).toThrow('rows are born in the order of generations');
 });
 
-test('many facts keep versions, validity and indexes while the relation grows', () => {
+test('keeps versions, validity and indexes of many facts while the relation grows', () => {
   const rows = new StoredRelation('p', 2, false);
   const early = rows.index([0]);
   for (let id = 0; id < 5000; id++)
@@ -96,7 +96,7 @@ test('many facts keep versions, validity and indexes while the relation grows', 
   expect(seen(rows, 4999, 3000)).toHaveLength(validByThen.length);
 });
 
-test('compacted, a relation has the same living facts, and the old one stays for its readers', () => {
+test('keeps the same live facts at compaction, and the old relation for its readers', () => {
   const { rows, add } = relation();
   for (let id = 0; id < 600; id++) add(id, id + 1);
   for (let id = 0; id < 400; id++) rows.kill(id, 1000);
@@ -112,7 +112,7 @@ test('compacted, a relation has the same living facts, and the old one stays for
   expect(seen(rows, 999)).toHaveLength(600);
 });
 
-test('compacted up to an earlier generation, a relation keeps what died later, dead as it was', () => {
+test('keeps rows that died after the generation of compaction, still dead', () => {
   const { rows, add } = relation();
   for (let id = 0; id < 600; id++) add(id, id + 1);
   for (let id = 0; id < 400; id++) rows.kill(id, 1000);
@@ -128,7 +128,7 @@ test('compacted up to an earlier generation, a relation keeps what died later, d
   expect(fresh.liveAt(2000)).toBe(100);
 });
 
-test('most rows can go only once most of them died early enough', () => {
+test('drops most rows only once most of them died early enough', () => {
   const { rows, add } = relation();
   for (let id = 0; id < 600; id++) add(id, id + 1);
   for (let id = 0; id < 250; id++) rows.kill(id, 1000);

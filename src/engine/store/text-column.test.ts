@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TextColumn } from './text-column.ts';
 
-test('texts come back from where they were put, however many and however long', () => {
+test('returns texts from their positions, however many and however long', () => {
   const column = new TextColumn();
   const texts = Array.from({ length: 40_000 }, (_, at) =>
     at % 9999 === 0 ? 'é😀'.repeat(at + 1) : at % 3 === 0 ? '' : `\ufefftext ${at}`,

@@ -3,7 +3,7 @@ import { Prng } from '../testing/prng.ts';
 import { TupleBatch } from './tuple-batch.ts';
 import { Tuples } from './tuples.ts';
 
-test('a tuple is held once, and keeps the row it was given', () => {
+test('stores a tuple once, in its first row', () => {
   const tuples = new Tuples(2);
   expect(tuples.insert(Int32Array.of(1, 2))).toBe(0);
   expect(tuples.insert(Int32Array.of(2, 1))).toBe(1);
@@ -13,7 +13,7 @@ test('a tuple is held once, and keeps the row it was given', () => {
   expect(tuples.find(Int32Array.of(2, 2))).toBe(-1);
 });
 
-test('the tuple without elements is held at most once', () => {
+test('stores the empty tuple at most once', () => {
   const tuples = new Tuples(0);
   expect(tuples.find(new Int32Array(0))).toBe(-1);
   expect(tuples.insert(new Int32Array(0))).toBe(0);
@@ -21,7 +21,7 @@ test('the tuple without elements is held at most once', () => {
   expect(tuples.find(new Int32Array(0))).toBe(0);
 });
 
-test('many tuples of every arity are found again, and no others', () => {
+test('finds many tuples of every arity, and no others', () => {
   const prng = new Prng(2);
   for (const arity of [1, 2, 3, 5]) {
     const tuples = new Tuples(arity);
@@ -42,7 +42,7 @@ test('many tuples of every arity are found again, and no others', () => {
   }
 });
 
-test('a lesser height lowers a known tuple and says which, an equal or greater one does not', () => {
+test('lowers a known tuple to a lesser height and reports it, and ignores an equal or greater one', () => {
   const tuples = new Tuples(1, true);
   tuples.insert(Int32Array.of(4), 3);
   expect(tuples.insert(Int32Array.of(4), 3)).toBe(-1);
@@ -56,7 +56,7 @@ test('a lesser height lowers a known tuple and says which, an equal or greater o
   expect(tuples.improved).toBe(-1);
 });
 
-test('an index that is made late holds the rows before it, and those after', () => {
+test('includes earlier and later rows in an index that is built late', () => {
   const tuples = new Tuples(2);
   for (let row = 0; row < 100; row++) tuples.insert(Int32Array.of(row % 10, row));
   const index = tuples.index([0]);
@@ -67,7 +67,7 @@ test('an index that is made late holds the rows before it, and those after', () 
   expect(tuples.index([0])).toBe(index);
 });
 
-test('heights survive growth', () => {
+test('keeps heights while it grows', () => {
   const tuples = new Tuples(1, true);
   for (let value = 0; value < 1000; value++) tuples.insert(Int32Array.of(value), value % 13);
   expect(Array.from({ length: 1000 }, (_, row) => tuples.heights?.of[row])).toEqual(
@@ -75,7 +75,7 @@ test('heights survive growth', () => {
   );
 });
 
-test('tuples that are put in together get the rows that they would get one by one', () => {
+test('gives tuples inserted together the rows they get one by one', () => {
   const prng = new Prng(7);
   for (const arity of [0, 1, 2, 3]) {
     const [together, oneByOne] = [new Tuples(arity), new Tuples(arity)];

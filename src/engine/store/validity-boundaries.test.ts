@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { Boundaries } from './validity-boundaries.ts';
 
-test('without instants the next one never comes', () => {
+test('has no next instant if it is empty', () => {
   const boundaries = new Boundaries();
   expect(boundaries.next).toBe(Number.POSITIVE_INFINITY);
   expect([...boundaries.takeUntil(Number.MAX_SAFE_INTEGER)]).toEqual([]);
 });
 
-test('an instant is due exactly when its time has come, not a millisecond before', () => {
+test('makes an instant due exactly at its time, not a millisecond before', () => {
   const boundaries = new Boundaries();
   boundaries.add(1000, 7);
   expect([...boundaries.takeUntil(999)]).toEqual([]);
@@ -17,7 +17,7 @@ test('an instant is due exactly when its time has come, not a millisecond before
   expect(boundaries.next).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('all instants up to a time are taken at once, each fact named once', () => {
+test('takes all instants up to a time at once, naming each fact once', () => {
   const boundaries = new Boundaries();
   for (const [time, fact] of [
     [5, 1],
@@ -31,7 +31,7 @@ test('all instants up to a time are taken at once, each fact named once', () => 
   expect(boundaries.next).toBe(9);
 });
 
-test('instants come out in the order of time, in whatever order they went in', () => {
+test('returns instants in the order of time, whatever the order of insertion', () => {
   const prng = new Prng(11);
   const boundaries = new Boundaries();
   const left: number[] = [];

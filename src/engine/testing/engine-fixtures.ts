@@ -52,7 +52,7 @@ export function factInput(text: string, fields: Fields = {}) {
   return factInputSchema.parse({ predicate, args, truthVal: !negated, ...fields });
 }
 
-/** The longest timeout, for tests that are not about time: the machine may be busy. */
+/** The longest timeout, for tests that do not test time: the machine may be busy. */
 export const longest = { timeoutMs: 600_000 };
 
 /** A question: an atom (constants and variables), else a body in the grammar. */
@@ -66,7 +66,7 @@ export function patternInput(text: string, fields: Fields = {}) {
   return askInputSchema.parse({ predicate, args, negated, ...longest, ...fields });
 }
 
-/** A rule as the contract takes it. */
+/** A rule in the form of the contract. */
 export function ruleInput(fields: Fields) {
   return ruleInputSchema.parse(fields);
 }
@@ -135,7 +135,7 @@ export function sessionOf(engine: Engine, clock: ManualClock, caller: Caller): S
     results: async (text, fields) => (await ask(text, fields)).results,
     proof: async (text, fields) => {
       const { proof } = await ask(text, { withProof: true, ...fields });
-      if (proof === undefined) throw new Error('a proof was asked for');
+      if (proof === undefined) throw new Error('no proof was requested');
       return proof;
     },
     forget: (text, fields) => engine.forget(caller, retractInput(text, fields)),

@@ -15,7 +15,7 @@ import { DatabaseState } from '../state/state.ts';
 
 const limits = { timeoutMs: 600_000, maxDerivations: 1e9, signal: new AbortController().signal };
 
-/** How far apart events of a history are, in milliseconds. */
+/** The interval between events of a history, in milliseconds. */
 const spans = [1, 999, 60_000, 3_600_000, 86_400_000, 40 * 86_400_000, 400 * 86_400_000];
 
 /** Constants whose rendered order differs from that of the texts, or from UTF-16 order. */

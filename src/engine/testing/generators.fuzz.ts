@@ -87,7 +87,7 @@ function allProofsHold(model: NaiveModel, knowledge: Knowledge): void {
   for (const [text, height] of model.heights) verify(model.proofOf(parseAtom(text)), knowledge, height);
 }
 
-test('generated rules pass the checks, read back from text, and have a finite model with proofs that hold', () => {
+test('generates rules that are safe, parse back from text, and have a finite model with valid proofs', () => {
   forSeeds(richFlavour, (prng, each) => {
     for (const { rule } of each.rules) {
       expect(ruleProblems(rule)).toEqual([]);
@@ -100,7 +100,7 @@ test('generated rules pass the checks, read back from text, and have a finite mo
   });
 });
 
-test('a model does not depend on the order of facts, nor of rules', () => {
+test('gives the same model for any order of facts and rules', () => {
   forSeeds({ ...richFlavour, facts: 12 }, (_prng, each) => {
     const there = modelOf(knowledgeOf(each), { kind: 'all' });
     const back = modelOf(
@@ -111,7 +111,7 @@ test('a model does not depend on the order of facts, nor of rules', () => {
   });
 });
 
-test('questions get their ground instances, and a body of one atom the same', () => {
+test('answers questions with their ground instances, and a body of one atom alike', () => {
   forSeeds(richFlavour, (prng, each) => {
     const model = modelOf(knowledgeOf(each), { kind: 'all' });
     const question = randomQuestion(prng, each.vocabulary, richFlavour);
@@ -125,7 +125,7 @@ test('questions get their ground instances, and a body of one atom the same', ()
   });
 });
 
-test('streams of updates keep facts apart and rules stratified', () => {
+test('keeps facts distinct and rules stratified in streams of updates', () => {
   forSeeds({ ...richFlavour, facts: 8, rules: 4 }, (prng, each) => {
     const current = startCase(each);
     for (let step = 0; step < 20; step++)
@@ -136,7 +136,7 @@ test('streams of updates keep facts apart and rules stratified', () => {
   });
 });
 
-test('a generated program without features is plain', () => {
+test('generates a plain program without features', () => {
   forSeeds(plainFlavour, (_prng, each) => {
     for (const { rule, scope } of each.rules) {
       expect(scope).toBeNull();

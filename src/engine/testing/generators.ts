@@ -1,10 +1,10 @@
 /**
  * Random knowledge for the tests that compare with the naive model: facts, rules, questions, streams of updates.
  *
- * All comes from one seeded generator, so that a seed names a case. The rules pass the checks a client's rules
- * pass (safety, stratification) and have finite models: arithmetic that could grow without end is bounded by a
- * comparison. Small vocabularies on purpose: constants and relations meet often, recursion of every kind, cycles
- * in the data, repeated variables, constants in heads and bodies, and predicates without arguments all come up.
+ * Everything comes from one seeded generator, so that a seed identifies a case. The rules pass the checks of a client's
+ * rules (safety, stratification) and have finite models: arithmetic that could grow without end is bounded by a
+ * comparison. The vocabularies are small on purpose: constants and relations meet often, and recursion of every kind,
+ * cycles in the data, repeated variables, constants in heads and bodies, and predicates without arguments all occur.
  */
 import type { Prng } from './prng.ts';
 import type { Atom, AtomLiteral, Literal, Rule } from '../contract/language.ts';
@@ -13,7 +13,7 @@ import { parseRule } from '../language/parse.ts';
 import { negativeCycles, type ScopedRule } from '../language/stratify.ts';
 import type { ModelFact, ModelRule, ModelView } from './naive-model.ts';
 
-/** What may come up, and how much. */
+/** What may occur, and how much. */
 export interface Flavour {
   readonly facts: number;
   readonly rules: number;
@@ -28,13 +28,13 @@ export interface Flavour {
   readonly scopes: boolean;
   readonly validity: boolean;
   readonly disabledRules: boolean;
-  /** Rules conclude from relations that come earlier in the vocabulary, and say of those what waits for them. */
+  /** Rules conclude from earlier relations of the vocabulary, and negate those. */
   readonly layered: boolean;
-  /** Updates are of facts, but for a few: what is derived lives long. */
+  /** Nearly all updates are of facts: derived tuples live long. */
   readonly steadyRules: boolean;
 }
 
-/** Positive rules over unscoped facts; switch features on from here. */
+/** Positive rules over unscoped facts; other flavours add features to this. */
 export const plainFlavour: Flavour = {
   facts: 24,
   rules: 7,
@@ -73,14 +73,14 @@ interface Relation {
   readonly arity: number;
 }
 
-/** The names that one random case is made of. */
+/** The names in one random case. */
 export interface Vocabulary {
   readonly relations: readonly Relation[];
   readonly constants: readonly string[];
   readonly scopes: readonly string[];
 }
 
-/** The times that validity is made of: `time` of a case is one of them. */
+/** The times used for validity: `time` of a case is one of them. */
 export const momentCount = 6;
 
 const awkwardConstants = ['1', '1.0', '2', '10', '-1', 'a, b', '', '007', '¿', 'é', '0.5', 'x y'];
@@ -109,7 +109,7 @@ function randomScope(prng: Prng, vocabulary: Vocabulary): string | null {
   return vocabulary.scopes.length > 0 && prng.chance(0.6) ? prng.pick(vocabulary.scopes) : null;
 }
 
-/** As many as the flavour says, less those that come twice. */
+/** As many as the flavour says, minus duplicates. */
 export function randomFacts(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): ModelFact[] {
   const facts = new Map<string, ModelFact>();
   for (let index = flavour.facts; index > 0; index--) {
@@ -119,13 +119,13 @@ export function randomFacts(prng: Prng, vocabulary: Vocabulary, flavour: Flavour
   return [...facts.values()];
 }
 
-/** The rule that the text is, now and then of a scope. */
+/** The rule of the text, sometimes in a scope. */
 export function scopedRule(prng: Prng, text: string, { scopes }: Vocabulary): ModelRule {
   const rule = parseRule(`${text}.`);
   return { rule, scope: scopes.length > 0 && prng.chance(0.2) ? prng.pick(scopes) : null, enabled: true };
 }
 
-/** A fact that may well be there already, in the same or another scope. */
+/** A fact that probably exists already, in the same or another scope. */
 export function randomFact(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): ModelFact {
   const relation = prng.pick(vocabulary.relations);
   const validity = randomValidity(prng, flavour);
@@ -209,7 +209,7 @@ function randomAggregate(prng: Prng, vocabulary: Vocabulary, flavour: Flavour, d
   };
 }
 
-/** The extra literals of a body: built-ins, absences, aggregates as the flavour has them. */
+/** The extra literals of a body: built-ins, negations, aggregates according to the flavour. */
 function randomExtras(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Literal[] {
   const extras: Literal[] = [];
   if (flavour.comparisons && prng.chance(0.25))
@@ -256,8 +256,8 @@ function atomOf({ predicate, args, negated }: Atom): Atom {
 }
 
 /**
- * A rule whose head comes after all that it reads, but for itself: many together make a tall tower of recursions,
- * absences over them and aggregates over those.
+ * A rule whose head comes after everything it reads, except itself: many together make a tall tower of recursions,
+ * negations over them and aggregates over those.
  */
 function randomLayeredRule(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Rule {
   const { relations } = vocabulary;
@@ -277,7 +277,7 @@ function randomLayeredRule(prng: Prng, vocabulary: Vocabulary, flavour: Flavour)
   }
 }
 
-/** A rule that is safe; whether it fits the others is for the caller to see. */
+/** A safe rule; the caller must check whether it conflicts with the others. */
 export function randomRule(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Rule {
   const recursion = prng.chance(0.35) ? randomRecursion(prng, vocabulary) : null;
   if (recursion !== null) return recursion;
@@ -292,7 +292,7 @@ export function randomRule(prng: Prng, vocabulary: Vocabulary, flavour: Flavour)
   }
 }
 
-/** A rule that can be added to the others, or null where a few tries found none. */
+/** A rule that can be added to the others, or null if a few tries found none. */
 export function randomRuleBeside(
   prng: Prng,
   vocabulary: Vocabulary,
@@ -317,7 +317,7 @@ export interface RandomCase {
   readonly rules: readonly ModelRule[];
 }
 
-/** Facts (none twice, but of scopes many an atom in several) and rules that fit together. */
+/** Facts (without duplicates, but with scopes often an atom in several) and rules without conflicts. */
 export function randomCase(prng: Prng, flavour: Flavour): RandomCase {
   const vocabulary = randomVocabulary(prng, flavour);
   const told = randomFacts(prng, vocabulary, flavour);
@@ -336,7 +336,7 @@ export function randomCase(prng: Prng, flavour: Flavour): RandomCase {
   return { vocabulary, facts: [...facts.values()], rules };
 }
 
-/** Equal for two facts exactly where they are the same fact: scope, predicate, arguments and truth value. */
+/** Equal for two facts exactly if they are the same fact: scope, predicate, arguments and truth value. */
 export function factIdentity(fact: ModelFact): string {
   return JSON.stringify([fact.scope, fact.predicate, fact.truthVal, fact.args]);
 }
@@ -363,7 +363,7 @@ export function randomView(prng: Prng, vocabulary: Vocabulary): ModelView {
   return prng.chance(0.3) ? { kind: 'unscoped' } : { kind: 'scope', scope: prng.pick(vocabulary.scopes) };
 }
 
-/** One change. A fact asserted again is updated; rules are named by their place among those ever added. */
+/** One change. A fact asserted again is updated; rules are identified by their position among those ever added. */
 export type RandomUpdate =
   | { readonly kind: 'assert'; readonly fact: ModelFact }
   | { readonly kind: 'retract'; readonly fact: ModelFact }
@@ -372,7 +372,7 @@ export type RandomUpdate =
   | { readonly kind: 'enableRule'; readonly index: number; readonly enabled: boolean }
   | { readonly kind: 'time'; readonly time: number };
 
-/** What a stream of updates has led to so far. Removed rules leave a gap, so that places stay. */
+/** The state after a stream of updates. Removed rules leave a gap, so that positions stay. */
 export interface CurrentCase {
   readonly facts: Map<string, ModelFact>;
   readonly rules: (ModelRule | null)[];
@@ -383,12 +383,12 @@ export function startCase({ facts, rules }: RandomCase): CurrentCase {
   return { facts: new Map(facts.map((fact) => [factIdentity(fact), fact])), rules: [...rules], time: 0 };
 }
 
-/** The rules that are there. */
+/** The existing rules. */
 export function presentRules(current: CurrentCase): ModelRule[] {
   return current.rules.filter((rule) => rule !== null);
 }
 
-/** A change that makes sense now; it prefers facts and rules that are there. */
+/** A reasonable change of the current case; it prefers existing facts and rules. */
 export function randomUpdate(
   prng: Prng,
   vocabulary: Vocabulary,
@@ -416,7 +416,7 @@ export function randomUpdate(
   return { kind: 'assert', fact: randomAssertion(prng, vocabulary, flavour, stored) };
 }
 
-/** Of scopes often another copy of an atom that is stored. */
+/** With scopes often another copy of a stored atom. */
 function randomAssertion(
   prng: Prng,
   vocabulary: Vocabulary,

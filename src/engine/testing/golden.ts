@@ -1,12 +1,12 @@
 /**
  * Golden cases: small programs with their questions and exact answers, written by hand in `golden/*.txt`.
  *
- * A file is read line by line; blank lines and lines that begin with `#` say nothing.
+ * A file is read line by line; blank lines and lines that begin with `#` are ignored.
  *   == title              begins a case
  *   p(a, b).              a fact or rule of the case, in the grammar; several may share a line
- *   [s] p(a).             the same in scope `s`;  `off: p(?x) :- q(?x).` is a rule that is disabled
+ *   [s] p(a).             the same in scope `s`;  `off: p(?x) :- q(?x).` is a disabled rule
  *   !! CODE words         the rule (or the question) of the line before is refused: code, and words of the detail
- *   ? p(a, ?y)            a question; `? [s] p(?x)` in scope `s`, `? [] p(?x)` of the facts without scope
+ *   ? p(a, ?y)            a question; `? [s] p(?x)` in scope `s`, `? [] p(?x)` of the unscoped facts
  *   = p(a, b)             one of its answers; all of them are listed, in any order
  *   @ beyond the model    the case is too large for the naive model
  *   @ beyond Prolog       the case means something else there, or is too slow
@@ -20,15 +20,15 @@ import type { ModelView } from './naive-model.ts';
 export interface GoldenQuestion {
   readonly text: string;
   readonly view: ModelView;
-  /** As rendered, in no order. */
+  /** As rendered, unordered. */
   readonly answers: string[];
-  /** The refusal in place of answers. */
+  /** The error in place of answers. */
   refusal: Refusal | null;
 }
 
 export interface Refusal {
   readonly code: string;
-  /** Stands in the detail. */
+  /** Occurs in the detail. */
   readonly words: string;
 }
 
@@ -53,7 +53,7 @@ export interface GoldenCase {
   isBeyondProlog: boolean;
 }
 
-/** The cases of a file, in their order. Throws where a line is not as it must be. */
+/** The cases of a file, in order. Throws if a line is invalid. */
 export function readGolden(text: string): GoldenCase[] {
   const cases: GoldenCase[] = [];
   for (const [index, line] of text.split('\n').entries()) {
@@ -74,14 +74,14 @@ function newCase(title: string): GoldenCase {
 }
 
 function readLine(into: GoldenCase | undefined, line: string): void {
-  if (into === undefined) throw new Error('the first line is == and a title');
+  if (into === undefined) throw new Error('the first line must be == and a title');
   const [, mark = '', rest = ''] = /^(\?|=|!!|@)? ?(.*)$/.exec(line) ?? [];
   if (mark === '?') into.questions.push(readQuestion(rest));
   else if (mark === '=') present(into.questions.at(-1)).answers.push(rest);
   else if (mark === '!!') readRefusal(into, rest);
   else if (line === '@ beyond the model') into.isBeyondModel = true;
   else if (line === '@ beyond Prolog') into.isBeyondProlog = true;
-  else if (mark === '@') throw new Error(`what is "${line}"?`);
+  else if (mark === '@') throw new Error(`cannot read "${line}"`);
   else readStatements(into, line);
 }
 
@@ -107,7 +107,7 @@ function readStatements(into: GoldenCase, line: string): void {
     else into.rules.push({ rule: statement.rule, scope, enabled: off === undefined, refusal: null });
 }
 
-/** The line as often as it says, its repeated parts written out. */
+/** The line repeated as it says, with its repeated parts expanded. */
 function repeated(line: string): string[] {
   const [, name = '', from, to, body = line] = /^for (\w+) in (\d+)\.\.(\d+): (.*)$/.exec(line) ?? [];
   const lines = name === '' ? [body] : overRange(from, to).map((value) => withNumber(body, name, value));
@@ -127,7 +127,7 @@ function overRange(from: string | undefined, to: string | undefined): number[] {
   return Array.from({ length: Number(to) - first + 1 }, (_, at) => first + at);
 }
 
-/** The text with the number for `{name}`, and what is calculated of it for `{name+1}` and the like. */
+/** The text with the number for `{name}`, and the computed value for `{name+1}` and the like. */
 function withNumber(text: string, name: string, value: number): string {
   return text.replace(
     new RegExp(String.raw`\{${name}(?: ?(\+|-|mod) ?(\d+))?\}`, 'g'),
@@ -141,6 +141,6 @@ function withNumber(text: string, name: string, value: number): string {
 }
 
 function present<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error('the line belongs to nothing before it');
+  if (value === undefined) throw new Error('the line does not belong to an earlier one');
   return value;
 }

@@ -1,4 +1,7 @@
-/** A process that takes a storage folder (argument 1), says so or why not, announces argument 2, and stays. */
+/**
+ * A process that locks a storage folder (argument 1), reports success or the reason for failure, announces argument 2,
+ * and stays.
+ */
 import { lockFolder } from '../log/lock.ts';
 import { StartupError } from '../log/startup-error.ts';
 

@@ -11,7 +11,7 @@ import type { Table } from '../datalog/model/table.ts';
 const limits = { timeoutMs: 600_000, maxDerivations: 1e9, signal: new AbortController().signal };
 const everything = { kind: 'all' } as const;
 
-/** A fact base that changes, and a reasoner that keeps the tables true which questions filled. */
+/** A fact base that changes, and a reasoner that maintains the tables filled by questions. */
 export class KeptFacts {
   readonly facts = new FactStore(0);
   readonly reasoner: Reasoner;
@@ -64,7 +64,7 @@ export class KeptFacts {
     return matches.count;
   }
 
-  /** The tables that answers came from, by relation and bound positions as in `path/2 0`. */
+  /** The tables that gave the answers, by relation and bound positions as in `path/2 0`. */
   async tables(): Promise<Map<string, Table>> {
     const reader = this.reasoner.reader(this.#generation, 0);
     return this.reasoner.evaluate(reader, false, this.reasoner.pacer(limits), (set) =>

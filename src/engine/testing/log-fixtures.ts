@@ -1,15 +1,15 @@
-/** What tests of the log share: records, options that are the same every run, and reading all there is. */
+/** Shared fixtures of log tests: records, reproducible options, and reading everything. */
 import { Prng } from './prng.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { Log, LogOptions } from '../log/log.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 
 export interface TestLogOptions extends LogOptions {
-  /** What the log warned of, in order. */
+  /** The log's warnings, in order. */
   readonly warnings: string[];
 }
 
-/** Options with a clock that stands still, salts from a seed, and the warnings kept. */
+/** Options with a stopped clock, salts from a seed, and recorded warnings. */
 export function logOptions(changes: Partial<LogOptions> = {}, seed = 1): TestLogOptions {
   const prng = new Prng(seed);
   const warnings: string[] = [];
@@ -39,7 +39,7 @@ export function logRecord(
   };
 }
 
-/** So many records from the log's next sequence on. */
+/** This many records from the log's next sequence on. */
 export function nextRecords(log: Log, count: number): LogRecord[] {
   return Array.from({ length: count }, (_, index) => logRecord(log.nextSequence + index));
 }
@@ -59,12 +59,12 @@ export function upTo(last: number): number[] {
   return Array.from({ length: last }, (_, index) => index + 1);
 }
 
-/** The only part of a snapshot that stands for the records 1 to `last`: their sequences as JSON. */
+/** The only part of a snapshot of the records 1 to `last`: their sequences as JSON. */
 export async function* sequencesPart(last: number): AsyncGenerator<SnapshotPart> {
   yield { section: 'state', bytes: new TextEncoder().encode(JSON.stringify(upTo(last))) };
 }
 
-/** The sequences that the snapshot of `sequencesPart` holds (none: no snapshot), and the records after it. */
+/** The sequences in the snapshot of `sequencesPart` (none: no snapshot), and the records after it. */
 export async function covered(log: Log): Promise<{ before: number[]; records: LogRecord[] }> {
   const snapshot = log.snapshot();
   if (snapshot === null) return { before: [], records: await allRecords(log) };

@@ -20,7 +20,7 @@ export function restoreIn({ engine, caller }: Session, id: string): Promise<Rest
   return engine.restore(caller, { id });
 }
 
-/** The rendered atoms of all that is stored, with the scope behind where there is one; in the order of GET /facts. */
+/** The rendered atoms of all stored facts, followed by the scope if there is one; in the order of GET /facts. */
 export async function storedAtoms({ list }: Session): Promise<string[]> {
   const { facts } = await list({ limit: '1000' });
   return facts.map(
@@ -29,7 +29,7 @@ export async function storedAtoms({ list }: Session): Promise<string[]> {
   );
 }
 
-/** The id of the one summary of this predicate. */
+/** The id of the only summary of this predicate. */
 export async function summaryId({ list }: Session, predicate: string): Promise<string> {
   const { facts } = await list({ predicate });
   const [only, ...others] = facts;

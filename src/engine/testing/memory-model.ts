@@ -1,6 +1,6 @@
 /**
- * The lifecycle of memory in the plainest way: a list of facts, gone over from end to end for everything. It shares with
- * the engine what a fact is, the formula of salience and the grammar, and no way of finding anything.
+ * The lifecycle of memory in the simplest way: a list of facts, scanned completely for everything. It shares with the
+ * engine the definition of a fact, the formula of salience and the grammar, and no way of finding anything.
  */
 import { breakdown, used, type Uses } from '../store/salience.ts';
 import { compareText } from '../base/text-order.ts';
@@ -29,7 +29,7 @@ export interface ModelFilter {
 type Identity = Pick<ModelFact, 'predicate' | 'args' | 'truthVal' | 'scope'>;
 
 export class MemoryModel {
-  /** In the order of assertion; those whose validity has ended stay until they are swept. */
+  /** In the order of assertion; expired ones stay until they are swept. */
   facts: ModelFact[] = [];
   now: number;
   /** Predicates in the bodies of enabled rules. */
@@ -122,7 +122,7 @@ export class MemoryModel {
     };
   }
 
-  /** The summaries as the answer has them; what is left alone is not told. */
+  /** The summaries of the answer; skipped patterns are not reported. */
   consolidate(least: number, predicates: readonly string[] | null, filter: ModelFilter) {
     const before = this.stored().filter((fact) => isIn(fact, filter));
     const summaries = before.filter(isSummary);
@@ -276,7 +276,7 @@ export class MemoryModel {
     return returning.map(atomOf);
   }
 
-  /** A new fact; one whose validity had ended makes room for it. */
+  /** A new fact; it replaces an expired one. */
   #put(fact: ModelFact): void {
     this.facts = [...this.facts.filter((each) => !isSame(each, fact)), fact];
   }
@@ -296,7 +296,7 @@ function consolidationOf({ metadata }: ModelFact): Consolidation {
   return metadata['consolidated'] as Consolidation;
 }
 
-/** The facts that the summary stands for, as they were but for their uses. */
+/** The facts that the summary represents, unchanged except for their uses. */
 export function membersOf(summary: ModelFact): ModelFact[] {
   const { from, position, values } = consolidationOf(summary);
   const constants = summary.args.slice(0, -1);

@@ -6,8 +6,8 @@ import { consolidateIn, decayIn, restoreIn } from './memory-calls.ts';
 import { atomOf, isSummary, MemoryModel, type ModelFact, type ModelFilter } from './memory-model.ts';
 
 /**
- * An engine and the naive model of memory, told the same in random order: writes, questions, rules, time, decay,
- * consolidation and restoring. After each step they hold the same.
+ * An engine and the naive model of memory with the same random operations: writes, questions, rules, time, decay,
+ * consolidation and restoring. After each step both have the same contents.
  */
 const predicates = [
   ['p', 2],
@@ -178,7 +178,7 @@ export class MemoryPlay {
     expectSame(got, { restored: atoms.length, atoms });
   }
 
-  /** Everything that is stored, with its age, its validity, its metadata and its salience. */
+  /** Everything stored, with its age, its validity, its metadata and its salience. */
   async compare(): Promise<void> {
     const { facts } = await this.#session.list({ limit: '1000' });
     const got = facts.map(
@@ -189,11 +189,11 @@ export class MemoryPlay {
       salience: this.#model.salience(this.#model.stored()[at] as ModelFact),
     }));
     expectSame(inOrder(got), inOrder(wanted));
-    // Only conclusions are asked for, so this is a use of no fact.
+    // Only conclusions are asked for, so this uses no fact.
     expectSame((await this.#session.ask('concluded(?x)')).results, this.#model.concluded());
   }
 
-  /** Restoring every summary brings back all that they stand for. */
+  /** Restoring every summary brings back everything that they represent. */
   async restoreAll(): Promise<void> {
     for (;;) {
       const summary = this.#model.stored().find(isSummary);
@@ -203,7 +203,7 @@ export class MemoryPlay {
     await this.compare();
   }
 
-  /** Consolidates as much as there is, and restores all of it: what was there is there, as old as it was. */
+  /** Consolidates as much as possible, and restores all of it: the same facts exist afterwards, with the same age. */
   async thereAndBack(): Promise<void> {
     await this.restoreAll();
     const contents = async (): Promise<unknown> => {
@@ -220,7 +220,7 @@ export class MemoryPlay {
   }
 }
 
-/** In an order that only depends on what the facts are. */
+/** In an order that depends only on the facts. */
 function inOrder<Fact extends Pick<ModelFact, 'predicate' | 'args' | 'truthVal' | 'scope'>>(
   facts: readonly Fact[],
 ): Fact[] {

@@ -1,8 +1,8 @@
 /**
- * The naive model beside an evaluator that others wrote: clingo, where it is installed.
+ * The naive model beside an independent evaluator: clingo, if it is installed.
  *
- * Only what means the same in both is compared: recursion, explicit negation (as a relation of its own, since
- * clingo lets no atom hold beside its negation), default negation and count.
+ * Only what means the same in both is compared: recursion, explicit negation (as a relation of its own, since clingo
+ * lets no atom be true beside its negation), default negation and count.
  */
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
@@ -48,7 +48,7 @@ class Translation {
   }
 }
 
-/** True where both languages have the body: count only, and not within itself. A count's result is a number there. */
+/** True if both languages have the body: count only, and not nested. A count's result is a number there. */
 function isCommon(rule: Rule): boolean {
   return rule.body.every((literal) => {
     if (!isAggregate(literal)) return !isBuiltin(literal);
@@ -58,7 +58,7 @@ function isCommon(rule: Rule): boolean {
   });
 }
 
-test.runIf(isInstalled)('the model is the one that clingo finds', () => {
+test.runIf(isInstalled)("the model equals clingo's", () => {
   const flavour = {
     ...plainFlavour,
     facts: 40,

@@ -39,7 +39,7 @@ function proof(text: string, atom: string, view: ModelView = everything): string
   return renderProofNode(modelOf(knowledge(text), view).proofOf(parseAtom(atom))).split('\n');
 }
 
-test('recursion of every kind ends with the whole least model, cycles in the data too', () => {
+test('computes the whole least model of any recursion, even over cyclic data', () => {
   const edges = 'e(a, b). e(b, c). e(c, a). e(c, d).';
   const all = ['t(a, a)', 't(a, b)', 't(a, c)', 't(a, d)'];
   for (const step of ['t(?x, ?y), e(?y, ?z)', 'e(?x, ?y), t(?y, ?z)', 't(?x, ?y), t(?y, ?z)'])
@@ -48,12 +48,12 @@ test('recursion of every kind ends with the whole least model, cycles in the dat
   expect(ask(mutual, 'v(a, ?z)')).toEqual(['v(a, a)', 'v(a, b)', 'v(a, c)', 'v(a, d)']);
 });
 
-test('a variable twice in one atom matches equal constants, by text', () => {
+test('matches equal constants for a repeated variable, by text', () => {
   expect(ask('e(a, a). e(a, b). e(1, 1.0). l(?x) :- e(?x, ?x).', 'l(?x)')).toEqual(['l(a)']);
   expect(ask('e(a, a). e(a, b).', 'e(?x, ?x)')).toEqual(['e(a, a)']);
 });
 
-test('p and -p are independent relations, and a head may be negated', () => {
+test('treats p and -p as independent relations, and accepts a negated head', () => {
   const text =
     'bird(tweety). penguin(tweety). flies(?x) :- bird(?x). -flies(?x) :- penguin(?x). odd(?x) :- flies(?x), -flies(?x).';
   expect(ask(text, 'flies(?x)')).toEqual(['flies(tweety)']);
@@ -61,7 +61,7 @@ test('p and -p are independent relations, and a head may be negated', () => {
   expect(ask(text, 'odd(?x)')).toEqual(['odd(tweety)']);
 });
 
-test('default negation holds when no match can be derived', () => {
+test('evaluates default negation as true if no match can be derived', () => {
   const text =
     'n(a). n(b). n(c). e(a, b). r(b). leaf(?x) :- n(?x), not e(?x, ?_). poor(?x) :- n(?x), not rich(?x). rich(?x) :- r(?x). -p(?x) :- n(?x), not p(?x).';
   expect(ask(text, 'leaf(?x)')).toEqual(['leaf(b)', 'leaf(c)']);
@@ -70,7 +70,7 @@ test('default negation holds when no match can be derived', () => {
   expect(ask('n(a). n(b). -q(b). k(?x) :- n(?x), not -q(?x).', 'k(?x)')).toEqual(['k(a)']);
 });
 
-test('= compares numerically where both sides are bound by something else, whatever the order, and otherwise copies the text', () => {
+test('compares numerically by = if both sides are bound otherwise, whatever the order, and else copies the text', () => {
   for (const body of ['?x = 1, p(?x)', 'p(?x), ?x = 1', '1 = ?x, p(?x)'])
     expect(ask(`p(1.0). p(2). h(?x) :- ${body}.`, 'h(?x)')).toEqual(['h(1.0)']);
   expect(ask('p(1.0). h(?y) :- ?y = ?x, p(?x).', 'h(?x)')).toEqual(['h(1.0)']);
@@ -78,14 +78,14 @@ test('= compares numerically where both sides are bound by something else, whate
   expect(ask('p(a). h(?x, ?y) :- ?x = 1, ?x = ?y, ?y = 1.0, p(?_).', 'h(?x, ?y)')).toEqual(['h(1, 1.0)']);
 });
 
-test('arithmetic computes, and does not match on text or without a result', () => {
+test('evaluates arithmetic, which does not match on text or without a result', () => {
   const text = 'v(7). v(6). v(0). v(x). h(?x, ?y) :- v(?x), ?y = ?x / 2. d(?y) :- v(?x), ?y = 1 / ?x.';
   expect(ask(text, 'h(?x, ?y)')).toEqual(['h(0, 0)', 'h(6, 3)', 'h(7, 3.5)']);
   expect(ask(text, 'd(1)')).toEqual([]);
   expect(ask('v(1). s(3.0). h(?c) :- v(?a), s(?c), ?c = ?a + 2.', 'h(?c)')).toEqual(['h(3.0)']);
 });
 
-test('an aggregate runs over the distinct tuples of the variables before the colon', () => {
+test('aggregates over the distinct tuples of the variables before the colon', () => {
   const items = 'item(i, 5). item(j, 5). item(k, 1). g(x).';
   expect(ask(`${items} t(?s) :- ?s = sum { ?v, ?id : item(?id, ?v) }.`, 't(?s)')).toEqual(['t(11)']);
   expect(ask(`${items} t(?s) :- ?s = sum { ?v : item(?id, ?v) }.`, 't(?s)')).toEqual(['t(6)']);
@@ -99,21 +99,21 @@ test('an aggregate runs over the distinct tuples of the variables before the col
   expect(ask(`${items} u(?n) :- ?n = max { ?x : nothing(?x) }.`, 'u(?n)')).toEqual([]);
 });
 
-test('variables of the braces that also occur outside them are shared, the others are local', () => {
+test('shares variables of the braces that occur outside, and keeps the others local', () => {
   const text =
     'p(a, x). p(a, y). p(b, x). c(?k, ?n) :- p(?k, ?_), ?n = count { ?v : p(?k, ?v) }. d(?m, ?n) :- ?m = count { ?v : p(a, ?v) }, ?n = count { ?v : p(b, ?v) }.';
   expect(ask(text, 'c(?k, ?n)')).toEqual(['c(a, 2)', 'c(b, 1)']);
   expect(ask(text, 'd(?m, ?n)')).toEqual(['d(2, 1)']);
 });
 
-test('a fact is visible from validFrom, inclusive, to validUntil, exclusive', () => {
+test('shows a fact from validFrom, inclusive, to validUntil, exclusive', () => {
   const fact = { predicate: 'p', args: ['a'], truthVal: true, scope: null, validFrom: 10, validUntil: 20 };
   const holds = (time: number): boolean =>
     modelOf({ facts: [fact], rules: [], time }, everything).holds(parseAtom('p(a)'));
   expect([9, 10, 19, 20].map(holds)).toEqual([false, true, true, false]);
 });
 
-test('the view of a scope has its facts alone, with the rules without scope and its own', () => {
+test('gives the view of a scope its own facts, with the unscoped rules and its own', () => {
   const text = 'p(a).\n@s p(b).\n@t p(c).\nq(?x) :- p(?x).\n@s r(?x) :- q(?x).';
   expect(ask(text, 'q(?x)', { kind: 'scope', scope: 's' })).toEqual(['q(b)']);
   expect(ask(text, 'r(?x)', { kind: 'scope', scope: 's' })).toEqual(['r(b)']);
@@ -123,13 +123,13 @@ test('the view of a scope has its facts alone, with the rules without scope and 
   expect(ask(text, 'r(?x)')).toEqual(['r(b)']);
 });
 
-test('the view of scope null takes in what a scoped rule concludes in the view of its scope', () => {
+test('includes in the view of scope null the conclusions of a scoped rule in the view of its scope', () => {
   const text = 'n(a).\n@s n(a).\n@s h(?x) :- n(?x), not m(?x).\n@t m(a).\nk(?x) :- h(?x), m(?x).';
   expect(ask(text, 'h(?x)')).toEqual(['h(a)']);
   expect(ask(text, 'k(?x)')).toEqual(['k(a)']);
 });
 
-test('a proof has minimal height; a stored fact is proved by itself', () => {
+test('gives a proof minimal height, and proves a stored fact by itself', () => {
   const text =
     'e(a, b). e(b, c). e(c, d). t(?x, ?z) :- t(?x, ?y), e(?y, ?z). t(?x, ?y) :- e(?x, ?y). e(a, d).';
   expect(proof(text, 't(a, d)')).toEqual(['t(a, d)  [rule 1]', '  e(a, d)  [fact]']);
@@ -137,7 +137,7 @@ test('a proof has minimal height; a stored fact is proved by itself', () => {
   expect(proof('p(a). q(a). p(?x) :- q(?x).', 'p(a)')).toEqual(['p(a)  [fact]']);
 });
 
-test('among proofs of minimal height the rule created first wins, then the premises as rendered', () => {
+test('prefers among proofs of minimal height the earliest rule, then the premises as rendered', () => {
   expect(proof('a(x). b(x). h(?x) :- b(?x). h(?x) :- a(?x).', 'h(x)')[0]).toBe('h(x)  [rule 0]');
   expect(proof('e(x, 2). e(x, 10). h(?x) :- e(?x, ?y).', 'h(x)')).toEqual([
     'h(x)  [rule 0]',
@@ -145,7 +145,7 @@ test('among proofs of minimal height the rule created first wins, then the premi
   ]);
 });
 
-test('premises stand in the order of the body, one a literal, built-ins and absences included', () => {
+test('lists premises in the order of the body, one for each literal, with built-ins and negations', () => {
   const text =
     'p(3). h(?y) :- ?y = ?x + 2, not q(?x, ?_), ?x < 5, p(?x), ?n = count { ?z : p(?z), not q(?z, ?x) }.';
   expect(proof(text, 'h(5)')).toEqual([
@@ -160,31 +160,31 @@ test('premises stand in the order of the body, one a literal, built-ins and abse
   ]);
 });
 
-test('the height of an aggregate is the greatest of its premises', () => {
+test('gives an aggregate the greatest height of its premises', () => {
   const text =
     'p(a). q(?x) :- p(?x). h(?n) :- ?n = count { ?x : q(?x) }. k(?n) :- ?n = count { ?x : r(?x) }.';
   const { heights } = modelOf(knowledge(text), everything);
   expect([heights.get('h(1)'), heights.get('k(0)')]).toEqual([2, 1]);
 });
 
-test('in the view of scope null the conclusion of a scoped rule is proved in the view of its scope', () => {
+test('proves the conclusion of a scoped rule in the view of its scope, also for scope null', () => {
   const text = '@s p(a).\n@s q(?x) :- p(?x).\n@s h(?x) :- q(?x).\n@t q(a).';
   expect(proof(text, 'h(a)')).toEqual(['h(a)  [rule 1]', '  q(a)  [rule 0]', '    p(a)  [fact]']);
 });
 
-test('a question that is a body has its rendered instances and bindings', () => {
+test('answers a question that is a body with rendered instances and bindings', () => {
   const model = modelOf(knowledge('p(a, 1). p(b, 2). q(b).'), everything);
   expect(model.answers(parseBody('p(?x, ?n), not q(?x), ?m = ?n + 1'))).toEqual([
     { rendered: 'p(a, 1), not q(a), 2 = 1 + 1', bindings: { x: 'a', n: '1', m: '2' } },
   ]);
 });
 
-test('an endless model is given up', () => {
+test('gives up an endless model', () => {
   const endless = knowledge('n(0). n(?y) :- n(?x), ?y = ?x + 1.');
   expect(() => modelOf({ ...endless, maxTrials: 5000 }, everything)).toThrow(ModelTooLarge);
 });
 
-test('shapes tell proofs apart and know them again', () => {
+test('distinguishes and recognizes proofs by their shapes', () => {
   const leaf = (atom: string): ProofNode => ({ kind: 'fact', atom, ruleId: null, scope: null, premises: [] });
   const rule = (premises: ProofNode[]): ProofNode => ({
     kind: 'rule',

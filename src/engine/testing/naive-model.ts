@@ -1,10 +1,10 @@
 /**
- * The model of a set of facts and rules, computed in the plainest way: the oracle that tests compare with.
+ * The model of a set of facts and rules, computed in the simplest way: the oracle that tests compare with.
  *
  * It covers the whole language: explicit and default negation, comparisons, arithmetic, aggregates, scopes and
- * validity; and from the model the minimal heights and the canonical proofs. No demand, no index, no increment:
- * every rule is tried on every combination of atoms until nothing new comes, stratum by stratum. Slow on purpose,
- * and meant for dozens of facts. It shares with the engine what gives the language its meaning (`language/order`,
+ * validity; and from the model the minimal heights and the canonical proofs. No demand, no index, no increment: every
+ * rule is tried on every combination of atoms until nothing new is found, stratum by stratum. Slow on purpose, and
+ * meant for dozens of facts. It shares with the engine the meaning of the language (`language/order`,
  * `language/arithmetic`, `language/numbers`, `language/stratify`) and nothing else.
  */
 import { compareTexts } from '../base/text-order.ts';
@@ -33,7 +33,7 @@ export interface ModelFact {
   readonly validUntil: number | null;
 }
 
-/** A rule in the order of creation. `id` names it in proofs; without one it is its place in the list. */
+/** A rule in the order of creation. `id` names it in proofs; the default is its position in the list. */
 export interface ModelRule {
   readonly rule: Rule;
   readonly scope: string | null;
@@ -50,20 +50,20 @@ export interface Knowledge {
   readonly maxTrials?: number;
 }
 
-/** What a request sees: everything (scope null), one scope, or the facts without scope. */
+/** The view of a request: everything (scope null), one scope, or the unscoped facts. */
 export type ModelView = { kind: 'all' } | { kind: 'scope'; scope: string } | { kind: 'unscoped' };
 
-/** A step of a proof with the steps it rests on; the same step may be shared. */
+/** A step of a proof with its premises; the same step may be shared. */
 export interface ProofNode {
   readonly kind: 'fact' | 'rule' | 'absence' | 'builtin' | 'aggregate';
   readonly atom: string;
-  /** Of a rule step: its id and scope. */
+  /** For a rule step: its id and scope. */
   readonly ruleId: string | null;
   readonly scope: string | null;
   readonly premises: readonly ProofNode[];
 }
 
-/** One instance of a body: what each literal became, in the order of the body. */
+/** One instance of a body: each literal instantiated, in the order of the body. */
 export type Premise =
   | { readonly kind: 'atom'; readonly text: string; readonly atom: Atom }
   | { readonly kind: 'builtin' | 'absence'; readonly text: string }
@@ -83,7 +83,7 @@ export interface Instance {
   readonly ruleId: string;
   readonly scope: string | null;
   readonly premises: readonly Premise[];
-  /** The model that the premises hold in; null: the one the instance stands in. */
+  /** The model in which the premises are true; null: that of the instance. */
   readonly within: NaiveModel | null;
 }
 
@@ -91,13 +91,13 @@ export interface NaiveModel {
   holds(atom: Atom): boolean;
   /** The atoms that match a pattern, rendered, by their arguments by code point. */
   match(predicate: string, args: readonly string[], negated: boolean): string[];
-  /** The distinct instances of a question that is a body, in no order: its literals rendered, its variables named. */
+  /** The distinct instances of a question that is a body, unordered: its literals rendered, its variables named. */
   answers(body: readonly Literal[]): { rendered: string; bindings: Record<string, string> }[];
-  /** Every atom that holds, rendered, with the least height of its proofs. */
+  /** Every true atom, rendered, with the least height of its proofs. */
   readonly heights: ReadonlyMap<string, number>;
-  /** The canonical proof of an atom that holds. */
+  /** The canonical proof of a true atom. */
   proofOf(atom: Atom): ProofNode;
-  /** True where a stored fact of the view is the atom. */
+  /** True if a stored fact of the view is the atom. */
   isStored(atom: Atom): boolean;
   /** Every instance of a rule that concludes the atom: the lowest first, then by rule, then by premises as rendered. */
   waysTo(atom: Atom): Instance[];
@@ -106,7 +106,7 @@ export interface NaiveModel {
 
 const defaultMaxTrials = 1_000_000;
 
-/** Thrown where a model is given up. */
+/** Thrown when a model is given up. */
 export class ModelTooLarge extends Error {
   constructor(trials: number) {
     super(`the model takes more than ${trials} trials`);
@@ -160,8 +160,8 @@ function valueOf(term: string, bindings: Bindings): string {
 }
 
 /**
- * A literal with its values. A variable in braces that has a value is a shared one, since local ones are known
- * only inside; before the colon stand variables, whatever their values.
+ * A literal with its values. A variable in braces that has a value is a shared one, since local ones are known only
+ * inside; before the colon are variables, whatever their values.
  */
 function substitute(literal: Literal, bindings: Bindings): Literal {
   if (!isAggregate(literal)) return { ...literal, args: literal.args.map((term) => valueOf(term, bindings)) };
@@ -169,7 +169,7 @@ function substitute(literal: Literal, bindings: Bindings): Literal {
   return { ...literal, result: valueOf(literal.result, bindings), body };
 }
 
-/** The bindings after matching a pattern with a tuple, or null where they do not match. */
+/** The bindings after matching a pattern with a tuple, or null if they do not match. */
 function unify(pattern: readonly string[], tuple: readonly string[], bindings: Bindings): Bindings | null {
   const extended = new Map(bindings);
   for (const [index, term] of pattern.entries()) {
@@ -301,7 +301,7 @@ interface OrderedRule extends ModelRule {
   readonly order: number;
 }
 
-/** All atoms that follow, stratum by stratum: within one, every rule until nothing new comes. */
+/** All derivable atoms, stratum by stratum: within one, every rule until nothing new is found. */
 function close(atoms: AtomSet, rules: readonly OrderedRule[]): void {
   const { stratumOf } = strataOf(rules.map((each) => each.rule));
   const strata = [...new Set(stratumOf.values())].sort((left, right) => left - right);
@@ -331,7 +331,7 @@ function instancesOf(atoms: AtomSet, each: OrderedRule): Instance[] {
   return found;
 }
 
-/** What the rules of every scope conclude in the view of that scope. */
+/** The conclusions of the rules of every scope in the view of that scope. */
 function scopedConclusions(knowledge: Knowledge, rules: readonly OrderedRule[]): Instance[] {
   const scopes = new Set(rules.flatMap(({ scope }) => (scope === null ? [] : [scope])));
   return [...scopes].flatMap((scope) => {
@@ -343,7 +343,7 @@ function scopedConclusions(knowledge: Knowledge, rules: readonly OrderedRule[]):
   });
 }
 
-/** The model of what a view sees at the given time, or ModelTooLarge. Rules are taken as safe and stratified. */
+/** The model of a view at the given time; throws ModelTooLarge. Rules must be safe and stratified. */
 export function modelOf(knowledge: Knowledge, view: ModelView): NaiveModel {
   return build(knowledge, view).model;
 }
@@ -438,7 +438,7 @@ function modelFrom(
     const [best] = lowest.sort(
       (left, right) => left.order - right.order || comparePremises(left.premises, right.premises),
     );
-    if (best === undefined) throw new Error(`${text} does not hold`);
+    if (best === undefined) throw new Error(`${text} is not true`);
     const premises = best.premises.map((premise) => premiseProof(premise, best.within ?? model));
     return { kind: 'rule', atom: text, ruleId: best.ruleId, scope: best.scope, premises };
   }
@@ -471,7 +471,7 @@ function premiseProof(premise: Premise, model: NaiveModel): ProofNode {
   if (premise.kind === 'atom') return model.proofOf(premise.atom);
   const plain = { atom: premise.text, ruleId: null, scope: null };
   if (premise.kind !== 'aggregate') return { kind: premise.kind, ...plain, premises: [] };
-  // Of every distinct tuple the lowest way to it, then the first as rendered; each step once.
+  // For every distinct tuple its lowest derivation, then the first as rendered; each step once.
   const steps = new Map<string, ProofNode>();
   for (const group of premise.groups) {
     const [best = []] = [...group].sort(

@@ -1,6 +1,6 @@
 /**
- * What an engine is made to do before the power goes: one run for each thing that a write can be, and one of all.
- * Each begins with an engine that knows nothing, and waits for every answer through the run, which notes it.
+ * The operations of an engine before the power cut: one run for each kind of write, and one of all. Each begins with an
+ * empty engine, and waits for every answer through the run, which records it.
  */
 import { updateKeySchema } from '../contract/authentication.ts';
 import { forkInputSchema, mergeInputSchema } from '../contract/scopes.ts';
@@ -140,7 +140,7 @@ export async function keysAndOutcomes(run: RecordedRun): Promise<void> {
   await run.once((to, by) => to.createTenant(by, 'default', 'second'));
 }
 
-/** Facts of many writers at once, who share frames. */
+/** Facts of many concurrent writers, which share frames. */
 async function manyWriters(run: RecordedRun, writers = 6, each = 3): Promise<void> {
   const { tell, tellAll } = run.session();
   const write = async (writer: number): Promise<void> => {
@@ -168,7 +168,7 @@ async function snapshots(run: RecordedRun): Promise<void> {
   await run.answered(run.session().tell('after(a)'));
 }
 
-/** A disk without room: for some writes in a row, for the first bytes of a segment, and for a snapshot. */
+/** A full disk: for some writes in a row, for the first bytes of a segment, and for a snapshot. */
 async function diskFull(run: RecordedRun): Promise<void> {
   const { tell } = run.session();
   await run.answered(tell('p(a)'));
@@ -189,7 +189,7 @@ async function diskFull(run: RecordedRun): Promise<void> {
 
 const parts = [tells, batches, rules, transactions, scopes, memory, databases, keysAndOutcomes];
 
-/** What the other runs do, several of them after one another, with starts and snapshots between. */
+/** The operations of the other runs, several of them in sequence, with starts and snapshots between. */
 export async function mixed(run: RecordedRun): Promise<void> {
   const left = [...parts];
   for (let count = 0; count < 3; count++) {
@@ -200,14 +200,14 @@ export async function mixed(run: RecordedRun): Promise<void> {
   }
 }
 
-/** Files are synced late or never: single writes, many at once, a moment of rest, and a snapshot between. */
+/** Files are synced late or never: single writes, many at once, a pause, and a snapshot between. */
 async function lazily(run: RecordedRun): Promise<void> {
   const { tell } = run.session();
   await run.answered(tell('p(a)'));
   await manyWriters(run, 3, 2);
   await run.rest();
   for (const letter of 'abcd') await run.answered(tell(`q(${letter})`));
-  // Of those who write meanwhile, some are in it and in no file that was synced.
+  // Some concurrent writes are in the snapshot but in no file that was synced.
   const taken = run.answered(run.engine.snapshot());
   await Promise.all([taken, manyWriters(run, 3, 3)]);
   await run.answered(tell('p(b)'));
@@ -220,7 +220,7 @@ const folderKey = 'ab'.repeat(32);
 
 const isLong = process.env['LONG'] === '1';
 
-/** An encrypted folder differs in its files alone: frames, those that took the place of others, and snapshots. */
+/** An encrypted folder differs only in its files: frames, those that replaced others, and snapshots. */
 const encrypted = isLong ? [diskFull, snapshots, mixed] : [diskFull];
 
 export const workloads: readonly Workload[] = [

@@ -1,10 +1,10 @@
 /**
- * Every moment of a recorded run at which the power may go, and every disk that may be left then.
+ * Every moment of a recorded run at which the power may fail, and every disk that may remain then.
  *
- * From each the engine is opened: it must know every record that had to be safe, no part of any other, and tell exactly
- * what the records up to its last one amount to; requests that are repeated are answered as they were. Then it is written to, and the power goes once more, in the middle of that
- * start or after it. Where a moment has more outcomes than the limit, the extremes of each step are taken and the rest
- * is drawn from the seed.
+ * From each the engine is opened: it must have every record that had to be safe, no part of any other, and exactly the
+ * state of the records up to its last one; repeated requests get their earlier answers. Then it is written to, and the
+ * power fails once more, in the middle of that start or after it. If a moment has more outcomes than the limit, the
+ * extremes of each step are taken and the rest is drawn from the seed.
  */
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
@@ -19,15 +19,15 @@ import { openOn, type RecordedRun, tellingsOf } from './recorded-run.ts';
 import { loggedTold } from './told-state.ts';
 
 export interface Exploration {
-  /** Moments of runs at which the power went. */
+  /** Moments of runs at which the power failed. */
   moments: number;
-  /** Disks that were left then: outcomes of all moments. */
+  /** Disks that remained then: outcomes of all moments. */
   outcomes: number;
   /** Different ones among them, from each of which the engine was opened. */
   opened: number;
   /** Power cuts in, or right after, those starts. */
   again: number;
-  /** Starts that were refused, as they may be with FSYNC=never alone. */
+  /** Refused starts, which are allowed only with FSYNC=never. */
   refused: number;
 }
 
@@ -38,16 +38,16 @@ export function noExploration(): Exploration {
 export interface ExploreLimits {
   /** Outcomes of one moment. */
   readonly outcomes: number;
-  /** How likely a second power cut follows a start, 0..1. */
+  /** The probability that a second power cut follows a start, 0..1. */
   readonly again: number;
-  /** The power goes after the last step alone. */
+  /** The power fails only after the last step. */
   readonly lastMomentAlone?: boolean;
 }
 
-/** In the place of the last record of a start that was refused. */
+/** In place of the last record for a refused start. */
 const refused = Number.POSITIVE_INFINITY;
 
-/** Explores one run, counting into `counts`. Fails with the choices that lead to what is wrong. */
+/** Explores one run, counting into `counts`. Fails with the choices that lead to the failure. */
 export async function explorePowerCuts(
   run: RecordedRun,
   prng: Prng,
@@ -87,24 +87,24 @@ export async function explorePowerCuts(
   }
 }
 
-/** What a power cut left of a run, and what became of the engine that was opened from it. */
+/** The disk after a power cut of a run, and what the engine that opened it found. */
 interface Restart {
   readonly run: RecordedRun;
   readonly tellings: readonly string[];
   readonly disk: CrashBackend;
   readonly about: string;
-  /** The last record that the engine knew, and how many steps the disk had taken when it was open. */
+  /** The last record known to the engine, and the number of disk steps when it was open. */
   readonly sequence: number;
   readonly openAfter: number;
-  /** What is told after one more record, and steps of the disk when that was answered. */
+  /** The state after one more record, and the number of disk steps when that was acknowledged. */
   readonly probe: { readonly telling: string; readonly answeredAfter: number };
 }
 
 type Left = Pick<Restart, 'run' | 'tellings' | 'disk' | 'about'>;
 
 /**
- * Whether the start is refused, for damage that it names and without a change. Without syncs the disk may have taken
- * frames in any order, and what is missing before others cannot be told from damage.
+ * Whether the start is refused, for damage that it names and without a change. Without syncs the disk may have written
+ * frames in any order, and a missing frame before others looks like damage.
  */
 async function isRefused({ run, disk, about }: Left): Promise<boolean> {
   const before = await filesOf(disk.now());
@@ -120,7 +120,7 @@ async function isRefused({ run, disk, about }: Left): Promise<boolean> {
   }
 }
 
-/** Opens the engine, compares what it tells, repeats requests of which an answer is known, and writes to it. */
+/** Opens the engine, compares its state, repeats requests with known answers, and writes to it. */
 async function restarted(left: Left): Promise<Restart> {
   const { run, tellings, disk, about } = left;
   const { engine, state, warnings } = await openOn(disk, run.seed, 'always', { key: run.key });
@@ -142,7 +142,7 @@ async function restarted(left: Left): Promise<Restart> {
   return { ...left, sequence, openAfter, probe };
 }
 
-/** The power goes again while that start is under way, or while or after the engine is written to. */
+/** The power fails again during that start, or during or after the writes to the engine. */
 async function cutAgain(restart: Restart, prng: Prng, safeBefore: number): Promise<void> {
   const { run, tellings, disk, sequence, openAfter, probe } = restart;
   const steps = prng.below(disk.steps + 1);

@@ -1,10 +1,10 @@
 /**
- * Golden cases in Prolog, for SWI-Prolog with tabling: a second opinion that shares nothing with the engine.
+ * Golden cases in Prolog, for SWI-Prolog with tabling: an independent evaluation that shares nothing with the engine.
  *
- * The fragment is what means the same in both: facts and rules without scope, none disabled; explicit negation as a
- * predicate of its own; default negation, comparisons, `+ - * mod` and all aggregates but avg, over whole numbers
- * and text; questions that are one atom. Whole numbers become Prolog's, other constants atoms. Bodies are written in
- * the order in which they can be evaluated.
+ * The fragment is what means the same in both: enabled unscoped facts and rules; explicit negation as a predicate of
+ * its own; default negation, comparisons, `+ - * mod` and all aggregates except avg, over whole numbers and text;
+ * questions of one atom. Whole numbers become Prolog's, other constants atoms. Bodies are written in the order in which
+ * they can be evaluated.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export function isPrologInstalled(): boolean {
   return spawnSync('swipl', ['--version']).status === 0;
 }
 
-/** True where the case says the same in Prolog. */
+/** True if the case means the same in Prolog. */
 export function isInFragment(golden: GoldenCase): boolean {
   const { facts, rules, questions } = golden;
   if (golden.isBeyondProlog || facts.some(({ scope }) => scope !== null)) return false;
@@ -46,12 +46,12 @@ function isLiteralIn(literal: Literal): boolean {
 
 const wholeNumber = /^(0|-?[1-9]\d*)$/;
 
-/** Text, or a number that Prolog writes in this one way. */
+/** Text, or a number that Prolog writes in only this way. */
 function isTranslatable(term: string): boolean {
   return wholeNumber.test(term) || (!isNumber(term) && /^[^\\\p{Cc}]*$/u.test(term));
 }
 
-/** The answers to each question of each case, as rendered, by the case's place and the question's. */
+/** The answers to each question of each case, as rendered, by the positions of case and question. */
 export function askProlog(cases: readonly GoldenCase[]): string[][][] {
   const folder = mkdtempSync(join(tmpdir(), 'golden-'));
   try {
@@ -108,7 +108,7 @@ function programOf({ facts, rules, questions }: GoldenCase, at: number): string 
   return `${lines.join('\n')}\n`;
 }
 
-/** What comparisons, arithmetic and aggregates mean: numbers by value, all else by its characters. */
+/** The meaning of comparisons, arithmetic and aggregates: numbers by value, all else by its characters. */
 const helpers = `
 c_order(A, B, O) :- integer(A), integer(B), !, compare(O, A, B).
 c_order(A, B, O) :- atom_codes(A, As), atom_codes(B, Bs), compare(O, As, Bs).

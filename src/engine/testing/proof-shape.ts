@@ -1,7 +1,6 @@
 /**
- * Proofs made comparable: two proofs have the same shape exactly where they are the same tree of atoms, kinds and
- * rules, however steps are numbered or shared. Which of several equal stored facts stands for an atom is no part
- * of it.
+ * Makes proofs comparable: two proofs have the same shape exactly if they are the same tree of atoms, kinds and rules,
+ * however steps are numbered or shared. Which of several equal stored facts proves an atom does not matter.
  */
 import type { Proof } from '../contract/inference.ts';
 import type { ProofNode } from './naive-model.ts';
@@ -38,27 +37,27 @@ export class ProofShapes {
     return number;
   }
 
-  /** The shapes of a proof's roots. Throws where a step rests on a later one. */
+  /** The shapes of a proof's roots. Throws if a step depends on a later one. */
   ofProof(proof: Proof): number[] {
     const numbers: number[] = [];
     for (const [index, step] of proof.steps.entries()) {
       if (step.id !== index) throw new Error(`step ${index} has the id ${step.id}`);
       const premises = step.premises.map((premise) => {
         const number = numbers[premise];
-        if (number === undefined) throw new Error(`step ${index} rests on the later step ${premise}`);
+        if (number === undefined) throw new Error(`step ${index} depends on the later step ${premise}`);
         return number;
       });
       numbers.push(this.#number(step.kind, step.atom, step.ruleId, step.scope, premises));
     }
     return proof.roots.map((root) => {
       const number = numbers[root];
-      if (number === undefined) throw new Error(`the root ${root} is no step`);
+      if (number === undefined) throw new Error(`the root ${root} is not a step`);
       return number;
     });
   }
 }
 
-/** A proof as indented lines, for people who look into a failed comparison. */
+/** A proof as indented lines, for reading a failed comparison. */
 export function renderProofNode(node: ProofNode, indent = ''): string {
   const by = node.ruleId === null ? node.kind : `rule ${node.ruleId}`;
   return [

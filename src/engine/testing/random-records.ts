@@ -1,6 +1,6 @@
 /**
- * Random records of every operation, for states that hold the same: what a log can hold, whether a service would have
- * let it in or not.
+ * Random records of every operation, for equal states: anything that a log can contain, whether a service would have
+ * accepted it or not.
  */
 import { present } from '../base/assert.ts';
 import type { Prng } from './prng.ts';
@@ -13,13 +13,13 @@ import type { LogRecord } from '../log/codec.ts';
 const day = 86_400_000;
 const scopes = [null, 's', 'second scope'];
 
-/** Random records, for states that hold the same. */
+/** Random records, for equal states. */
 export class RandomRecords {
   readonly #prng: Prng;
   readonly #state: State;
   #time: number;
 
-  /** Ids and rules are picked from this state, which is kept up with what is written; times begin at `time`. */
+  /** Ids and rules are picked from this state, to which the records are applied; times begin at `time`. */
   constructor(prng: Prng, state: State, time = 1_700_000_000_000) {
     this.#prng = prng;
     this.#state = state;
@@ -106,7 +106,7 @@ export class RandomRecords {
     return { key, fingerprint: key, space: '' };
   }
 
-  /** A commit, or something about a scope, a tenant or the database as a whole. */
+  /** A commit, or an operation on a scope, a tenant or the database as a whole. */
   #wideOperation(database: DatabaseState, tenant: string): Operation {
     const prng = this.#prng;
     const [source, target] = [prng.pick(scopes), prng.pick(scopes)];
@@ -114,7 +114,7 @@ export class RandomRecords {
     const kind = prng.below(20);
     if (kind < 8) return this.#commit(tenant);
     if (kind < 11) {
-      // Older programs logged none that has a base.
+      // Older programs logged none with a base.
       const hasBase = prng.chance(0.8) ? { hasBase: true as const } : {};
       return { kind: 'forkScope', tenant, source, target, withRules: prng.chance(0.5), ...hasBase };
     }
@@ -135,7 +135,7 @@ export class RandomRecords {
     return { kind: 'deleteDatabase' };
   }
 
-  /** What decay, consolidation and restoring log: facts by their numbers, and what comes in their place. */
+  /** The records of decay, consolidation and restoring: facts by their numbers, and their replacements. */
   #memoryOperation(database: DatabaseState, tenant: string): Operation {
     const prng = this.#prng;
     const numbers: number[] = [];

@@ -1,10 +1,10 @@
 /**
- * An engine on a disk that keeps a diary: what it was told, what it answered, and which of that must outlive a power
- * cut at which moment.
+ * An engine on a disk that records its history: the operations, the answers, and which of them must survive a power cut
+ * at which moment.
  *
- * Invariant: after every answer it is noted how many steps the disk had taken, which record was the last, and what the
- * state told. What each record amounts to is worked out afterwards from the log alone, record by record, and has to be
- * what the live state told: so answers, log and recovery are held against one another.
+ * Invariant: after every answer it records the number of disk steps, the last record, and the state. The expected state
+ * after each record is then computed from the log alone, and must equal the live state: so answers, log and recovery
+ * are compared with one another.
  */
 import { expect, vi } from 'vitest';
 import { apply } from '../state/apply.ts';
@@ -23,15 +23,15 @@ import { type Session, sessionOf, startTime, testCaller } from './engine-fixture
 import { logOptions } from './log-fixtures.ts';
 import { loggedTold } from './told-state.ts';
 
-/** After so many steps of the disk the record of this sequence, and all before it, had been answered. */
+/** After this many steps of the disk the record of this sequence, and all before it, had been acknowledged. */
 interface Note {
   readonly steps: number;
   readonly sequence: number;
-  /** It has to be safe by then, however lazily files are synced. */
+  /** It must be safe by then, however lazily files are synced. */
   readonly isSettled: boolean;
 }
 
-/** A write with an idempotency key, and what it was answered with. */
+/** A write with an idempotency key, and its answer. */
 export interface Repeatable {
   readonly sequence: number;
   readonly caller: Caller;
@@ -43,8 +43,8 @@ export interface Repeatable {
 const segmentBytes = 2500;
 
 /**
- * Opens the engine of a disk as it is opened in every run: its clock stands still, and chance comes from the seed. `key` is
- * the folder's, null where it has none.
+ * Opens the engine of a disk as in every run: its clock is stopped, and randomness comes from the seed. `key` is the
+ * folder's, null if it has none.
  */
 export async function openOn(
   backend: StorageBackend,
@@ -80,7 +80,7 @@ export class RecordedRun {
   readonly key: string | null;
   readonly repeatables: Repeatable[] = [];
   readonly #notes: Note[] = [];
-  /** What the live state told after answers, by the sequence of the last record. */
+  /** The live state after answers, by the sequence of the last record. */
   readonly live = new Map<number, string>();
   #opened: OpenedEngine | null = null;
   #keys = 0;
@@ -102,12 +102,12 @@ export class RecordedRun {
     return this.#opened.state;
   }
 
-  /** The engine as a caller meets it. What is written this way is to be waited for with `answered`. */
+  /** The engine as a caller sees it. Writes through it must be awaited with `answered`. */
   session(changes: Partial<Caller> = {}): Session {
     return sessionOf(this.engine, this.clock, testCaller(changes));
   }
 
-  /** Starts the service, after a clean end where it ran before. */
+  /** Starts the service, after a clean end if it ran before. */
   async start(): Promise<void> {
     await this.#opened?.engine.close(0);
     this.#opened = await openOn(this.disk, this.prng.next(), this.fsync, this);
@@ -119,14 +119,14 @@ export class RecordedRun {
     this.#opened = null;
   }
 
-  /** Waits for an answer, and notes that it came. */
+  /** Waits for an answer and records it. */
   async answered<Answer>(writing: Promise<Answer>): Promise<Answer> {
     const answer = await writing;
     this.note();
     return answer;
   }
 
-  /** Waits for a refusal with one of these codes, `done` for an answer, and says which it was. */
+  /** Waits for an error with one of these codes, `done` for an answer, and returns it. */
   async refusedOrDone(writing: Promise<unknown>): Promise<string> {
     const outcome = await this.answered(writing).then(
       () => 'done',
@@ -138,7 +138,7 @@ export class RecordedRun {
     return outcome;
   }
 
-  /** A write with an idempotency key of its own, which is answered the same when it is repeated. */
+  /** A write with an idempotency key of its own, which gets the same answer when it is repeated. */
   async once<Answer>(
     call: (engine: Engine, caller: Caller) => Promise<Answer>,
     changes: Partial<Caller> = {},
@@ -150,7 +150,7 @@ export class RecordedRun {
     return answer;
   }
 
-  /** Lets 100 ms pass, on timers that are the test's: with FSYNC=interval all that was answered before is safe then. */
+  /** Lets 100 ms pass on the test's timers: with FSYNC=interval everything answered before is safe then. */
   async rest(): Promise<void> {
     if (this.fsync !== 'interval') return;
     await vi.advanceTimersByTimeAsync(100);
@@ -163,7 +163,7 @@ export class RecordedRun {
     if (!isChanging && !this.live.has(sequence)) this.live.set(sequence, loggedTold(this.state));
   }
 
-  /** The last record that must be there after a power cut at this moment. */
+  /** The last record that must exist after a power cut at this moment. */
   safeAt(steps: number): number {
     const safeBefore = this.disk.safeBefore(steps);
     const isSafe = (note: Note): boolean =>
@@ -173,8 +173,8 @@ export class RecordedRun {
 }
 
 /**
- * What the state tells after each record that was ever written, by its sequence: worked out from the log, as if there
- * were no snapshots. Fails where the live state told something else.
+ * The state after each record ever written, by its sequence: computed from the log, as if there were no snapshots.
+ * Fails if the live state was different.
  */
 export async function tellingsOf({ disk, live, seed, key }: RecordedRun): Promise<string[]> {
   const { log } = await openLog(disk.everWritten('.log'), logOptions({ key: folderKeyOf(key) }));

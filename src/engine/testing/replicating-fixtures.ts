@@ -1,4 +1,4 @@
-/** Leaders and followers on disks in memory, for tests: each with a clock that stands until it is moved. */
+/** Leaders and followers on disks in memory, for tests: each with a clock that is advanced by hand. */
 import { onTestFinished } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { Prng } from './prng.ts';
@@ -53,7 +53,7 @@ export async function openFollowing(leader: LeaderConnection, disk = memoryBacke
   return { ...parts, ...heard, disk, clock, follower };
 }
 
-/** The way to this leader, whichever it is at the time. */
+/** The connection to the current leader. */
 export function wayTo(leading: () => Replicating): LeaderConnection {
   return {
     records: (after) => leading().leader.records(after, asker),
@@ -61,7 +61,7 @@ export function wayTo(leading: () => Replicating): LeaderConnection {
   };
 }
 
-/** What is on the disk now, to be put back later. */
+/** The contents of the disk, to be restored later. */
 export async function copyOf(disk: MemoryBackend): Promise<MemoryBackend> {
   return memoryBackend(new Map((await disk.list()).map((name) => [name, disk.contents(name).slice()])));
 }

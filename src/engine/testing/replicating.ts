@@ -1,6 +1,4 @@
-/**
- * An engine's parts that replicate, on files of ours: log, state and snapshots, to lead or to follow, without surfaces.
- */
+/** The replicating parts of an engine on given files: log, state and snapshots, to lead or to follow, without APIs. */
 import type { ManualClock } from '../base/clock.ts';
 import type { Prng } from './prng.ts';
 import { LiveState } from '../session/live-state.ts';
@@ -28,7 +26,7 @@ export interface ReplicatingOptions {
   readonly clock: ManualClock;
   readonly prng: Prng;
   readonly fsync?: FsyncMode;
-  /** Called after every record that was applied. */
+  /** Called after every applied record. */
   readonly onApplied?: () => void;
 }
 

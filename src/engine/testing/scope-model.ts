@@ -1,5 +1,5 @@
 /**
- * Scopes in the plainest way: facts in a map, looked through as a whole for everything. The oracle of the random test of
+ * Scopes in the simplest way: facts in a map, scanned completely for everything. The oracle of the random test of
  * forks, diffs and merges; it knows the contract and nothing of the engine.
  */
 import { compareText, compareTexts } from '../base/text-order.ts';
@@ -15,13 +15,13 @@ export interface ScopedFact extends ModelFact {
 export interface ModelMerge {
   readonly source: string | null;
   readonly target: string | null;
-  /** Absent: what the fork remembers where there is that, else none. */
+  /** Absent: the recorded base of the fork if there is one, else none. */
   readonly base?: string | null | { readonly scope: string };
   readonly strategy: 'SOURCE_WINS' | 'TARGET_WINS' | 'KEEP_BOTH' | 'REJECT';
   readonly resolutions: readonly Resolution[];
 }
 
-/** One thing that differs: of a pair both sides, else the one that is there. */
+/** One difference: both sides of a pair, else the existing one. */
 export interface ModelDifference {
   readonly source: ScopedFact | null;
   readonly target: ScopedFact | null;
@@ -34,7 +34,7 @@ interface ScopeEntry {
   forkedAt: number | null;
 }
 
-/** A fork: the source's facts as they were, whole. `life` is the same for forks of a scope that was not deleted between. */
+/** A fork: the source's facts at that time. `life` is the same for forks of a scope that was not deleted between. */
 interface ModelFork {
   readonly target: string | null;
   readonly source: string | null;
@@ -42,7 +42,7 @@ interface ModelFork {
   readonly facts: readonly ScopedFact[];
 }
 
-/** What becomes of a conflict that no resolution settles. */
+/** The outcome of a conflict that no resolution settles. */
 const byRule = {
   SOURCE_WINS: 'source',
   TARGET_WINS: 'target',
@@ -50,7 +50,7 @@ const byRule = {
   REJECT: 'conflict',
 } as const;
 
-/** A call that is refused: its code. */
+/** A refused call: its code. */
 export class Refused extends Error {}
 
 export class ScopeModel {
@@ -59,7 +59,7 @@ export class ScopeModel {
   rules: { readonly scope: string | null; readonly createdAt: number }[] = [];
   time = 0;
   #entries = new Map<string, ScopeEntry>();
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   #forks: readonly ModelFork[] = [];
   #lives: ReadonlyMap<string | null, object> = new Map();
   /** The facts of the last merge of a pair that comes from a fork. */
@@ -68,7 +68,7 @@ export class ScopeModel {
     readonly facts: readonly ScopedFact[];
   }[] = [];
 
-  /** The same, to go on apart from this one. */
+  /** An independent copy. */
   copy(): ScopeModel {
     const copy = new ScopeModel();
     copy.facts = new Map(this.facts);
@@ -81,7 +81,7 @@ export class ScopeModel {
     return copy;
   }
 
-  /** What the two come from, whichever is merged into the other; null: nothing that is remembered. */
+  /** The common ancestor of the two, in either direction of the merge; null: none recorded. */
   forkBase(one: string | null, other: string | null): readonly ScopedFact[] | null {
     const merged = this.#merged.find(({ pair }) => pair.includes(one) && pair.includes(other));
     if (merged !== undefined && one !== other) return merged.facts;
@@ -93,14 +93,14 @@ export class ScopeModel {
     return both.length === 2 && both[0]?.life === both[1]?.life ? (both[0]?.facts ?? null) : null;
   }
 
-  /** Pairs that have something in common that is remembered, each in both directions. */
+  /** Pairs with a recorded common ancestor, each in both directions. */
   related(): (readonly [string | null, string | null])[] {
     const scopes = [...new Set(this.#forks.flatMap(({ source, target }) => [source, target]))];
     const pairs = scopes.flatMap((one) => scopes.map((other) => [one, other] as const));
     return pairs.filter(([one, other]) => one !== other && this.forkBase(one, other) !== null);
   }
 
-  /** Ends all that the scope has in common with others. */
+  /** Removes everything that the scope has in common with others. */
   #endAncestry(scope: string | null): void {
     this.#forks = this.#forks.filter(({ target }) => target !== scope);
     this.#merged = this.#merged.filter(({ pair }) => !pair.includes(scope));
@@ -219,7 +219,7 @@ export class ScopeModel {
     return { all: all.sort(compareDifferences), unchanged };
   }
 
-  /** What the two are merged by. `bases` null: nothing, it is two-way; `used`: as it is told. */
+  /** The base of the merge. `bases` null: none, the merge is two-way; `used`: as reported. */
   #baseOf(source: string | null, target: string | null, base: ModelMerge['base']) {
     if (!this.exists(source)) throw new Refused('ScopeNotFound');
     const remembered = this.forkBase(source, target);
@@ -228,13 +228,13 @@ export class ScopeModel {
     const isByFork = base === 'fork' || (base === undefined && remembered !== null);
     if (!isByFork && typeof named === 'string' && !this.exists(named)) throw new Refused('ScopeNotFound');
     const given = isByFork ? (remembered ?? []) : typeof named === 'string' ? this.held(named) : null;
-    // What has ended since counts as not stored in the base too.
+    // Expired facts count as absent in the base too.
     const bases = given?.filter((fact) => this.isHeld(fact)) ?? null;
     const used = isByFork ? 'fork' : named === 'fork' ? { scope: 'fork' } : (named ?? null);
     return { remembered, bases, used };
   }
 
-  /** Merges, unless it is only tried. Counts as the answer has them. */
+  /** Merges, unless it is a dry run. Counts like the answer. */
   merge({ source, target, base, strategy, resolutions }: ModelMerge, isTried: boolean) {
     const { remembered, bases, used } = this.#baseOf(source, target, base);
     const [ofSource, ofTarget] = [this.held(source), this.held(target)];
@@ -308,7 +308,7 @@ function oneSided({ source, target }: ModelDifference): 'source' | 'target' | 'c
   return source === null ? 'target' : 'source';
 }
 
-/** The target's fact that says the opposite of one that it does not have. */
+/** The target's fact that is the opposite of one that it lacks. */
 function oppositeOf(
   { source, target }: ModelDifference,
   held: readonly ScopedFact[],
@@ -317,7 +317,7 @@ function oppositeOf(
   return held.find((fact) => atomOf(fact) === atomOf(source) && fact.truthVal !== source.truthVal);
 }
 
-/** Who has changed it since the base: only that one counts. */
+/** The side that changed it since the base: only that one counts. */
 function byBase(
   { source, target }: ModelDifference,
   sides: { readonly source: readonly ScopedFact[]; readonly target: readonly ScopedFact[] },
@@ -330,7 +330,7 @@ function byBase(
     return was !== undefined && sameVersion(was, fact);
   };
   if (source !== null && target !== null && source.truthVal !== target.truthVal) {
-    // All that each has of the atom, against all that the base has of it.
+    // Each side's facts of the atom, compared with the base's.
     const told = (facts: readonly ScopedFact[]): string =>
       canonical(
         facts
@@ -367,7 +367,7 @@ function together(source: ScopedFact, target: ScopedFact): ScopedFact {
   };
 }
 
-/** Target's keys stay; what source says of others is added; what it says otherwise stands under `_source`. */
+/** The target's keys stay; other keys of the source are added; contradictory values go under `_source`. */
 function metadataTogether(source: Metadata, target: Metadata): Metadata {
   if (Object.keys(source).length === 0) return target;
   if (Object.keys(target).length === 0) return source;

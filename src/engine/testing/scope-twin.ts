@@ -1,6 +1,6 @@
 /**
- * The engine beside the model of scopes, kept in step through forks, diffs, merges, deletions, plain writes and starts:
- * what the random test of scopes is made of.
+ * The engine beside the model of scopes, kept in step through forks, diffs, merges, deletions, plain writes and starts,
+ * for the random test of scopes.
  */
 import { expect } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
@@ -85,7 +85,7 @@ export class ScopeTwin {
   }
 
   get on(): Engine {
-    if (this.engine === null) throw new Error('the engine is open');
+    if (this.engine === null) throw new Error('the engine is not open');
     return this.engine;
   }
 
@@ -125,13 +125,13 @@ export class ScopeTwin {
     const count = this.prng.below(6) + 1;
     const known = [...this.model.facts.values()];
     const told = Array.from({ length: count }, (): ScopedFact => {
-      // Another version of one that is there.
+      // Another version of an existing one.
       if (known.length > 0 && this.prng.chance(0.4))
         return { ...this.prng.pick(known), validUntil: null, metadata: this.metadata() };
       const fact = randomFact(this.prng, this.vocabulary, flavour);
       const from = fact.validFrom === null ? null : fact.validFrom + this.model.time;
       const until = fact.validUntil === null ? null : fact.validUntil + this.model.time;
-      // Already past: accepted, and held no more where it was.
+      // Already past: accepted, and then expired.
       if (this.prng.chance(0.08)) {
         const ended = { validFrom: null, validUntil: this.model.time - this.prng.below(2) };
         return { ...fact, ...ended, scope: this.scope(), metadata: this.metadata() };
@@ -218,7 +218,7 @@ export class ScopeTwin {
     same(got.generation, generation + 1);
   }
 
-  /** The generation that is there. */
+  /** The current generation. */
   async asked(): Promise<number> {
     const answer = await this.on.ask(fuzzCaller, askInputSchema.parse({ text: 'none(?x)' }));
     return answer.generation;

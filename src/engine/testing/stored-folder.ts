@@ -1,6 +1,7 @@
 /**
- * What the folders in `stored-folders/` hold: they were written by this very play, by the version that made the format
- * final, and every later one opens them. They are never written again; a version that changes the format adds its own.
+ * The contents of the folders in `stored-folders/`: this same sequence of operations wrote them, in the version that
+ * made the format final, and every later version opens them. They are never rewritten; a version that changes the
+ * format adds its own.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +16,9 @@ export const storedFolderKey = '00112233445566778899aabbccddeeff'.repeat(2);
 /** The write with an idempotency key, which can be repeated. */
 export const storedFolderIdempotency = { key: 'once', fingerprint: 'print', space: 'space' };
 
-/** Writes the folder's content: a part that a snapshot covers, and a part behind it; the engine ends without a snapshot. */
+/**
+ * Writes the folder's contents: a part that a snapshot covers, and a part after it; the engine ends without a snapshot.
+ */
 export async function playStoredFolder(storageDir: string, encryptionKey: string | null): Promise<void> {
   const clock = new ManualClock(startTime);
   const engine = await openEngine({ storageDir, encryptionKey, clock });
@@ -51,7 +54,7 @@ export async function playStoredFolder(storageDir: string, encryptionKey: string
   await engine.close(0);
 }
 
-/** All that can be told of such a folder by an engine that was opened on it, beside what is made anew each time. */
+/** Everything that an engine reports of such a folder after opening it, except what is created anew each time. */
 export async function toldOfStoredFolder(engine: Engine): Promise<unknown> {
   const caller = testCaller();
   const second = testCaller({ database: 'second', tenant: 'another' });
@@ -79,12 +82,12 @@ export async function toldOfStoredFolder(engine: Engine): Promise<unknown> {
     databases: (await engine.databases(caller)).databases.map(({ name, facts: count }) => ({ name, count })),
     repeated,
     position: engine.storageState().position,
-    // The next generation, and so the next id, is the one that follows what was written.
+    // The next generation, and so the next id, is the one after those written.
     next: await engine.tell(caller, { ...factInput('next(fact)'), ifGeneration: null }),
   };
 }
 
-/** The files of a folder that is kept. */
+/** The files of a stored folder. */
 export async function storedFolderFiles(name: 'plain' | 'encrypted'): Promise<Map<string, Uint8Array>> {
   const folder = join(import.meta.dirname, 'stored-folders', name);
   const files = new Map<string, Uint8Array>();

@@ -1,4 +1,6 @@
-/** A state with operations supposed over it, all at once. To be called in the turn in which the context was pinned. */
+/**
+ * A state with operations supposed over it, all at once. Must be called in the turn in which the context was pinned.
+ */
 import type { ReadContext } from '../session/read-context.ts';
 import { type Supposed, type SupposedOperation, Supposition } from '../read/suppose.ts';
 

@@ -9,15 +9,15 @@ import { TableSet } from '../datalog/tables/table-set.ts';
 import type { Table } from '../datalog/model/table.ts';
 
 /**
- * What must hold of a settled set of tables that is kept true, whatever changed before.
+ * Invariants of a maintained set of tables at a fixpoint, whatever changed before.
  *
- * Its tables hold what is derived afresh for the same demand, with the same heights. Each row alive rests on premises
- * that are alive, and none rests on itself, however long the way round. Nothing is left in a queue.
+ * Its tables contain what is derived afresh for the same demand, with the same heights. Each live row depends on live
+ * premises, and none on itself, however long the cycle. Nothing is left in a queue.
  */
 
 const nothing = (): void => {};
 
-/** Whoever is watched derives by the rules as they were taught: no recursion is rewritten, no row is one of bits. */
+/** A set with watchers uses the rules as taught: no recursion is rewritten, no row is in a bitset. */
 const silent: Observer = {
   bytes: 0,
   table: nothing,
@@ -32,7 +32,7 @@ const silent: Observer = {
 
 /**
  * Compares every table with the same one derived afresh for the reader. Bindings may be passed on in another order
- * there, so that one may hold more than was demanded of the other.
+ * there, so that one may contain more than was demanded of the other.
  */
 export async function expectTruth(set: TableSet, reader: Reader, pacer: Pacer): Promise<void> {
   const { facts, program, withHeights } = set;
@@ -60,12 +60,13 @@ export async function expectTruth(set: TableSet, reader: Reader, pacer: Pacer): 
   }
   await settle(fresh, reader, pacer);
   for (const { table, twin, demanded } of compared)
-    expect(contents(set, table, null), `${JSON.stringify(table.key)} kept, against derived afresh`).toEqual(
-      contents(fresh, twin, demanded),
-    );
+    expect(
+      contents(set, table, null),
+      `${JSON.stringify(table.key)} maintained, against derived afresh`,
+    ).toEqual(contents(fresh, twin, demanded));
 }
 
-/** The rows alive as text, with their heights: all, or those that are demanded. */
+/** The live rows as text, with their heights: all, or the demanded ones. */
 function contents(set: TableSet, table: Table, demanded: ReadonlySet<string> | null): string[] {
   const { rows } = table.rows;
   const found: string[] = [];
@@ -80,7 +81,7 @@ function contents(set: TableSet, table: Table, demanded: ReadonlySet<string> | n
   return found.sort();
 }
 
-/** The atoms that tables of the set hold, by `atomKey`. */
+/** The atoms in the set's tables, by `atomKey`. */
 export function atomsOf(set: TableSet): Map<string, GroundAtom> {
   const atoms = new Map<string, GroundAtom>();
   for (const { view, relation, predicate, negated, rows } of set.tables.values())
@@ -101,7 +102,7 @@ function textsAt(set: TableSet, columns: readonly Int32Array[], row: number): st
   return columns.map((column) => set.constants.text(column[row] as number));
 }
 
-/** Looks at queues, counters and justifications. `numbers` are those of all facts that were ever stored. */
+/** Checks queues, counters and justifications. `numbers` are those of all facts ever stored. */
 export function expectOrder(set: TableSet, reader: Reader, numbers: Iterable<number>): void {
   expect(set.work.isEmpty, 'no work is left').toBe(true);
   for (const key of reader.facts.relations.keys())
@@ -111,7 +112,7 @@ export function expectOrder(set: TableSet, reader: Reader, numbers: Iterable<num
   expectFactsSeen(set, reader, numbers);
 }
 
-/** Nothing of the relation waits, and its counters are true. */
+/** Nothing of the relation waits, and its counters are correct. */
 function expectRest({ derived, overdeleted, toRederive, deleted, rederived }: Support): void {
   const { rows, name, again, done, claimed, queued } = derived;
   expect({ overdeleted, toRederive, deleted, rederived, again, queued }, `queues of ${name}`).toEqual({
@@ -130,7 +131,7 @@ function expectRest({ derived, overdeleted, toRederive, deleted, rederived }: Su
   expect(dead.filter((state) => state === 1).length, `rows of ${name} that are dying`).toBe(0);
 }
 
-/** No row alive rests on a dead one, and none on itself. */
+/** No live row depends on a dead one, and none on itself. */
 function expectReasons({ justifications }: TableSet): void {
   const offsets: number[] = [];
   let count = 0;
@@ -150,7 +151,7 @@ function expectReasons({ justifications }: TableSet): void {
       });
       dependents[(offsets[number] as number) + row] = found;
       if (support.derived.rows.isDead(row))
-        expect(found.length, `rows that rest on a dead row of ${support.derived.name}`).toBe(0);
+        expect(found.length, `rows that depend on a dead row of ${support.derived.name}`).toBe(0);
     }
   const free = [...premises.keys()].filter((place) => premises[place] === 0);
   let reached = 0;
@@ -161,10 +162,10 @@ function expectReasons({ justifications }: TableSet): void {
       if (premises[place] === 0) free.push(place);
     }
   }
-  expect(count - reached, 'rows that rest on themselves').toBe(0);
+  expect(count - reached, 'rows that depend on themselves').toBe(0);
 }
 
-/** No row alive rests on a fact of which the reader sees no version. */
+/** No live row depends on a fact of which the reader sees no version. */
 function expectFactsSeen(
   { facts, justifications }: TableSet,
   reader: Reader,
@@ -177,6 +178,6 @@ function expectFactsSeen(
   for (const number of numbers)
     if (!seen.has(number))
       justifications.dependentsOfFact(number, (target) =>
-        expect.fail(`a row of ${target.derived.name} rests on a fact that is not seen: number ${number}`),
+        expect.fail(`a row of ${target.derived.name} depends on an invisible fact: number ${number}`),
       );
 }

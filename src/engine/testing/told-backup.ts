@@ -4,7 +4,7 @@ import { memoryBackend } from '../log/memory-backend.ts';
 import { readSection, verifySnapshot } from '../log/snapshot-reader.ts';
 import { loggedTold } from './told-state.ts';
 
-/** All that is logged in a backup that is not encrypted, keys and outcomes of idempotency keys included, as JSON. */
+/** Everything logged in an unencrypted backup, including keys and idempotency outcomes, as JSON. */
 export async function toldInBackup(backup: Uint8Array): Promise<unknown> {
   const name = 'a.backup';
   const backend = memoryBackend(new Map([[name, backup]]));

@@ -1,27 +1,27 @@
 /**
- * A state as plain JSON, in an order that does not depend on how it came about: so that two states are compared that
- * were folded from the log, read from a snapshot, or live.
+ * A state as plain JSON, in an order independent of its history: for comparing states that were folded from the log,
+ * read from a snapshot, or live.
  *
- * Two states of the same records tell the same, but for what only one of them was asked for (`ToldMore`).
+ * Two states of the same records are equal, except for the optional parts (`ToldMore`).
  */
 import type { FactStore } from '../store/fact-store.ts';
 import { idempotencyWindowMs } from '../state/idempotency.ts';
 import type { KeyStore } from '../state/key-store.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 
-/** What is told beside what every two states of the same records agree in. */
+/** Optional parts that may differ between states of the same records. */
 export interface ToldMore {
-  /** What is known of retracted facts: compaction may let go of it. */
+  /** What is known of retracted facts: compaction may drop it. */
   readonly dead: boolean;
   /** How often facts were used, and when keys were: observed, not logged. */
   readonly uses: boolean;
-  /** What will begin or end, and when. The state is of no use afterwards. */
+  /** What will begin or end, and when. Consumes the state. */
   readonly boundaries: boolean;
-  /** The predicates that facts were ever stored under: a snapshot keeps those in use alone. */
+  /** The predicates of all facts ever stored: a snapshot keeps only those in use. */
   readonly relations: boolean;
 }
 
-/** What is logged, as text: the same on every replica at the same sequence. */
+/** The logged state, as text: the same on every replica at the same sequence. */
 export function loggedTold(state: State): string {
   return JSON.stringify(
     toldState(state, { dead: false, uses: false, boundaries: false, relations: false }),
@@ -29,13 +29,13 @@ export function loggedTold(state: State): string {
   );
 }
 
-/** The fields of what is told may have been written in any order. */
+/** The fields may have been written in any order. */
 function inOrder(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** All that a state knows that anybody could be told, as JSON. */
+/** Everything observable in a state, as JSON. */
 export function toldState(state: State, more: ToldMore): unknown {
   const databases = [...state.databases.values()].map((database) => ({
     name: database.name,
@@ -64,7 +64,7 @@ export function toldState(state: State, more: ToldMore): unknown {
     })),
   }));
   const { sequence, time, goneDatabases, idempotency, keys } = state;
-  // Those that are a day old are forgotten sooner or later.
+  // Those that are a day old are forgotten eventually.
   const outcomes = [...idempotency.all()].filter((kept) => kept.time > time - idempotencyWindowMs);
   const told = {
     sequence,
@@ -117,7 +117,7 @@ function factsOf(database: DatabaseState, facts: FactStore) {
   });
 }
 
-/** The versions that merge bases need beside what is alive. */
+/** The versions that merge bases need beside live ones. */
 function archiveOf(facts: FactStore): unknown {
   return [...facts.archive].map(([relation, versions]) => [
     relation,
@@ -147,7 +147,7 @@ function endedOf(facts: FactStore, generation: number, time: number): string[] {
     .sort();
 }
 
-/** The instants to come at which something about a stored fact changes, with its id. */
+/** The future instants at which something about a stored fact changes, with its id. */
 function boundariesAfter(facts: FactStore, time: number): string[] {
   facts.boundaries.takeUntil(time);
   const told: string[] = [];

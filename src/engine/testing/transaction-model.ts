@@ -1,13 +1,14 @@
 /**
- * Transactions in the plainest way: what a database holds, what each transaction wrote, and what a commit comes to.
- * The random tests of transactions compare the engine with it; what follows from the facts is the naive model's.
+ * Transactions in the simplest way: the contents of a database, the writes of each transaction, and the outcome of a
+ * commit. The random tests of transactions compare the engine with it; the naive model derives what follows from the
+ * facts.
  */
 import { ruleIdentity } from '../language/identity.ts';
 import { negativeCycles } from '../language/stratify.ts';
 import { factIdentity } from './generators.ts';
 import type { Knowledge, ModelFact, ModelRule } from './naive-model.ts';
 
-/** What is asserted of a fact: a bound or metadata that is not given stays as it was. */
+/** The asserted fields of a fact: a bound or metadata not given stays unchanged. */
 export interface Assertion {
   readonly of: ModelFact;
   readonly validFrom?: number | 'always';
@@ -23,7 +24,7 @@ export type RuleWrite =
 export type HeldFact = ModelFact & { readonly metadata: string };
 type HeldRule = ModelRule & { readonly id: string };
 
-/** Facts and rules as they are at one time. */
+/** Facts and rules at one time. */
 export class Contents {
   readonly facts: Map<string, HeldFact>;
   rules: HeldRule[];
@@ -48,14 +49,14 @@ export class Contents {
     return held === undefined || (held.validUntil ?? Number.POSITIVE_INFINITY) <= this.time ? null : held;
   }
 
-  /** The fact as it would be; null where its validity would end before it begins. */
+  /** The resulting fact; null if its validity would end before it begins. */
   after(assertion: Assertion): HeldFact | null {
     const fact = this.merged(assertion);
     const { validFrom, validUntil } = fact;
     return validFrom !== null && validUntil !== null && validUntil <= validFrom ? null : fact;
   }
 
-  /** The fact with what is given, and what it has in place of what is not. */
+  /** The fact with the given fields, and its own for the others. */
   merged({ of, validFrom, validUntil, metadata }: Assertion): HeldFact {
     const kept = this.stored(of);
     const bound = (given: number | string | undefined, other: number | null | undefined): number | null =>
@@ -68,11 +69,11 @@ export class Contents {
     };
   }
 
-  /** True where that is a change. */
+  /** True if that is a change. */
   assert(assertion: Assertion): boolean {
     const kept = this.stored(assertion.of);
     const now = this.after(assertion);
-    if (now === null) throw new Error('what is refused is not asserted');
+    if (now === null) throw new Error('a refused fact is not asserted');
     const isSame =
       kept !== null &&
       kept.validFrom === now.validFrom &&
@@ -92,7 +93,7 @@ export class Contents {
     return this.rules.find((each) => ruleKey(each.rule, each.scope) === key) ?? null;
   }
 
-  /** The rules that it changes, null where it is refused: it would make a cycle. A rule that is new gets the id. */
+  /** The rules that it changes, null if it is refused because it would make a cycle. A new rule gets the id. */
   writeRule(write: RuleWrite, id: string): HeldRule[] | null {
     if (write.kind === 'teach') {
       const same = this.same(write.rule);
@@ -147,13 +148,13 @@ export class ModelDatabase {
     return { begun: this.generation, net: new Map(), rules: [], operations: 0 };
   }
 
-  /** What the transaction sees; null where its rules do not fit those committed since. */
+  /** The transaction's view; null if its rules conflict with those committed since. */
   seenBy({ net, rules }: ModelTransaction): Contents | null {
     const seen = this.contents.copy();
     for (const { of, isRetracted, asserted } of net.values()) {
       if (isRetracted) seen.retract(of);
       if (asserted === null) continue;
-      // Another can have moved the other bound meanwhile: then it is valid at no time, and the commit is refused.
+      // Another write may have moved the other bound meanwhile: then it is never valid, and the commit is refused.
       seen.facts.set(factIdentity(of), seen.merged(asserted));
     }
     let written = 0;
@@ -164,7 +165,7 @@ export class ModelDatabase {
     return seen;
   }
 
-  /** Notes the assertion of a transaction that sees these contents. */
+  /** Records the assertion of a transaction that sees these contents. */
   assertIn({ net }: ModelTransaction, assertion: Assertion, time: number): void {
     const key = factIdentity(assertion.of);
     const known = net.get(key);
@@ -208,7 +209,7 @@ export class ModelDatabase {
     return { status: 'committed', generation: this.generation };
   }
 
-  /** A write of its own: the facts and rules that it changes are noted. */
+  /** A write outside of transactions: the facts and rules that it changes are recorded. */
   write(act: (contents: Contents, id: string) => readonly (ModelFact | ModelRule)[]): void {
     const changed = act(this.contents, `r${this.generation + 1}`);
     this.#note(

@@ -1,6 +1,6 @@
 /**
- * The engine beside the model of transactions, step by step: each step is one call that makes sense now, or time that
- * passes, or a restart, and what the engine answers is compared with what the model has.
+ * The engine beside the model of transactions, step by step: each step is one reasonable call, or time that passes, or
+ * a restart, and the engine's answer is compared with the model's.
  */
 import { expect } from 'vitest';
 import type { Caller } from '../base/caller.ts';
@@ -46,7 +46,7 @@ interface Open {
   readonly model: ModelTransaction;
 }
 
-/** The status of the refusal; throws where the promise ends otherwise. */
+/** The status of the error; throws if the promise ends otherwise. */
 async function statusOf(promise: Promise<unknown>): Promise<number> {
   const error: unknown = await promise.then(
     () => null,
@@ -120,13 +120,13 @@ export class Play {
     this.#open.push({ id, caller: { ...caller, transaction: id }, model: this.#database.begin() });
   }
 
-  /** The one with most writes, now and then any. */
+  /** The one with most writes, sometimes any. */
   #fullest(): Open {
     if (this.#prng.chance(0.2)) return this.#prng.pick(this.#open);
     return this.#open.reduce((best, each) => (each.model.operations > best.model.operations ? each : best));
   }
 
-  /** A fact that is stored, or that transactions have written, or any. */
+  /** A stored fact, or one that transactions have written, or any. */
   #fact(contents: Contents): ModelFact {
     const prng = this.#prng;
     const written = this.#open.flatMap(({ model }) => [...model.net.values()].map(({ of }) => of));
@@ -170,11 +170,13 @@ export class Play {
     return rule === null ? null : { kind: 'teach', rule };
   }
 
-  /** A write within: answered `pending`, or refused with what the model says, and then all of it is rolled back. */
+  /**
+   * A write within a transaction: answered `pending`, or refused as the model says, and then rolled back as a whole.
+   */
   async #writeWithin(open: Open): Promise<void> {
     const { caller, model } = open;
     const seen = this.#database.seenBy(model);
-    // What stands against it by now is told at its commit.
+    // Conflicts so far are reported at its commit.
     if (seen === null) return this.#commit(open);
     const within = this.#engine.within(caller);
     const choice = this.#prng.below(10);
@@ -346,7 +348,7 @@ export class Play {
   async #writeRule(write: RuleWrite): Promise<void> {
     this.#database.write((contents, id) => {
       const touched = contents.writeRule(write, id);
-      if (touched === null) throw new Error('a rule that is written fits');
+      if (touched === null) throw new Error('a written rule does not conflict');
       return touched;
     });
     const engine = this.#engine;
@@ -370,7 +372,7 @@ export class Play {
     for (const open of this.#open) await this.#expectEnded(open);
   }
 
-  /** After a restart nobody knows of what was open. */
+  /** After a restart open transactions are unknown. */
   async #reopen(): Promise<void> {
     await this.#engine.close();
     this.#engine = await opened(this.#folder, this.#clock);

@@ -1,6 +1,4 @@
-/**
- * The engine beside the knowledge that the naive model is made of, kept in step: what the fuzz tests share.
- */
+/** The engine beside the knowledge of the naive model, kept in step: shared by the fuzz tests. */
 import { expect } from 'vitest';
 import type { Caller } from '../base/caller.ts';
 import { ManualClock } from '../base/clock.ts';
@@ -40,7 +38,7 @@ export class Twin {
     this.current = current;
   }
 
-  /** An engine in memory that knows what the case begins with. */
+  /** An engine in memory with the initial knowledge of the case. */
   static async open(start: RandomCase, pause: () => Promise<void>): Promise<Twin> {
     const clock = new ManualClock(0);
     const onBug = (error: unknown): void => {
@@ -109,7 +107,7 @@ export class Twin {
     const same = this.current.rules.findIndex((rule) => rule !== null && this.ids.get(rule.rule) === id);
     this.ids.set(kept.rule, id);
     if (same < 0) return;
-    // Taught twice is kept once: the engine says `unchanged` and takes over what was given.
+    // A rule taught twice is stored once: the engine says `unchanged` and takes over the given fields.
     this.current.rules[same] = { ...(this.current.rules[same] as ModelRule), enabled: kept.enabled };
     this.current.rules[index] = null;
   }
@@ -131,7 +129,7 @@ export class Twin {
   }
 }
 
-/** The fields of a request that choose the view. */
+/** The fields of a request that select the view. */
 export function viewFields(view: ModelView): { scope?: string; unscoped?: boolean } {
   if (view.kind === 'scope') return { scope: view.scope };
   return view.kind === 'unscoped' ? { unscoped: true } : {};
@@ -159,7 +157,7 @@ function expectProofs(answer: Answer, body: readonly Literal[], model: NaiveMode
   const [literal] = body;
   if (body.length !== 1 || literal === undefined || 'aggregate' in literal || isBuiltin(literal)) return;
   const { proof } = answer;
-  if (proof === undefined) throw new Error('a proof was asked for');
+  if (proof === undefined) throw new Error('no proof was requested');
   const shapes = new ProofShapes();
   const got = shapes.ofProof(proof);
   for (const [at, result] of answer.results.entries()) {
@@ -172,13 +170,13 @@ function expectProofs(answer: Answer, body: readonly Literal[], model: NaiveMode
 
 const isLong = process.env['LONG'] === '1';
 const firstSeed = Number(process.env['SEED'] ?? 1);
-/** No further seed is begun after so many milliseconds. */
+/** No further seed is begun after this many milliseconds. */
 const mostMs = Number(process.env['FUZZ_MS'] ?? Number.POSITIVE_INFINITY);
 
 /**
- * Runs the case of every seed: `few` of them, `many` with LONG=1; SEED and SEEDS choose others, and FUZZ_MS for how
- * long. An error names its seed. The oracle tries everything with everything: a few cases that are too much for it are
- * left out.
+ * Runs the case of every seed: `few` of them, `many` with LONG=1; SEED and SEEDS select others, and FUZZ_MS limits the
+ * time. An error names its seed. The oracle tries everything with everything: the few cases that are too large for it
+ * are skipped.
  */
 export async function overSeeds(
   { name, few, many }: { readonly name: string; readonly few: number; readonly many: number },

@@ -1,9 +1,9 @@
 /**
- * Context windows as the contract words them, computed in the plainest way: what `window.fuzz.ts` compares with.
+ * Context windows as the contract words them, computed in the simplest way: `window.fuzz.ts` compares with it.
  *
- * It shares with the engine the naive model (which shares nothing but the meaning of the language) and the order of
- * texts. Salience, deduplication, contradictions, budgets and buckets are written anew; the smallest proof is found by
- * trying all sets of atoms, so that cases where these are too many are given up.
+ * It shares with the engine the naive model (which shares only the meaning of the language) and the order of texts.
+ * Salience, deduplication, contradictions, budgets and buckets are implemented again; the smallest proof is found by
+ * trying all sets of atoms, so that cases with too many are given up.
  */
 import { compareText, compareTexts } from '../base/text-order.ts';
 import type { Bucket, ContextWindow, OmissionReason, OptimizeInput } from '../contract/context.ts';
@@ -23,7 +23,7 @@ import {
 export interface UsedFact extends ModelFact {
   /** Times of use, its assertion first. */
   readonly uses: readonly number[];
-  /** Its place in the order of assertion. */
+  /** Its position in the order of assertion. */
   readonly number: number;
   readonly importance: number | null;
   readonly confidence: number | null;
@@ -68,16 +68,16 @@ interface Goal {
   readonly atom: string;
 }
 
-/** What an atom is proved by: it is stored, or a rule. */
+/** What proves an atom: it is stored, or a rule. */
 interface Step {
   readonly goal: Goal;
   readonly way: Instance | null;
 }
 
-/** What is to be proved, and how it can be: each part in one of its ways. */
+/** What is to be proved, and its possible derivations: each part by one of them. */
 interface Node {
   readonly key: string;
-  /** null: an aggregate, an absence or a built-in. */
+  /** null: an aggregate, a negation or a built-in. */
   readonly goal: Goal | null;
   readonly parts: Way[][];
 }
@@ -92,7 +92,7 @@ interface Shown {
   readonly salience: number;
   readonly scope: string | null;
   readonly createdAt: number;
-  /** Of a stored fact its number; null: a conclusion. */
+  /** For a stored fact its number; null: a conclusion. */
   readonly number: number | null;
   readonly category: string;
   readonly provenance: { rule: string; premises: string[] } | null;
@@ -217,12 +217,12 @@ class Maker {
       else this.#stored.set(each.atom, each);
   }
 
-  /** The view that the premises of an instance hold in. */
+  /** The view in which the premises of an instance are true. */
   #viewOf(view: ModelView, way: Instance): ModelView {
     return way.within === null ? view : { kind: 'scope', scope: way.scope as string };
   }
 
-  /** Goals below the way, each part of an aggregate by its first way. */
+  /** Goals below the derivation, each part of an aggregate by its first derivation. */
   #below(goal: Goal, way: Instance): Goal[] {
     const view = this.#viewOf(goal.view, way);
     const of = (premise: Premise): Goal[] => {
@@ -278,7 +278,7 @@ class Maker {
 
   #provenance(way: Instance): { rule: string; premises: string[] } {
     const rule = this.#knowledge.rules[way.order];
-    if (rule === undefined) throw new Error('a rule is known');
+    if (rule === undefined) throw new Error('a rule is not known');
     return { rule: renderRule(rule.rule), premises: way.premises.map(({ text }) => text) };
   }
 
@@ -291,7 +291,7 @@ class Maker {
     return first;
   }
 
-  /** Notes what the proof of an answer concludes. */
+  /** Records the conclusions in the proof of an answer. */
   #prove(atom: string, also: Set<string>): void {
     if (this.#stored.has(atom)) {
       if (this.#model(this.#view).waysTo(parseAtom(atom)).length > 0) also.add(atom);
@@ -358,7 +358,7 @@ class Maker {
     return Math.min(bucket.maxFacts ?? Infinity, share);
   }
 
-  /** Why these atoms, none of which is in the window, do not fit; null where they do. */
+  /** Why these atoms, none of which is in the window, do not fit; null if they do. */
   #refusal(atoms: readonly string[]): OmissionReason | null {
     const { predicates, maxFactsPerPredicate, maxFacts, maxChars } = this.#input;
     const names = atoms.map((atom) => parseAtom(atom).predicate);
@@ -410,7 +410,7 @@ class Maker {
     }
   }
 
-  /** What the window says of a goal. */
+  /** The window's report of a goal. */
   #goal(goal: string, found: readonly string[]): ContextWindow['goals'][number] {
     const shown = found.map((atom) => (this.#stored.get(atom) ?? this.#concluded.get(atom)) as Shown);
     const atoms = shown.sort(byPrecedence).map(({ atom }) => atom);
@@ -438,13 +438,13 @@ class Maker {
     };
   }
 
-  /** Answers of which a proof was put in. */
+  /** Answers with a proof in the window. */
   readonly #taken = new Set<string>();
 
   #takeProof(steps: readonly Step[]): OmissionReason | null {
     const fresh = [...new Set(steps.map(({ goal }) => goal.atom))].filter((atom) => !this.#window.has(atom));
     const isTooLarge = fresh.length > this.#input.maxFacts - this.#window.size;
-    // Of a proof that is too large only the answer itself is looked at.
+    // For a proof that is too large only the answer itself is examined.
     const looked = isTooLarge ? fresh.filter((atom) => atom === steps[0]?.goal.atom) : fresh;
     const refused = this.#refusal(looked);
     if (refused !== 'filtered' && looked.some((atom) => this.#isBarred(atom))) return 'contradiction';
@@ -513,7 +513,7 @@ class Maker {
 
   readonly #nodes = new Map<string, Node>();
 
-  /** The roots and all that ways to them lead to. What is not open, or done, leads nowhere. */
+  /** The roots and everything that derivations of them lead to. What is not open, or done, leads nowhere. */
   #reachable(roots: readonly Node[], leadsOn: (node: Node) => boolean): Node[] {
     const nodes = new Map(roots.map((node) => [node.key, node]));
     for (const node of nodes.values()) {
@@ -525,7 +525,7 @@ class Maker {
     return [...nodes.values()];
   }
 
-  /** What can be proved by nodes that are allowed: of each part the first way that gives the least height. */
+  /** What can be proved by allowed nodes: for each part the first derivation of least height. */
   #closure(
     nodes: readonly Node[],
     isAllowed: (node: Node) => boolean,
@@ -602,12 +602,12 @@ class Maker {
     return [...steps.values()].filter((step) => step !== null);
   }
 
-  /** Conclusions that hold without what is left out, each with a proof that does. */
+  /** Conclusions that are true without what is left out, each with a proof without it. */
   #usable(found: readonly string[]): Shown[] {
     const shownOf = (atom: string): Shown => this.#concluded.get(atom) as Shown;
     const kept = found.filter((atom) => !this.#weaker.has(atom) && !this.#leftOut.has(atom));
     const isOut = ({ goal }: Node): boolean => goal !== null && this.#weaker.has(goal.atom);
-    // Aggregates have no canonical proof of their own here: they are looked into.
+    // Aggregates have no canonical proof of their own here: their parts are examined.
     const isDoubtful = (node: Node): boolean =>
       node.goal === null
         ? node.parts.some((part) => part[0]?.premises.some(isDoubtful))
@@ -739,7 +739,7 @@ function* subsets(items: readonly string[], size: number, from = 0): Generator<s
     for (const rest of subsets(items, size - 1, at + 1)) yield [items[at] as string, ...rest];
 }
 
-/** The window of this knowledge, or an error where there is too much to try. */
+/** The window of this knowledge, or an error if there is too much to try. */
 export function windowModel(knowledge: WindowKnowledge, input: OptimizeInput): ModelWindow {
   return new Maker(knowledge, input).make();
 }

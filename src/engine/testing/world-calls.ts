@@ -1,6 +1,6 @@
 /**
- * Random calls of every kind that changes or asks knowledge, for two engines that are to answer alike: a call is made
- * once, and sent to each.
+ * Random calls of every kind that changes or asks knowledge, for two engines that must answer alike: a call is
+ * generated once, and sent to each.
  */
 import type { Caller } from '../base/caller.ts';
 import type { Prng } from './prng.ts';
@@ -12,7 +12,7 @@ import { diffInputSchema, forkInputSchema, mergeInputSchema, mergeStrategies } f
 import type { Engine } from '../operations/engine.ts';
 import { askInput, factInput, hour, retractPatternInput, ruleInput } from './engine-fixtures.ts';
 
-/** Where a call goes. */
+/** The target of a call. */
 export interface Place {
   readonly database: string;
   readonly tenant: string;
@@ -20,17 +20,18 @@ export interface Place {
 }
 
 export interface Call {
-  /** What it is: calls of the same words at the same place are the same request. */
+  /** Its identity: calls with the same words and target are the same request. */
   readonly what: string;
   readonly send: (engine: Engine, caller: Caller) => Promise<unknown>;
   /**
-   * A `prompt` write takes its place among others in the turn of the call; one that is `alone` looks at the state first,
-   * so that it comes to the same only where nothing else goes on; a question changes nothing, tried writes too.
+   * A `prompt` write takes its position among others in the turn of the call; one that is `alone` reads the state
+   * first, so that it has the same effect only if nothing else runs; a question changes nothing, and neither does a dry
+   * run.
    */
   readonly kind: 'prompt' | 'later' | 'alone' | 'question';
 }
 
-/** What a call can be about: ids of facts and rules that were there, those of late the last ones. */
+/** The possible subjects of a call: ids of earlier facts and rules, the latest ones last. */
 export interface Known {
   readonly facts: readonly string[];
   readonly rules: readonly string[];
@@ -79,7 +80,7 @@ export const worldQuestions = [
 
 type Make = (prng: Prng, known: Known) => Call;
 
-/** The tables below have a call as often as it stands there. */
+/** The tables below contain a call as often as its weight. */
 const plainWrites: readonly Make[] = [told, told, told, told, toldMany, toldBulk, retracted, retracted, byId];
 const ruleWrites: readonly Make[] = [taught, taught, ruleChanged, ruleForgotten];
 const scopeWrites: readonly Make[] = [forked, merged, merged, merged, scopeDeleted];
@@ -139,7 +140,7 @@ function call(what: string, send: Call['send'], kind: Call['kind'] = 'prompt'): 
   return { what, send, kind };
 }
 
-/** One of the last of them as a rule, sometimes any. */
+/** One of the last of them usually, sometimes any. */
 function recent(prng: Prng, ids: readonly string[], otherwise: string): string {
   if (ids.length === 0) return otherwise;
   return prng.chance(0.8) ? prng.pick(ids.slice(-8)) : prng.pick(ids);
@@ -323,7 +324,7 @@ function restored(prng: Prng, { summaries, facts }: Known): Call {
   return call(`restore ${id}`, (engine, caller) => engine.restore(caller, { id }));
 }
 
-/** Without uses in common there is no salience in common, and of that no order. */
+/** Without common uses there is no common salience, and no common order by it. */
 function decayed(prng: Prng, { hasUses }: Known): Call {
   const threshold = hasUses ? prng.pick([0, 0.05, 0.9]) : 0;
   const input = decayInputSchema.parse({ ...viewFields(prng), threshold, dryRun: prng.chance(0.15) });

@@ -1,6 +1,6 @@
 /**
- * Two engines that are told the same: one with a folder, which is closed, killed, opened again and takes snapshots; and
- * one in memory, to which none of that happens. Whatever is asked, they answer alike.
+ * Two engines with the same calls: one with a folder, which is closed, killed, opened again and snapshotted; and one in
+ * memory, to which none of that happens. They must answer everything alike.
  */
 import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -30,11 +30,11 @@ import {
 /** One of the two engines. */
 interface Side {
   engine: Engine;
-  /** Its ids of transactions, by the names that both know them by. */
+  /** Its ids of transactions, by their common names. */
   readonly transactions: Map<string, string>;
 }
 
-/** What is called, where, with which key, and in which transaction, by its name. */
+/** The call, its target, its key, and its transaction by name. */
 interface Request {
   readonly call: Call;
   readonly place: Place;
@@ -53,14 +53,14 @@ interface Open {
   readonly place: Place;
 }
 
-/** No question is to be ended. */
+/** No question may reach its limit. */
 const timeoutMs = 600_000;
 const pastIdle = 6 * 60_000;
 const listAll = listFactsQuerySchema.parse({ limit: '1000' });
 
 export class Worlds {
   readonly #prng: Prng;
-  /** Uses by questions do not outlive a kill: where there is one, nothing that rests on them is compared. */
+  /** Uses by questions do not survive a kill: if there is one, nothing that depends on them is compared. */
   readonly #mayKill: boolean;
   readonly #clock = new ManualClock(startTime);
   readonly #folders: string[] = [];
@@ -69,11 +69,11 @@ export class Worlds {
   #open: Open[] = [];
   readonly #made = new Map<string, Made>();
   #count = 0;
-  /** Ids that were given, by database. */
+  /** Assigned ids, by database. */
   readonly #facts = new Map<string, string[]>();
   readonly #rules = new Map<string, string[]>();
   readonly #summaries = new Map<string, string[]>();
-  /** What was done. */
+  /** The steps so far. */
   readonly done: string[] = [];
 
   constructor(prng: Prng, mayKill: boolean) {
@@ -112,11 +112,11 @@ export class Worlds {
   }
 
   get #folder(): string {
-    return present(this.#folders.at(-1) ?? null, 'there is a folder');
+    return present(this.#folders.at(-1) ?? null, 'there is no folder');
   }
 
   get #sides(): readonly [Side, Side] {
-    return [present(this.#inFolder, 'it is open'), present(this.#inMemory, 'it is open')];
+    return [present(this.#inFolder, 'it is not open'), present(this.#inMemory, 'it is not open')];
   }
 
   async #newFolder(): Promise<void> {
@@ -155,7 +155,7 @@ export class Worlds {
     };
   }
 
-  /** Somewhere, and what calls there can be about. */
+  /** A target, and possible subjects of calls there. */
   async #known(place: Place = this.#place()): Promise<{ place: Place; known: Known }> {
     const { database } = place;
     const [, { engine }] = this.#sides;
@@ -176,7 +176,7 @@ export class Worlds {
     return { call, place, key, within: null };
   }
 
-  /** What the engine answers, written so that the two can be compared. */
+  /** The engine's answer, in a form that can be compared. */
   async #sent(side: Side, { call, place, key, within }: Request): Promise<unknown> {
     const transaction =
       within === null ? null : present(side.transactions.get(within) ?? null, 'it was begun');
@@ -229,7 +229,7 @@ export class Worlds {
     else if (!known.includes(id)) known.push(id);
   }
 
-  /** Sends again what was sent before: it is answered as it was then, as long as the key is remembered. */
+  /** Repeats an earlier request: it gets the earlier answer, as long as the key is remembered. */
   async #repeat(): Promise<void> {
     if (this.#made.size === 0) return;
     const { request, answer } = this.#prng.pick([...this.#made.values()]);
@@ -239,7 +239,7 @@ export class Worlds {
       idempotency: { key: key ?? '', fingerprint: `${call.what} ${JSON.stringify(place)}` },
     };
     const isMaintained = remembers(this.#sides[1].engine, caller) === true;
-    // A transaction that ended before a restart is not known any more.
+    // A transaction that ended before a restart is unknown.
     if (!isMaintained && call.what.startsWith('commit')) return;
     const again = await this.#both(request);
     if (isMaintained) same(again, answer, `${call.what}, again`);
@@ -282,7 +282,7 @@ export class Worlds {
     this.#open.push({ name, place });
   }
 
-  /** Commits or rolls back, or tries to commit. */
+  /** Commits or rolls back, or previews a commit. */
   async #end(name: string, place: Place): Promise<void> {
     const prng = this.#prng;
     const choice = prng.below(10);
@@ -290,7 +290,7 @@ export class Worlds {
     await this.#both(choice < 8 ? request : { ...request, key: null });
   }
 
-  /** What a restart does to transactions. */
+  /** The effect of a restart on transactions. */
   async #endTransactions(): Promise<void> {
     const [, inMemory] = this.#sides;
     for (const { name, place } of this.#open) {
@@ -302,7 +302,7 @@ export class Worlds {
 
   async #reopen(): Promise<void> {
     const within = this.#prng.chance(0.3) ? 0 : undefined;
-    // Without the last snapshot uses go as after a kill.
+    // Without the last snapshot uses are lost, as after a kill.
     const isKill = within === 0 && this.#mayKill;
     this.done.push(`reopen ${isKill}`);
     await this.#closeAndOpen(isKill);
@@ -322,7 +322,7 @@ export class Worlds {
     await this.compare();
   }
 
-  /** Opens a copy of the folder as it is now; `end` waits for what the old engine was at. */
+  /** Opens a copy of the folder's current state; `end` waits for what the old engine was doing. */
   async #goOnInCopy(end: () => Promise<unknown>): Promise<void> {
     const [side] = this.#sides;
     const from = this.#folder;
@@ -334,7 +334,7 @@ export class Worlds {
     await this.#endTransactions();
   }
 
-  /** Several writes at once, perhaps with questions, snapshots, an end or a kill among them. */
+  /** Several concurrent writes, perhaps with questions, snapshots, an end or a kill among them. */
   async #burst(end: 'none' | 'close' | 'kill'): Promise<void> {
     const prng = this.#prng;
     const requests = await this.#requestsAtOnce();
@@ -351,7 +351,7 @@ export class Worlds {
       others.push(answered(question.send(inFolder.engine, callerAt(place))));
     };
     snapshot();
-    // What they use is not compared.
+    // Their uses are not compared.
     if (this.#mayKill) for (let count = prng.below(4); count > 0; count--) await ask();
     await tick(prng.below(4));
     const running = requests.map((request) => this.#sent(inFolder, request));
@@ -367,7 +367,7 @@ export class Worlds {
     else for (const [at, request] of requests.entries()) this.#compareAnswers(request, got[at], wanted[at]);
   }
 
-  /** Writes that come to the same in both, in whatever slices they are worked off. */
+  /** Writes with the same effect in both, in whatever slices they are processed. */
   async #requestsAtOnce(): Promise<Request[]> {
     const prng = this.#prng;
     const requests: Request[] = [];
@@ -381,7 +381,7 @@ export class Worlds {
     return requests;
   }
 
-  /** Sends again what was sent before the kill, as a client does that heard no answer. */
+  /** Repeats the requests sent before the kill, like a client that got no answer. */
   async #resume(requests: readonly Request[], wanted: readonly unknown[]): Promise<void> {
     const [side] = this.#sides;
     const isThere = requests.map(({ call, place, key }) =>
@@ -391,9 +391,9 @@ export class Worlds {
       }),
     );
     const last = isThere.lastIndexOf(true);
-    this.done.push(`${last + 1} of them outlived it`);
+    this.done.push(`${last + 1} of them survived`);
     for (const [at, request] of requests.entries()) {
-      // What was refused among those that are there was refused before they were.
+      // A refused write among the surviving ones was refused before they were applied.
       if (at < last && isThere[at] !== true) {
         same(Object.hasOwn(Object(wanted[at]), 'refused'), true, `${request.call.what} was refused`);
         continue;
@@ -402,7 +402,7 @@ export class Worlds {
     }
   }
 
-  /** Everything that can be seen. */
+  /** Everything visible. */
   async compare(): Promise<void> {
     const [inFolder, inMemory] = this.#sides;
     await this.#learnIds(inMemory.engine);
@@ -410,7 +410,7 @@ export class Worlds {
     same(await this.#everything(inFolder), wanted, 'everything');
   }
 
-  /** Ids that were given by writes of many. */
+  /** Ids assigned by writes of many facts. */
   async #learnIds(engine: Engine): Promise<void> {
     const { databases } = await engine.databases(testCaller());
     for (const { name: database } of databases) {
@@ -458,16 +458,16 @@ export class Worlds {
   }
 }
 
-/** Fails where the two differ, saying where. */
+/** Fails with the difference if the two differ. */
 function same(got: unknown, wanted: unknown, what: string): void {
   const where = difference(got, wanted);
   if (where !== null) throw new Error(`${what}: ${where}`);
 }
 
-/** The first place at which two JSON values differ, with what is there; null: they are alike. */
+/** The first path at which two JSON values differ, with their values; null: they are equal. */
 function difference(got: unknown, wanted: unknown, path = ''): string | null {
   if (Object.is(got, wanted)) return null;
-  const told = `at ${path}: ${shortJson(got)}\nin place of ${shortJson(wanted)}`;
+  const told = `at ${path}: ${shortJson(got)}\ninstead of ${shortJson(wanted)}`;
   if (typeof got !== 'object' || typeof wanted !== 'object' || got === null || wanted === null) return told;
   for (const name of new Set([...Object.keys(got), ...Object.keys(wanted)])) {
     const [one, other] = [got, wanted].map((each) => (each as Record<string, unknown>)[name]);
@@ -483,7 +483,7 @@ function shortJson(value: unknown): string {
 
 const idPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** What differs always, and what depends on what was asked since the start. */
+/** Fields that always differ, and those that depend on questions since the start. */
 const isLeftOut: ReadonlySet<string> = new Set([
   'elapsedMs',
   'example',
@@ -503,7 +503,7 @@ function callerAt({ database, tenant, credential }: Place): Caller {
   return testCaller({ database, tenant, credential });
 }
 
-/** The answer, or what it was refused with. */
+/** The answer, or the code of the refusal. */
 async function answered(call: Promise<unknown>): Promise<unknown> {
   try {
     return await call;
@@ -557,7 +557,7 @@ async function tick(times: number): Promise<void> {
   for (let at = 0; at < times; at++) await new Promise((resolve) => void setImmediate(resolve));
 }
 
-/** Copies the folder in one turn; a file that a call under way removes or renames meanwhile has it done again. */
+/** Copies the folder in one turn; retries if a running call removes or renames a file meanwhile. */
 function copyNow(from: string, to: string): void {
   for (let attempt = 0; ; attempt++)
     try {

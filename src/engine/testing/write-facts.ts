@@ -1,6 +1,6 @@
 /**
- * A process that tells facts to the engine of a folder (argument 1) until it is killed: batches of five, numbered on
- * from what is there. It prints the number of every batch that was answered, in their order.
+ * A process that tells facts to the engine of a folder (argument 1) until it is killed: batches of five, numbered after
+ * the existing ones. It prints the number of every acknowledged batch, in order.
  */
 import type { Caller } from '../base/caller.ts';
 import { factSchema, listFactsQuerySchema } from '../contract/facts.ts';

@@ -1,6 +1,6 @@
 /**
- * A process that writes the log of a folder (argument 1) with 16 writers until it is killed, and prints the sequence
- * of every record that was answered.
+ * A process that writes the log of a folder (argument 1) with 16 writers until it is killed, and prints the sequence of
+ * every acknowledged record.
  */
 import { randomBytes } from 'node:crypto';
 import { openFileBackend } from '../log/file-backend.ts';

@@ -1,7 +1,7 @@
 /**
- * A process that tells facts to the engine of a folder (argument 1), one after the other, until one is refused. It prints
- * what came of that as one line of JSON. Where there is a file `filler` in the folder, it is removed then, and it is tried
- * for five seconds whether writes work again.
+ * A process that tells facts to the engine of a folder (argument 1), one after the other, until one is refused. It
+ * prints the outcome as one line of JSON. If the folder contains a file `filler`, it is then removed, and the process
+ * tries for five seconds whether writes work again.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

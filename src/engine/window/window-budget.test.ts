@@ -16,7 +16,7 @@ function bucket(name: string, predicates: string[], weight: number, maxFacts: nu
 const p = { predicate: 'p', charCount: 4 };
 const q = { predicate: 'q', charCount: 4 };
 
-test('what fits is taken, and nothing past maxFacts or maxChars', () => {
+test('accepts what fits, and nothing beyond maxFacts or maxChars', () => {
   const budget = new WindowBudget({ ...open, maxFacts: 2, maxChars: 11 });
   expect(budget.add(p)).toBeNull();
   expect(budget.add({ predicate: 'p', charCount: 8 })).toBe('budget');
@@ -27,7 +27,7 @@ test('what fits is taken, and nothing past maxFacts or maxChars', () => {
   expect(budget.add(q)).toBeNull();
 });
 
-test('several entries fit together or not at all', () => {
+test('accepts several entries together or not at all', () => {
   const budget = new WindowBudget({ ...open, maxFactsPerPredicate: 1, predicates: ['p', 'q'] });
   expect(budget.refusalOf([p, q])).toBeNull();
   expect(budget.refusalOf([p, p])).toBe('predicate_cap');
@@ -36,7 +36,7 @@ test('several entries fit together or not at all', () => {
   expect(small.refusalOf([p, q])).toBe('budget');
 });
 
-test('a fact counts in the first bucket that names its predicate', () => {
+test('counts a fact in the first bucket that names its predicate', () => {
   const relevanceBuckets = [bucket('a', ['p'], 1, 1), bucket('b', ['p', 'q'], 1)];
   const budget = new WindowBudget({ ...open, relevanceBuckets });
   expect([budget.bucketOf('p'), budget.bucketOf('q'), budget.bucketOf('r')]).toEqual([0, 1, -1]);
@@ -46,7 +46,7 @@ test('a fact counts in the first bucket that names its predicate', () => {
   expect(budget.isClosed('q')).toBe(false);
 });
 
-test('maxAllocation is the least of maxFacts of the bucket and max(1, floor(weight / total weight * maxFacts))', () => {
+test("computes maxAllocation as the least of the bucket's maxFacts and max(1, floor(weight / total weight * maxFacts))", () => {
   const relevanceBuckets = [bucket('a', ['p'], 3), bucket('b', ['q'], 6, 2), bucket('c', ['r'], 0.001)];
   expect(new WindowBudget({ ...open, relevanceBuckets }).maxAllocations).toEqual([3, 2, 1]);
 });

@@ -7,7 +7,7 @@ function snapshot(windowId: string, atoms: string[] = []) {
   return { windowId, parameters: {}, atoms, scopes: atoms.map(() => null) };
 }
 
-test('of many sessions the one used longest ago goes first', () => {
+test('evicts the least recently used of many sessions first', () => {
   const sessions = new WindowSessions(2);
   sessions.keep(owner, 'one', snapshot('1'));
   sessions.keep(owner, 'two', snapshot('2'));
@@ -18,7 +18,7 @@ test('of many sessions the one used longest ago goes first', () => {
   expect(sessions.size).toBe(2);
 });
 
-test('sessions take bounded memory; the last one is always kept', () => {
+test('bounds the memory of sessions, and always keeps the last one', () => {
   const sessions = new WindowSessions(1000, 10_000);
   for (let at = 0; at < 50; at++) sessions.keep(owner, `s${at}`, snapshot(`${at}`, ['p(a)']));
   expect(sessions.size).toBeGreaterThan(5);
@@ -28,14 +28,14 @@ test('sessions take bounded memory; the last one is always kept', () => {
   expect(sessions.find(owner, 'large')?.windowId).toBe('large');
 });
 
-test('a window takes the place of the one before it in its session', () => {
+test('replaces the previous window of a session', () => {
   const sessions = new WindowSessions(10, 3000);
   for (let at = 0; at < 100; at++) sessions.keep(owner, 's', snapshot(`${at}`));
   sessions.keep(owner, 't', snapshot('other'));
   expect(sessions.find(owner, 's')?.windowId).toBe('99');
 });
 
-test('sessions belong to database and tenant, and go with either', () => {
+test('scopes sessions to database and tenant, and drops them with either', () => {
   const sessions = new WindowSessions();
   const others = [
     { database: 'default', tenant: 'b' },

@@ -29,7 +29,7 @@ import {
 } from '../testing/window-model.ts';
 
 /**
- * Context windows against a model of the whole section, computed by trying everything: random knowledge in scopes, with
+ * Context windows against a model of the whole section, computed by brute force: random knowledge in scopes, with
  * validity, contradictions and uses; random goals, budgets, caps, buckets and filters.
  */
 
@@ -81,7 +81,7 @@ async function openWorld(
   const kept = new Map<string, ModelRule>();
   for (const { rule, scope, enabled } of rules) {
     const { id } = await engine.teach(fuzzCaller, ruleInputSchema.parse({ ...rule, scope, enabled }));
-    // Taught twice is kept once, as it was written first.
+    // A rule taught twice is stored once, as it was written first.
     kept.set(id, { rule: kept.get(id)?.rule ?? rule, scope, enabled });
   }
   const used: UsedFact[] = [];
@@ -155,7 +155,7 @@ function randomInput(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Opti
   });
 }
 
-/** The window as the model gives it. Which of a goal's entries comes first the model does not say. */
+/** The window of the model, which does not define the order of a goal's entries. */
 function comparable(window: ContextWindow): ModelWindow {
   const entries = window.entries.map((entry) => {
     const { scope, salience, category, provenance } = entry;
@@ -180,7 +180,7 @@ function comparable(window: ContextWindow): ModelWindow {
   return inOrder({ entries, goals, relevantRules, ...counts, contradictions, omitted });
 }
 
-/** Whatever stands in the window for a goal follows from what is in the window, and from the rules beside it, alone. */
+/** The window's entries for a goal follow from the window and its rules alone. */
 function expectProved({ entries, relevantRules }: ContextWindow): void {
   const ofGoals = entries.filter(({ category }) => category === 'goal_relevant');
   const stored = ofGoals.filter(({ provenance }) => provenance === null);
@@ -212,7 +212,7 @@ function inOrder(window: ModelWindow): ModelWindow {
 
 for (const [name, flavour] of Object.entries(flavours))
   test(
-    `a window is what the naive model gives, and the entries for its goals follow from it alone (${name})`,
+    `returns the window of the naive model, and the entries for its goals follow from it alone (${name})`,
     { timeout: 3_600_000 },
     () =>
       overSeeds({ name, few: 7, many: 3000 }, async (seed) => {
@@ -239,14 +239,14 @@ for (const [name, flavour] of Object.entries(flavours))
       }),
   );
 
-/** A clock for slices on which any look may be the last of its slice. */
+/** A clock for slices on which any check may be the last of its slice. */
 function restlessTime(seed: number): () => number {
   const prng = new Prng(seed);
   let now = 0;
   return () => (now += prng.chance(0.1) ? 6 : 0);
 }
 
-test('a window is of one generation, whatever is written meanwhile', { timeout: 3_600_000 }, () =>
+test('reads one generation, whatever is written meanwhile', { timeout: 3_600_000 }, () =>
   overSeeds({ name: 'meanwhile', few: 8, many: 1000 }, async (seed) => {
     const prng = new Prng(seed);
     const flavour = flavours['contradictions'] as Flavour;

@@ -43,7 +43,7 @@ function entry(window: ContextWindow, atom: string): ContextEntry {
   return found;
 }
 
-/** Facts told a day after one another: the last is the most salient. */
+/** Facts told a day apart: the last is the most salient. */
 async function tellInTime(session: Session, ...atoms: string[]): Promise<void> {
   for (const atom of atoms) {
     await session.tell(atom);
@@ -64,7 +64,7 @@ async function openFamily(): Promise<Session> {
   return session;
 }
 
-test('without goals a window holds stored facts', async () => {
+test('contains stored facts without goals', async () => {
   const session = await openFamily();
   const window = await windowOf(session);
   expect(atomsOf(window)).toEqual([
@@ -77,7 +77,7 @@ test('without goals a window holds stored facts', async () => {
   expect(await windowOf(session, { goals: [] })).toMatchObject({ goalDriven: false });
 });
 
-test('includeInferred adds the derivable conclusions of the predicates concerned', async () => {
+test('adds the derivable conclusions of the relevant predicates with includeInferred', async () => {
   const session = await openFamily();
   await session.teach('liked(?y) :- likes(?x, ?y)');
   const all = await windowOf(session, { includeInferred: true });
@@ -88,7 +88,7 @@ test('includeInferred adds the derivable conclusions of the predicates concerned
   expect(some.totalFactsAvailable).toBe(1 + 1);
 });
 
-test('with goals, backward chaining finds every answer and every premise of its proof', async () => {
+test('finds every answer to goals and every premise of its proof by backward chaining', async () => {
   const session = await openFamily();
   const window = await windowOf(session, { goals: [goal('ancestor', 'alice', '?who')] });
   const proofs = window.entries.filter(({ category }) => category === 'goal_relevant');
@@ -106,7 +106,7 @@ test('with goals, backward chaining finds every answer and every premise of its 
   expect(window.goalDriven).toBe(true);
 });
 
-test('provenance is null for a stored fact and {rule, premises} for a derived one', async () => {
+test('sets provenance to null for a stored fact and to {rule, premises} for a derived one', async () => {
   const session = await openFamily();
   const window = await windowOf(session, { goals: [goal('ancestor', 'alice', 'carol')] });
   expect(entry(window, 'parent(alice, bob)').provenance).toBeNull();
@@ -116,7 +116,7 @@ test('provenance is null for a stored fact and {rule, premises} for a derived on
   });
 });
 
-test('proofs come first, each whole or not at all', async () => {
+test('puts proofs first, each whole or not at all', async () => {
   const session = await openFamily();
   for (let maxFacts = 1; maxFacts <= 10; maxFacts++) {
     const window = await windowOf(session, { goals: [goal('ancestor', 'alice', 'dan')], maxFacts });
@@ -129,7 +129,7 @@ test('proofs come first, each whole or not at all', async () => {
   }
 });
 
-test('goals come in the order given', async () => {
+test('handles goals in the given order', async () => {
   const session = await openFamily();
   const [first, second] = [goal('likes', 'zoe', '?what'), goal('ancestor', 'alice', 'bob')];
   const fields = { maxFacts: 2 };
@@ -142,7 +142,7 @@ test('goals come in the order given', async () => {
   expect(atomsOf(other)).not.toContain('ancestor(alice, bob)');
 });
 
-test("a goal's answers come by salience, ties by rendered atom", async () => {
+test("orders a goal's answers by salience, ties by rendered atom", async () => {
   const session = await openSession();
   await tellInTime(session, 'p(old)', 'p(middle)', 'p(young)');
   await session.tellAll(['p(b)', 'p(a)']);
@@ -150,7 +150,7 @@ test("a goal's answers come by salience, ties by rendered atom", async () => {
   expect(atomsOf(window)).toEqual(['p(a)', 'p(b)', 'p(young)', 'p(middle)']);
 });
 
-test('for each answer the proof of minimal height, or where that does not fit the smallest other proof found that does', async () => {
+test('picks the proof of minimal height for each answer, or else the smallest other proof found that fits', async () => {
   const session = await openSession();
   await session.tellAll(['a(1)', 'b(1)', 'c(1)', 'd(1)', 'e(1)']);
   await session.teach('g(?x) :- a(?x), b(?x), c(?x), d(?x)');
@@ -170,7 +170,7 @@ test('for each answer the proof of minimal height, or where that does not fit th
   expect(atomsOf(short)).toEqual(['e(1)', 'm(1)', 'g(1)']);
 });
 
-test('what the window has already costs a proof nothing', async () => {
+test('charges a proof nothing for what the window has already', async () => {
   const session = await openFamily();
   const goals = [goal('ancestor', 'alice', 'carol'), goal('ancestor', 'bob', 'carol')];
   const window = await windowOf(session, { goals, maxFacts: 4 });
@@ -178,7 +178,7 @@ test('what the window has already costs a proof nothing', async () => {
   expect(window.totalFactsIncluded).toBe(4);
 });
 
-test('then related facts, then the rest by salience, ties by rendered atom', async () => {
+test('continues with related facts, then the rest by salience, ties by rendered atom', async () => {
   const session = await openSession();
   await tellInTime(
     session,
@@ -208,7 +208,7 @@ test('then related facts, then the rest by salience, ties by rendered atom', asy
   ]);
 });
 
-test('a category is the first that fits', async () => {
+test('assigns the first matching category', async () => {
   const session = await openSession();
   await session.tell('old(fact)');
   await session.tell('sum(a, 3)', { metadata: { consolidated: {} }, ttl: 30 * day });
@@ -230,7 +230,7 @@ test('a category is the first that fits', async () => {
   expect(categoriesOf(await windowOf(session))['new(fact3)']).toBe('asserted');
 });
 
-test('charCount is the length of the rendered atom, and totalCharCount that of all', async () => {
+test('sets charCount to the length of the rendered atom, and totalCharCount to that of all', async () => {
   const session = await openSession();
   await session.tellAll(['p("a, b", é)', '-q(x)']);
   const window = await windowOf(session);
@@ -238,7 +238,7 @@ test('charCount is the length of the rendered atom, and totalCharCount that of a
   expect(window.totalCharCount).toBe('p("a, b", é)'.length + '-q(x)'.length);
 });
 
-test('a fact that has more characters than there is room for is passed over, and a shorter one may fit', async () => {
+test('skips a fact with too many characters, and may include a shorter one', async () => {
   const session = await openSession();
   await tellInTime(session, 'p(a)', 'p(a_long_constant)', 'p(b)');
   const window = await windowOf(session, { maxChars: 10, explainOmitted: true });
@@ -246,7 +246,7 @@ test('a fact that has more characters than there is room for is passed over, and
   expect(reasonsOf(window)).toEqual({ 'p(a_long_constant)': 'budget' });
 });
 
-test('the predicate filter, maxFactsPerPredicate and maxAllocation hold for every entry, proofs included', async () => {
+test('applies the predicate filter, maxFactsPerPredicate and maxAllocation to every entry, proofs included', async () => {
   const session = await openFamily();
   const goals = [goal('ancestor', 'alice', 'carol')];
   const filtered = await windowOf(session, { goals, predicates: ['ancestor'], explainOmitted: true });
@@ -270,7 +270,7 @@ test('the predicate filter, maxFactsPerPredicate and maxAllocation hold for ever
   expect(bucketed.bucketStats['family']).toMatchObject({ factsIncluded: 1, maxAllocation: 1 });
 });
 
-test('maxAllocation of a bucket is the least of its maxFacts and max(1, floor(weight / total weight * maxFacts))', async () => {
+test("computes a bucket's maxAllocation as the least of its maxFacts and max(1, floor(weight / total weight * maxFacts))", async () => {
   const session = await openSession();
   await session.tellAll(['a(1)', 'a(2)', 'a(3)', 'a(4)', 'b(1)', 'b(2)', 'b(3)', 'c(1)', 'c(2)']);
   const relevanceBuckets = [
@@ -288,7 +288,7 @@ test('maxAllocation of a bucket is the least of its maxFacts and max(1, floor(we
   expect(window.bucketStats['third']).toMatchObject({ minSalience: salience, maxSalience: salience });
 });
 
-test('buckets are filled in the order given while the window has room; room left over goes to the rest by salience', async () => {
+test('fills buckets in the given order while there is room, and the remaining room by salience', async () => {
   const session = await openSession();
   await tellInTime(session, 'a(1)', 'a(2)', 'b(1)', 'rest(1)', 'rest(2)');
   const relevanceBuckets = [
@@ -299,7 +299,7 @@ test('buckets are filled in the order given while the window has room; room left
   expect(atomsOf(window)).toEqual(['b(1)', 'a(2)', 'a(1)', 'rest(2)']);
 });
 
-test('a bucket may have any name', async () => {
+test('accepts any name for a bucket', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   const window = await windowOf(session, { relevanceBuckets: [{ name: '__proto__', predicates: ['p'] }] });
@@ -313,7 +313,7 @@ test('a bucket may have any name', async () => {
   );
 });
 
-test('the same atom from several scopes counts once, as the copy of the highest salience', async () => {
+test('counts the same atom of several scopes once, as the copy of the highest salience', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   session.clock.advance(day);
@@ -329,7 +329,7 @@ test('the same atom from several scopes counts once, as the copy of the highest 
   expect(await windowOf(session, { scope: 't' })).toMatchObject({ deduplicationSavings: 0 });
 });
 
-test('a stored fact that is also derived counts once', async () => {
+test('counts a stored fact that is also derived once', async () => {
   const session = await openSession();
   await session.tellAll(['q(a)', 'p(a)']);
   await session.teach('p(?x) :- q(?x)');
@@ -340,7 +340,7 @@ test('a stored fact that is also derived counts once', async () => {
   }
 });
 
-test('of a contradiction the lower-salience side is left out with autoResolve, otherwise both stay', async () => {
+test('omits the less salient side of a contradiction with autoResolve, else keeps both', async () => {
   const session = await openSession();
   await session.tell('open(shop)');
   session.clock.advance(day);
@@ -358,7 +358,7 @@ test('of a contradiction the lower-salience side is left out with autoResolve, o
   expect(await windowOf(session, { scope: 'news' })).toMatchObject({ contradictionsFound: 0 });
 });
 
-test('facts whose validities do not overlap are no contradiction', async () => {
+test('ignores facts whose validities do not overlap as contradictions', async () => {
   const session = await openSession();
   const now = session.clock.now();
   await session.tell('open(shop)', { validUntil: now + hour });
@@ -368,7 +368,7 @@ test('facts whose validities do not overlap are no contradiction', async () => {
   expect(atomsOf(await windowOf(session))).toEqual(['-open(shop)']);
 });
 
-test('of a contradiction between equals the stored side stays, then the newer', async () => {
+test('keeps the stored side of a contradiction between equals, then the newer', async () => {
   const session = await openSession();
   await session.tellAll(['base(x)', '-p(x)']);
   await session.teach('p(?x) :- base(?x)');
@@ -381,7 +381,7 @@ test('of a contradiction between equals the stored side stays, then the newer', 
   expect(atomsOf(await windowOf(other))).toEqual(['p(x)']);
 });
 
-test('a fact left out as the weaker side of a contradiction is no premise of a proof in the window', async () => {
+test('never uses an omitted side of a contradiction as a premise of a proof', async () => {
   const session = await openSession();
   await tellInTime(session, 'bird(tweety)', '-bird(tweety)');
   await session.teach('flies(?x) :- bird(?x)');
@@ -397,7 +397,7 @@ test('a fact left out as the weaker side of a contradiction is no premise of a p
   expect(atomsOf(next)).not.toContain('bird(tweety)');
 });
 
-test('a conclusion whose every proof rests on a fact that was left out goes too', async () => {
+test('omits a conclusion if every proof rests on an omitted fact', async () => {
   const session = await openSession();
   await tellInTime(session, 'bird(tweety)', 'bird(polly)', '-bird(tweety)', 'plane(jumbo)', '-plane(jumbo)');
   await session.tell('kite(jumbo)');
@@ -415,7 +415,7 @@ test('a conclusion whose every proof rests on a fact that was left out goes too'
   expect(reasonsOf(window)).toMatchObject({ 'seen(tweety)': 'contradiction' });
 });
 
-test('goals may be negated, have variables, and name one twice', async () => {
+test('accepts goals that are negated, have variables, or repeat', async () => {
   const session = await openSession();
   await session.tellAll(['likes(ann, ann)', 'likes(ann, bob)', '-likes(bob, bob)', 'penguin(pingu)']);
   await session.teach('-flies(?x) :- penguin(?x)');
@@ -432,7 +432,7 @@ test('goals may be negated, have variables, and name one twice', async () => {
   expect(await of(goal('unheard', '?x'))).toEqual([]);
 });
 
-test('entries are the atoms of the fact and rule steps: absences, comparisons and aggregates add none', async () => {
+test('lists the atoms of the fact and rule steps, without negations, comparisons and aggregates', async () => {
   const session = await openSession();
   await session.tellAll(['item(a, 3)', 'item(a, 4)', 'sold(b)']);
   await session.teach('total(?x, ?s) :- item(?x, ?_), not sold(?x), ?s = sum { ?v : item(?x, ?v) }, ?s > 5');
@@ -446,7 +446,7 @@ test('entries are the atoms of the fact and rule steps: absences, comparisons an
   ]);
 });
 
-test('relevantRules are the rules in those proofs; without goals, the rules about the predicates in the window', async () => {
+test('lists in relevantRules the rules of those proofs, or without goals those about the predicates in the window', async () => {
   const session = await openFamily();
   await session.teach('liked(?y) :- likes(?x, ?y)');
   const disabled = await session.teach('off(?y) :- parent(?x, ?y)');
@@ -462,7 +462,7 @@ test('relevantRules are the rules in those proofs; without goals, the rules abou
   ]);
 });
 
-test('a window sees one scope, the facts without scope, or everything', async () => {
+test('reads one scope, the unscoped facts, or everything', async () => {
   const session = await openSession();
   await session.tell('p(plain)');
   await session.tell('p(scoped)', { scope: 's' });
@@ -475,7 +475,7 @@ test('a window sees one scope, the facts without scope, or everything', async ()
   expect(entry(all, 'q(scoped)').scope).toBe('s');
 });
 
-test('a window is no use of a fact', async () => {
+test('does not count as a use of a fact', async () => {
   const session = await openFamily();
   session.clock.advance(day);
   const salience = async () => (await session.list({ sort: 'salience' })).facts.map((fact) => fact.salience);
@@ -488,7 +488,7 @@ test('a window is no use of a fact', async () => {
   expect(await salience()).toEqual(before);
 });
 
-test('the same knowledge and the same request give the same window, apart from windowId', async () => {
+test('returns the same window for the same knowledge and request, apart from windowId', async () => {
   const session = await openFamily();
   const fields = {
     goals: [goal('ancestor', '?x', '?y')],
@@ -502,7 +502,7 @@ test('the same knowledge and the same request give the same window, apart from w
   expect(other).not.toBe(windowId);
 });
 
-test('omitted lists what was left out with its reason, 10,000 at most', async () => {
+test('lists what was left out with its reason in omitted, 10,000 at most', async () => {
   const session = await openSession();
   await session.tellAll(Array.from({ length: 10_120 }, (_, at) => `p(c${at})`));
   const window = await windowOf(session, { maxFacts: 100, explainOmitted: true });
@@ -514,13 +514,13 @@ test('omitted lists what was left out with its reason, 10,000 at most', async ()
   expect(await windowOf(session, { maxFacts: 150 })).not.toHaveProperty('omitted');
 });
 
-test('a tenant that does not exist has an empty window', async () => {
+test('returns an empty window for an unknown tenant', async () => {
   const session = (await openFamily()).as({ tenant: 'nobody' });
   const window = await windowOf(session, { goals: [goal('ancestor', '?x', '?y')], explainOmitted: true });
   expect(window).toMatchObject({ entries: [], totalFactsAvailable: 0, omitted: [] });
 });
 
-test('a goal that explodes ends with InferenceLimitExceeded and harms nothing', async () => {
+test('returns InferenceLimitExceeded for a goal that explodes, and affects nothing else', async () => {
   const session = await openSession();
   await session.tell('n(1)');
   await session.teach('n(?y) :- n(?x), ?y = ?x + 1');
@@ -529,7 +529,7 @@ test('a goal that explodes ends with InferenceLimitExceeded and harms nothing', 
   expect(atomsOf(await windowOf(session))).toEqual(['n(1)']);
 });
 
-test('a client that goes away ends its window', async () => {
+test('stops when its client disconnects', async () => {
   const held = gate();
   const session = await openSession({ pause: held.pause });
   await session.tellAll(chainOf(2000));
@@ -544,7 +544,7 @@ test('a client that goes away ends its window', async () => {
   await expect(window).rejects.toThrow('the client has gone');
 });
 
-test('a proof that is much larger than the window is left out without a search through all of it', async () => {
+test('omits a proof much larger than the window without searching all of it', async () => {
   const session = await openSession();
   await session.tellAll(chainOf(800));
   await session.teach('tc(?x, ?z) :- edge(?x, ?z)');
@@ -556,7 +556,7 @@ test('a proof that is much larger than the window is left out without a search t
   expect(all.entries.filter(({ category }) => category === 'goal_relevant')).toHaveLength(1600);
 });
 
-test('windows of one tenant hold nothing of another', async () => {
+test('contains nothing of another tenant', async () => {
   const session = await openFamily();
   const other = session.as(testCaller({ tenant: 'other' }));
   await other.tell('parent(eve, mallory)');
@@ -564,7 +564,7 @@ test('windows of one tenant hold nothing of another', async () => {
   expect(atomsOf(window)).toEqual(['parent(eve, mallory)', 'ancestor(eve, mallory)']);
 });
 
-test('a window says of every goal what became of it, and what a proof of it takes', async () => {
+test('reports the status of every goal, and the size of its proof', async () => {
   const session = await openFamily();
   const goals = [
     goal('ancestor', 'alice', '?who'),
@@ -611,7 +611,7 @@ test('a window says of every goal what became of it, and what a proof of it take
   expect((await windowOf(session)).goals).toEqual([]);
 });
 
-test('a goal whose stored premises alone are all in the window has the status premises', async () => {
+test('gives a goal the status premises if the window has only all its stored premises', async () => {
   const session = await openFamily();
   const [of] = (await windowOf(session, { goals: [goal('ancestor', 'alice', 'dan')], maxFacts: 4 })).goals;
   expect(of).toMatchObject({ status: 'premises', answers: { whole: 0, premises: 1, omitted: 0 } });
@@ -619,7 +619,7 @@ test('a goal whose stored premises alone are all in the window has the status pr
   expect(filtered.goals).toMatchObject([{ status: 'does_not_fit', reason: 'filtered' }]);
 });
 
-test('contradictions and totals are those of the predicates that are wanted', async () => {
+test('counts contradictions and totals of the requested predicates', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', '-p(a)', 'q(a)', '-q(a)', 'q(b)']);
   await session.tell('q(b)', { scope: 's' });
@@ -639,7 +639,7 @@ test('contradictions and totals are those of the predicates that are wanted', as
   expect(none).toMatchObject({ totalFactsAvailable: 0, contradictionsFound: 0, contradictionsResolved: 0 });
 });
 
-test('what a conclusion rests on is resolved, whether or not its predicate is wanted', async () => {
+test('resolves contradictions among premises, even of other predicates', async () => {
   const session = await openSession();
   await session.teach('p(?x) :- q(?x)');
   await session.tell('q(a)');
@@ -650,7 +650,7 @@ test('what a conclusion rests on is resolved, whether or not its predicate is wa
   expect(window.contradictionsFound).toBe(0);
 });
 
-test('a goal that meets a limit is named by the refusal', async () => {
+test('names the goal that meets a limit in the error', async () => {
   const session = await openSession();
   await session.tell('n(1)');
   await session.teach('n(?y) :- n(?x), ?y = ?x + 1');

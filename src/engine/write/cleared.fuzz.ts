@@ -18,8 +18,8 @@ import { randomPause } from '../testing/random-pause.ts';
 import { overSeeds } from '../testing/twin.ts';
 
 /**
- * Questions, writes, and tenants and databases that are emptied and deleted, all at once: every answer is that of the
- * generation that it names, and whoever finds the database gone is told so.
+ * Questions, writes, and tenants and databases that are nuked and deleted, all at once: every answer is that of the
+ * generation that it names, and a caller that finds the database gone gets an error.
  */
 
 const databases = ['default', 'other'];
@@ -51,7 +51,7 @@ class History {
     this.#effects.set(place, effect);
   }
 
-  /** What `reach` was in this generation. */
+  /** The content of `reach` in this generation. */
   reached({ database, tenant, generation }: Asked): string[] {
     let edges = new Set<string>();
     let taught = new Set<string>();
@@ -84,7 +84,7 @@ function closure(edges: ReadonlySet<string>, taught: ReadonlySet<string>): Set<s
   return pairs;
 }
 
-/** One of many who work at the same time. */
+/** One of many concurrent workers. */
 async function work(
   prng: Prng,
   name: string,
@@ -168,7 +168,7 @@ async function runCase(seed: number): Promise<void> {
   const pause = randomPause(prng);
   const clock = new ManualClock(startTime);
   let now = 0;
-  // Any look at the clock may be the last of a slice.
+  // Any check of the clock may be the last of a slice.
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += prng.chance(0.2) ? 6 : 0));
   const engine = await openEngine({ storageDir: null, clock, pause, onBug: (bug) => void bugs.push(bug) });
   try {
@@ -192,6 +192,6 @@ async function runCase(seed: number): Promise<void> {
   expect(bugs).toEqual([]);
 }
 
-test('answers are those of the generation they name while tenants and databases come and go', async () => {
+test('answers as of the generation they name while tenants and databases are created and deleted', async () => {
   await overSeeds({ name: 'cleared', few: 40, many: 2000 }, runCase);
 });

@@ -21,8 +21,8 @@ import {
 import { overSeeds } from '../testing/twin.ts';
 
 /**
- * Databases and tenants that come, are written to, are emptied and go, against a model of maps; every write with an
- * idempotency key, many of them sent again, with restarts in between: each has its effect once.
+ * Databases and tenants that are created, written, nuked and deleted, against a model of maps; every write with an
+ * idempotency key, many of them sent again, with restarts in between: each takes effect once.
  */
 
 interface ModelTenant {
@@ -82,12 +82,12 @@ class Model {
 }
 
 interface Wish {
-  /** What it is, so that another wish with the same words is the same request. */
+  /** Its content, so that another operation with the same content is the same request. */
   readonly words: string;
   readonly database: string;
   readonly tenant: string;
   readonly send: (engine: Engine, caller: Caller) => Promise<object>;
-  /** The answer expected, changing the model; throws the refusal expected. */
+  /** The expected answer, changing the model; throws the expected refusal. */
   readonly expect: (model: Model) => object;
 }
 
@@ -255,7 +255,7 @@ function cleared(
   };
 }
 
-/** A write that was made with a key, when, and what it came to. */
+/** A write that was made with a key, its time and its outcome. */
 interface Made {
   readonly wish: Wish;
   readonly key: string;
@@ -266,7 +266,7 @@ interface Made {
 const sortedBy = <Item>(items: Item[], nameOf: (item: Item) => string): Item[] =>
   items.sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
 
-/** All lists of the engine and of the model say the same. */
+/** All lists of the engine and of the model are equal. */
 async function expectAlike(engine: Engine, model: Model): Promise<void> {
   const caller = testCaller();
   const wanted = [...model.databases].map(([name, state]) => ({
@@ -313,7 +313,7 @@ async function outcomeOf(call: () => object | Promise<object>): Promise<object |
   }
 }
 
-/** Sends the wish with the key, and expects what the model says: the answer of before where the key is remembered. */
+/** Sends the operation with the key, and expects what the model says: the earlier answer if the key is remembered. */
 async function sendWish(
   engine: Engine,
   model: Model,
@@ -340,13 +340,13 @@ async function sendWish(
     dependents: _,
     dependentsCount: _count,
     dependentsComplete: _complete,
-    // Of the moment, and not kept with what became of a write.
+    // Depends on the time, and is not stored with the outcome of a write.
     hints: _hints,
     ...answer
   } = got as Record<string, unknown>;
   if (answer['status'] === 'asserted') {
     const id = `${database} ${String(answer['id'])}`;
-    expect(ids.has(id), `${id} was given before`).toBe(false);
+    expect(ids.has(id), `${id} was assigned before`).toBe(false);
     ids.add(id);
   }
   // The same key is one of the youngest again.
@@ -389,6 +389,6 @@ async function runCase(seed: number): Promise<void> {
   }
 }
 
-test('every write has its effect once, however often it is sent, and lists tell what is there', async () => {
+test('applies every write once, however often it is sent, and lists the current state', async () => {
   await overSeeds({ name: 'databases', few: 12, many: 1000 }, runCase);
 });

@@ -14,7 +14,7 @@ import {
   startTime,
 } from '../testing/engine-fixtures.ts';
 
-/** Databases and tenants as things of their own: contract section 9. */
+/** Managing databases and tenants: contract section 9. */
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'corollary-databases-'));
@@ -33,14 +33,14 @@ async function filled(options: Parameters<typeof openSession>[0] = {}): Promise<
   return session;
 }
 
-/** All changes told from now on. */
+/** All changes published from now on. */
 function listening(session: Session): Change[] {
   const told: Change[] = [];
   onTestFinished(session.engine.subscribe((change) => told.push(change)));
   return told;
 }
 
-test('a deleted database is gone with its tenants, facts and rules, and says how many went', async () => {
+test('deletes a database with its tenants, facts and rules, and returns their counts', async () => {
   const { engine, caller, as } = await filled();
   const second = as({ database: 'second' });
   expect(await engine.deleteDatabase(caller, 'second')).toEqual({
@@ -56,12 +56,12 @@ test('a deleted database is gone with its tenants, facts and rules, and says how
   expect((await refusal(engine.deleteDatabase(caller, 'second'))).code).toBe('DatabaseNotFound');
 });
 
-test('the database default cannot be deleted', async () => {
+test('refuses to delete the database default', async () => {
   const { engine, caller } = await openSession();
   expect((await refusal(engine.deleteDatabase(caller, 'default'))).code).toBe('Conflict');
 });
 
-test('a name that is used again begins empty and goes on with the generation, so that no id repeats', async () => {
+test('starts a reused name empty and continues the generation, so that no id repeats', async () => {
   const { engine, caller, as, clock } = await filled();
   const second = as({ database: 'second' });
   const old = (await second.list()).facts.map(({ id }) => id);
@@ -80,7 +80,7 @@ test('a name that is used again begins empty and goes on with the generation, so
   expect(detail).toMatchObject({ createdAt: startTime + 5, updatedAt: startTime + 5 });
 });
 
-test('a nuked database remains with its tenants, without facts and rules', async () => {
+test('nukes a database: its tenants remain, without facts and rules', async () => {
   const { engine, caller, as } = await filled();
   const second = as({ database: 'second' });
   expect(await second.results('reach(a, ?y)')).toEqual(['reach(a, b)']);
@@ -100,7 +100,7 @@ test('a nuked database remains with its tenants, without facts and rules', async
   expect(await second.results('reach(?x, ?y)')).toEqual(['reach(b, a)']);
 });
 
-test('what is nuked with nothing in it moves no generation', async () => {
+test('keeps the generation when it nukes something empty', async () => {
   const { engine, caller, as, tell, forget } = await openSession();
   await engine.createTenant(caller, 'default', 'empty');
   await tell('p(a)');
@@ -112,7 +112,7 @@ test('what is nuked with nothing in it moves no generation', async () => {
   expect(await as({ tenant: 'empty' }).tell('p(a)')).toMatchObject({ generation: 3 });
 });
 
-test('a nuked tenant remains with its time of creation, a deleted one comes anew with its next write', async () => {
+test('keeps the creation time of a nuked tenant, and creates a deleted one anew with its next write', async () => {
   const { engine, caller, tell, tellAll, clock, list } = await openSession();
   await tellAll(['p(a)', 'p(b)', '-p(c)']);
   clock.advance(7);
@@ -133,7 +133,7 @@ test('a nuked tenant remains with its time of creation, a deleted one comes anew
   ]);
 });
 
-test('a tenant is created once', async () => {
+test('creates a tenant once', async () => {
   const { engine, caller, as, clock } = await openSession();
   clock.advance(3);
   expect(await engine.createTenant(caller, 'default', '~/%2F?#')).toEqual({
@@ -146,7 +146,7 @@ test('a tenant is created once', async () => {
   expect((await refusal(engine.createTenant(caller, 'none', 'new'))).code).toBe('DatabaseNotFound');
 });
 
-test('an unknown tenant or database cannot be cleared', async () => {
+test('refuses to clear an unknown tenant or database', async () => {
   const { engine, caller } = await openSession();
   for (const call of ['nukeTenant', 'deleteTenant'] as const) {
     expect((await refusal(engine[call](caller, 'default', 'none'))).code).toBe('TenantNotFound');
@@ -156,7 +156,7 @@ test('an unknown tenant or database cannot be cleared', async () => {
   expect((await refusal(engine.tenants(caller, 'none'))).code).toBe('DatabaseNotFound');
 });
 
-test('facts whose validity has ended are not among those that went', async () => {
+test('does not count expired facts among the removed ones', async () => {
   const { engine, caller, tell, clock } = await openSession();
   await tell('p(a)', { ttl: 10 });
   await tell('p(b)', { validFrom: startTime + day });
@@ -165,7 +165,7 @@ test('facts whose validity has ended are not among those that went', async () =>
   expect(await engine.nukeTenant(caller, 'default', 'tenant')).toMatchObject({ facts: 2 });
 });
 
-test('lists show what the credential covers, and what lies outside of it is forbidden whether it exists or not', async () => {
+test('lists what the credential covers, and forbids everything else whether it exists or not', async () => {
   const { engine, caller } = await filled();
   const limited = { ...caller, databases: ['second', 'missing'], tenants: ['other', 'new'] };
   expect((await engine.databases(limited)).databases).toMatchObject([
@@ -189,7 +189,7 @@ test('lists show what the credential covers, and what lies outside of it is forb
   expect(await engine.createTenant(limited, 'second', 'new')).toMatchObject({ name: 'new' });
 });
 
-test('subscribers of what went are told to read again, and a stream of a deleted database goes on when it is there again', async () => {
+test('sends subscribers of what was removed a reset, and continues a stream when its deleted database is created again', async () => {
   const session = await filled();
   const { engine, caller, as } = session;
   const second = as({ database: 'second' });
@@ -211,7 +211,7 @@ test('subscribers of what went are told to read again, and a stream of a deleted
   ending.abort();
 });
 
-test('a question that reads what is nuked or deleted meanwhile is answered by what it began with', async () => {
+test('answers a question from its initial state if that is nuked or deleted meanwhile', async () => {
   const held = gate();
   const { engine, caller, as } = await filled({ pause: held.pause });
   const second = as({ database: 'second' });
@@ -233,7 +233,7 @@ test('a question that reads what is nuked or deleted meanwhile is answered by wh
   }
 });
 
-test('a write that waits behind the deletion of its database is refused, and nothing of it is logged', async () => {
+test('refuses a write that waits behind the deletion of its database, and logs nothing of it', async () => {
   const storageDir = await temporaryFolder();
   const { engine, caller, as } = await filled({ storageDir });
   const second = as({ database: 'second' });
@@ -253,7 +253,7 @@ test('a write that waits behind the deletion of its database is refused, and not
   expect(await second.query('p(?x)')).toEqual([]);
 });
 
-test('a retraction whose tenant is nuked while its dependents are looked for is answered all the same', async () => {
+test('answers a retraction whose tenant is nuked during the search for its dependents', async () => {
   const held = gate();
   const { engine, caller, teach, tellAll, results, forget } = await openSession({ pause: held.pause });
   await teach('path(?x, ?y) :- edge(?x, ?y)');
@@ -270,7 +270,7 @@ test('a retraction whose tenant is nuked while its dependents are looked for is 
   expect(await results('path(?x, ?y)')).toEqual([]);
 });
 
-test('a retraction that waits for a question is answered though its database is deleted meanwhile', async () => {
+test('answers a retraction that waits for a question even if its database is deleted meanwhile', async () => {
   const held = gate();
   const { engine, caller, as } = await filled({ pause: held.pause });
   const second = as({ database: 'second' });
@@ -289,7 +289,7 @@ test('a retraction that waits for a question is answered though its database is 
   expect((await asked).length).toBeGreaterThan(400 * 200);
 });
 
-test('a fact that went with its tenant was changed then, for a write on the condition that it was not', async () => {
+test('counts a fact removed with its tenant as changed, for a conditional write', async () => {
   const { engine, caller, tell, as, forget } = await filled();
   await tell('p(a)');
   await engine.nukeTenant(caller, 'default', 'tenant');
@@ -305,7 +305,7 @@ test('a fact that went with its tenant was changed then, for a write on the cond
   expect(await second.tell('edge(a, b)', { ifGeneration: 4 })).toMatchObject({ status: 'asserted' });
 });
 
-test('a validity that would have ended in what was nuked is told to nobody', async () => {
+test('does not publish the end of a validity in what was nuked', async () => {
   const clock = new ManualClock(startTime);
   const session = await openSession({ clock });
   const { engine, caller, tell, results } = session;
@@ -322,7 +322,7 @@ test('a validity that would have ended in what was nuked is told to nobody', asy
   expect(told.map(({ kind, data }) => `${kind} ${data.atom}`)).toEqual(['fact.retracted p(a)']);
 });
 
-test('all of it comes back from the log', async () => {
+test('restores everything from the log', async () => {
   const storageDir = await temporaryFolder();
   const first = await filled({ storageDir });
   const { engine, caller, as } = first;

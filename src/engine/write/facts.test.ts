@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { day, factInput, openSession, refusal, second, startTime } from '../testing/engine-fixtures.ts';
 
-/** Facts as they are asserted, updated and found: contract section 3. */
+/** Asserting, updating and finding facts: contract section 3. */
 
-test('an asserted fact is answered with its atom, an id and the generation', async () => {
+test('returns the atom, an id and the generation of an asserted fact', async () => {
   const { tell } = await openSession();
   expect(await tell('parent(alice, "b, c")')).toEqual({
     status: 'asserted',
@@ -15,7 +15,7 @@ test('an asserted fact is answered with its atom, an id and the generation', asy
   expect(await tell('raining()')).toMatchObject({ atom: 'raining()', generation: 3 });
 });
 
-test('asserting an existing fact again never duplicates it, and raises no generation', async () => {
+test('never duplicates an existing fact that is asserted again, and keeps the generation', async () => {
   const { tell, query } = await openSession();
   const first = await tell('p(a)');
   expect(await tell('p(a)')).toEqual({ ...first, status: 'unchanged' });
@@ -23,7 +23,7 @@ test('asserting an existing fact again never duplicates it, and raises no genera
   expect((await tell('p(b)')).generation).toBe(2);
 });
 
-test('asserting a fact again counts as a use', async () => {
+test('counts a repeated assertion as a use', async () => {
   const { tell, engine, caller, clock } = await openSession();
   const { id } = await tell('p(a)');
   clock.advance(day);
@@ -35,7 +35,7 @@ test('asserting a fact again counts as a use', async () => {
   expect(salienceBreakdown).toMatchObject({ uses: 3, lastUsedAt: startTime + day });
 });
 
-test('validity and metadata are each replaced where given and kept where not, metadata whole', async () => {
+test('replaces validity and metadata if given and keeps each otherwise, metadata as a whole', async () => {
   const { tell, engine, caller } = await openSession();
   const until = startTime + day;
   const { id } = await tell('p(a)', { validUntil: until, metadata: { a: 1, b: 2 } });
@@ -49,7 +49,7 @@ test('validity and metadata are each replaced where given and kept where not, me
   });
 });
 
-test('"never" and "always" clear the bounds of validity, and metadata {} clears metadata', async () => {
+test('clears the bounds of validity by "never" and "always", and metadata by {}', async () => {
   const { tell, engine, caller } = await openSession();
   const bounds = { validFrom: startTime - 1, validUntil: startTime + 1 };
   const { id } = await tell('p(a)', { ...bounds, metadata: { a: 1 } });
@@ -59,7 +59,7 @@ test('"never" and "always" clear the bounds of validity, and metadata {} clears 
   expect(await engine.fact(caller, id)).toMatchObject({ validFrom: null, validUntil: null, metadata: {} });
 });
 
-test('tenant, scope, predicate, arguments and truth value make a fact; the rest does not', async () => {
+test('identifies a fact by tenant, scope, predicate, arguments and truth value only', async () => {
   const { tell, as, query } = await openSession();
   const outcomes = [
     await tell('p(a)'),
@@ -74,7 +74,7 @@ test('tenant, scope, predicate, arguments and truth value make a fact; the rest 
   expect(await query('p(?x)', { truthVal: true })).toEqual([{ predicate: 'p', args: ['a'], truthVal: true }]);
 });
 
-test('constants come back exactly as they were given', async () => {
+test('returns constants exactly as given', async () => {
   const { engine, caller, query } = await openSession();
   const args = [
     '',
@@ -97,7 +97,7 @@ test('constants come back exactly as they were given', async () => {
   expect(await query(`p(${variables})`)).toEqual([{ predicate: 'p', args, truthVal: true }]);
 });
 
-test('a fact retracted and asserted again is a new one: new id, no history, no metadata, one use', async () => {
+test('makes a fact retracted and asserted again a new one: new id, no history, no metadata, one use', async () => {
   const { tell, forget, engine, caller, clock } = await openSession();
   const old = await tell('p(a)', { metadata: { a: 1 }, validUntil: startTime + day });
   clock.advance(second);
@@ -115,7 +115,7 @@ test('a fact retracted and asserted again is a new one: new id, no history, no m
   expect((await refusal(engine.fact(caller, old.id))).code).toBe('FactNotFound');
 });
 
-test('ifGeneration lets a write through where the fact is as it was, and refuses it where it changed since', async () => {
+test('accepts a write with ifGeneration if the fact is unchanged, and refuses it otherwise', async () => {
   const { tell, forget } = await openSession();
   const { generation } = await tell('p(a)');
   await tell('p(b)');
@@ -129,7 +129,7 @@ test('ifGeneration lets a write through where the fact is as it was, and refuses
   expect((await tell('p(never)', { ifGeneration: 0 })).status).toBe('asserted');
 });
 
-test('of several writes with the same ifGeneration one goes through', async () => {
+test('accepts one of several writes with the same ifGeneration', async () => {
   const { tell } = await openSession();
   const { generation } = await tell('counter(0)');
   const outcomes = await Promise.allSettled(
@@ -138,7 +138,7 @@ test('of several writes with the same ifGeneration one goes through', async () =
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
 
-test('several facts are one write: one generation, and counts of what became of each', async () => {
+test('stores several facts as one write: one generation, and counts of the outcomes', async () => {
   const { tell, tellAll, engine, caller } = await openSession();
   await tell('p(a)');
   await tell('p(b)');
@@ -158,7 +158,7 @@ test('several facts are one write: one generation, and counts of what became of 
   expect(await tellAll(['p(a)', 'p(c)'])).toMatchObject({ unchanged: 2, generation: 3 });
 });
 
-test('one bad fact among many: 400 that names its place, and nothing is stored', async () => {
+test('returns 400 with the position of an invalid fact among many, and stores nothing', async () => {
   const { engine, caller, query, tell } = await openSession();
   const bad = factInput('p(c)', { validFrom: 2000, validUntil: 1000 });
   const refused = await refusal(engine.tellAll(caller, [factInput('p(a)'), factInput('p(b)'), bad]));
@@ -168,7 +168,7 @@ test('one bad fact among many: 400 that names its place, and nothing is stored',
   expect((await tell('p(d)')).generation).toBe(1);
 });
 
-test('a fact given twice in one write is checked as if it had been two writes', async () => {
+test('checks a fact given twice in one write like two writes', async () => {
   const { engine, caller, query } = await openSession();
   const facts = [
     factInput('p(a)', { validUntil: startTime + 10 }),
@@ -181,7 +181,7 @@ test('a fact given twice in one write is checked as if it had been two writes', 
   expect(await engine.tellAll(caller, mended)).toMatchObject({ asserted: 1, updated: 2 });
 });
 
-test('a hundred thousand facts in one write are found again', async () => {
+test('finds a hundred thousand facts of one write', async () => {
   const { engine, caller, query, results } = await openSession();
   const facts = Array.from({ length: 100_000 }, (_, at) => ({
     ...factInput('edge(a, b)'),
@@ -195,7 +195,7 @@ test('a hundred thousand facts in one write are found again', async () => {
   expect(await results('edge(?x, n7)')).toEqual(['edge(n1, n7)']);
 });
 
-test('a stored fact is shown whole, with where it came from and its history', async () => {
+test('returns a whole stored fact, with its source and its history', async () => {
   const { clock, engine, caller, as } = await openSession();
   const metadata = { source: 'a book', importance: 1, note: { page: 7 } };
   const { id } = await as({ requestId: 'one' }).tell('-p(a, 3)', { scope: 's', metadata });
@@ -233,7 +233,7 @@ test('a stored fact is shown whole, with where it came from and its history', as
   });
 });
 
-test('the history holds the last ten changes, the latest last', async () => {
+test('keeps the last ten changes in the history, the latest last', async () => {
   const { tell, engine, caller } = await openSession();
   const { id } = await tell('p(a)');
   for (let version = 2; version <= 10; version++) await tell('p(a)', { metadata: { version } });
@@ -248,7 +248,7 @@ test('the history holds the last ten changes, the latest last', async () => {
   expect(history.every(({ change }) => change === 'updated')).toBe(true);
 });
 
-test('a fact asserted and updated in one write has both in its history', async () => {
+test('records both changes of a fact asserted and updated in one write', async () => {
   const { engine, caller } = await openSession();
   await engine.tellAll(caller, [factInput('p(a)'), factInput('p(a)', { metadata: { x: 1 } })]);
   const { history, metadata } = await engine.fact(caller, 'f1-0');
@@ -256,7 +256,7 @@ test('a fact asserted and updated in one write has both in its history', async (
   expect(metadata).toEqual({ x: 1 });
 });
 
-test('a fact of another tenant or database is not found by its id', async () => {
+test('does not find a fact of another tenant or database by its id', async () => {
   const { tell, engine, caller, as } = await openSession();
   const { id } = await tell('p(a)');
   await engine.createDatabase(caller, 'second');
@@ -272,14 +272,14 @@ test('a fact of another tenant or database is not found by its id', async () => 
   expect((await engine.fact(caller, id)).id).toBe(id);
 });
 
-test('a database that is not there is refused for reading and writing', async () => {
+test('refuses an unknown database for reading and writing', async () => {
   const { as } = await openSession();
   const { tell, results, list, query } = as({ database: 'nowhere' });
   for (const call of [tell('p(a)'), results('p(?x)'), list(), query('p(?x)')])
     expect((await refusal(call)).code).toBe('DatabaseNotFound');
 });
 
-test('a tenant that does not exist yet reads as empty, and reading does not make it', async () => {
+test('reads an unknown tenant as empty, without creating it', async () => {
   const { as, engine, caller, tell } = await openSession();
   const { results, query, list, forget, engine: same, caller: stranger } = as({ tenant: 'new' });
   expect(await results('p(?x)')).toEqual([]);

@@ -9,12 +9,12 @@ import {
   startTime,
 } from '../testing/engine-fixtures.ts';
 
-/** Many scopes that hold the same atoms: a question of all of them is in proportion to its answers. */
+/** Many scopes with the same atoms: the cost of a question over all of them is proportional to its answers. */
 
 const edges = 20;
 const grandparents = Array.from({ length: edges - 1 }, (_, at) => `far(n${at}, n${at + 2})`).sort();
 
-/** A chain of edges in scope `s0` and as many forks of it, and the pairs at two edges' distance. */
+/** A chain of edges in scope `s0` and as many forks of it, and the pairs of nodes two edges apart. */
 async function forked(forks: number): Promise<Session> {
   const session = await openSession();
   const { engine, caller, teach } = session;
@@ -31,7 +31,7 @@ async function forkScope({ engine, caller }: Session, source: string, target: st
   await engine.fork(caller, forkInputSchema.parse({ source, target }));
 }
 
-test('over a thousand forks of a scope a join takes as many derivations as over one', async () => {
+test('takes as many derivations for a join over a thousand forks of a scope as over one', async () => {
   const one = await forked(0);
   const few = { maxDerivations: 3 * edges };
   expect((await one.ask('far(?x, ?z)', few)).results.toSorted()).toEqual(grandparents);
@@ -42,7 +42,7 @@ test('over a thousand forks of a scope a join takes as many derivations as over 
   expect((await ask('?n = count { ?x, ?y : edge(?x, ?y) }', few)).bindings).toEqual([{ n: String(edges) }]);
 });
 
-test('a fork of what is known already changes no conclusion, and costs no more than it has facts', async () => {
+test('changes no conclusion by a fork of known facts, at a cost proportional to them', async () => {
   const session = await forked(200);
   const { ask, engine, caller } = session;
   await ask('far(?x, ?z)');
@@ -52,7 +52,7 @@ test('a fork of what is known already changes no conclusion, and costs no more t
   expect(results.toSorted()).toEqual(grandparents);
 });
 
-test('a conclusion holds as long as any scope holds its facts', async () => {
+test('keeps a conclusion as long as any scope has its facts', async () => {
   const { results, engine, caller, forget, ask } = await forked(5);
   await ask('far(?x, ?z)');
   for (const scope of ['s0', 's3', 's1', 's5', 's4']) {
@@ -65,7 +65,7 @@ test('a conclusion holds as long as any scope holds its facts', async () => {
   expect(await results('far(?x, n3)')).toEqual(['far(n1, n3)']);
 });
 
-test('of an atom that several scopes store the copies that are valid count', async () => {
+test('counts the valid copies of an atom that several scopes store', async () => {
   const { tell, teach, results, clock } = await openSession();
   await teach('q(?x) :- p(?x), r(?x)');
   await tell('r(a)');

@@ -25,7 +25,7 @@ async function exportedFacts(engine: Engine): Promise<ExportedFact[]> {
 const atomsOf = (facts: readonly ExportedFact[]): string[] =>
   facts.map(({ predicate, args, scope }) => `${predicate}(${args.join(', ')})${scope ?? ''}`);
 
-test('what an import updated of its own is undone with it, what is of others is left alone', async () => {
+test('undoes what an import updated of its own, and leaves facts of others alone', async () => {
   const { engine } = await openSession();
   await engine.tell(caller, factInput('p(old)'));
   const importing = engine.import(caller, false);
@@ -36,7 +36,7 @@ test('what an import updated of its own is undone with it, what is of others is 
   expect(atomsOf(await exportedFacts(engine))).toEqual(['p(old)']);
 });
 
-test('a fact whose validity ended since is neither retracted nor kept', async () => {
+test('neither retracts nor keeps a fact whose validity ended since', async () => {
   const { engine, clock } = await openSession();
   const importing = engine.import(caller, false);
   await importing.assert([factInput('p(a)', { ttl: hour }), factInput('p(b)')]);
@@ -44,7 +44,7 @@ test('a fact whose validity ended since is neither retracted nor kept', async ()
   expect(await engine.undoImport(caller, importing.id)).toMatchObject({ retracted: 1, kept: [] });
 });
 
-test('a fact with ifGeneration is refused where it changed since, in the same import too', async () => {
+test('refuses a fact with ifGeneration if it changed since, even in the same import', async () => {
   for (const isDryRun of [false, true]) {
     const { engine } = await openSession();
     const { generation } = await engine.tell(caller, factInput('p(a)'));
@@ -60,7 +60,7 @@ test('a fact with ifGeneration is refused where it changed since, in the same im
   }
 });
 
-test('an export has what is valid only later, and not what has ended', async () => {
+test('exports facts that are valid only later, and no expired ones', async () => {
   const { engine, clock } = await openSession();
   const now = clock.now();
   await engine.tell(caller, factInput('p(later)', { validFrom: now + hour }));
@@ -79,7 +79,7 @@ test('an export has what is valid only later, and not what has ended', async () 
   ]);
 });
 
-test('a dry run counts and refuses what the import then does, over random knowledge', async () => {
+test('counts and refuses in a dry run what the import then does, over random knowledge', async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const prng = new Prng(seed);
     const { engine, clock } = await openSession();
@@ -115,7 +115,7 @@ test('a dry run counts and refuses what the import then does, over random knowle
   }
 });
 
-test('after a restart, from the log and from a snapshot, facts know their import and it can be undone', async () => {
+test('keeps the import of each fact after a restart, from the log and from a snapshot, and can undo it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'import-'));
   const copy = await mkdtemp(join(tmpdir(), 'import-'));
   onTestFinished(async () => {
@@ -141,7 +141,7 @@ test('after a restart, from the log and from a snapshot, facts know their import
   }
 });
 
-test('an undo that comes again with its idempotency key is answered as before', async () => {
+test('repeats the answer of an undo with its idempotency key', async () => {
   const { engine } = await openSession();
   const importing = engine.import(caller, false);
   await importing.assert([factInput('p(a)')]);
@@ -151,7 +151,7 @@ test('an undo that comes again with its idempotency key is answered as before', 
   expect(await engine.undoImport(keyed, importing.id)).toEqual(undone);
 });
 
-test('what an import was answered is kept under its idempotency key for 24 hours', async () => {
+test('stores the answer of an import under its idempotency key for 24 hours', async () => {
   const { engine, clock } = await openSession();
   const importing = engine.import(caller, false);
   await importing.assert([factInput('p(a)')]);

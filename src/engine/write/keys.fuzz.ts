@@ -1,6 +1,6 @@
 /**
- * Random writes of keys by callers of random restrictions, restarts among them, beside a model in which a restriction
- * is the set of names that it lets through.
+ * Random writes of keys by callers of random restrictions, with restarts, beside a model in which a restriction is the
+ * set of names that it permits.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { startTime, testCaller } from '../testing/engine-fixtures.ts';
 const runs = process.env['LONG'] === '1' ? 300 : 6;
 const timeout = 3_600_000;
 const names = ['a', 'b', 'c'];
-/** The name that stands for all others there are. */
+/** The name that represents all other names. */
 const others = '*';
 
 interface Restrictions {
@@ -120,7 +120,7 @@ async function run(seed: number): Promise<void> {
   await engine.close();
 }
 
-test('keys are those of the model, whoever asks and however often it starts', { timeout }, async () => {
+test('manages keys like the model, for any caller and over any restarts', { timeout }, async () => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
   for (let at = 0; at < runs; at++) await run(seed + at);
 });

@@ -7,7 +7,7 @@ import { updateKeySchema } from '../contract/authentication.ts';
 import type { KeyToStore } from '../state/operation.ts';
 import { day, openSession, refusal, type Session, startTime } from '../testing/engine-fixtures.ts';
 
-/** Keys as logged state: contract section 10, and section 9 for what outlives a crash. */
+/** Keys as logged state: contract section 10, and section 9 for what survives a crash. */
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'corollary-keys-'));
@@ -15,7 +15,7 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** The engine of a copy of the folder, as it is after the process was killed now. */
+/** The engine of a copy of the folder, as after killing the process now. */
 async function afterKill({ clock }: Session, folder: string): Promise<Session> {
   const copy = await temporaryFolder();
   await cp(folder, copy, { recursive: true, filter: (path) => !path.includes('lock') });
@@ -39,7 +39,7 @@ function newKey(changes: Partial<KeyToStore> = {}): Omit<KeyToStore, 'id' | 'exp
 
 const idsOf = ({ engine, caller }: Session): string[] => engine.keys.list(caller).keys.map(({ id }) => id);
 
-test('keys, their changes and revocations outlive a crash, and when they were used outlives a snapshot', async () => {
+test('keeps keys, their changes and revocations over a crash, and their last use over a snapshot', async () => {
   const folder = await temporaryFolder();
   const session = await openSession({ storageDir: folder });
   const { engine, caller, clock } = session;
@@ -68,7 +68,7 @@ test('keys, their changes and revocations outlive a crash, and when they were us
   expect(again.engine.keys.find(third.id)).toBeNull();
 });
 
-test('a use alone is enough for a last snapshot at a clean end', async () => {
+test('writes a last snapshot at a clean end even for a use alone', async () => {
   const folder = await temporaryFolder();
   const session = await openSession({ storageDir: folder });
   const { id } = await session.engine.keys.create(session.caller, newKey(), null);
@@ -79,7 +79,7 @@ test('a use alone is enough for a last snapshot at a clean end', async () => {
   expect(again.engine.keys.list(again.caller).keys[0]?.lastUsedAt).toBe(startTime);
 });
 
-test('uses within a minute count as one', async () => {
+test('counts uses within a minute as one', async () => {
   const { engine, caller, clock } = await openSession();
   const { id } = await engine.keys.create(caller, newKey(), null);
   const lastUsedAt = () => engine.keys.list(caller).keys[0]?.lastUsedAt;
@@ -93,7 +93,7 @@ test('uses within a minute count as one', async () => {
   engine.keys.noteUse('unknown');
 });
 
-test('a key ends at its instant, and a clock that is put back brings it not back once something was written', async () => {
+test('expires a key at its instant, even if the clock is set back after a write', async () => {
   const { engine, caller, clock, tell } = await openSession();
   const { id, expiresAt } = await engine.keys.create(caller, newKey(), 1000);
   const hasExpired = (): boolean => {
@@ -110,7 +110,7 @@ test('a key ends at its instant, and a clock that is put back brings it not back
   expect(hasExpired()).toBe(true);
 });
 
-test('the first admin key is made once, however many want it at once', async () => {
+test('creates the first admin key once for many concurrent callers', async () => {
   const { engine, caller } = await openSession();
   const make = () => engine.keys.create(caller, newKey({ role: 'admin' }), null, true);
   const outcomes = await Promise.allSettled([make(), make(), make()]);
@@ -118,7 +118,7 @@ test('the first admin key is made once, however many want it at once', async () 
   expect((await refusal(make())).code).toBe('Conflict');
 });
 
-test('resetting revokes the admin keys, expired and restricted ones too, and no others', async () => {
+test('revokes all admin keys on a reset, expired and restricted ones too, and no others', async () => {
   const session = await openSession();
   const { engine, caller, clock } = session;
   const admins = [
@@ -133,7 +133,7 @@ test('resetting revokes the admin keys, expired and restricted ones too, and no 
   expect(await engine.keys.resetAdmin(caller)).toEqual([]);
 });
 
-test('keys move no generation and are told to no subscriber', async () => {
+test('raises no generation and publishes nothing for keys', async () => {
   const { engine, caller, tell } = await openSession();
   const told: unknown[] = [];
   onTestFinished(engine.subscribe((change) => told.push(change)));
@@ -143,7 +143,7 @@ test('keys move no generation and are told to no subscriber', async () => {
   expect((await tell('p(a)')).generation).toBe(1);
 });
 
-test('keys belong to no database: deleting and nuking databases leaves them', async () => {
+test('keeps keys when databases are deleted and nuked', async () => {
   const session = await openSession();
   const { engine, caller } = session;
   await engine.createDatabase(caller, 'other');
@@ -153,7 +153,7 @@ test('keys belong to no database: deleting and nuking databases leaves them', as
   expect(idsOf(session)).toEqual([id]);
 });
 
-test('a write of a key that is repeated after a crash is done once; the key itself cannot be shown again', async () => {
+test('executes a repeated write of a key after a crash once, and cannot show the key again', async () => {
   const folder = await temporaryFolder();
   const session = await openSession({ storageDir: folder });
   const withKey = (of: Session, key: string): Session => of.as({ idempotency: { key, fingerprint: key } });
@@ -174,7 +174,7 @@ test('a write of a key that is repeated after a crash is done once; the key itse
   expect(idsOf(again)).toEqual([id]);
 });
 
-test('an unknown key is NotFound, one outside of the restrictions Forbidden', async () => {
+test('returns NotFound for an unknown key and Forbidden for one outside the restrictions', async () => {
   const session = await openSession();
   const { engine, caller, as } = session;
   const { id } = await engine.keys.create(caller, newKey({ tenants: ['a', 'b'] }), null);
@@ -188,7 +188,7 @@ test('an unknown key is NotFound, one outside of the restrictions Forbidden', as
   expect((await refusal(engine.keys.update(caller, id, input))).code).toBe('NotFound');
 });
 
-test('the files hold the hash of a key and nothing that was not given here', async () => {
+test('stores only the hash of a key, and nothing that was not given here', async () => {
   const folder = await temporaryFolder();
   const { engine, caller } = await openSession({ storageDir: folder });
   const key = newKey({ hash: 'ab'.repeat(32) });

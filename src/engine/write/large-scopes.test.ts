@@ -4,14 +4,14 @@ import { Slices } from '../base/slices.ts';
 import { diffInputSchema, forkInputSchema, mergeInputSchema } from '../contract/scopes.ts';
 import { factInput, type Fields, openSession, type Session } from '../testing/engine-fixtures.ts';
 
-/** Forks, merges and deletions of many facts: applied in slices, between which everything else runs. */
+/** Forks, merges and deletions of many facts: applied in slices, with everything else running in between. */
 
 const many = 4000;
 const mostLooks = 4;
 
-/** A session whose every pause during `work` looks first, `mostLooks` times at most after the write was logged. */
+/** A session that calls a check at every pause during `work`, at most `mostLooks` times after the write was logged. */
 async function openWatched() {
-  // Every slice ends at the first look at the clock: however fast the machine, a large write has many.
+  // Every slice ends at the first check of the clock: however fast the machine, a large write has many.
   const isOver = vi.spyOn(Slices.prototype, 'isOver', 'get').mockReturnValue(true);
   onTestFinished(() => isOver.mockRestore());
   let look: (() => Promise<void>) | null = null;
@@ -19,7 +19,7 @@ async function openWatched() {
     pause: async () => {
       await new Promise((resolve) => void setImmediate(resolve));
       const each = look;
-      // What looks pauses too.
+      // The check itself pauses too.
       look = null;
       await each?.();
       look ??= each;
@@ -43,7 +43,7 @@ function facts(count: number, scope: string, fields: Fields = {}) {
   return Array.from({ length: count }, (_, at) => ({ ...one, args: [`n${at}`, `n${(at * 7) % count}`] }));
 }
 
-/** All that a reader can see of the scopes. */
+/** Everything visible to a reader of the scopes. */
 async function seen({ engine, caller, list, ask }: Session): Promise<string> {
   const { facts: listed, total } = await list({ scope: 't', limit: '20' });
   const diff = await engine.diff(caller, diffInputSchema.parse({ source: 's', target: 't', limit: 3 }));
@@ -62,7 +62,7 @@ const writes: Record<string, (session: Session) => Promise<unknown>> = {
 };
 
 for (const [name, write] of Object.entries(writes))
-  test(`a large ${name} is seen by nobody until all of it is`, async () => {
+  test(`hides a large ${name} until it is complete`, async () => {
     const { session, whileLooking } = await openWatched();
     const { engine, caller, teach } = session;
     await teach('q(?x) :- p(?x, ?_)', { scope: 's' });
@@ -80,14 +80,14 @@ for (const [name, write] of Object.entries(writes))
     expect(await seen(session)).not.toBe(before);
   });
 
-test('what is dead is not let go of while a write in slices is at the rows', async () => {
+test('does not compact dead rows while a write in slices uses them', async () => {
   const { session, whileLooking } = await openWatched();
   const { engine, caller, teach, results, list } = session;
   await teach('q(?x) :- p(?x, ?_)');
   await engine.tellAll(caller, facts(3 * many, 't'));
   await engine.tellAll(caller, facts(many, 's'));
   expect(await results('q(?x)', { scope: 's' })).toHaveLength(many);
-  // Most rows are dead from here on, and the tables of the question have still to take that in.
+  // Most rows are dead from here on, and the tables of the question have yet to take that in.
   await engine.deleteScope(caller, 't');
   const looks = await whileLooking(
     () => wait(20),
@@ -99,7 +99,7 @@ test('what is dead is not let go of while a write in slices is at the rows', asy
   expect(engine.counters().facts).toBe(0);
 });
 
-test('writes and questions go on beside a large fork, and come after it where they were made after it', async () => {
+test('continues writes and questions beside a large fork, ordered after it if they were made after it', async () => {
   const { session } = await openWatched();
   const { engine, caller, tell, list } = session;
   await engine.tellAll(caller, facts(many, 's'));

@@ -5,19 +5,22 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { Slices } from '../base/slices.ts';
 import { factInput, type Fields, longest, openSession, type Session } from '../testing/engine-fixtures.ts';
 
-/** Writes of very many facts: applied in slices between which everything else runs, and seen whole or not at all. */
+/**
+ * Writes of very many facts: applied in slices with everything else running in between, and visible as a whole or not
+ * at all.
+ */
 
 const many = 8000;
 const mostLooks = 5;
 
 interface Watched {
   readonly session: Session;
-  /** Looks whenever something pauses until `work` is done, and says how often that was while it was being applied. */
+  /** Calls a check at every pause until `work` is done, and returns how often that was while it was being applied. */
   readonly whileLooking: (look: () => Promise<void>, work: () => Promise<unknown>) => Promise<number>;
 }
 
 async function openWatched(): Promise<Watched> {
-  // Every slice ends at the first look at the clock: however fast the machine, a large write has many.
+  // Every slice ends at the first check of the clock: however fast the machine, a large write has many.
   const isOver = vi.spyOn(Slices.prototype, 'isOver', 'get').mockReturnValue(true);
   onTestFinished(() => isOver.mockRestore());
   let look: (() => Promise<void>) | null = null;
@@ -25,7 +28,7 @@ async function openWatched(): Promise<Watched> {
     pause: async () => {
       await new Promise((resolve) => void setImmediate(resolve));
       const each = look;
-      // What looks pauses too.
+      // The check itself pauses too.
       look = null;
       await each?.();
       if (each !== null && isOn) look = each;
@@ -40,7 +43,7 @@ async function openWatched(): Promise<Watched> {
       isOn = true;
       look = async () => {
         const isApplied = session.engine.counters().records > records;
-        // What is looked at costs more than the write, and a busy machine makes many pauses.
+        // The check costs more than the write, and a busy machine has many pauses.
         if ((isApplied ? ++looks : ++before) <= mostLooks) await each();
       };
       await work();
@@ -56,7 +59,7 @@ function facts(count: number, fields: Fields = {}) {
   return Array.from({ length: count }, (_, at) => ({ ...one, args: [`n${at}`, `n${(at * 7) % count}`] }));
 }
 
-/** All that a reader can see, but for what use does to salience. */
+/** Everything visible to a reader, except the effect of uses on salience. */
 async function seen({ engine, caller, query, ask, list }: Session): Promise<string> {
   const { facts: listed, total } = await list({ limit: '50', sort: 'createdAt', order: 'desc' });
   const known = listed.map(({ salience: _, ...fact }) => fact);
@@ -91,7 +94,7 @@ async function seen({ engine, caller, query, ask, list }: Session): Promise<stri
   return JSON.stringify([known, shown, one, databases, counts, engine.counters().facts]);
 }
 
-test('a large assert is seen by nobody until all of it is, whatever is looked at', async () => {
+test('hides a large assert until it is complete, from every kind of read', async () => {
   const { session, whileLooking } = await openWatched();
   const { engine, caller, tell, teach } = session;
   await teach('q(?x) :- p(?x, ?_)');
@@ -115,7 +118,7 @@ test('a large assert is seen by nobody until all of it is, whatever is looked at
   expect((await session.list({ limit: '1' })).total).toBe(many + 1);
 });
 
-test('a large update, and a large retraction, are seen by nobody until all of them is', async () => {
+test('hides a large update, and a large retraction, until they are complete', async () => {
   const { session, whileLooking } = await openWatched();
   const { engine, caller, teach, forgetPattern } = session;
   await teach('q(?x) :- p(?x, ?_)');
@@ -129,13 +132,13 @@ test('a large update, and a large retraction, are seen by nobody until all of th
     const views = new Set<string>();
     const looks = await whileLooking(async () => void views.add(await seen(session)), write);
     expect(looks).toBeGreaterThan(0);
-    // Once the write is whole, what it withdrew is still looked for.
+    // When the write is complete, the search for what it withdrew still runs.
     const after = await seen(session);
     expect([...views].filter((view) => view !== after)).toEqual([before]);
   }
 });
 
-test('a tenant that comes with a large write is not there before it', async () => {
+test('hides a tenant created by a large write before that is complete', async () => {
   const { session, whileLooking } = await openWatched();
   const counts = new Set<string>();
   const look = async (): Promise<void> => {
@@ -148,7 +151,7 @@ test('a tenant that comes with a large write is not there before it', async () =
   expect([...counts]).toEqual(['[[0,0]]']);
 });
 
-test('writes that come while a large one is applied follow it, in their order', async () => {
+test('applies writes that arrive during a large one after it, in order', async () => {
   const { session, whileLooking } = await openWatched();
   const { engine, caller, tell, teach, forget, changeRule } = session;
   const later: Promise<{ generation: number }>[] = [];
@@ -169,7 +172,7 @@ test('writes that come while a large one is applied follow it, in their order', 
   expect(await session.results('r(?x)')).toEqual([]);
 });
 
-test('conclusions asked for between slices are known, and withdrawn with what they rest on', async () => {
+test('withdraws conclusions derived between slices with the facts they rest on', async () => {
   const { session, whileLooking } = await openWatched();
   const { engine, caller, teach, ask, forgetPattern } = session;
   await teach('q(?x) :- p(?x, n7)');
@@ -189,7 +192,7 @@ test('conclusions asked for between slices are known, and withdrawn with what th
   expect(await session.results('q(?x)')).toEqual([]);
 });
 
-test('constants that come with a large write are one with those that a question had made before', async () => {
+test('identifies constants of a large write with those that a question had added before', async () => {
   const { session, whileLooking } = await openWatched();
   const { engine, caller, teach, tell, ask } = session;
   await teach('next(?x, ?y) :- v(?x), ?y = ?x + 1');
@@ -221,7 +224,7 @@ test('constants that come with a large write are one with those that a question 
   expect((await ask('both(?x)')).results).toEqual(['both(2)', 'both(42)']);
 });
 
-test('a start reads large writes as they were made', async () => {
+test('reads large writes at the start as they were made', async () => {
   const storageDir = mkdtempSync(join(tmpdir(), 'corollary-large-'));
   onTestFinished(() => rmSync(storageDir, { recursive: true }));
   const first = await openSession({ storageDir });
@@ -234,7 +237,7 @@ test('a start reads large writes as they were made', async () => {
   expect(await seen(second)).toBe(before);
 });
 
-test('a batch with a validity that ends before it begins names the fact, and stores nothing', async () => {
+test('names the fact in a batch whose validity ends before it begins, and stores nothing', async () => {
   const { session } = await openWatched();
   const { engine, caller, tell, list } = session;
   await tell('p(n700, n900)', { validFrom: Date.UTC(2040, 0, 1) });

@@ -26,7 +26,7 @@ function learn({ engine, caller }: Session, ...given: Parameters<typeof learning
 
 const view = { scope: null, unscoped: false };
 
-describe('what a text taught', () => {
+describe('what a text teaches', () => {
   test('is stored in one generation, facts and rules together', async () => {
     const session = await openSession();
     const learned = await learn(session, ['p(a)', '-q(a)'], ['r(?x) :- p(?x)', 's(?x) :- r(?x)']);
@@ -38,7 +38,7 @@ describe('what a text taught', () => {
     ]);
   });
 
-  test('is not stored at all where one of its rules does not fit', async () => {
+  test('is not stored at all if one of its rules is invalid', async () => {
     const session = await openSession();
     await session.teach('b(?x) :- p(?x), not a(?x)');
     const refused = await refusal(learn(session, ['p(a)'], ['c(?x) :- p(?x)', 'a(?x) :- p(?x), not b(?x)']));
@@ -47,7 +47,7 @@ describe('what a text taught', () => {
     expect(await session.engine.rules(session.caller)).toHaveLength(1);
   });
 
-  test('takes no metadata and no validity from what is stored, and counts as a use of it', async () => {
+  test('keeps metadata and validity of stored facts, and counts as a use of them', async () => {
     const session = await openSession();
     const { id } = await session.tell('p(a)', { metadata: { pinned: true }, ttl: day });
     expect(await learn(session, ['p(a)', 'p(b)', 'p(b)'])).toMatchObject({
@@ -61,7 +61,7 @@ describe('what a text taught', () => {
     expect(await learn(session, ['p(a)'])).toMatchObject({ asserted: 0, unchanged: 1, generation: 2 });
   });
 
-  test('is a new fact where the one that was stored has ended', async () => {
+  test('is a new fact if the stored one has expired', async () => {
     const session = await openSession();
     await session.tell('p(a)', { metadata: { pinned: true }, ttl: 1000 });
     session.clock.advance(1000);
@@ -77,7 +77,7 @@ describe('what a text taught', () => {
     expect((await session.list({ q: 'n(5)' })).facts).toMatchObject([{ metadata: { kept: true } }]);
   });
 
-  test('is known by its idempotency key after a restart, with its note, and is stored once', async () => {
+  test('is recognized by its idempotency key after a restart, with its note, and stored once', async () => {
     const storageDir = await mkdtemp(join(tmpdir(), 'corollary-learn-'));
     onTestFinished(() => rm(storageDir, { recursive: true, force: true }));
     const keyed = (session: Session) => session.as({ idempotency: { key: 'k', fingerprint: 'f' } });
@@ -96,7 +96,7 @@ describe('what a text taught', () => {
   });
 });
 
-test('each rule that cannot be taught is named with its reason, beside those before it that can', async () => {
+test('reports each rule that cannot be taught with its reason, given the valid ones before it', async () => {
   const session = await openSession();
   await session.teach('b(?x) :- p(?x), not a(?x)');
   const rules = [
@@ -129,7 +129,7 @@ describe('the vocabulary', () => {
     ]);
   });
 
-  test('is that of the view, without disabled rules and what is not valid now', async () => {
+  test('is that of the view, without disabled rules and invisible facts', async () => {
     const session = await openSession();
     await session.tell('p(a)');
     await session.tell('p(b)', { scope: 's' });
@@ -148,13 +148,13 @@ describe('the vocabulary', () => {
   });
 });
 
-describe('what a text is about', () => {
+describe('the topic of a text', () => {
   const about = async ({ engine, caller }: Session, text: string, maxFacts = 100, choice: object = {}) =>
     (await engine.factsAbout(caller, { ...view, text, maxFacts, ...choice })).map((entry) =>
       renderAtom(entry),
     );
 
-  test('are facts of the constants that it names, then those of the predicates', async () => {
+  test('includes facts with the constants that it names, then those of the predicates', async () => {
     const session = await openSession();
     await session.tellAll(['lives_in(ann, new_york)', 'colour(sky, blue)', 'age(ben, 30)', 'other(x)']);
     expect(await about(session, 'What COLOUR has New York? 30.')).toEqual([
@@ -166,7 +166,7 @@ describe('what a text is about', () => {
     expect(await session.engine.constantsIn(session.caller, 'ANN, 30, sky_blue')).toEqual(['30', 'ann']);
   });
 
-  test('comes by salience, then by atom, of the view alone, as much as is wanted', async () => {
+  test('is ordered by salience, then by atom, from the view only, up to the limit', async () => {
     const session = await openSession();
     await session.tellAll(['n(c, 2)', 'n(c, 1)', 'n(c, 3)']);
     await session.tell('n(c, 0)', { scope: 's' });
@@ -176,14 +176,14 @@ describe('what a text is about', () => {
     expect(await about(session, 'c', 2, { scope: 's' })).toEqual(['n(c, 0)']);
   });
 
-  test('is no use of the facts', async () => {
+  test('does not count as a use of the facts', async () => {
     const session = await openSession();
     const { id } = await session.tell('p(a)');
     await about(session, 'a');
     expect((await session.engine.fact(session.caller, id)).salienceBreakdown.uses).toBe(1);
   });
 
-  test('is what sorting all of them gives, however many there are', async () => {
+  test('equals the result of sorting all facts, however many', async () => {
     const prng = new Prng(7);
     const session = await openSession();
     for (let write = 0; write < 6; write++) {
@@ -198,7 +198,7 @@ describe('what a text is about', () => {
     for (const most of [1, 10, 500]) expect(await about(session, text, most)).toEqual(all.slice(0, most));
   });
 
-  test('is nothing of a tenant that does not exist', async () => {
+  test('is empty for an unknown tenant', async () => {
     const session = await openSession();
     expect(await about(session.as({ tenant: 'nobody' }), 'a')).toEqual([]);
     expect(await session.engine.vocabulary(session.as({ tenant: 'nobody' }).caller, view)).toEqual([]);

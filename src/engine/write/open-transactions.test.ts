@@ -14,7 +14,7 @@ function open(limits: { ended?: number; bytes?: number; bytesOfTenant?: number }
   return transactions;
 }
 
-/** Tells of an operation as the one who applies it does. */
+/** Reports an operation as `apply` does. */
 function apply(transactions: OpenTransactions, database: string, operation: Operation): void {
   const draft = newDraft(new DatabaseState(database, 0, 7), null);
   const report: Report = { ...draft, outcome: { kind: 'committed', operations: 0, generation: 7 } };
@@ -29,7 +29,7 @@ async function codeOf(transactions: OpenTransactions, id: string, changes: objec
 test.each<Operation>([
   { kind: 'nukeTenant', tenant: 'tenant' },
   { kind: 'deleteTenant', tenant: 'tenant' },
-])('a tenant that is emptied or deleted has its transactions rolled back: %j', async (operation) => {
+])('rolls back the transactions of a tenant that is nuked or deleted: %j', async (operation) => {
   const transactions = open();
   const { id } = transactions.begin(testCaller(), 3);
   const other = transactions.begin(testCaller({ tenant: 'other' }), 3);
@@ -40,14 +40,14 @@ test.each<Operation>([
   expect(transactions.require(testCaller({ database: 'elsewhere' }), elsewhere.id).status).toBe('open');
 });
 
-test('a database that is emptied has all its transactions rolled back', async () => {
+test('rolls back all transactions of a database that is nuked', async () => {
   const transactions = open();
   const { id } = transactions.begin(testCaller({ tenant: 'other' }), 3);
   apply(transactions, 'default', { kind: 'nukeDatabase' });
   expect(await codeOf(transactions, id, { tenant: 'other' })).toBe('Conflict');
 });
 
-test('a database that is deleted takes its transactions with it, those that had ended too', async () => {
+test('removes the transactions of a deleted database, ended ones too', async () => {
   const transactions = open();
   const { id } = transactions.begin(testCaller(), 3);
   const ended = transactions.begin(testCaller(), 3);
@@ -57,7 +57,7 @@ test('a database that is deleted takes its transactions with it, those that had 
   expect(await codeOf(transactions, ended.id)).toBe('TransactionNotFound');
 });
 
-test('what died is remembered since the oldest open transaction of the tenant began', () => {
+test('remembers what died since the oldest open transaction of the tenant began', () => {
   const transactions = open();
   expect(transactions.rememberedSince('default', 'tenant')).toBe(Number.POSITIVE_INFINITY);
   const first = transactions.begin(testCaller(), 3);
@@ -70,7 +70,7 @@ test('what died is remembered since the oldest open transaction of the tenant be
   expect(transactions.rememberedSince('default', 'tenant')).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('the latest that ended are remembered, the others are not', async () => {
+test('remembers the latest ended transactions only', async () => {
   const transactions = open({ ended: 100 });
   const first = transactions.begin(testCaller(), 0);
   transactions.end(first, 'committed');
@@ -81,7 +81,7 @@ test('the latest that ended are remembered, the others are not', async () => {
   expect(await codeOf(transactions, 'id-101')).toBe('Conflict');
 });
 
-test('one tenant leaves room for the open transactions of others', async () => {
+test('reserves room for the open transactions of other tenants', async () => {
   const transactions = open({ bytes: 100_000, bytesOfTenant: 50_000 });
   const mine = transactions.begin(testCaller(), 0);
   const fact = { predicate: 'p', args: ['x'.repeat(20_000)], truthVal: true, scope: null };
@@ -93,7 +93,7 @@ test('one tenant leaves room for the open transactions of others', async () => {
   more();
 });
 
-test('all open transactions together hold so much and no more, and who is refused stays open', async () => {
+test('limits all open transactions together, and keeps a refused one open', async () => {
   const transactions = open({ bytes: 100_000 });
   const text = 'x'.repeat(11_000);
   const fact = { predicate: 'p', args: [text], truthVal: true, scope: null };

@@ -11,9 +11,9 @@ import {
   startTime,
 } from '../testing/engine-fixtures.ts';
 
-/** Retraction, and what goes with what is retracted: contract section 3. */
+/** Retraction and its consequences: contract section 3. */
 
-test('a retracted fact is gone, and the answer names it', async () => {
+test('removes a retracted fact and names it in the answer', async () => {
   const { tell, forget, query } = await openSession();
   await tell('p(a)');
   expect(await forget('p(a)')).toEqual({
@@ -28,7 +28,7 @@ test('a retracted fact is gone, and the answer names it', async () => {
   expect(await query('p(?x)')).toEqual([]);
 });
 
-test('what is not there is absent, and nothing changes', async () => {
+test('reports an unknown fact as absent, and changes nothing', async () => {
   const { tell, forget } = await openSession();
   await tell('p(a)');
   for (const atom of ['p(b)', '-p(a)', 'p(a, a)', 'q(a)', 'p()'])
@@ -37,7 +37,7 @@ test('what is not there is absent, and nothing changes', async () => {
   expect(await forget('p(a)')).toMatchObject({ status: 'absent', generation: 2 });
 });
 
-test('without a scope it goes from every scope, without a truth value both go', async () => {
+test('retracts from every scope without a scope, and both truth values without one', async () => {
   const { tell, forget, list } = await openSession();
   const fill = async (): Promise<void> => {
     for (const atom of ['p(a)', '-p(a)', 'p(b)'])
@@ -54,7 +54,7 @@ test('without a scope it goes from every scope, without a truth value both go', 
   expect(await left()).toBe(4);
 });
 
-test('a pattern takes all that matches: constants, repeated variables, anything', async () => {
+test('retracts everything that matches a pattern: constants, repeated variables, anything', async () => {
   const { tellAll, forgetPattern, list } = await openSession();
   const facts = ['p(a, a)', 'p(a, b)', 'p(b, b)', '-p(c, c)', 'p(a)'];
   await tellAll(facts);
@@ -70,7 +70,7 @@ test('a pattern takes all that matches: constants, repeated variables, anything'
   expect((await list()).facts.map(({ args }) => args)).toEqual([['a']]);
 });
 
-test('a fact can be retracted by its id', async () => {
+test('retracts a fact by its id', async () => {
   const { tell, engine, caller } = await openSession();
   const { id } = await tell('-p(a)', { scope: 's' });
   await tell('-p(a)');
@@ -84,7 +84,7 @@ test('a fact can be retracted by its id', async () => {
   expect((await refusal(engine.forgetById(caller, 'nonsense'))).code).toBe('FactNotFound');
 });
 
-test('dependents are conclusions that held before and no longer hold, rendered and in order', async () => {
+test('returns as dependents the conclusions that are no longer true, rendered and in order', async () => {
   const { tellAll, teach, results, forget } = await openSession();
   await teach('q(?x) :- p(?x)');
   await teach('-r(?x, "1, 2") :- q(?x)');
@@ -99,7 +99,7 @@ test('dependents are conclusions that held before and no longer hold, rendered a
   expect(await forget('other(c)')).toMatchObject({ dependents: ['-r(c, "1, 2")', 'q(c)'] });
 });
 
-test('conclusions that are stored too still hold, and what is retracted is no dependent of itself', async () => {
+test('excludes conclusions that are also stored, and the retracted fact itself, from dependents', async () => {
   const { tellAll, teach, results, forget } = await openSession();
   await teach('q(?x) :- p(?x)');
   await teach('p(?x) :- q(?x)');
@@ -111,7 +111,7 @@ test('conclusions that are stored too still hold, and what is retracted is no de
   expect((await forget('q(b)')).dependents).toEqual(['p(b)']);
 });
 
-test('only known conclusions are looked at unless all are asked for', async () => {
+test('examines only known conclusions unless all are requested', async () => {
   const { tellAll, teach, results, forget } = await openSession();
   await teach('q(?x) :- p(?x)');
   await teach('r(?x) :- q(?x)');
@@ -126,7 +126,7 @@ test('only known conclusions are looked at unless all are asked for', async () =
   });
 });
 
-test('what was known stays known through other changes', async () => {
+test('keeps conclusions known through other changes', async () => {
   const { tellAll, tell, teach, results, forget } = await openSession();
   await teach('q(?x) :- p(?x)');
   await tellAll(['p(a)', 'p(b)', 'p(c)']);
@@ -147,7 +147,7 @@ async function forgetAll(
   return found;
 }
 
-test('a change of rules begins anew what is known', async () => {
+test('resets what is known at a change of rules', async () => {
   const { tellAll, teach, results, forget } = await openSession();
   await teach('q(?x) :- p(?x)');
   await tellAll(['p(a)', 'p(b)']);
@@ -157,7 +157,7 @@ test('a change of rules begins anew what is known', async () => {
   expect((await forget('p(b)', { dependents: 'all' })).dependents).toEqual(['q(b)', 'r(b)']);
 });
 
-test('dependents are found in the view of everything and in the views of the scopes concerned', async () => {
+test('finds dependents in the view of everything and in the views of the affected scopes', async () => {
   const { tell, teach, results, forget } = await openSession();
   await teach('pair(?x, ?y) :- left(?x), right(?y)');
   await teach('own(?x) :- left(?x)', { scope: 's' });
@@ -172,11 +172,11 @@ test('dependents are found in the view of everything and in the views of the sco
     'pair(a, c)',
   ]);
   await tell('left(a)', { scope: 't' });
-  // Everything still has the pairs, the view of scope s has not.
+  // The view of everything still has the pairs, the view of scope s does not.
   expect((await forget('left(a)', { scope: 's' })).dependents).toEqual(['own(a)', 'pair(a, b)']);
 });
 
-test('a retraction can make a conclusion hold: that is no dependent', async () => {
+test('does not report a conclusion that a retraction makes true as a dependent', async () => {
   const { tellAll, teach, results, forget } = await openSession();
   await teach('free(?x) :- room(?x), not taken(?x)');
   await teach('calm(?x) :- taken(?x), not free(?x)');
@@ -186,7 +186,7 @@ test('a retraction can make a conclusion hold: that is no dependent', async () =
   expect(await results('free(?x)')).toEqual(['free(a)']);
 });
 
-test('conclusions with constants that only inference makes are dependents as any other', async () => {
+test('reports conclusions with constants that only inference makes as dependents too', async () => {
   const { tellAll, teach, results, forget } = await openSession();
   await teach('next(?x, ?y) :- p(?x), ?y = ?x + 1');
   await teach('count(?n) :- ?n = count { ?x : p(?x) }');
@@ -204,7 +204,7 @@ test('conclusions with constants that only inference makes are dependents as any
   ]);
 });
 
-test('what was known stays known where so much of it goes at once that its tables are dropped', async () => {
+test('keeps conclusions known when so many are deleted at once that their tables are dropped', async () => {
   const { engine, caller, teach, ask, forget, tell } = await openSession();
   await teach('q(?x) :- p(?x), not off(a)');
   const names = Array.from({ length: 20_001 }, (_, at) => `n${at}`);
@@ -214,13 +214,13 @@ test('what was known stays known where so much of it goes at once that its table
   );
   await ask('q(?x)', { limit: 1 });
   await tell('off(a)');
-  // Has the tables made true.
+  // Brings the tables up to date.
   await engine.predicates(caller);
   await forget('off(a)');
   expect((await forget('p(n7)')).dependents).toEqual(['q(n7)']);
 });
 
-test('of many dependents the first hundred are rendered and all are counted', async () => {
+test('renders the first hundred of many dependents and counts all', async () => {
   const { engine, caller, teach, results, forget, tell } = await openSession();
   await teach('q(?x, ?y) :- all(?x), p(?y)');
   await tell('all(a)');
@@ -233,7 +233,7 @@ test('of many dependents the first hundred are rendered and all are counted', as
   expect(outcome).toMatchObject({ dependentsCount: 250, dependentsComplete: true });
 });
 
-test('a dry run answers as the real call would, and changes nothing', async () => {
+test('returns the answer of the real call in a dry run, and changes nothing', async () => {
   const { tellAll, teach, results, forget, forgetPattern, query, ask } = await openSession();
   await teach('reach(?x, ?y) :- edge(?x, ?y)');
   await teach('reach(?x, ?z) :- edge(?x, ?y), reach(?y, ?z)');
@@ -261,7 +261,7 @@ test('a dry run answers as the real call would, and changes nothing', async () =
   ]);
 });
 
-test('what is derived to tell of all dependents is not known afterwards', async () => {
+test('forgets what was derived only to find all dependents', async () => {
   const { tellAll, teach, results, forget, engine, caller } = await openSession();
   await teach('q(?x) :- p(?x)');
   await teach('r(?x, ?y) :- q(?x), ?y = ?x + 1');
@@ -273,20 +273,20 @@ test('what is derived to tell of all dependents is not known afterwards', async 
   expect((await forget('p(2)', all)).dependents).toEqual(['q(2)', 'r(2, 3)']);
   expect((await forget('p(3)')).dependents).toEqual([]);
   expect((await engine.rules(caller)).map(({ fired }) => fired)).toEqual([0, 0]);
-  // What is known stays so beside it.
+  // What was known before stays known.
   await results('q(4)');
   expect((await forget('p(4)', { ...all, dryRun: true })).dependents).toEqual(['q(4)', 'r(4, 5)']);
   expect((await forget('p(4)')).dependents).toEqual(['q(4)']);
 });
 
-test('a retraction that is tried makes nothing known and no rule count', async () => {
+test('makes nothing known and no rule count in a dry run of a retraction', async () => {
   const { tellAll, tell, teach, results, forget, engine, caller } = await openSession();
   await teach('q(?x) :- p(?x), s(?x)');
   await teach('r(?x) :- q(?x)');
   await teach('q(?x) :- other(?x)');
   await tellAll(['p(a)', 's(a)', 'p(b)', 's(b)']);
   await results('r(a)');
-  // The tables are in doubt then: what they hold is looked at in the state before, too.
+  // The tables are in doubt then: their contents are also examined in the earlier state.
   await tell('other(c)');
   const fired = (await engine.rules(caller)).map((rule) => rule.fired);
   for (const dependents of ['known', 'all']) {
@@ -297,7 +297,7 @@ test('a retraction that is tried makes nothing known and no rule count', async (
   expect((await forget('p(b)')).dependents).toEqual([]);
 });
 
-test('a dry run of what is absent is absent', async () => {
+test('reports an absent fact as absent in a dry run', async () => {
   const { forget, tell } = await openSession();
   await tell('p(a)');
   expect(await forget('p(b)', { dryRun: true })).toMatchObject({
@@ -308,7 +308,7 @@ test('a dry run of what is absent is absent', async () => {
   });
 });
 
-test('ifGeneration refuses a retraction where the fact changed since', async () => {
+test('refuses a retraction with ifGeneration if the fact changed since', async () => {
   const { tell, forget, forgetPattern, query } = await openSession();
   const { generation } = await tell('p(a)');
   await tell('p(b)');
@@ -321,7 +321,7 @@ test('ifGeneration refuses a retraction where the fact changed since', async () 
   expect((await forgetPattern('p(?x)', { ifGeneration: 3 })).retracted).toBe(1);
 });
 
-test('what expires while dependents are sought is none of them', async () => {
+test('excludes what expires during the search from dependents', async () => {
   const { tell, tellAll, teach, results, forget, engine, clock } = await openSession();
   await teach('q(?x) :- p(?x), key(a)');
   await tellAll(['key(a)', 'p(a)']);
@@ -335,7 +335,7 @@ test('what expires while dependents are sought is none of them', async () => {
   expect(await results('r(?x)')).toEqual([]);
 });
 
-test('writes that come in while dependents are sought do not count', async () => {
+test('ignores writes during the search for dependents', async () => {
   const { tellAll, teach, results, forget, tell, engine } = await openSession();
   await teach('q(?x) :- p(?x)');
   await tellAll(['p(a)', 'p(b)']);
@@ -350,7 +350,7 @@ test('writes that come in while dependents are sought do not count', async () =>
   expect(await results('q(?x)')).toEqual(['q(a)']);
 });
 
-test('where a limit ends the search for dependents the retraction is made all the same', async () => {
+test('retracts even if a limit ends the search for dependents', async () => {
   const { tellAll, teach, forget, query } = await openSession();
   await teach('reach(?x, ?y) :- edge(?x, ?y)');
   await teach('reach(?x, ?z) :- reach(?x, ?y), reach(?y, ?z)');
@@ -360,7 +360,7 @@ test('where a limit ends the search for dependents the retraction is made all th
   expect(await query('edge(n120, ?x)')).toEqual([]);
 });
 
-test('GET /facts/:id names the known conclusions whose proof uses the fact', async () => {
+test('names the known conclusions whose proof uses the fact in GET /facts/:id', async () => {
   const { tell, tellAll, teach, results, engine, caller } = await openSession();
   await teach('q(?x) :- p(?x)');
   await teach('r(?x) :- q(?x)');
@@ -374,7 +374,7 @@ test('GET /facts/:id names the known conclusions whose proof uses the fact', asy
   expect((await engine.fact(caller, id)).dependents).toEqual([]);
 });
 
-test('GET /facts/:id finds its dependents among many known conclusions', async () => {
+test('finds dependents among many known conclusions in GET /facts/:id', async () => {
   const { engine, caller, tell, teach, results } = await openSession();
   await teach('q(?x, ?y) :- all(?x), p(?y)');
   const facts = Array.from({ length: 1000 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
@@ -385,7 +385,7 @@ test('GET /facts/:id finds its dependents among many known conclusions', async (
   expect(dependents).toEqual(['q(a, n700)']);
 });
 
-test('a retraction that is tried is about one state, whatever is written meanwhile', async () => {
+test('reads one state in a dry run of a retraction, whatever is written meanwhile', async () => {
   const held = gate();
   const session = await openSession({ pause: held.pause });
   const { tell, tellAll, teach, results, engine, caller } = session;
@@ -393,7 +393,7 @@ test('a retraction that is tried is about one state, whatever is written meanwhi
   await teach('q(?x) :- p(?x)');
   await teach('q(?x) :- r(?x)');
   await results('q(1)');
-  // Every look at the time is the last of its slice.
+  // Every check of the time is the last of its slice.
   let now = 0;
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
   onTestFinished(() => time.mockRestore());
@@ -407,7 +407,7 @@ test('a retraction that is tried is about one state, whatever is written meanwhi
   expect(await tried).toMatchObject({ retracted: 2, dependents: ['q(1)'], generation: 3 });
 });
 
-test('a dry run whose time is over before it began says that dependents are not complete, as the write would', async () => {
+test('reports dependents as incomplete in a dry run without time, as the write would', async () => {
   const { tellAll, teach, results, forgetPattern } = await openSession();
   await tellAll(['p(1)', 'p(2)']);
   await teach('q(?x) :- p(?x)');

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { chainOf, openSession, refusal, ruleInput, startTime } from '../testing/engine-fixtures.ts';
 
-/** Rules as they are taught, changed and taken away: contract section 4. */
+/** Teaching, changing and deleting rules: contract section 4. */
 
 const text = 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)';
 
-test('a taught rule is answered with its text, an id and the generation', async () => {
+test('returns the text, an id and the generation of a taught rule', async () => {
   const { teach } = await openSession();
   expect(await teach('grandparent(?x,?z):-parent(?x,?y) , parent(?y,?z).')).toEqual({
     status: 'asserted',
@@ -16,7 +16,7 @@ test('a taught rule is answered with its text, an id and the generation', async 
   });
 });
 
-test('a rule as head and body is the same as its text', async () => {
+test('treats a rule as head and body like its text', async () => {
   const { engine, caller, teach } = await openSession();
   const atom = (predicate: string, ...args: string[]) => ({ predicate, args });
   const given = ruleInput({
@@ -27,7 +27,7 @@ test('a rule as head and body is the same as its text', async () => {
   expect((await teach(text)).status).toBe('unchanged');
 });
 
-test('the same rule up to renaming of variables is unchanged; another order of the body is another rule', async () => {
+test('reports the same rule up to renaming of variables as unchanged; another order of the body is another rule', async () => {
   const { teach, engine, caller } = await openSession();
   const { id } = await teach(text);
   expect(await teach('grandparent(?a, ?c) :- parent(?a, ?b), parent(?b, ?c)')).toMatchObject({
@@ -46,7 +46,7 @@ test('the same rule up to renaming of variables is unchanged; another order of t
   expect(await engine.rules(caller)).toHaveLength(5);
 });
 
-test('rules are listed in the order of creation with all that is known of them', async () => {
+test('lists rules in the order of creation with all their fields', async () => {
   const { teach, engine, caller, clock, tellAll, results } = await openSession();
   await teach('-q(?x) :- p(?x, ?_), ?x != a', { name: 'first', description: 'words', scope: 's' });
   clock.advance(10);
@@ -79,7 +79,7 @@ test('rules are listed in the order of creation with all that is known of them',
   });
 });
 
-test('a disabled rule concludes nothing until it is enabled', async () => {
+test('ignores a disabled rule until it is enabled', async () => {
   const { teach, tell, results, changeRule } = await openSession();
   const { id } = await teach('q(?x) :- p(?x)', { enabled: false });
   await tell('p(a)');
@@ -90,7 +90,7 @@ test('a disabled rule concludes nothing until it is enabled', async () => {
   expect(await results('q(?x)')).toEqual([]);
 });
 
-test('a rule taught again stays disabled if it was, unless enabled: true is given', async () => {
+test('keeps a disabled rule that is taught again disabled, unless enabled: true is given', async () => {
   const { teach, tell, results, engine, caller } = await openSession();
   await teach('q(?x) :- p(?x)', { enabled: false });
   await tell('p(a)');
@@ -102,7 +102,7 @@ test('a rule taught again stays disabled if it was, unless enabled: true is give
   expect((await teach('q(?x) :- p(?x)', { enabled: true })).status).toBe('unchanged');
 });
 
-test('a rule taught again with enabled: false is switched off, and the answer says that it was changed', async () => {
+test('disables a rule that is taught again with enabled: false, and reports it as changed', async () => {
   const { teach, tell, results } = await openSession();
   await teach('q(?x) :- p(?x)');
   await tell('p(a)');
@@ -111,7 +111,7 @@ test('a rule taught again with enabled: false is switched off, and the answer sa
   expect(await teach('q(?x) :- p(?x)', { enabled: false })).toMatchObject({ status: 'unchanged' });
 });
 
-test('PUT with some of enabled, name and description changes those only', async () => {
+test('changes only the given ones of enabled, name and description by PUT', async () => {
   const { teach, changeRule, engine, caller } = await openSession();
   const { id } = await teach(text, { name: 'old', description: 'old words', scope: 's' });
   expect(await changeRule(id, { name: 'new' })).toEqual({
@@ -134,7 +134,7 @@ test('PUT with some of enabled, name and description changes those only', async 
   });
 });
 
-test('PUT with the whole rule puts another in its place: same id, same time of creation', async () => {
+test('replaces a rule by PUT with a whole rule: same id, same time of creation', async () => {
   const { teach, changeRule, engine, caller, tell, results, clock } = await openSession();
   const { id } = await teach('q(?x) :- p(?x)', { name: 'old' });
   await teach('r(?x) :- p(?x)');
@@ -153,7 +153,7 @@ test('PUT with the whole rule puts another in its place: same id, same time of c
   expect(listed[0]).toMatchObject({ createdAt: startTime, name: null });
 });
 
-test('PUT onto another existing rule is refused, onto itself it is unchanged', async () => {
+test('refuses PUT onto another existing rule, and reports it as unchanged onto itself', async () => {
   const { teach, changeRule } = await openSession();
   const { id } = await teach('q(?x) :- p(?x)');
   const other = await teach('q(?x) :- r(?x)');
@@ -164,7 +164,7 @@ test('PUT onto another existing rule is refused, onto itself it is unchanged', a
   expect((await changeRule(other.id, { text: 'q(?y) :- p(?y)', scope: 's' })).status).toBe('updated');
 });
 
-test('a rule that is not there can be neither changed nor deleted', async () => {
+test('refuses to change or delete an unknown rule', async () => {
   const { changeRule, engine, caller, teach } = await openSession();
   const { id } = await teach(text);
   await engine.forgetRule(caller, id);
@@ -173,7 +173,7 @@ test('a rule that is not there can be neither changed nor deleted', async () => 
       expect((await refusal(call)).code).toBe('RuleNotFound');
 });
 
-test('what holds for another reason, or is stored, is not lost with a rule', async () => {
+test('does not count as lost what is stored or true for another reason', async () => {
   const { teach, tellAll, engine, caller, results } = await openSession();
   const { id } = await teach('q(?x) :- p(?x)');
   await teach('r(?x) :- q(?x)');
@@ -189,7 +189,7 @@ test('what holds for another reason, or is stored, is not lost with a rule', asy
   expect(await results('q(?x)')).toEqual(['q(b)']);
 });
 
-test('deleting a rule counts every conclusion that no longer holds, asked for or not', async () => {
+test('counts every conclusion that is lost with a deleted rule, requested before or not', async () => {
   const { teach, tellAll, engine, caller, results } = await openSession();
   const { id } = await teach('q(?x) :- p(?x)');
   await teach('r(?x, ?x) :- q(?x)');
@@ -202,7 +202,7 @@ test('deleting a rule counts every conclusion that no longer holds, asked for or
   expect((await engine.forgetRule(caller, scoped.id)).dependentsCount).toBe(0);
 });
 
-test('deleting a rule names what it took that is not worked out in time', async () => {
+test('names the losses of a deleted rule that are not computed in time', async () => {
   const { teach, tell, engine, caller } = await openSession();
   await tell('p(1)');
   await teach('n(?y) :- n(?x), ?y = ?x + 1');
@@ -216,14 +216,14 @@ test('deleting a rule names what it took that is not worked out in time', async 
   expect(await engine.forgetRule(caller, id)).not.toHaveProperty('notWorkedOut');
 });
 
-test('a rule that is deleted and taught again is a new one', async () => {
+test('makes a rule that is deleted and taught again a new one', async () => {
   const { teach, engine, caller } = await openSession();
   const { id } = await teach(text);
   await engine.forgetRule(caller, id);
   expect(await teach(text)).toMatchObject({ status: 'asserted', id: 'r3', generation: 3 });
 });
 
-test('an unsafe rule is refused and names the variable', async () => {
+test('rejects an unsafe rule and names the variable', async () => {
   const { teach, engine, caller } = await openSession();
   const unsafe: [string, string][] = [
     ['q(?x, ?y) :- p(?x)', '?y'],
@@ -239,7 +239,7 @@ test('an unsafe rule is refused and names the variable', async () => {
   expect(await engine.rules(caller)).toEqual([]);
 });
 
-test('a rule that is no rule is refused with the place of the mistake', async () => {
+test('rejects an invalid rule with the position of the error', async () => {
   const { teach } = await openSession();
   for (const bad of [
     'q(?x)',
@@ -254,13 +254,13 @@ test('a rule that is no rule is refused with the place of the mistake', async ()
   expect(`${message} ${JSON.stringify(members)}`).toMatch(/1.*16|column/);
 });
 
-test('a built-in as head, and built-ins of a wrong arity, are refused', async () => {
+test('rejects a built-in as head, and built-ins of a wrong arity', async () => {
   const { teach } = await openSession();
   for (const bad of ['<(?x, ?y) :- p(?x, ?y)', 'mod(?x, ?y, ?z) :- p(?x, ?y, ?z)'])
     expect((await refusal(teach(bad))).status, bad).toBe(400);
 });
 
-test('rules that cannot be stratified are refused and the cycle is named', async () => {
+test('rejects unstratifiable rules and names the cycle', async () => {
   const { teach, engine, caller, changeRule } = await openSession();
   await teach('win(?x) :- move(?x, ?y), lost(?y)');
   const refused = await refusal(teach('lost(?x) :- position(?x), not win(?x)'));
@@ -276,7 +276,7 @@ test('rules that cannot be stratified are refused and the cycle is named', async
   expect((await engine.rules(caller)).map((rule) => rule.text)).toContain('lost(?x) :- gone(?x)');
 });
 
-test('p and -p are independent relations: each may rest on the absence of the other side', async () => {
+test('treats p and -p as independent relations: each may depend on the absence of the other', async () => {
   const { teach, tellAll, results } = await openSession();
   expect((await teach('-p(?x) :- q(?x), not p(?x)')).status).toBe('asserted');
   await tellAll(['q(a)', 'q(b)', 'p(b)', 'p(c)', '-p(c)']);
@@ -284,7 +284,7 @@ test('p and -p are independent relations: each may rest on the absence of the ot
   expect(await results('p(?x)')).toEqual(['p(b)', 'p(c)']);
 });
 
-test('a cycle counts over the rules without scope together with those of any one scope', async () => {
+test('detects a cycle over the unscoped rules together with those of any one scope', async () => {
   const { teach } = await openSession();
   await teach('p(?x) :- base(?x), not q(?x)', { scope: 's' });
   expect((await teach('q(?x) :- base(?x), not p(?x)', { scope: 't' })).status).toBe('asserted');
@@ -292,13 +292,13 @@ test('a cycle counts over the rules without scope together with those of any one
   expect((await refusal(teach('q(?x) :- p(?x)'))).code).toBe('RuleException');
 });
 
-test('disabled rules count when rules are stratified', async () => {
+test('includes disabled rules in stratification', async () => {
   const { teach } = await openSession();
   await teach('p(?x) :- base(?x), not q(?x)', { enabled: false });
   expect((await refusal(teach('q(?x) :- p(?x)', { enabled: false }))).code).toBe('RuleException');
 });
 
-test('of two rules that contradict each other and are taught at once one is refused', async () => {
+test('refuses one of two contradictory rules that are taught at once', async () => {
   const { teach, engine, caller } = await openSession();
   const taught = await Promise.allSettled([
     teach('p(?x) :- base(?x), not q(?x)'),
@@ -308,7 +308,7 @@ test('of two rules that contradict each other and are taught at once one is refu
   expect(await engine.rules(caller)).toHaveLength(1);
 });
 
-test('a rule whose 256 body literals are a path is answered, with its proof', async () => {
+test('answers by a rule whose 256 body literals are a path, with its proof', async () => {
   const { tellAll, teach, ask } = await openSession();
   await tellAll(chainOf(257));
   const body = Array.from({ length: 256 }, (_, at) => `edge(?x${at}, ?x${at + 1})`).join(', ');
@@ -318,7 +318,7 @@ test('a rule whose 256 body literals are a path is answered, with its proof', as
   expect(proof?.steps).toHaveLength(257 + 2);
 });
 
-test('a rule has 1 to 256 body literals', async () => {
+test('accepts 1 to 256 body literals', async () => {
   const { teach, tell, results } = await openSession();
   const body = (count: number): string => Array.from({ length: count }, (_, at) => `p(?v${at})`).join(', ');
   expect((await teach(`q(?v0) :- ${body(256)}`)).status).toBe('asserted');
@@ -327,7 +327,7 @@ test('a rule has 1 to 256 body literals', async () => {
   expect(await results('q(?x)')).toEqual(['q(a)']);
 });
 
-test('rules are validated as text without being kept', async () => {
+test('validates rules as text without storing them', async () => {
   const { engine, caller, tell } = await openSession();
   await tell('parent(a, b)');
   const good = await engine.validateRules(caller, `${text}.\nparent(c, d).`);
@@ -338,7 +338,7 @@ test('rules are validated as text without being kept', async () => {
   expect(await engine.rules(caller)).toEqual([]);
 });
 
-test('ten thousand rules load and answer', async () => {
+test('loads ten thousand rules and answers', async () => {
   const { engine, caller, tell, results, proof } = await openSession();
   const chain = Array.from({ length: 5000 }, (_, at) =>
     ruleInput({
@@ -357,7 +357,7 @@ test('ten thousand rules load and answer', async () => {
   expect(await engine.rules(caller)).toHaveLength(10_000);
 });
 
-test('fired counts the conclusions that inference drew with a rule', async () => {
+test('counts in fired the conclusions that inference drew with a rule', async () => {
   const { teach, tellAll, results, engine, caller } = await openSession();
   await teach('q(?x) :- p(?x)');
   await tellAll(['p(a)', 'p(b)', 'p(c)']);

@@ -3,7 +3,7 @@ import { openSession, refusal } from '../testing/engine-fixtures.ts';
 
 /** Scopes and views: contract section 3. */
 
-test('a query with scope null sees all scopes, an answer found in several given once', async () => {
+test('reads all scopes in a query with scope null, and returns an answer found in several once', async () => {
   const { tell, query, results } = await openSession();
   await tell('p(a)');
   await tell('p(a)', { scope: 's' });
@@ -12,7 +12,7 @@ test('a query with scope null sees all scopes, an answer found in several given 
   expect(await results('p(?x)')).toEqual(['p(a)', 'p(b)']);
 });
 
-test('a query with a scope sees only facts of that scope, not those without one', async () => {
+test('reads only facts of the scope in a query with a scope, not unscoped ones', async () => {
   const { tell, query, results } = await openSession();
   await tell('p(a)');
   await tell('p(b)', { scope: 's' });
@@ -21,7 +21,7 @@ test('a query with a scope sees only facts of that scope, not those without one'
   expect(await results('p(?x)', { scope: 'other' })).toEqual([]);
 });
 
-test('unscoped: true means the facts without scope', async () => {
+test('reads unscoped facts with unscoped: true', async () => {
   const { tell, query, results, forget } = await openSession();
   await tell('p(a)');
   await tell('p(a)', { scope: 's' });
@@ -35,7 +35,7 @@ test('unscoped: true means the facts without scope', async () => {
   expect(await results('p(?x)', { unscoped: true })).toEqual(['p(c)']);
 });
 
-test('the view of a scope has its facts under the rules without scope and its own rules', async () => {
+test('gives the view of a scope its facts under the unscoped rules and its own', async () => {
   const { tell, teach, results } = await openSession();
   await teach('q(?x) :- p(?x)');
   await teach('r(?x) :- p(?x)', { scope: 's' });
@@ -50,7 +50,7 @@ test('the view of a scope has its facts under the rules without scope and its ow
   expect(await results('q(?x)', { unscoped: true })).toEqual(['q(none)']);
 });
 
-test('the view of everything joins facts of all scopes under the rules without scope', async () => {
+test('joins facts of all scopes under the unscoped rules in the view of everything', async () => {
   const { tell, teach, results } = await openSession();
   await teach('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
   await tell('parent(a, b)', { scope: 's' });
@@ -61,7 +61,7 @@ test('the view of everything joins facts of all scopes under the rules without s
     expect(await results('grandparent(?x, ?y)', where)).toEqual([]);
 });
 
-test('the view of everything has what a scoped rule draws in its own scope, and not more', async () => {
+test('includes in the view of everything only what a scoped rule concludes in its own scope', async () => {
   const { tell, teach, results } = await openSession();
   await teach('pair(?x, ?y) :- left(?x), right(?y)', { scope: 's' });
   await teach('-pair(?y, ?x) :- pair(?x, ?y)');
@@ -74,7 +74,7 @@ test('the view of everything has what a scoped rule draws in its own scope, and 
   expect(await results('pair(?x, ?y)', { scope: 't' })).toEqual([]);
 });
 
-test('a conclusion of a scoped rule goes on under the rules without scope, with facts of other scopes', async () => {
+test('continues from a conclusion of a scoped rule by the unscoped rules, with facts of other scopes', async () => {
   const { tell, teach, results } = await openSession();
   await teach('trusted(?x) :- vouched(?x)', { scope: 's' });
   await teach('invited(?x) :- trusted(?x), friend(?x)');
@@ -84,7 +84,7 @@ test('a conclusion of a scoped rule goes on under the rules without scope, with 
   expect(await results('invited(?x)', { scope: 's' })).toEqual([]);
 });
 
-test('recursion of a scoped rule stays within its scope', async () => {
+test('keeps recursion of a scoped rule within its scope', async () => {
   const { tellAll, teach, results } = await openSession();
   await teach('reach(?x, ?y) :- edge(?x, ?y)');
   await teach('reach(?x, ?z) :- edge(?x, ?y), reach(?y, ?z)', { scope: 's' });
@@ -95,7 +95,7 @@ test('recursion of a scoped rule stays within its scope', async () => {
   expect(await results('reach(?x, ?y)', { scope: 't' })).toEqual(['reach(c, d)']);
 });
 
-test('rules belong to the database and serve all its tenants, facts belong to a tenant', async () => {
+test('shares rules among all tenants of the database, and facts with none', async () => {
   const { as, tell, teach, results } = await openSession();
   const other = as({ tenant: 'other' });
   await teach('q(?x) :- p(?x)');
@@ -108,7 +108,7 @@ test('rules belong to the database and serve all its tenants, facts belong to a 
   expect(await results('q(?x)')).toEqual(['q(mine)']);
 });
 
-test('a rule that changes is felt by every tenant', async () => {
+test('applies a changed rule in every tenant', async () => {
   const { as, tell, teach, results, engine, caller } = await openSession();
   const other = as({ tenant: 'other' });
   const { id } = await teach('q(?x) :- p(?x)');
@@ -121,7 +121,7 @@ test('a rule that changes is felt by every tenant', async () => {
   expect([await results('q(?x)'), await other.results('q(?x)')]).toEqual([['q(a)'], ['q(b)']]);
 });
 
-test('databases are separate: facts, rules, generations and ids', async () => {
+test('isolates databases: facts, rules, generations and ids', async () => {
   const { as, tell, teach, results, engine, caller } = await openSession();
   await engine.createDatabase(caller, 'second');
   const second = as({ database: 'second' });
@@ -133,7 +133,7 @@ test('databases are separate: facts, rules, generations and ids', async () => {
   expect(await results('p(?x)')).toEqual(['p(a)']);
 });
 
-test('databases are listed by name with what they hold; a name is given once', async () => {
+test('lists databases by name with their counts, and refuses a name in use', async () => {
   const { as, tell, teach, engine, caller, clock } = await openSession();
   clock.advance(5);
   const { createdAt } = await engine.createDatabase(caller, 'a-second');
@@ -152,13 +152,13 @@ test('databases are listed by name with what they hold; a name is given once', a
   expect((await engine.databases(restricted)).databases.map(({ name }) => name)).toEqual(['a-second']);
 });
 
-test('of two that make the same database at once one is refused', async () => {
+test('refuses one of two concurrent creations of the same database', async () => {
   const { engine, caller } = await openSession();
   const made = await Promise.allSettled([1, 2, 3].map(() => engine.createDatabase(caller, 'new')));
   expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
 });
 
-test('a thousand scopes answer each for itself, and together', async () => {
+test('answers for each of a thousand scopes, and for all together', async () => {
   const { engine, caller, teach, results } = await openSession();
   await teach('q(?x) :- p(?x), mark(?x)');
   const about = {

@@ -6,7 +6,7 @@ import { ScopeTwin } from '../testing/scope-twin.ts';
 import { overSeeds } from '../testing/twin.ts';
 
 /**
- * Forks, diffs, merges and deletions of scopes beside plain writes and questions, the engine beside a model that knows
+ * Forks, diffs, merges and deletions of scopes beside plain writes and questions, the engine beside a model built from
  * the contract alone; and everything again after a start from the log.
  */
 async function runCase(seed: number): Promise<void> {
@@ -42,8 +42,6 @@ async function runCase(seed: number): Promise<void> {
   }
 }
 
-test(
-  'forks, diffs, merges and deletions are those of the model, and so are answers',
-  { timeout: 3_600_000 },
-  () => overSeeds({ name: 'scopes', few: 40, many: 2000 }, runCase),
+test('forks, diffs, merges, deletes and answers like the model', { timeout: 3_600_000 }, () =>
+  overSeeds({ name: 'scopes', few: 40, many: 2000 }, runCase),
 );

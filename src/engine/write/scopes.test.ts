@@ -10,7 +10,7 @@ import {
   startTime,
 } from '../testing/engine-fixtures.ts';
 
-/** Scopes as things of their own: contract section 7. */
+/** Managing scopes: contract section 7. */
 
 function callsOf({ engine, caller }: Session) {
   return {
@@ -30,7 +30,7 @@ async function openScopes() {
   return { ...session, ...callsOf(session) };
 }
 
-/** The atoms that a scope holds, as true and as false, in order. */
+/** The atoms of a scope, true and false ones, in order. */
 async function held({ list }: Session, scope: string | null): Promise<string[]> {
   const { facts } = await list(
     scope === null ? { unscoped: 'true', limit: '1000' } : { scope, limit: '1000' },
@@ -40,7 +40,7 @@ async function held({ list }: Session, scope: string | null): Promise<string[]> 
     .sort();
 }
 
-test('scopes are listed by code point with their facts, rules, and when and of what they came to be', async () => {
+test('lists scopes by code point with their facts, rules, time of creation and source', async () => {
   const { tell, teach, clock, scopes, fork } = await openScopes();
   await tell('p(a)');
   await tell('p(a)', { scope: 'b' });
@@ -68,7 +68,7 @@ test('scopes are listed by code point with their facts, rules, and when and of w
   ]);
 });
 
-test('a scope is there as long as it has a fact or a rule, or was forked and not deleted', async () => {
+test('keeps a scope as long as it has a fact or a rule, or was forked and not deleted', async () => {
   const session = await openScopes();
   const { tell, forget, teach, engine, caller, scopes, fork, drop, clock } = session;
   const names = async () => (await scopes()).map(({ name }) => name);
@@ -99,7 +99,7 @@ test('a scope is there as long as it has a fact or a rule, or was forked and not
   expect((await refusal(drop('fork'))).code).toBe('ScopeNotFound');
 });
 
-test('a scope that came to be again has a new time', async () => {
+test('gives a scope that was created again a new time', async () => {
   const { tell, forget, clock, scopes, fork, drop } = await openScopes();
   const times = async () => (await scopes()).map(({ createdAt }) => createdAt - startTime);
   await tell('p(a)', { scope: 's' });
@@ -122,7 +122,7 @@ test('a scope that came to be again has a new time', async () => {
   expect(await times()).toEqual([22, 23]);
 });
 
-test('a fork copies facts with validity and metadata, and the rules of that scope', async () => {
+test('copies facts with validity and metadata at a fork, and the rules of that scope', async () => {
   const session = await openScopes();
   const { tell, teach, list, results, engine, caller, clock, fork } = session;
   await tell('p(a)', { scope: 's', metadata: { why: { x: [1] } }, validUntil: clock.now() + 1000 });
@@ -156,7 +156,7 @@ test('a fork copies facts with validity and metadata, and the rules of that scop
   expect(await held(session, 's')).toEqual(['-p(b)', 'p(a)']);
 });
 
-test('a fork of null has the facts without scope, and one onto null gives them', async () => {
+test('forks unscoped facts from null, and facts onto null', async () => {
   const session = await openScopes();
   const { tell, teach, scopes, fork, results, engine, caller } = session;
   await tell('p(a)');
@@ -171,7 +171,7 @@ test('a fork of null has the facts without scope, and one onto null gives them',
   expect((await engine.rules(caller)).at(-1)).toMatchObject({ scope: null });
 });
 
-test('a fork onto a scope with facts, or onto itself, is a conflict', async () => {
+test('refuses a fork onto a scope with facts, or onto itself, as a conflict', async () => {
   const { tell, fork, forget } = await openScopes();
   await tell('p(a)', { scope: 's' });
   await tell('p(b)', { scope: 't' });
@@ -183,7 +183,7 @@ test('a fork onto a scope with facts, or onto itself, is a conflict', async () =
   expect(await fork('s', 't')).toMatchObject({ facts: 1 });
 });
 
-test('rules that target has already are not copied, and rules that do not fit its own are refused', async () => {
+test('does not copy rules that the target has, and refuses rules that conflict with its own', async () => {
   const { tell, teach, fork } = await openScopes();
   await tell('p(a)', { scope: 's' });
   await teach('q(?x) :- p(?x)', { scope: 's' });
@@ -197,7 +197,7 @@ test('rules that target has already are not copied, and rules that do not fit it
   expect((await refusal(fork('u', null))).code).toBe('RuleException');
 });
 
-test('the diff of two scopes: identity first, then the same predicate and arguments', async () => {
+test('matches facts of two scopes in a diff by identity first, then by predicate and arguments', async () => {
   const { tell, diff, clock } = await openScopes();
   const until = clock.now() + second;
   for (const scope of ['s', 't']) {
@@ -239,7 +239,7 @@ test('the diff of two scopes: identity first, then the same predicate and argume
   expect((await diff('t', null)).added).toHaveLength(5);
 });
 
-test('a merge adds what only source has, source stays as it is, and rules are not merged', async () => {
+test('adds at a merge what only the source has, and changes neither the source nor rules', async () => {
   const session = await openScopes();
   const { tell, teach, merge, engine, caller } = session;
   await tell('p(a)', { scope: 's', metadata: { m: 1 } });
@@ -294,7 +294,7 @@ async function openConflict() {
   return session;
 }
 
-test('SOURCE_WINS takes the version of source', async () => {
+test('takes the version of the source with SOURCE_WINS', async () => {
   const session = await openConflict();
   const id = (await session.list({ scope: 't', predicate: 'm' })).facts[0]?.id;
   const merged = await session.merge('s', 't', { strategy: 'SOURCE_WINS' });
@@ -316,7 +316,7 @@ test('SOURCE_WINS takes the version of source', async () => {
   expect(await session.diff('s', 't')).toMatchObject({ added: [], removed: [], modified: [], unchanged: 2 });
 });
 
-test('TARGET_WINS keeps the version of target', async () => {
+test('keeps the version of the target with TARGET_WINS', async () => {
   const session = await openConflict();
   const { generation } = await session.tell('x(y)');
   expect(await session.merge('s', 't', { strategy: 'TARGET_WINS' })).toMatchObject({
@@ -327,7 +327,7 @@ test('TARGET_WINS keeps the version of target', async () => {
   expect(await held(session, 't')).toEqual(['-turned(a)', 'm(a)']);
 });
 
-test('KEEP_BOTH keeps both truth values, merges metadata and takes the widest validity; again it changes nothing', async () => {
+test('keeps both truth values, merges metadata and takes the widest validity with KEEP_BOTH; repeated, it changes nothing', async () => {
   const session = await openConflict();
   const merged = await session.merge('s', 't', { strategy: 'KEEP_BOTH' });
   expect(merged).toMatchObject({ updated: 2, kept: 0 });
@@ -341,7 +341,7 @@ test('KEEP_BOTH keeps both truth values, merges metadata and takes the widest va
   expect(again).toMatchObject({ added: 0, updated: 0, deleted: 0, kept: 1, generation: merged.generation });
 });
 
-test('KEEP_BOTH of metadata that are too large together is refused and names the fact', async () => {
+test('refuses KEEP_BOTH for metadata that are too large together, and names the fact', async () => {
   const session = await openScopes();
   for (const scope of ['s', 't'])
     await session.tell('p(a)', { scope, metadata: { [scope]: 'x'.repeat(40_000) } });
@@ -357,7 +357,7 @@ test('KEEP_BOTH of metadata that are too large together is refused and names the
   });
 });
 
-test('REJECT with an unresolved conflict is 409 with the conflicts, and changes nothing', async () => {
+test('returns 409 with the conflicts for an unresolved one with REJECT, and changes nothing', async () => {
   const session = await openConflict();
   await session.tell('new(a)', { scope: 's' });
   const resolutions = [{ predicate: 'turned', args: ['a'], take: 'both' }];
@@ -369,7 +369,7 @@ test('REJECT with an unresolved conflict is 409 with the conflicts, and changes 
   expect(await held(session, 't')).toEqual(['-turned(a)', 'm(a)']);
 });
 
-test('resolutions settle any atom that differs, before the strategy', async () => {
+test('applies resolutions to any differing atom, before the strategy', async () => {
   const session = await openConflict();
   await session.tell('only(s)', { scope: 's' });
   await session.tell('only(t)', { scope: 't' });
@@ -390,7 +390,7 @@ test('resolutions settle any atom that differs, before the strategy', async () =
   expect(await held(session, 't')).toEqual(['m(a)', 'turned(a)']);
 });
 
-test('a resolution of an atom that neither scope has, or of one twice, is refused and named', async () => {
+test('refuses and names a resolution of an atom that neither scope has, or a repeated one', async () => {
   const session = await openConflict();
   await session.tell('elsewhere(a)');
   const about = (...predicates: string[]) => ({
@@ -407,7 +407,7 @@ test('a resolution of an atom that neither scope has, or of one twice, is refuse
   }
 });
 
-test('with a base only what both sides changed is a conflict, and what source deleted goes from target', async () => {
+test('treats with a base only changes on both sides as a conflict, and deletes from the target what the source deleted', async () => {
   const session = await openScopes();
   const { tell, forget, fork, merge } = session;
   const set = (predicate: string, scope: string, value: string) =>
@@ -457,7 +457,7 @@ test('with a base only what both sides changed is a conflict, and what source de
   );
 });
 
-test('a merge counts the conclusions that it brings to its target and takes away, asked for or not, and so does its dry run', async () => {
+test('counts the conclusions that a merge gains and loses in its target, requested before or not, also in a dry run', async () => {
   const { tell, teach, results, merge } = await openScopes();
   await teach('q(?x) :- p(?x), not stop(?x)');
   await tell('p(a)', { scope: 't' });
@@ -470,19 +470,19 @@ test('a merge counts the conclusions that it brings to its target and takes away
   expect(await results('q(?x)', { scope: 't' })).toEqual(['q(b)']);
 });
 
-test('what a merge brings that is not worked out in time is named, and the merge is made', async () => {
+test('names the gains of a merge that are not computed in time, and merges', async () => {
   const { tell, teach, merge } = await openScopes();
   await teach('n(?y) :- n(?x), ?y = ?x + 1');
   await teach('n(?x) :- p(?x)');
   await teach('q(?x) :- p(?x)');
   await tell('p(1)', { scope: 's' });
-  // How much else there was time for is the machine's to say.
+  // How much else is computed in time depends on the machine.
   const known = { lost: 0, consequencesComplete: false, notWorkedOut: expect.arrayContaining(['n/1']) };
   expect(await merge('s', 't', { dryRun: true, timeoutMs: 300 })).toMatchObject(known);
   expect(await merge('s', 't', { timeoutMs: 300 })).toMatchObject({ added: 1, ...known });
 });
 
-test('deleting a scope takes the facts of the tenant, and rules where no other tenant has facts there', async () => {
+test('deletes a scope with the facts of the tenant, and its rules if no other tenant has facts there', async () => {
   const session = await openScopes();
   const other = session.as({ tenant: 'other' });
   const { tell, teach, drop, clock } = session;
@@ -499,7 +499,7 @@ test('deleting a scope takes the facts of the tenant, and rules where no other t
   expect(await held(session, null)).toEqual(['p(c)']);
 });
 
-test('a credential restricted to tenants forks and deletes facts only', async () => {
+test('forks and deletes facts only for a tenant-restricted credential', async () => {
   const session = await openScopes();
   const restricted = callsOf(session.as({ tenants: ['tenant'] }));
   await session.tell('p(a)', { scope: 's' });
@@ -510,7 +510,7 @@ test('a credential restricted to tenants forks and deletes facts only', async ()
   expect(await restricted.drop('s')).toMatchObject({ facts: 0, rules: 0, generation });
 });
 
-test('subscribers are told of the scope, its facts and rules, and of conclusions that went', async () => {
+test('publishes the scope, its facts and rules, and lost conclusions to subscribers', async () => {
   const { tell, teach, results, engine, fork, merge, drop } = await openScopes();
   await teach('q(?x) :- p(?x)', { scope: 's' });
   await tell('p(a)', { scope: 's' });
@@ -534,7 +534,7 @@ test('subscribers are told of the scope, its facts and rules, and of conclusions
   ]);
 });
 
-test('a scope of another tenant is not there', async () => {
+test('hides a scope of another tenant', async () => {
   const session = await openScopes();
   const other = callsOf(session.as({ tenant: 'other' }));
   await session.tell('p(a)', { scope: 's' });

@@ -9,7 +9,7 @@ import { overSeeds } from '../testing/twin.ts';
 
 /**
  * Several transactions interleaved with plain writes, questions inside and outside, validities that begin and end, and
- * restarts: what each sees, what each commit comes to, and what is there afterwards are the model's.
+ * restarts: the view of each, the outcome of each commit and the final state are the model's.
  */
 const flavours: Record<string, Flavour> = {
   plain: plainFlavour,
@@ -22,7 +22,7 @@ const flavours: Record<string, Flavour> = {
 const timeout = 3_600_000;
 
 for (const [name, flavour] of Object.entries(flavours))
-  test(`transactions come to what the model has (${name})`, { timeout }, () =>
+  test(`transactions have the model's outcomes (${name})`, { timeout }, () =>
     overSeeds({ name, few: 7, many: 1500 }, async (seed) => {
       const prng = new Prng(seed);
       const folder = seed % 4 === 0 ? await mkdtemp(join(tmpdir(), 'transactions-')) : null;

@@ -51,7 +51,7 @@ async function begun({ engine, caller: plain }: Pick<Session, 'engine' | 'caller
 const fiveMinutes = 5 * 60_000;
 const ascending = (left: number, right: number): number => left - right;
 
-test('nobody sees a write of a transaction before its commit, and everybody all of it after', async () => {
+test('hides the writes of a transaction before its commit, and shows all of them after it', async () => {
   const session = await openSession();
   await session.teach('path(?x, ?y) :- edge(?x, ?y)');
   await session.tell('edge(a, b)');
@@ -78,7 +78,7 @@ test('nobody sees a write of a transaction before its commit, and everybody all 
   expect(await session.results('path(?x, ?y)')).toEqual(['path(b, c)', 'path(b, d)', 'path(c, d)']);
 });
 
-test('a commit tells of its net changes in one generation, and several rules get ids of their own', async () => {
+test('publishes the net changes of a commit in one generation, and gives several rules ids of their own', async () => {
   const session = await openSession();
   await session.tell('p(old)');
   await session.teach('q(?x) :- p(?x)');
@@ -107,7 +107,7 @@ test('a commit tells of its net changes in one generation, and several rules get
   expect(session.engine.counters()).toMatchObject({ factsAsserted: 2, factsRetracted: 1, facts: 1 });
 });
 
-test('what a commit takes away is withdrawn from what was concluded', async () => {
+test('withdraws conclusions from what a commit removes', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   await session.teach('q(?x) :- p(?x)');
@@ -124,13 +124,13 @@ test('what a commit takes away is withdrawn from what was concluded', async () =
   expect(await session.results('q(?x)')).toEqual([]);
 });
 
-test('a transaction without writes commits, and makes no generation', async () => {
+test('commits a transaction without writes, and keeps the generation', async () => {
   const session = await openSession();
   const { id, commit } = await begun(session);
   expect(await commit()).toEqual({ id, status: 'committed', operations: 0, generation: 0 });
 });
 
-test('a fact retracted and asserted in a transaction is a new fact', async () => {
+test('makes a fact retracted and asserted in a transaction a new fact', async () => {
   const session = await openSession();
   const { id } = await session.tell('p(a)', { metadata: { from: 'before' } });
   const open = await begun(session);
@@ -142,7 +142,7 @@ test('a fact retracted and asserted in a transaction is a new fact', async () =>
   expect(id).toBe('f1-0');
 });
 
-test('an assertion that is repeated takes over what is given, and keeps the rest', async () => {
+test('takes given fields from a repeated assertion, and keeps the rest', async () => {
   const session = await openSession();
   await session.tell('p(a)', { metadata: { kept: true } });
   const open = await begun(session);
@@ -155,7 +155,7 @@ test('an assertion that is repeated takes over what is given, and keeps the rest
   ]);
 });
 
-test('a ttl runs from the call, not from the commit', async () => {
+test('counts a ttl from the call, not from the commit', async () => {
   const session = await openSession();
   const open = await begun(session);
   await open.tell('p(a)', { ttl: 1000 });
@@ -165,7 +165,7 @@ test('a ttl runs from the call, not from the commit', async () => {
   expect(await session.results('p(?x)')).toEqual([]);
 });
 
-test('a scope whose facts are all exchanged by one commit has been there all the time', async () => {
+test('keeps the creation time of a scope whose facts are all replaced by one commit', async () => {
   const session = await openSession();
   await session.tell('p(a)', { scope: 's' });
   session.clock.advance(1000);
@@ -182,7 +182,7 @@ test('a scope whose facts are all exchanged by one commit has been there all the
   ]);
 });
 
-test('a tenant that was deleted and comes back with a commit has forgotten what it held', async () => {
+test('gives a deleted tenant that is recreated by a commit nothing of its past', async () => {
   const session = await openSession();
   const { generation } = await session.tell('p(a)');
   await session.engine.deleteTenant(session.caller, 'default', 'tenant');
@@ -192,7 +192,7 @@ test('a tenant that was deleted and comes back with a commit has forgotten what 
   expect((await refusal(session.tell('p(a)', { ifGeneration: generation }))).code).toBe('Conflict');
 });
 
-test('a pattern retracts what it meets when it is called, own writes included', async () => {
+test('retracts by a pattern what matches at the call, own writes included', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   await session.tell('p(b)', { scope: 's' });
@@ -207,7 +207,7 @@ test('a pattern retracts what it meets when it is called, own writes included', 
   expect(await session.results('p(?x)')).toEqual(['p(later)']);
 });
 
-test('a dry run of a retraction says what it would retract, and writes nothing', async () => {
+test('returns what a retraction would remove in a dry run, and writes nothing', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   const open = await begun(session);
@@ -221,7 +221,7 @@ test('a dry run of a retraction says what it would retract, and writes nothing',
   expect(await open.commit()).toMatchObject({ operations: 0, generation: 1 });
 });
 
-test('a fact is retracted by its id, in whatever version the transaction has it', async () => {
+test("retracts a fact by its id, in the transaction's version of it", async () => {
   const session = await openSession();
   const { id } = await session.tell('p(a)');
   const open = await begun(session);
@@ -294,7 +294,7 @@ test.each<[string, string, (open: Open) => Promise<unknown>]>([
       await open.within.updateRule('r2', ruleUpdateSchema.parse({ text: 'taught(?y) :- p(?y)' }));
     },
   ],
-])('a write that is refused rolls the whole transaction back: %s', async (_what, code, write) => {
+])('rolls the whole transaction back for a refused write: %s', async (_what, code, write) => {
   const session = await openSession();
   await session.tell('from(a)', { validFrom: startTime + 1 });
   await session.teach('q(?x) :- p(?x)');
@@ -307,7 +307,7 @@ test.each<[string, string, (open: Open) => Promise<unknown>]>([
   expect(await session.query('kept(?x)')).toEqual([]);
 });
 
-test('a question that fails rolls nothing back', async () => {
+test('rolls nothing back for a failed question', async () => {
   const session = await openSession();
   await session.teach('n(?y) :- n(?x), ?y = ?x + 1');
   const open = await begun(session);
@@ -317,7 +317,7 @@ test('a question that fails rolls nothing back', async () => {
   expect((await open.commit()).status).toBe('committed');
 });
 
-test('a transaction that has ended is a conflict, one that is unknown or another caller’s is not found', async () => {
+test('reports an ended transaction as a conflict, and an unknown one or another caller’s as not found', async () => {
   const session = await openSession();
   await session.engine.createDatabase(session.caller, 'other');
   const open = await begun(session);
@@ -335,7 +335,7 @@ test('a transaction that has ended is a conflict, one that is unknown or another
   expect((await refusal(session.engine.ask(open.caller, askInput('p(?x)')))).code).toBe('Conflict');
 });
 
-test('a transaction is rolled back after five minutes without use, and each use puts that off', async () => {
+test('rolls a transaction back after five minutes without use, and extends it with each use', async () => {
   const session = await openSession();
   const { clock, engine, caller } = session;
   expect((await engine.begin(caller)).expiresAt).toBe(startTime + fiveMinutes);
@@ -351,7 +351,7 @@ test('a transaction is rolled back after five minutes without use, and each use 
   expect(await session.query('p(?x)')).toEqual([]);
 });
 
-test('the first to commit wins: who wrote the same fact or rule is refused, plain writes included', async () => {
+test('lets the first committer win: a later one with the same fact or rule is refused, plain writes included', async () => {
   const session = await openSession();
   await session.tell('p(a)');
   await session.teach('q(?x) :- p(?x)');
@@ -401,7 +401,7 @@ test('the first to commit wins: who wrote the same fact or rule is refused, plai
   );
 });
 
-test('rules that no longer fit are refused at the commit, and at a question before it', async () => {
+test('refuses conflicting rules at the commit, and at a question before it', async () => {
   const session = await openSession();
   const open = await begun(session);
   await open.within.teach(ruleInput({ text: 'win(?x) :- move(?x, ?y), not win2(?y)' }));
@@ -412,7 +412,7 @@ test('rules that no longer fit are refused at the commit, and at a question befo
   expect([refused.code, refused.members['transaction']]).toEqual(['RuleException', 'rolled_back']);
 });
 
-test('a dry run of a commit tells what conclusions come and go though nobody asked, and changes nothing', async () => {
+test('reports in a dry run of a commit the conclusions gained and lost even if never requested, and changes nothing', async () => {
   const session = await openSession();
   await session.teach('q(?x) :- p(?x)');
   await session.tell('p(a)');
@@ -435,7 +435,7 @@ test('a dry run of a commit tells what conclusions come and go though nobody ask
   expect((await refusal(open.commit())).members['transaction']).toBe('rolled_back');
 });
 
-test('versions that died since the oldest transaction began are held, and only those', async () => {
+test('retains only versions that died since the oldest transaction began', async () => {
   const session = await openSession();
   const names = Array.from({ length: 400 }, (_, at) => `p(a${at})`);
   await session.tellAll(names);
@@ -450,12 +450,12 @@ test('versions that died since the oldest transaction began are held, and only t
   expect((await late.commit()).status).toBe('committed');
   await early.tell('p(a200)');
   expect((await refusal(early.commit())).code).toBe('Conflict');
-  // Nothing is open any more: what was retracted long ago is let go of.
+  // No transaction is open any more: rows retracted long ago are compacted.
   await session.tell('p(y)');
   expect((await refusal(session.engine.fact(session.caller, 'f1-17'))).code).toBe('FactNotFound');
 });
 
-test('a write of a transaction past 64 MiB is refused, and rolls it back', async () => {
+test('refuses a write of a transaction beyond 64 MiB, and rolls it back', async () => {
   const session = await openSession();
   const open = await begun(session);
   const metadata = { text: 'x'.repeat(60_000) };
@@ -467,7 +467,7 @@ test('a write of a transaction past 64 MiB is refused, and rolls it back', async
   expect((await refusal(open.commit())).code).toBe('Conflict');
 });
 
-test('ten thousand abandoned transactions of a tenant are refused more, and gone after five minutes', async () => {
+test('refuses more than ten thousand abandoned transactions of a tenant, which are gone after five minutes', async () => {
   const session = await openSession();
   const { engine, caller, clock } = session;
   const first = await begun(session);
@@ -482,7 +482,7 @@ test('ten thousand abandoned transactions of a tenant are refused more, and gone
   expect((await refusal(first.commit())).code).toBe('Conflict');
 });
 
-test('of 64 clients that commit at once over the same facts exactly one wins each', async () => {
+test('lets exactly one of 64 clients win each concurrent commit over the same facts', async () => {
   const session = await openSession();
   const facts = Array.from({ length: 8 }, (_, at) => `seat(${at})`);
   await session.tellAll(facts);
@@ -510,7 +510,7 @@ test('of 64 clients that commit at once over the same facts exactly one wins eac
   }
 });
 
-test('a question of a transaction is answered in the state it was asked in, whatever is written meanwhile', async () => {
+test('answers a question of a transaction in the state it was asked in, whatever is written meanwhile', async () => {
   const { pause, hold, release } = gate();
   const session = await openSession({ pause });
   await session.tellAll(Array.from({ length: 400 }, (_, at) => `edge(n${at}, n${at + 1})`));
@@ -528,7 +528,7 @@ test('a question of a transaction is answered in the state it was asked in, what
   expect(await open.results('reach(n390, ?y)')).toHaveLength(12);
 });
 
-test('what is called at once of one transaction is done one after the other', async () => {
+test('executes concurrent calls of one transaction one after the other', async () => {
   const session = await openSession();
   const open = await begun(session);
   const writes = Array.from({ length: 20 }, (_, at) => open.tell(`p(${at})`));
@@ -540,7 +540,7 @@ test('what is called at once of one transaction is done one after the other', as
   expect(await session.query('p(?x)')).toHaveLength(20);
 });
 
-test('a commit that meets a full disk is refused and stays open, and can be tried again', async () => {
+test('refuses a commit on a full disk and keeps it open, so that it can be retried', async () => {
   const backend = crashBackend();
   const { log } = await openLog(backend, logOptions());
   const state = new State();

@@ -4,7 +4,7 @@ import { overSeeds } from '../testing/twin.ts';
 import { Worlds } from '../testing/worlds.ts';
 
 /**
- * Everything with everything: facts, rules, scopes, transactions, databases, tenants, repeated requests and time, on an
+ * All features combined: facts, rules, scopes, transactions, databases, tenants, repeated requests and time, on an
  * engine that is closed, killed and snapshotted, and on one in memory that never is. They answer alike.
  */
 const timeout = 3_600_000;
@@ -13,7 +13,7 @@ async function play(seed: number, mayKill: boolean): Promise<void> {
   const worlds = new Worlds(new Prng(seed), mayKill);
   const prng = new Prng(~seed);
   let now = 0;
-  // Any look at the clock may be the last of a slice.
+  // Any check of the clock may be the last of a slice.
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += prng.chance(0.2) ? 6 : 0));
   try {
     await worlds.open();
@@ -36,10 +36,10 @@ async function play(seed: number, mayKill: boolean): Promise<void> {
   }
 }
 
-test('a clean end, a start and snapshots change nothing that can be seen', { timeout }, () =>
+test('a clean end, a start and snapshots change nothing visible', { timeout }, () =>
   overSeeds({ name: 'worlds', few: 1, many: 1000 }, (seed) => play(seed, false)),
 );
 
-test('a kill changes nothing but uses by questions', { timeout }, () =>
+test('a kill changes nothing except uses by questions', { timeout }, () =>
   overSeeds({ name: 'killed worlds', few: 1, many: 1000 }, (seed) => play(seed, true)),
 );

@@ -22,7 +22,7 @@ import {
   type Session,
 } from '../testing/engine-fixtures.ts';
 
-/** Transactions, scopes, databases, tenants and snapshots, where they meet. */
+/** Interactions of transactions, scopes, databases, tenants and snapshots. */
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'corollary-worlds-'));
@@ -35,7 +35,7 @@ async function reopened({ engine, clock }: Session, options: Partial<EngineOptio
   return openSession({ ...options, clock });
 }
 
-/** The code of the refusal, or `answered`. */
+/** The code of the error, or `answered`. */
 async function endOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -58,7 +58,7 @@ async function begunWith({ engine, caller }: Session, facts: readonly string[]) 
   return { id, commit: () => engine.commit(caller, id, false) };
 }
 
-/** Everything there is to be seen that a restart does not change. */
+/** Everything visible that a restart does not change. */
 async function seen({ engine, caller, list }: Session): Promise<unknown> {
   const rules = (await engine.rules(caller)).map(({ fired: _fired, ...rule }) => rule);
   return [
@@ -112,7 +112,7 @@ const calls: Record<string, (engine: Engine, caller: Session['caller']) => Promi
   snapshot: (engine) => engine.snapshot(),
 };
 
-test('an engine that was closed refuses every call with NotReady', async () => {
+test('returns NotReady for every call to a closed engine', async () => {
   const { engine, caller, tell } = await openSession();
   await tell('p(a)');
   await engine.close();
@@ -123,7 +123,7 @@ test('an engine that was closed refuses every call with NotReady', async () => {
   expect(() => engine.changes(caller, null)).toThrow(EngineError);
 });
 
-test('64 clients that commit and fork at once: each commit whole, each scope a copy of one generation', async () => {
+test('commits and forks from 64 clients at once: each commit whole, each scope a copy of one generation', async () => {
   const storageDir = await temporaryFolder();
   const session = await openSession({ storageDir, fsync: 'never' });
   await session.tell('shared(x)');
@@ -158,7 +158,7 @@ test('64 clients that commit and fork at once: each commit whole, each scope a c
   expect(await seen(await reopened(session, { storageDir }))).toEqual(before);
 });
 
-test('writes that wait behind the end of their database find it gone, and nothing of them is kept', async () => {
+test('refuses writes that wait behind the end of their database, and stores nothing of them', async () => {
   const { engine, caller, as } = await openSession();
   await engine.createDatabase(caller, 'one');
   const one = as({ database: 'one' });
@@ -182,7 +182,7 @@ test('writes that wait behind the end of their database find it gone, and nothin
   expect((await one.tell('p(a)')).generation).toBe(generation + 2);
 });
 
-test('what is asked for while a large write is done comes after it: a snapshot, a nuke, an end', async () => {
+test('executes a snapshot, a nuke or an end requested during a large write after it', async () => {
   const storageDir = await temporaryFolder();
   const { hold, release, pause } = gate();
   const session = await openSession({ storageDir, pause, fsync: 'never' });
@@ -210,9 +210,9 @@ test('what is asked for while a large write is done comes after it: a snapshot, 
   expect(await seen(await reopened(session, { storageDir }))).toEqual(before);
 });
 
-test('a snapshot that is asked for at any moment of a large commit holds all of it or nothing', async () => {
+test('includes all of a large commit or nothing in a snapshot requested at any moment', async () => {
   let now = 0;
-  // Every look at the clock is the last of a slice.
+  // Every check of the clock is the last of a slice.
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
   onTestFinished(() => {
     time.mockRestore();
@@ -224,7 +224,7 @@ test('a snapshot that is asked for at any moment of a large commit holds all of 
     let reached = (): void => {};
     isReached = false;
     const moment = new Promise<void>((resolve) => (reached = resolve));
-    // What is under way is held for so long that the snapshot is begun.
+    // The current work is held long enough for the snapshot to begin.
     const pause = (): Promise<void> => {
       if (pauses++ !== at) return new Promise((resolve) => void setImmediate(resolve));
       isReached = true;
@@ -249,7 +249,7 @@ test('a snapshot that is asked for at any moment of a large commit holds all of 
   }
 });
 
-test('an engine that is closed while a large commit is applied ends it first', async () => {
+test('finishes a large commit that is being applied before it closes', async () => {
   const storageDir = await temporaryFolder();
   const { hold, release, pause } = gate();
   const session = await openSession({ storageDir, pause, fsync: 'never' });
@@ -265,7 +265,7 @@ test('an engine that is closed while a large commit is applied ends it first', a
   expect((await again.list()).total).toBe(end === 'answered' ? 3000 : 0);
 });
 
-test('a transaction is not idle while its commit is under way', async () => {
+test('does not count a transaction as idle while its commit runs', async () => {
   const { hold, release, pause } = gate();
   const session = await openSession({ pause });
   const { id, commit } = await begunWith(session, chainOf(3000));
@@ -279,7 +279,7 @@ test('a transaction is not idle while its commit is under way', async () => {
   expect(await endOf(session.engine.commit(session.caller, id, false))).toBe('Conflict');
 });
 
-test('a nuke waits for the check of a merge, and the merge is answered by what it found', async () => {
+test('delays a nuke until a merge is checked, and answers the merge by what it found', async () => {
   const { hold, release, pause } = gate();
   const session = await openSession({ pause });
   const { engine, caller } = session;
@@ -297,7 +297,7 @@ test('a nuke waits for the check of a merge, and the merge is answered by what i
   expect(await session.results('reach(a, ?y)')).toEqual([]);
 });
 
-test('what dies while a transaction is open stands against what was written to it, and against nothing else', async () => {
+test('refuses a commit if a fact that it wrote died meanwhile, and for no other dead rows', async () => {
   const session = await openSession();
   const { engine, caller } = session;
   const churn = async (): Promise<void> => {
@@ -311,7 +311,7 @@ test('what dies while a transaction is open stands against what was written to i
   const second = await engine.begin(caller);
   await churn();
   await churn();
-  // Relations are looked at again with the next write.
+  // Relations are examined again with the next write.
   await session.tell('edge(z, z)');
   const tell = (id: string, text: string): Promise<unknown> =>
     engine.within({ ...caller, transaction: id }).tell({ ...factInput(text), ifGeneration: null });
@@ -322,7 +322,7 @@ test('what dies while a transaction is open stands against what was written to i
   expect(await endOf(engine.commit(caller, second.id, false))).toBe('answered');
 });
 
-test('relations are not compacted under a write that has found its rows', async () => {
+test('does not compact relations under a write that has found its rows', async () => {
   let now = 0;
   let step = 0.001;
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += step));
@@ -333,7 +333,7 @@ test('relations are not compacted under a write that has found its rows', async 
   for (let at = 0; isReached; at++) {
     isReached = false;
     let pauses = Number.NEGATIVE_INFINITY;
-    // One of the pauses is so long that upkeep in the background settles meanwhile.
+    // One of the pauses is long enough for background maintenance to finish.
     const pause = (): Promise<void> => {
       if (pauses++ !== at) return new Promise((resolve) => void setImmediate(resolve));
       isReached = true;
@@ -347,7 +347,7 @@ test('relations are not compacted under a write that has found its rows', async 
     await session.results('q(?x, ?y)');
     await session.forgetPattern('edge(?x, ?y)', { scope: 's' });
     pauses = 0;
-    // Every look at the clock is the last of a slice.
+    // Every check of the clock is the last of a slice.
     step = 6;
     await session.engine.deleteScope(session.caller, 'x');
     step = 0.001;

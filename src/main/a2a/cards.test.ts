@@ -1,4 +1,4 @@
-/** The agent cards over real HTTP, without and with authentication, and who may talk to the agent. */
+/** The agent cards over real HTTP, with and without authentication, and who may call the agent. */
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { AgentCard } from '@a2a-js/sdk';
@@ -12,7 +12,7 @@ import { cardSchema, earlierCardSchema } from './testing/card-schemas.ts';
 import { message, revisions, rpc, said, sendMethod } from './testing/conversation.ts';
 
 const apiKey = 'admin-of-the-test';
-/** One without authentication, one with. */
+/** One service without authentication, one with it. */
 let open: ServiceUnderTest;
 let closed: ServiceUnderTest;
 beforeAll(async () => {
@@ -35,13 +35,13 @@ async function cardAt(service: ServiceUnderTest, path: string): Promise<Card> {
   return (await response.json()) as Card;
 }
 
-/** What of the card is not of the schema. */
+/** The parts of the card that violate the schema. */
 function complaints(schema: object, card: Card): unknown[] {
   const validate = ajv.compile(schema);
   return validate(card) ? [] : (validate.errors ?? []);
 }
 
-/** The card as one who names this Host is given it. */
+/** The card as served to a client that sends this Host. */
 async function cardFor(service: ServiceUnderTest, host: string): Promise<Card> {
   const asked = request({ port: service.port, host: '127.0.0.1', path: earlierCardPath, headers: { host } });
   asked.end();
@@ -53,12 +53,12 @@ async function cardFor(service: ServiceUnderTest, host: string): Promise<Card> {
 
 describe('the card at /.well-known/agent-card.json', () => {
   it.each(['open', 'closed'] as const)(
-    'is one of A2A 1.0, valid against its schema, without a credential: %s',
+    'conforms to the A2A 1.0 schema and needs no credential: %s',
     async (which) => {
       const service = which === 'open' ? open : closed;
       const card = await cardAt(service, cardPath);
       expect(complaints(cardSchema, card)).toEqual([]);
-      // What the SDK, which is made of the specification's messages, reads and writes again.
+      // The card after the SDK, built from the specification's messages, has parsed and serialized it.
       expect(AgentCard.toJSON(AgentCard.fromJSON(card))).toEqual(card);
       expect(card).toMatchObject({
         supportedInterfaces: ['1.0', '0.3'].map((protocolVersion) => ({
@@ -71,7 +71,7 @@ describe('the card at /.well-known/agent-card.json', () => {
     },
   );
 
-  it('names the ways to show a key where one is needed, and none where not', async () => {
+  it('lists the security schemes if authentication is on, and none if it is off', async () => {
     expect(await cardAt(closed, cardPath)).toMatchObject({
       securitySchemes: {
         bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
@@ -85,7 +85,7 @@ describe('the card at /.well-known/agent-card.json', () => {
 
 describe('the card at /.well-known/agent.json', () => {
   it.each(['open', 'closed'] as const)(
-    'is one of A2A 0.3, valid against its schema, without a credential: %s',
+    'conforms to the A2A 0.3 schema and needs no credential: %s',
     async (which) => {
       const service = which === 'open' ? open : closed;
       const card = await cardAt(service, earlierCardPath);
@@ -99,7 +99,7 @@ describe('the card at /.well-known/agent.json', () => {
     },
   );
 
-  it('names the ways to show a key where one is needed, and none where not', async () => {
+  it('lists the security schemes if authentication is on, and none if it is off', async () => {
     expect(await cardAt(closed, earlierCardPath)).toMatchObject({
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
@@ -113,8 +113,8 @@ describe('the card at /.well-known/agent.json', () => {
   });
 });
 
-describe('the schemas of the tests', () => {
-  it('refuse a card that lacks what is required, or has what is not there', async () => {
+describe('the schemas used by the tests', () => {
+  it('reject a card that lacks a required field or has an unknown one', async () => {
     for (const [schema, path] of [
       [cardSchema, cardPath],
       [earlierCardSchema, earlierCardPath],
@@ -131,7 +131,7 @@ describe('the schemas of the tests', () => {
 });
 
 describe('both cards', () => {
-  it('tell the same: the version of the service, and the skills tell, teach, ask and forget', async () => {
+  it('report the version of the service and the skills tell, teach, ask and forget', async () => {
     const card = await cardAt(open, cardPath);
     const earlier = await cardAt(open, earlierCardPath);
     for (const name of [
@@ -152,7 +152,7 @@ describe('both cards', () => {
     ]);
   });
 
-  it('have examples that do what they are examples of', async () => {
+  it('have examples that do what their skill says', async () => {
     const { skills } = (await cardAt(open, cardPath)) as { skills: { id: string; examples: string[] }[] };
     const headers = { 'x-tenant-id': 'examples' };
     const outcome = { tell: 'atom', teach: 'rule', ask: 'results', forget: 'retracted' };
@@ -164,12 +164,12 @@ describe('both cards', () => {
       }
   });
 
-  it('have the address by which they were asked for', async () => {
+  it('contain the address that the client used', async () => {
     for (const host of [`localhost:${open.port}`, 'LOCALHOST', '[::1]:9300', '127.0.0.1'])
       expect((await cardFor(open, host))['url']).toBe(`http://${host}/a2a`);
   });
 
-  it('may be kept for a minute, and then be asked for by their ETag', async () => {
+  it('are cacheable for a minute and then revalidated by ETag', async () => {
     for (const path of [cardPath, earlierCardPath]) {
       const { headers } = await open.call('GET', path);
       const etag = headers.get('etag') ?? '';
@@ -187,7 +187,7 @@ describe('both cards', () => {
     }
   });
 
-  it('have HEAD, answer other methods with 405, and a foreign Origin with 403', async () => {
+  it('answer HEAD, return 405 for other methods and 403 for a foreign Origin', async () => {
     for (const path of [cardPath, earlierCardPath]) {
       expect(await closed.call('HEAD', path)).toMatchObject({ status: 200, body: '' });
       const { status, headers } = await closed.call('POST', path, {});
@@ -198,7 +198,7 @@ describe('both cards', () => {
   });
 });
 
-describe('a key', () => {
+describe('authentication', () => {
   const good = rpc('SendMessage', { message: message('1.0', 'secret(?x)') });
 
   async function made(input: Record<string, unknown>): Promise<string> {
@@ -210,7 +210,7 @@ describe('a key', () => {
     return (await closed.call('POST', '/a2a', body, { headers })).status;
   }
 
-  it('is needed at /a2a where authentication is on: 401 without, 403 with the role replica', async () => {
+  it('requires a key at /a2a: 401 without one, 403 for the role replica', async () => {
     const { status, body, headers } = await closed.call<Problem>('POST', '/a2a', good);
     expect([status, body.code, headers.get('www-authenticate')]).toEqual([401, 'Unauthenticated', 'Bearer']);
     expect(await statusOf({ 'x-api-key': 'made-up' })).toBe(401);
@@ -223,7 +223,7 @@ describe('a key', () => {
     }
   });
 
-  it('that does not cover database or tenant is 403, the defaults included, whatever else is wrong', async () => {
+  it('returns 403 if the key does not cover the database or tenant, even for defaults, before any other error', async () => {
     const ofTenant = { 'x-api-key': await made({ role: 'writer', tenants: ['acme'] }) };
     const unnamed = await fetch(`${closed.address}/a2a`, {
       method: 'POST',
@@ -240,7 +240,7 @@ describe('a key', () => {
   });
 
   it.each(revisions)(
-    'of a reader asks, while telling and teaching are refused with Forbidden, in %s',
+    'lets a reader ask but refuses telling and teaching with Forbidden, in %s',
     async (revision) => {
       const headers = { 'x-tenant-id': `readers-${revision}` };
       await said(closed, 'open(door).', { ...headers, 'x-api-key': apiKey });
@@ -268,7 +268,7 @@ describe('a key', () => {
     },
   );
 
-  it('that is restricted to tenants tells, and is refused teaching', async () => {
+  it('lets a tenant-restricted key tell but not teach', async () => {
     const headers = { 'x-tenant-id': 'acme', 'x-api-key': await made({ role: 'writer', tenants: ['acme'] }) };
     expect((await said(closed, 'own(fact).\nall(?x) :- own(?x).', headers)).data).toMatchObject([
       { status: 'asserted', atom: 'own(fact)' },
@@ -276,7 +276,7 @@ describe('a key', () => {
     ]);
   });
 
-  it('that is revoked is refused at once', async () => {
+  it('refuses a revoked key at once', async () => {
     const admin = { 'x-api-key': apiKey };
     const { body } = await closed.call<CreatedKey>(
       'POST',

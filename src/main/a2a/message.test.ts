@@ -1,4 +1,4 @@
-/** What a message to `/a2a` does and is answered with, by the official client of both revisions and by hand. */
+/** The effect and the answer of a message to `/a2a`, from the official client of both revisions and by hand. */
 import { randomUUID } from 'node:crypto';
 import { type Message, type SendMessageRequest, Role } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
@@ -14,12 +14,12 @@ import { errorOf, exchanged, message, revisions, rpc, said } from './testing/con
 
 let service: ServiceUnderTest;
 beforeAll(async () => {
-  // So little for derived tables that an endless question ends soon.
+  // A small budget for derived tables, so that an endless question ends soon.
   service = await startServiceUnderTest({ MEMORY_BUDGET_BYTES: '20000000' });
 });
 afterAll(() => service.close());
 
-/** Headers of a tenant that no other test has. */
+/** Headers of a tenant that no other test uses. */
 function fresh(): Record<string, string> {
   return { 'x-tenant-id': randomUUID() };
 }
@@ -29,8 +29,8 @@ async function stored(predicate: string, headers: Record<string, string>): Promi
   return (await service.call<unknown[]>('POST', '/query', pattern, { headers })).body;
 }
 
-describe('one line', () => {
-  it.each(revisions)('that ends in a full stop tells, in %s', async (revision) => {
+describe('a message of one line', () => {
+  it.each(revisions)('stores a statement that ends in a full stop, in %s', async (revision) => {
     const headers = fresh();
     const { parts, ...rest } = await exchanged(
       service,
@@ -67,7 +67,7 @@ describe('one line', () => {
     ]);
   });
 
-  it('that is one whole ground atom or rule tells without its full stop', async () => {
+  it('stores a single ground atom or rule without its full stop', async () => {
     const headers = fresh();
     const { data } = await said(
       service,
@@ -81,7 +81,7 @@ describe('one line', () => {
     ]);
   });
 
-  it('that begins with forget retracts, facts, patterns and rules alike, in order', async () => {
+  it('retracts facts, patterns and rules in order after "forget"', async () => {
     const headers = fresh();
     const rule = 'older(?x, ?y) :- parent(?x, ?y)';
     await said(service, `parent(ann, bob). parent(ann, cy). parent(bob, di).\n${rule}.`, headers);
@@ -104,7 +104,7 @@ describe('one line', () => {
     ]);
   });
 
-  it('forgets what it says, and not the opposite', async () => {
+  it('retracts exactly the statement, not its negation', async () => {
     const headers = fresh();
     await said(service, '-flies(tweety).', headers);
     expect((await said(service, 'forget flies(tweety).', headers)).data).toMatchObject([
@@ -115,7 +115,7 @@ describe('one line', () => {
     ]);
   });
 
-  it('is answered with hints where it finds nothing or looks like a slip', async () => {
+  it('returns hints for an empty result or a likely slip', async () => {
     const headers = fresh();
     await said(service, 'parent(ann, bob).', headers);
     const { data, text } = await said(
@@ -137,7 +137,7 @@ describe('one line', () => {
     expect(text).toContain('\n  hint: ');
   });
 
-  it('tells what is explicitly not so', async () => {
+  it('stores an explicit negation', async () => {
     const headers = fresh();
     const { data, text } = await said(service, '-flies(tweety).', headers);
     expect(data).toMatchObject([{ status: 'asserted', atom: '-flies(tweety)' }]);
@@ -147,7 +147,7 @@ describe('one line', () => {
     ]);
   });
 
-  it('that is a rule teaches', async () => {
+  it('stores a rule', async () => {
     const { data, text } = await said(service, 'older(?x, ?y) :- elder(?x, ?y).', fresh());
     const rule = 'older(?x, ?y) :- elder(?x, ?y)';
     expect(data).toMatchObject([{ status: 'asserted', rule, id: expect.any(String) as string }]);
@@ -155,7 +155,7 @@ describe('one line', () => {
   });
 
   it.each(revisions)(
-    'that ends in a question mark asks, as /ask does with a proof, in %s',
+    'answers a line that ends in a question mark as /ask does with a proof, in %s',
     async (revision) => {
       const headers = fresh();
       await said(service, 'parent(ann, bob). parent(bob, cal).', headers);
@@ -170,7 +170,7 @@ describe('one line', () => {
     },
   );
 
-  it('that is an atom with a variable asks, and one without tells', async () => {
+  it('asks an atom with a variable and stores one without', async () => {
     const headers = fresh();
     await said(service, 'city(rome). city(oslo).', headers);
     const { data, text } = await said(service, 'city(?x)', headers);
@@ -182,7 +182,7 @@ describe('one line', () => {
     expect((await said(service, 'city(rome)?', headers)).data).toMatchObject([{ results: ['city(rome)'] }]);
   });
 
-  it('asks all that a body can ask: several atoms, absences, built-ins and aggregates', async () => {
+  it('asks anything a body can: several atoms, negation, built-ins and aggregates', async () => {
     const headers = fresh();
     await said(service, 'age(ann, 41). age(bob, 7). pet(bob).', headers);
     const text = [
@@ -199,7 +199,7 @@ describe('one line', () => {
     ]);
   });
 
-  it('that nothing answers has an empty answer, and says so', async () => {
+  it('returns an empty answer and says so if nothing matches', async () => {
     const { data, text } = await said(service, 'dragon(?x)?', fresh());
     expect(data).toMatchObject([{ results: [], count: 0, proof: { roots: [], steps: [] } }]);
     expect(text).toBe(
@@ -223,14 +223,14 @@ describe('one line', () => {
     ['% likes(ann, tea).', 'tell with a full stop'],
     ['likes(ann, "?x").', 'column 12: '],
     ['likes(ann, \ud800).', ''],
-  ])('that is neither is natural language, and answered with how to write it: %s', async (line, reason) => {
+  ])('answers natural language with how to write a statement: %s', async (line, reason) => {
     const { data, text } = await said(service, line, fresh());
     expect(data).toEqual([{ status: 'not_understood', detail: expect.stringContaining(reason) as string }]);
     expect(data[0]?.['detail']).toContain('as in parent(ann, bob). or');
     expect(text).toBe(`line 1 was not understood: ${String(data[0]?.['detail'])}`);
   });
 
-  it(`of more than ${maxLineUnits} characters is not read`, async () => {
+  it(`refuses more than ${maxLineUnits} characters`, async () => {
     const headers = fresh();
     const long = (units: number) => `long(${'x'.repeat(units - 'long().'.length)}).`;
     expect((await said(service, long(maxLineUnits), headers)).data).toMatchObject([{ status: 'asserted' }]);
@@ -243,8 +243,8 @@ describe('one line', () => {
   });
 });
 
-describe('several lines', () => {
-  it('are done in order, with one data part for each statement and question', async () => {
+describe('a message of several lines', () => {
+  it('executes the lines in order, with one data part for each statement and question', async () => {
     const headers = fresh();
     const text = 'seen(?x)?\r\nseen(a). seen(b).\n\n  seen(?x)  \rseen(c).';
     const { data, lines, text: words } = await said(service, text, headers);
@@ -268,7 +268,7 @@ describe('several lines', () => {
     ]);
   });
 
-  it('that tell are stored in order, a fact that comes twice the second time unchanged', async () => {
+  it('stores facts in order and reports a repeated fact as unchanged', async () => {
     const headers = fresh();
     const facts = Array.from({ length: 600 }, (_, index) => `order(${index % 500}).`);
     const { data } = await said(service, facts.join('\n'), headers);
@@ -282,7 +282,7 @@ describe('several lines', () => {
     expect(new Set(generations).size).toBe(500);
   });
 
-  it('may come in several text parts, whose lines are counted on', async () => {
+  it('continues the line count across several text parts', async () => {
     const { parts } = await exchanged(
       service,
       '1.0',
@@ -293,7 +293,7 @@ describe('several lines', () => {
     expect(parts[3]?.data).toMatchObject({ results: ['part(a)', 'part(b)'] });
   });
 
-  it('of which one is refused: the others are done, and it is told by code and detail', async () => {
+  it('executes the other lines if one is refused, and reports its code and detail', async () => {
     const headers = fresh();
     const { data, text } = await said(
       service,
@@ -307,7 +307,7 @@ describe('several lines', () => {
     expect(await stored('kept', headers)).toHaveLength(2);
   });
 
-  it('of which a question hits its limit: 422 InferenceLimitExceeded is told in its part', async () => {
+  it('reports a question at its limit as 422 InferenceLimitExceeded in its own part', async () => {
     const headers = fresh();
     await said(service, 'number(0).\nnumber(?n) :- number(?m), ?n = ?m + 1.', headers);
     const [endless, small] = (await said(service, 'number(?n)?\nsmall(a).', headers)).data;
@@ -320,7 +320,7 @@ describe('several lines', () => {
     expect(small).toMatchObject({ status: 'asserted' });
   });
 
-  it(`are at most ${maxItems} statements and questions, else nothing is done`, async () => {
+  it(`refuses more than ${maxItems} statements and questions as a whole`, async () => {
     const headers = fresh();
     const facts = (count: number) =>
       Array.from({ length: count }, (_, index) => `many(${index}).`).join('\n');
@@ -344,7 +344,7 @@ describe('several lines', () => {
     expect(await stored('many', headers)).toHaveLength(1);
   });
 
-  it('that are blank are nothing, and a message of them alone is refused', async () => {
+  it('ignores blank lines and refuses a message of nothing else', async () => {
     for (const text of ['', '  \n\t\r\n'])
       expect(await errorOf(service, rpc('SendMessage', { message: message('1.0', text) }))).toMatchObject({
         code: -32602,
@@ -354,16 +354,16 @@ describe('several lines', () => {
 });
 
 describe('an answer with many results', () => {
-  it('repeats of a long question its beginning, in whole characters', async () => {
+  it('quotes only the beginning of a long question, cut between whole characters', async () => {
     const { text } = await said(service, `p(${'x'.repeat(197)}\u{1f600})?`, fresh());
     expect(text.split('\n')[0]).toBe(`p(${'x'.repeat(197)}… does not follow from anything known`);
   });
 
-  it('stops asking for more once the answers to a message are long', async () => {
+  it('stops evaluating once the answers to a message are long', async () => {
     const headers = fresh();
     await said(service, 'word(a). word(b).', headers);
     const { database, tenant } = { database: 'default', tenant: headers['x-tenant-id'] ?? '' };
-    // The operations of the service, by HTTP: what is carried out is the same.
+    // The same operations by HTTP, for comparison.
     const host: A2aHost = {
       version: '1',
       logger: { error: (...given: unknown[]) => expect.fail(String(given)) } as unknown as A2aHost['logger'],
@@ -388,7 +388,7 @@ describe('an answer with many results', () => {
     });
   });
 
-  it('has all of them in its data part, and the first in its text part', async () => {
+  it('puts all results into its data part and the first ones into its text part', async () => {
     const headers = fresh();
     const facts = Array.from({ length: 1500 }, (_, index) => ({ predicate: 'item', args: [index] }));
     await service.call('POST', '/assert/facts', { facts }, { headers });
@@ -430,7 +430,7 @@ describe('the official client', () => {
   it.each([
     ['1.0', undefined],
     ['0.3', earlierCardPath],
-  ])('of %s finds the card, tells, asks and reads results and proof', async (revision, path) => {
+  ])('in %s finds the card, tells, asks, and reads results and proof', async (revision, path) => {
     const legacyCompat = { enabled: path !== undefined };
     const sent: string[] = [];
     const fetchImpl: typeof fetch = (input, init) => {
@@ -460,7 +460,7 @@ describe('the official client', () => {
 });
 
 describe('tenant and database', () => {
-  it('are those of the headers, both default without them', async () => {
+  it('come from the headers and default to "default"', async () => {
     await service.call('POST', '/databases', { name: 'other' });
     const send = async (text: string, headers: Record<string, string>) => {
       const body = JSON.stringify(rpc('SendMessage', { message: message('1.0', text) }));
@@ -481,7 +481,7 @@ describe('tenant and database', () => {
     expect(await places({ 'x-tenant-id': 'default', 'x-database': 'other' })).toEqual(['other']);
   });
 
-  it('are not taken from the message: another tenant there is refused', async () => {
+  it('never come from the message: another tenant there is refused', async () => {
     const headers = fresh();
     const params = { message: message('1.0', 'wrong(place).'), tenant: 'elsewhere' };
     expect(await errorOf(service, rpc('SendMessage', params), headers)).toMatchObject({

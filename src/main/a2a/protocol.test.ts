@@ -1,4 +1,4 @@
-/** `/a2a` as a protocol: JSON-RPC, the two revisions of A2A, and what HTTP refuses before them. */
+/** `/a2a` as a protocol: JSON-RPC, the two revisions of A2A, and the HTTP errors that come first. */
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -23,7 +23,7 @@ afterAll(() => service.close());
 
 const ask = (revision: Revision, text = 'nothing(?x)') => ({ message: message(revision, text) });
 
-/** The code that the request is refused with. */
+/** The error code of the refused request. */
 async function codeOf(body: unknown, headers: Record<string, string> = {}): Promise<number> {
   return (await errorOf(service, body, headers)).code;
 }
@@ -40,7 +40,7 @@ describe('JSON-RPC', () => {
     [Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
     ['['.repeat(100) + ']'.repeat(100), 'nests deeper'],
     ['{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"__proto__": {}}}', '__proto__'],
-  ])('answers a body that cannot be read with -32700: %s', async (body, why) => {
+  ])('answers an unreadable body with -32700: %s', async (body, why) => {
     expect(await errorOf(service, body)).toEqual({
       code: -32700,
       id: null,
@@ -62,7 +62,7 @@ describe('JSON-RPC', () => {
     ['an id that is an object', rpc('SendMessage', ask('1.0'), { bad: 1 }), null],
     ['an id that is a fraction', rpc('SendMessage', ask('1.0'), 1.5), null],
     ['an id that is true', rpc('SendMessage', ask('1.0'), true), null],
-  ])('refuses what is no request with -32600: %s', async (_what, body, id) => {
+  ])('answers an invalid request with -32600: %s', async (_what, body, id) => {
     expect(await errorOf(service, body)).toMatchObject({ code: -32600, id });
   });
 
@@ -74,13 +74,13 @@ describe('JSON-RPC', () => {
     'toString',
     'constructor',
     'x'.repeat(5000),
-  ])('answers a method that there is none of with -32601, whatever its parameters: %s', async (method) => {
+  ])('answers an unknown method with -32601, whatever its parameters: %s', async (method) => {
     expect(await codeOf(rpc(method, {}))).toBe(-32601);
     expect(await codeOf(rpc(method))).toBe(-32601);
   });
 
   it.each(['text', 7, 1, null, '', '\u0000\u2028"\\', Number.MAX_SAFE_INTEGER, -1])(
-    'answers with the id of the request: %j',
+    'echoes the id of the request: %j',
     async (id) => {
       for (const revision of revisions) {
         const { body } = await service.call<{ id: unknown }>(
@@ -93,7 +93,7 @@ describe('JSON-RPC', () => {
     },
   );
 
-  it('answers a request without id with the id null', async () => {
+  it('answers a request without an id with id null', async () => {
     const { id: _, ...request } = rpc('SendMessage', ask('1.0')) as Record<string, unknown>;
     expect((await service.call('POST', '/a2a', request)).body).toMatchObject({ id: null, result: {} });
   });
@@ -139,7 +139,7 @@ describe.each(revisions)('a message of %s', (revision) => {
       { message: { ...good, parts: Array(10_001).fill({ text: '', kind: 'text' }) } },
     ],
     ['a text part that is an object', { message: part({ kind: 'text', text: { a: 1 } }) }],
-  ])('is refused with -32602, in our words: %s', async (_what, params) => {
+  ])('with invalid parameters is refused with -32602 and our own message: %s', async (_what, params) => {
     const refused = await errorOf(service, rpc(method, params));
     expect(refused.code).toBe(-32602);
     expect(refused.message).not.toMatch(/Cannot read|not a function|not iterable|of undefined/);
@@ -150,24 +150,24 @@ describe.each(revisions)('a message of %s', (revision) => {
     ['a file', [file]],
     ['data', [data]],
     ['data beside text', [...(good['parts'] as object[]), data]],
-  ])('with what is no text is refused with -32005: %s', async (_what, parts) => {
+  ])('with a non-text part is refused with -32005: %s', async (_what, parts) => {
     expect(await codeOf(rpc(method, { message: { ...good, parts } }))).toBe(-32005);
     expect(await stored('never')).toEqual([]);
   });
 
-  it('of a task is refused with -32001: there are none', async () => {
+  it('that names a task is refused with -32001', async () => {
     expect(await codeOf(rpc(method, { message: { ...good, taskId: 'a-task' } }))).toBe(-32001);
     expect(await stored('never')).toEqual([]);
   });
 
-  it('may call the user what the other revision does', async () => {
+  it('may use the other revision\'s name for the role "user"', async () => {
     for (const role of ['user', 'ROLE_USER'])
       expect(await exchanged(service, revision, { ...message(revision, 'p(?x)'), role })).toMatchObject({
         role: revision === '0.3' ? 'agent' : 'ROLE_AGENT',
       });
   });
 
-  it('that wants push notifications is refused with -32003', async () => {
+  it('that asks for push notifications is refused with -32003', async () => {
     const written = vi.spyOn(console, 'warn');
     const authentication = { schemes: ['of-the-client', 'another'], scheme: 'of-the-client' };
     const wanted = { url: 'http://localhost/hook', authentication };
@@ -176,12 +176,12 @@ describe.each(revisions)('a message of %s', (revision) => {
     expect(await codeOf(rpc(method, { message: good, configuration }))).toBe(-32003);
     const params = { taskId: 'a-task', pushNotificationConfig: wanted };
     expect(await codeOf(rpc('tasks/pushNotificationConfig/set', params))).toBe(-32003);
-    // What a client sent comes on no output of the process.
+    // Client input never reaches stdout or stderr.
     expect(written).not.toHaveBeenCalled();
     expect(await stored('never')).toEqual([]);
   });
 
-  it('has its context kept in the answer, which has an id of its own', async () => {
+  it('gets an answer with the same context id and an id of its own', async () => {
     const given: Record<string, unknown> = {
       ...message(revision, 'p(?x)'),
       contextId: 'the context',
@@ -195,7 +195,7 @@ describe.each(revisions)('a message of %s', (revision) => {
     expect(again.messageId).not.toBe(messageId);
   });
 
-  it('is answered alike with any configuration that asks for nothing that there is not', async () => {
+  it('gets the same answer with any supported configuration', async () => {
     const configuration = {
       acceptedOutputModes: ['text/plain'],
       historyLength: 3,
@@ -207,7 +207,7 @@ describe.each(revisions)('a message of %s', (revision) => {
   });
 });
 
-describe('what an agent without tasks, streams and notifications does not do', () => {
+describe('operations that an agent without tasks, streaming and notifications lacks', () => {
   it.each([
     ['SendStreamingMessage', ask('1.0'), -32004],
     ['SubscribeToTask', { id: 'a-task' }, -32004],
@@ -234,18 +234,18 @@ describe('what an agent without tasks, streams and notifications does not do', (
     ['tasks/pushNotificationConfig/get', { id: 'a-task' }, -32003],
     ['tasks/pushNotificationConfig/list', { id: 'a-task' }, -32003],
     ['tasks/pushNotificationConfig/delete', { id: 'a-task', pushNotificationConfigId: 'x' }, -32003],
-  ])('is refused with the error that A2A has for it: %s %j', async (method, params, code) => {
+  ])('return the error that A2A defines: %s %j', async (method, params, code) => {
     const refused = await errorOf(service, rpc(method, params));
     expect(refused).toMatchObject({ code, id: 1, message: expect.stringMatching(/\w/) as string });
   });
 
-  it('names the reason in 1.0, as its errors do', async () => {
+  it('include the reason in 1.0 errors', async () => {
     expect((await errorOf(service, rpc('GetTask', { id: 'x' }))).data).toMatchObject([
       { reason: 'TASK_NOT_FOUND', domain: 'a2a-protocol.org' },
     ]);
   });
 
-  it('lists no tasks', async () => {
+  it('return an empty list of tasks', async () => {
     expect((await service.call('POST', '/a2a', rpc('ListTasks', { pageSize: 10 }))).body).toEqual({
       jsonrpc: '2.0',
       id: 1,
@@ -261,12 +261,12 @@ describe('A2A-Version', () => {
       headers: { 'a2a-version': version },
     });
 
-  it('is not needed: the name of the method tells the revision', async () => {
+  it('is optional: the name of the method implies the revision', async () => {
     for (const revision of revisions) expect((await send(revision, '')).body).toHaveProperty('result');
   });
 
   it.each(['0.3', '0.3.0', '1.0', '1.0.2', ' 1.0 '])(
-    'may be %s, and then the method is one of that revision',
+    'may be %s, which selects the methods of that revision',
     async (version) => {
       const [named, other]: [Revision, Revision] = version.includes('0.3') ? ['0.3', '1.0'] : ['1.0', '0.3'];
       expect((await send(named, version)).body).toHaveProperty('result');
@@ -275,7 +275,7 @@ describe('A2A-Version', () => {
   );
 
   it.each(['2.0', '0.2', '1', '1.1', 'latest', '1.0, 0.3', '01.0'])(
-    'that is another is refused with -32009: %s',
+    'is refused with -32009 for any other value: %s',
     async (version) => {
       for (const revision of revisions)
         expect((await send(revision, version)).body).toMatchObject({
@@ -285,7 +285,7 @@ describe('A2A-Version', () => {
     },
   );
 
-  it('may stand in the query instead, where nothing else may', async () => {
+  it('is the only parameter accepted in the query', async () => {
     const call = (query: string) => service.call('POST', `/a2a?${query}`, rpc('SendMessage', ask('1.0')));
     expect((await call('A2A-Version=1.0')).body).toHaveProperty('result');
     expect((await call('A2A-Version=3.0')).body).toMatchObject({ error: { code: -32009 } });
@@ -304,7 +304,7 @@ describe('HTTP', () => {
   };
   const large = { ...good, filler: 'x'.repeat(bodyLimit) };
 
-  it('refuses in the order of the contract, before JSON-RPC begins', async () => {
+  it('returns its errors in the order of the contract, before JSON-RPC', async () => {
     const foreign = { origin: 'https://evil.example' };
     const type = { 'content-type': 'text/plain' };
     const database = { 'x-database': 'none' };
@@ -315,7 +315,7 @@ describe('HTTP', () => {
     expect(await refusal('{', database)).toEqual([404, 'DatabaseNotFound']);
   });
 
-  it('has no part in a transaction: X-Transaction-ID is 400', async () => {
+  it('refuses X-Transaction-ID with 400', async () => {
     const text = 'meant(for_later).';
     const { status, body } = await service.call<Problem>(
       'POST',
@@ -329,7 +329,7 @@ describe('HTTP', () => {
     expect(await stored('meant')).toEqual([]);
   });
 
-  it('has POST alone at /a2a: others are 405 with Allow, OPTIONS is 204', async () => {
+  it('accepts only POST at /a2a: 405 with Allow for other methods, 204 for OPTIONS', async () => {
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
       const { status, headers } = await service.call(method, '/a2a');
       expect([status, headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
@@ -345,7 +345,7 @@ describe('HTTP', () => {
     expect(headers.get('access-control-allow-headers')).toContain('A2A-Version');
   });
 
-  it('carries X-Request-ID and X-API-Version on answers and errors, and nothing is cached', async () => {
+  it('sets X-Request-ID and X-API-Version on answers and errors, and forbids caching', async () => {
     for (const body of [good, '{', []]) {
       const { status, headers } = await service.call('POST', '/a2a', body, {
         headers: { 'x-request-id': 'the-id' },
@@ -360,7 +360,7 @@ describe('HTTP', () => {
     }
   });
 
-  it('logs and counts the route, and no word of what was sent', async () => {
+  it('logs and counts the route, never the content of a message', async () => {
     const secret = 'geheimwort';
     const headers = { 'x-request-id': 'logged-a2a' };
     await service.call(
@@ -380,7 +380,7 @@ describe('HTTP', () => {
     expect(metrics).not.toContain(secret);
   });
 
-  it('is 503 while the service ends, and a message that runs is answered: what was not done is told by its line', async () => {
+  it('returns 503 during shutdown, and answers a running message with an error for each line not executed', async () => {
     const endLimits = {
       finishMs: 300,
       cancelMs: 5000,
@@ -420,8 +420,8 @@ describe('HTTP', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  it('cancels its question and asks no more, and what it told is done', async () => {
+describe('a client that disconnects', () => {
+  it('cancels its question and the remaining ones; facts already told stay stored', async () => {
     const facts = Array.from({ length: 500 }, (_, index) => ({ predicate: 'one', args: [index] }));
     const tenant = randomUUID();
     const headers = { 'x-tenant-id': tenant };

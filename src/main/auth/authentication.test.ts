@@ -4,7 +4,7 @@ import { parseConfig } from '../base/config.ts';
 import { nobody } from '../base/identity.ts';
 import { Authentication } from './authentication.ts';
 
-/** Who may use the built-in password, by the address at the other end: contract section 10. */
+/** Who may use the built-in password, by the peer address: contract section 10. */
 
 async function authentication(environment: Record<string, string> = {}): Promise<Authentication> {
   const engine = await openEngine({ storageDir: null });
@@ -41,7 +41,7 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
 
 const builtIn = { username: 'admin', password: 'corollary-admin' };
 
-it('the built-in default password is 403 from elsewhere, naming SERVICE_ADMIN_PASS, and taken from loopback', async () => {
+it('accepts the built-in default password from loopback and returns 403 naming SERVICE_ADMIN_PASS elsewhere', async () => {
   const auth = await authentication();
   for (const peer of ['192.0.2.1', undefined])
     expect(await codeOf(auth.bootstrap(from(peer), builtIn))).toMatch(/^Forbidden: .*SERVICE_ADMIN_PASS/);
@@ -49,7 +49,7 @@ it('the built-in default password is 403 from elsewhere, naming SERVICE_ADMIN_PA
   expect(await auth.bootstrap(from('127.0.0.1'), builtIn)).toMatchObject({ role: 'admin' });
 });
 
-it('is as good as any other wrong password where another one is set, and that one is taken from everywhere', async () => {
+it('treats the default password as wrong if another one is set, and accepts that one from any address', async () => {
   const auth = await authentication({ SERVICE_ADMIN_PASS: 'another' });
   for (const peer of ['192.0.2.1', '127.0.0.1'])
     expect(await codeOf(auth.bootstrap(from(peer), builtIn))).toMatch(/^Unauthenticated/);
@@ -57,13 +57,13 @@ it('is as good as any other wrong password where another one is set, and that on
   expect(await auth.bootstrap(from('192.0.2.1'), right)).toMatchObject({ role: 'admin' });
 });
 
-it('a wrong password from elsewhere is 401: nobody learns that the built-in one is set', async () => {
+it('returns 401 for a wrong password from elsewhere, so it does not reveal that the default is set', async () => {
   const auth = await authentication();
   const wrong = { ...builtIn, password: 'x' };
   expect(await codeOf(auth.bootstrap(from('192.0.2.1'), wrong))).toMatch(/^Unauthenticated/);
 });
 
-it('a credential that was never given holds nothing, and a key that is not one text is none', async () => {
+it('grants nothing without a credential, and nothing for a key that is not a single string', async () => {
   const auth = await authentication();
   const place = { database: 'default', tenant: 'default' };
   expect(auth.holds({ credential: 'never-given', ...place })).toBe(false);

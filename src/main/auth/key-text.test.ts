@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { formOf, hashOf, newKeyText, prefixOf } from './key-text.ts';
 
-it('is cor_, 256 bits of chance and a checksum, in letters and digits', () => {
+it('consists of cor_, 256 random bits and a checksum, in letters and digits', () => {
   const keys = Array.from({ length: 200 }, newKeyText);
   expect(new Set(keys).size).toBe(keys.length);
   for (const key of keys) {
@@ -13,7 +13,7 @@ it('is cor_, 256 bits of chance and a checksum, in letters and digits', () => {
   }
 });
 
-it('tells a mistyped key at once: no changed, dropped or swapped character passes', () => {
+it('rejects a key with a changed, dropped or swapped character by its checksum', () => {
   const key = newKeyText();
   for (let at = 4; at < key.length; at++) {
     const other = key[at] === 'x' ? 'y' : 'x';
@@ -26,7 +26,7 @@ it('tells a mistyped key at once: no changed, dropped or swapped character passe
 });
 
 it.each(['', 'cor_', 'secret', `cor_${'-'.repeat(49)}`, `xor_${'0'.repeat(49)}`, `cor_${'é'.repeat(49)}`])(
-  'takes %j for no key of the service',
+  'rejects %j as not a key of the service',
   (text) => {
     expect(formOf(text)).toBe('foreign');
   },

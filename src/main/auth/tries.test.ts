@@ -17,20 +17,20 @@ function tries() {
   return { clock, all, taken };
 }
 
-it('refuses the sixth try in a minute from an address, each address by itself', () => {
+it('refuses the sixth attempt from one address within a minute', () => {
   const { taken } = tries();
   expect(Array.from({ length: 7 }, () => taken('a'))).toEqual([true, true, true, true, true, false, false]);
   expect(taken('b')).toBe(true);
 });
 
-it('takes an IPv4 address that came in by IPv6 for the same', () => {
+it('treats an IPv4 address that arrives as IPv6 as the same address', () => {
   const { taken } = tries();
   for (let count = 0; count < 5; count++) taken('10.0.0.1');
   expect(taken('::ffff:10.0.0.1')).toBe(false);
   expect(taken('::FFFF:10.0.0.1')).toBe(false);
 });
 
-it('admits again when a minute has passed since the oldest of the five, and says when that is', () => {
+it('admits again one minute after the oldest of the five attempts, and returns that time', () => {
   const { clock, all, taken } = tries();
   for (let count = 0; count < 5; count++) {
     expect(taken('a')).toBe(true);
@@ -44,7 +44,7 @@ it('admits again when a minute has passed since the oldest of the five, and says
   expect(taken('a')).toBe(false);
 });
 
-it('in any minute lets no more than five through, whatever the pace', () => {
+it('admits at most five attempts in any minute, whatever the pace', () => {
   const { clock, taken } = tries();
   const admitted: number[] = [];
   for (let step = 0; step < 5000; step++) {

@@ -40,13 +40,13 @@ describe('the configuration', () => {
     });
   });
 
-  it('takes the defaults of its host program where the environment says nothing', () => {
+  it('uses the defaults of its host program if the environment is empty', () => {
     const defaults = { host: '127.0.0.1', storageDir: '/somewhere', port: 9301 };
     expect(parseConfig({}, defaults)).toMatchObject(defaults);
     expect(parseConfig({ HOST: '0.0.0.0', PORT: '1' }, defaults)).toMatchObject({ host: '0.0.0.0', port: 1 });
   });
 
-  it('listens for the network only behind authentication, or where it is told to', () => {
+  it('listens beyond loopback only with authentication or an explicit HOST', () => {
     expect(parseConfig({ API_KEY: 'k'.repeat(20) }).host).toBe('0.0.0.0');
     expect(parseConfig({ AUTH_ENABLED: 'true' }).host).toBe('0.0.0.0');
     expect(parseConfig({ AUTH_ENABLED: 'true' }, { host: '127.0.0.1' }).host).toBe('127.0.0.1');
@@ -54,7 +54,7 @@ describe('the configuration', () => {
     expect(parseConfig({ HOST: '0.0.0.0' }).host).toBe('0.0.0.0');
   });
 
-  it('counts an empty value as not set', () => {
+  it('treats an empty value as unset', () => {
     expect(parseConfig({ PORT: '', API_KEY: '' })).toMatchObject({ port: 9300, apiKey: null });
   });
 
@@ -88,7 +88,7 @@ describe('the configuration', () => {
     ['REPLICATION_MODE', 'leader'],
     ['RATE_LIMIT_PER_MINUTE', '0'],
     ['MEMORY_BUDGET_BYTES', '1GB'],
-  ])('refuses a bad %s, naming it, what it got (%j) and what it takes', (name, value) => {
+  ])('rejects a bad %s and reports its name, its value (%j) and the accepted ones', (name, value) => {
     expect(refusal({ [name]: value })).toMatch(
       new RegExp(`^${name}: got ${JSON.stringify(value).replace(/[*.]/g, '\\$&')}, takes .+$`),
     );
@@ -99,7 +99,7 @@ describe('the configuration', () => {
     ['ENCRYPTION_KEY', 'abc123'],
     ['ANTHROPIC_API_KEY', 'caf\u00e9-secret'],
     ['REPLICATION_API_KEY', 'a b'],
-  ])('says of a bad %s only how long it is', (name, value) => {
+  ])('reports only the length of a bad %s', (name, value) => {
     const message = refusal({ [name]: value });
     expect(message).toContain(`${name}: got ${value.length} characters, takes `);
     expect(message).not.toContain(value);
@@ -111,7 +111,7 @@ describe('the configuration', () => {
     ['64 that are not hexadecimal', `${'a'.repeat(63)}g`],
     ['64 and a line feed', `${'a'.repeat(64)}\n`],
   ])(
-    'refuses an ENCRYPTION_KEY of %s characters, and takes 64 hexadecimal digits in either case',
+    'rejects an ENCRYPTION_KEY of %s characters and accepts 64 hexadecimal digits in either case',
     (_, value) => {
       expect(refusal({ ENCRYPTION_KEY: value })).toContain(`ENCRYPTION_KEY: got ${value.length} characters`);
       for (const key of ['aB'.repeat(32), '0'.repeat(64)])
@@ -119,12 +119,12 @@ describe('the configuration', () => {
     },
   );
 
-  it('does not print what stands before the host of an address', () => {
+  it('does not print the credentials in an address', () => {
     const message = refusal({ LOCAL_LLM_BASE_URL: 'http://user:pa@ss@127.0.0.1:1234/v1' });
     expect(message).toContain('got "http://...@127.0.0.1:1234/v1"');
   });
 
-  it('names every bad value at once', () => {
+  it('reports every bad value at once', () => {
     expect(refusal({ PORT: 'x', FSYNC: 'y' }).split('\n')).toHaveLength(2);
   });
 
@@ -133,11 +133,11 @@ describe('the configuration', () => {
     [{ LEADER_URL: 'http://user:password@a.example' }, 'LEADER_URL'],
     [{ TLS_ENABLED: 'true' }, 'TLS_KEYSTORE_PATH'],
     [{ TLS_ENABLED: 'true', TLS_KEYSTORE_PATH: '/k.p12', TLS_PORT: '9300' }, 'TLS_PORT'],
-  ])('refuses what it cannot honour rather than running on without it: %j', (environment, name) => {
+  ])('rejects a setting that it cannot honour: %j', (environment, name) => {
     expect(refusal(environment)).toMatch(new RegExp(`^${name}: `, 'm'));
   });
 
-  it('describes every variable of the contract with what it takes', () => {
+  it('describes the accepted values of every variable of the contract', () => {
     const text = describeVariables();
     for (const name of contractVariables) expect(text).toMatch(new RegExp(`^  ${name}( |$)`, 'm'));
     expect(text).toContain('default: 10485760');
@@ -154,7 +154,7 @@ const described = describeVariables()
   });
 
 describe('--help', () => {
-  it('has the variables of the contract, and no other', () => {
+  it('lists exactly the variables of the contract', () => {
     expect(described.map(({ name }) => name).toSorted()).toEqual(contractVariables.toSorted());
     const others = described.flatMap(({ also }) => (also === '' ? [] : [also]));
     expect(others).toEqual(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY']);
@@ -192,7 +192,7 @@ describe('--help', () => {
     ['LOG_LEVEL', 'INFO'],
     ['LOG_FORMAT', 'json; plain in a terminal'],
     ['RATE_LIMIT_PER_MINUTE', 'off'],
-  ])('says the default of %s: %s', (name, fallback) => {
+  ])('states the default of %s: %s', (name, fallback) => {
     expect(described.find((variable) => variable.name === name)?.fallback).toBe(fallback);
   });
 });
@@ -201,7 +201,7 @@ describe('a bad value of any variable', () => {
   const bad = 'no value \u0001 of any kind';
   const free = ['text', 'a path'];
 
-  it.each(described)('stops the start: $name takes $takes', ({ name, also, takes }) => {
+  it.each(described)('refuses the start and says that $name takes $takes', ({ name, also, takes }) => {
     if (free.includes(takes)) {
       expect(parseConfig({ [name]: bad })).toBeDefined();
       return;
@@ -214,7 +214,7 @@ describe('a bad value of any variable', () => {
     }
   });
 
-  it('is none of these alone, which hold any text', () => {
+  it('does not exist for these variables, which accept any text', () => {
     expect(described.filter(({ takes }) => free.includes(takes)).map(({ name }) => name)).toEqual([
       'STORAGE_DIR',
       'SERVICE_ADMIN_USER',
@@ -234,7 +234,7 @@ describe('the endpoint file', () => {
     expect(stateFolder({ LOCALAPPDATA: '/local' }, 'win32')).toBe(join('/local', 'corollary'));
   });
 
-  it('is where COROLLARY_ENDPOINT_FILE says, for the service and for those that look for it', () => {
+  it('is at COROLLARY_ENDPOINT_FILE if that is set, for the service and its clients', () => {
     const environment = { COROLLARY_ENDPOINT_FILE: '/x/here.json' };
     expect(parseConfig(environment).endpointFile).toBe('/x/here.json');
     expect(endpointFileOf(environment)).toBe('/x/here.json');

@@ -9,8 +9,8 @@ const reader: Identity = { ...anonymous, role: 'reader' };
 const writer: Identity = { ...anonymous, role: 'writer' };
 const replica: Identity = { ...anonymous, role: 'replica' };
 
-describe('permission', () => {
-  it.each(Object.entries<OperationSpec>(operations))('of %s follows its role', (_name, spec) => {
+describe('permissions', () => {
+  it.each(Object.entries<OperationSpec>(operations))('of %s follow its role', (_name, spec) => {
     const allowed = (identity: Identity): boolean => {
       try {
         requirePermission(identity, spec);
@@ -28,7 +28,7 @@ describe('permission', () => {
     if (allowed(reader)) expect(requirePermission(reader, spec)).toBe(rank <= 1 ? 'call' : 'dryRun');
   });
 
-  it('knows every operation of the table that takes dryRun', () => {
+  it('cover every operation that accepts dryRun', () => {
     for (const [name, spec] of Object.entries<OperationSpec>(operations)) {
       const takes = (part: OperationSpec['body']): boolean =>
         part !== undefined && Object.keys(jsonSchemaOf(part, 'input')['properties'] ?? {}).includes('dryRun');
@@ -37,7 +37,7 @@ describe('permission', () => {
     }
   });
 
-  it('sees a dry run where it is said, and only there', () => {
+  it('count a call as a dry run only if it says so', () => {
     const { retract, ask } = operations;
     expect(saysDryRun(retract, { body: { dryRun: true } })).toBe(true);
     for (const dryRun of [false, null, 'true', 1, undefined])
@@ -49,7 +49,7 @@ describe('permission', () => {
     expect(saysDryRun(ask, { body: { dryRun: true } })).toBe(false);
   });
 
-  it('of what is for replicas needs a replica or an admin without restrictions', () => {
+  it('of replica operations require a replica or an unrestricted admin', () => {
     const spec = { role: 'replica' } as const;
     for (const identity of [replica, anonymous]) {
       expect(requirePermission(identity, spec)).toBe('call');
@@ -62,7 +62,7 @@ describe('permission', () => {
       expect(() => requirePermission(identity, spec)).toThrow('the role replica');
   });
 
-  it('keeps a credential restricted to tenants from changing rules, and from nothing else', () => {
+  it('keep a tenant-restricted credential from changing rules, and from nothing else', () => {
     const restricted: Identity = { ...writer, tenants: ['one'] };
     for (const name of ['assertRule', 'updateRule', 'deleteRule'] as const)
       expect(() => requirePermission(restricted, operations[name])).toThrow('rules serve all tenants');
@@ -70,7 +70,7 @@ describe('permission', () => {
       expect(() => requirePermission(restricted, operations[name])).not.toThrow();
   });
 
-  it('covers all databases and tenants where there is no restriction, else those named', () => {
+  it('cover all databases and tenants, or only the named ones if restricted', () => {
     const place = { database: 'd', tenant: 't' };
     requireCoverage(anonymous, place);
     requireCoverage({ ...anonymous, databases: ['d'], tenants: ['t'] }, place);
@@ -81,7 +81,7 @@ describe('permission', () => {
 });
 
 describe('input', () => {
-  it('is given to handlers with its defaults filled in', () => {
+  it('reaches handlers with its defaults filled in', () => {
     expect(checkInput('query', { body: { predicate: 'p', args: [1, true] } }).body).toEqual({
       predicate: 'p',
       args: ['1', 'true'],
@@ -98,7 +98,7 @@ describe('input', () => {
     expect(checkParams('getFact', { id: 'f1' })).toEqual({ id: 'f1' });
   });
 
-  it('names what is wrong in query and body together', () => {
+  it('gets the errors of query and body in one report', () => {
     expect(() => checkInput('query', { query: { x: '1' }, body: { predicate: 'p' } })).toThrow(
       'x: unknown query parameter (and 1 more)',
     );

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findInstallation } from './installation.ts';
 
-test('in a packaged application the bridge is the one beside the archive, which other programs can read', () => {
+test('finds the bridge of a packaged application beside the archive, where other programs can read it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-installation-'));
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -8,7 +8,7 @@ it.each([
   ['EACCES', 'Give this user the right'],
   ['EROFS', 'Give this user the right'],
   ['EIO', 'Check the disk'],
-])('%s of the storage folder is said in words for people, with what to do', (code, advice) => {
+])('explains %s of the storage folder in plain words, with what to do', (code, advice) => {
   const system = Object.assign(new Error(`${code}: it failed, write`), { code, syscall: 'write' });
   const refusal = openFailure(system, '/data');
   expect(refusal).toBeInstanceOf(StartRefusal);
@@ -18,7 +18,7 @@ it.each([
   expect(message).toContain(advice);
 });
 
-it('what is no failure of the system is a bug, and stays one', () => {
+it('passes on any error that is not a system error as a bug', () => {
   const bug = new TypeError('nothing has no length');
   expect(openFailure(bug, '/data')).toBe(bug);
 });

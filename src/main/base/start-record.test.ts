@@ -23,7 +23,7 @@ const record: StartRecord = {
 };
 
 describe('the start record', () => {
-  it('lies beside the endpoint file, for this user alone', async () => {
+  it('is written beside the endpoint file, readable by this user only', async () => {
     const file = startRecordOf(join(folder, 'state', 'endpoint.json'));
     expect(file).toBe(join(folder, 'state', 'service.json'));
     await writeStartRecord(file, record);
@@ -32,7 +32,7 @@ describe('the start record', () => {
     expect(await readStartRecord(file)).toEqual(record);
   });
 
-  it('counts as none where it is missing, damaged, or could have been written by others', async () => {
+  it('is ignored if it is missing, damaged or writable by others', async () => {
     const file = join(folder, 'service.json');
     expect(await readStartRecord(file)).toBeNull();
     for (const text of ['', '{', 'null', '{}', '{"command":"x"}', JSON.stringify({ ...record, args: [1] })]) {
@@ -49,8 +49,8 @@ describe('the start record', () => {
   });
 });
 
-describe('a service that an application has started', () => {
-  it('is started again by that application, in the environment it had, without its secrets', async () => {
+describe('a service that an application started', () => {
+  it('is restarted by that application with the same environment, without its secrets', async () => {
     const endpointFile = join(folder, 'application', 'endpoint.json');
     const config = { ...parseConfig({}, { host: '127.0.0.1', port: 0 }), endpointFile };
     const environment = { LOG_LEVEL: 'WARN', API_KEY: 'hidden' };
@@ -69,8 +69,8 @@ describe('a service that an application has started', () => {
   });
 });
 
-describe('the settings to start a service again', () => {
-  it('hold no secret: those are named, apart by whether the service would be open without them', () => {
+describe('the recorded settings', () => {
+  it('contain no secrets, only their names, grouped by whether the service would be open without them', () => {
     const secrets = {
       API_KEY: 'hidden-1',
       SERVICE_ADMIN_PASS: 'hidden-2',
@@ -91,7 +91,7 @@ describe('the settings to start a service again', () => {
     expect(JSON.stringify(settings)).not.toContain('hidden');
   });
 
-  it('name paths so that they hold wherever it is started from', () => {
+  it('contain absolute paths, so they work from any directory', () => {
     const { environment } = repeatableSettings({
       STORAGE_DIR: 'data',
       TLS_KEYSTORE_PATH: '/k.p12',
@@ -100,7 +100,7 @@ describe('the settings to start a service again', () => {
     expect(environment).toEqual({ STORAGE_DIR: resolve('data'), TLS_KEYSTORE_PATH: '/k.p12' });
   });
 
-  it('know every name that a variable has', () => {
+  it('include every name of a variable', () => {
     expect(variableNames()).toEqual(
       expect.arrayContaining(['PORT', 'LLM_PROVIDER_A_API_KEY', 'ANTHROPIC_API_KEY']),
     );

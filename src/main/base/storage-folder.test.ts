@@ -17,7 +17,7 @@ async function storeIn(folder: string): Promise<void> {
   await engine.close();
 }
 
-it('has one folder for whoever named none, whichever program asks', () => {
+it('defaults to one folder for every program', () => {
   const base = temporaryFolder();
   const environment = { XDG_DATA_HOME: join(base, 'share'), XDG_CONFIG_HOME: join(base, 'config') };
   for (const program of ['desktop', 'service'] as const)
@@ -35,7 +35,7 @@ it('has one folder for whoever named none, whichever program asks', () => {
     );
 });
 
-it('finds what an earlier version of the desktop application kept', async () => {
+it('finds the folder of an earlier version of the desktop application', async () => {
   const base = temporaryFolder();
   const environment = { XDG_DATA_HOME: join(base, 'share'), XDG_CONFIG_HOME: join(base, 'config') };
   const older = join(base, 'config', 'Corollary', 'data');
@@ -44,12 +44,12 @@ it('finds what an earlier version of the desktop application kept', async () => 
     expect(defaultFolder(program, environment, { platform: 'linux' })).toBe(older);
   const newer = join(base, 'share', 'corollary');
   await storeIn(newer);
-  // Each goes on with its own: neither shows another knowledge base than the day before.
+  // Each program keeps using its old folder, so it shows the same knowledge base as the day before.
   expect(defaultFolder('desktop', environment, { platform: 'linux' })).toBe(older);
   expect(defaultFolder('service', environment, { platform: 'linux' })).toBe(newer);
 });
 
-it('takes ./data for the command line only where knowledge is kept in it', async () => {
+it('uses ./data for the command line only if it contains a knowledge base', async () => {
   const base = temporaryFolder();
   const environment = { XDG_DATA_HOME: join(base, 'share'), XDG_CONFIG_HOME: join(base, 'config') };
   const before = process.cwd();
@@ -64,7 +64,7 @@ it('takes ./data for the command line only where knowledge is kept in it', async
   expect(commandLineFolder(environment)).toBe('./data');
 });
 
-it('knows a folder of the engine by its files', async () => {
+it('recognizes a folder of the engine by its files', async () => {
   const base = temporaryFolder();
   expect(holdsKnowledge(join(base, 'nowhere'))).toBe(false);
   expect(holdsKnowledge(base)).toBe(false);

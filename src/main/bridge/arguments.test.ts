@@ -12,7 +12,7 @@ function refusal(argv: readonly string[], environment: Record<string, string> = 
 }
 
 describe('the command line of the bridge', () => {
-  it('without anything means the running service, database and tenant default, and a wait of 30 s', () => {
+  it('defaults to the running service, database and tenant "default", and a wait of 30 s', () => {
     expect(readBridgeArguments([], {})).toEqual({
       action: 'run',
       database: 'default',
@@ -24,7 +24,7 @@ describe('the command line of the bridge', () => {
     });
   });
 
-  it('names database, tenant and address, and says how long to wait and whether to start', () => {
+  it('accepts database, tenant, address, wait time and whether to start the service', () => {
     const argv = [
       '--database',
       'd',
@@ -40,26 +40,26 @@ describe('the command line of the bridge', () => {
     expect(read.url?.href).toBe('http://10.0.0.1:9300/');
   });
 
-  it('counts a blank text, and a placeholder that was not filled in, as not given', () => {
+  it('treats blank values and unfilled placeholders as missing', () => {
     const argv = ['--database=', '--tenant', '${user_config.tenant}', '--url='];
     const environment = { COROLLARY_API_KEY: '${user_config.key}', API_KEY: ' ' };
     expect(readBridgeArguments(argv, environment)).toEqual(readBridgeArguments([], {}));
   });
 
-  it('takes the key from the environment, COROLLARY_API_KEY before API_KEY, and never from the command line', () => {
+  it('takes the key from COROLLARY_API_KEY, then API_KEY, never from the command line', () => {
     expect(readBridgeArguments([], { COROLLARY_API_KEY: ' one\n', API_KEY: 'two' }).key).toBe('one');
     expect(readBridgeArguments([], { API_KEY: 'two' }).key).toBe('two');
     for (const option of ['--key', '--key=k', '--api-key', '--apikey=k'])
       expect(refusal([option])).toMatch(/COROLLARY_API_KEY/);
   });
 
-  it('never shows a key that cannot be one', () => {
+  it('never prints a malformed key', () => {
     const said = refusal([], { COROLLARY_API_KEY: 'very secret' });
     expect(said).toMatch(/COROLLARY_API_KEY: got 11 characters/);
     expect(said).not.toContain('secret');
   });
 
-  it('refuses names that are none, addresses that are none, and what it does not know', () => {
+  it('rejects invalid names, invalid addresses and unknown options', () => {
     expect(refusal(['--database', 'a b'])).toMatch(/^--database: /);
     expect(refusal(['--tenant', 'a b'])).toMatch(/^--tenant: /);
     expect(refusal(['--tenant', 'x\r\ny'])).toMatch(/^--tenant: /);

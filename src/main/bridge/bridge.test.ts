@@ -37,7 +37,7 @@ afterEach(async () => {
 
 let files = 0;
 
-/** A bridge in this process, and the client's transport to it. `come` says where the service is from now on. */
+/** A bridge in this process and the client's transport to it. `come` moves the service to a new address. */
 function startBridge(options: readonly string[] = [], key?: string) {
   const endpointFile = join(folder, `endpoint-${files++}.json`);
   const [input, output] = [new PassThrough(), new PassThrough()];
@@ -98,13 +98,13 @@ function methods(received: readonly JSONRPCMessage[]): string[] {
   return received.flatMap((message) => ('method' in message ? [message.method] : []));
 }
 
-/** Processes and services take their time on a machine that is busy. */
+/** Starting processes and services is slow on a busy machine. */
 function eventually<Seen>(look: () => Seen) {
   return expect.poll(look);
 }
 
-describe('what the bridge passes on', () => {
-  it('is what the service itself answers: tools, resources, prompts and completion', async () => {
+describe('the bridge', () => {
+  it("passes on the service's tools, resources, prompts and completions unchanged", async () => {
     const bridge = startBridge();
     await bridge.come(service.address);
     const over = await connect(bridge.transport);
@@ -130,7 +130,7 @@ describe('what the bridge passes on', () => {
     await direct.close();
   });
 
-  it('carries the client by its own name to the facts that it tells', async () => {
+  it("passes on the client's name, which appears in the source of its facts", async () => {
     const bridge = startBridge(['--tenant', 'named']);
     await bridge.come(service.address);
     const client = await connect(bridge.transport);
@@ -146,7 +146,7 @@ describe('what the bridge passes on', () => {
     expect(body.facts[0]?.metadata.source).toBe('tester');
   });
 
-  it('is the stateless revision too, with its streams of changes and their end', async () => {
+  it('passes on the stateless revision, including its change streams and their end', async () => {
     const bridge = startBridge();
     await bridge.come(service.address);
     const client = await connect(bridge.transport, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
@@ -167,7 +167,7 @@ describe('what the bridge passes on', () => {
     );
   });
 
-  it('has one answer for each request: an id that is in use is refused, a notification without session is let go', async () => {
+  it('answers each request once: it refuses an id in use and drops a notification without a session', async () => {
     const bridge = startBridge();
     await bridge.come(service.address);
     await bridge.transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
@@ -181,8 +181,8 @@ describe('what the bridge passes on', () => {
   });
 });
 
-describe('a service that is away', () => {
-  it('is waited for, and called when it comes', async () => {
+describe('while the service is unreachable, the bridge', () => {
+  it('waits and calls the service when it appears', async () => {
     const bridge = startBridge();
     const connecting = connect(bridge.transport);
     await bridge.come(service.address);
@@ -190,7 +190,7 @@ describe('a service that is away', () => {
     expect(await call(client, 'predicates', {})).toHaveProperty('structuredContent');
   });
 
-  it('is told after the wait, with what to do, and is still looked for', async () => {
+  it('reports it after the wait with what to do, and keeps looking', async () => {
     const bridge = startBridge(['--wait', '0.1']);
     const ask = (id: string) =>
       bridge.transport.send({ jsonrpc: '2.0', id, method: 'initialize', params: opening });
@@ -207,7 +207,7 @@ describe('a service that is away', () => {
     await eventually(() => bridge.received.at(-1)).toMatchObject({ id: 'again', result: {} });
   });
 
-  it('comes back elsewhere: a new session, subscriptions renewed, and the client told that lists may have changed', async () => {
+  it('reconnects at a new address, opens a session, renews subscriptions and reports that lists may have changed', async () => {
     const bridge = startBridge();
     const first = await startServiceUnderTest();
     await bridge.come(first.address);
@@ -230,7 +230,7 @@ describe('a service that is away', () => {
     await eventually(() => methods(bridge.received)).toContain('notifications/resources/updated');
   });
 
-  it('is listened to again without a session: acknowledged once, and told that all may have changed', async () => {
+  it('listens again without a session: it acknowledges once and reports that everything may have changed', async () => {
     const bridge = startBridge();
     const first = await startServiceUnderTest();
     await bridge.come(first.address);
@@ -267,8 +267,8 @@ describe('a service that is away', () => {
   });
 });
 
-describe('a service that does not let the bridge in', () => {
-  it('says so at once: a key that is wanted, a database that does not exist', async () => {
+describe('if the service refuses the bridge, it', () => {
+  it('reports a missing key or an unknown database at once', async () => {
     const guarded = await startServiceUnderTest({ API_KEY: 'right' });
     endings.push(() => guarded.close());
     const wrong = startBridge([], 'wrong');
@@ -286,7 +286,7 @@ describe('a service that does not let the bridge in', () => {
     });
   });
 
-  it('says so when a key is revoked while the bridge is connected', async () => {
+  it('reports a key that is revoked while it is connected', async () => {
     const guarded = await startServiceUnderTest({ AUTH_ENABLED: 'true' });
     endings.push(() => guarded.close());
     const admin = await guarded.call<{ key: string }>('POST', '/auth/bootstrap', {
@@ -325,7 +325,7 @@ describe('a call whose connection breaks', () => {
 
   beforeAll(async () => {
     bridge = startBridge();
-    // Kept over the tests of this group.
+    // Shared by the tests of this group.
     const end = endings.splice(0);
     await bridge.come(await breaking.start());
     client = await connect(bridge.transport);
@@ -341,7 +341,7 @@ describe('a call whose connection breaks', () => {
     breaking.fates = [];
   });
 
-  it('is made again where it only reads, or where twice is the same as once', async () => {
+  it('is retried if it only reads or is idempotent', async () => {
     for (const name of ['reads', 'same'])
       for (const fate of ['break', 'break-after'] as const) {
         breaking.calls.length = 0;
@@ -351,7 +351,7 @@ describe('a call whose connection breaks', () => {
       }
   });
 
-  it('is told to be of unknown outcome where it changes something, and is not made again', async () => {
+  it('is reported with an unknown outcome and not retried if it may have changed something', async () => {
     for (const fate of ['break', 'break-after'] as const) {
       breaking.calls.length = 0;
       breaking.fates = [fate];
@@ -363,7 +363,7 @@ describe('a call whose connection breaks', () => {
     }
   });
 
-  it('is made again as a dry run, and never where it was meant for one state of the knowledge', async () => {
+  it('is retried as a dry run, and never if it had a precondition', async () => {
     breaking.fates = ['break'];
     await call(client, 'changes', { dryRun: true });
     expect(breaking.calls).toEqual(['changes', 'changes']);
@@ -371,19 +371,19 @@ describe('a call whose connection breaks', () => {
     await expect(call(client, 'same', { ifGeneration: 3 })).rejects.toMatchObject({ code: -32052 });
   });
 
-  it('is made again whatever it does where the service had forgotten the session: it was not taken', async () => {
+  it('is always retried if the service had lost the session, because it was never accepted', async () => {
     breaking.fates = ['forget'];
     expect(await call(client, 'changes', {})).toMatchObject({ content: [{ text: 'changes' }] });
     expect(breaking.calls).toEqual(['changes', 'changes']);
   });
 
-  it('is not made again without end', async () => {
+  it('is retried a limited number of times', async () => {
     breaking.fates = ['break', 'break', 'break', 'break', 'break', 'break'];
     await expect(call(client, 'reads', {})).rejects.toMatchObject({ code: -32052 });
     expect(breaking.calls.length).toBe(3);
   });
 
-  it('ends at the service when the client cancels it, which then gets no answer', async () => {
+  it('is cancelled at the service when the client cancels it, and the client gets no answer', async () => {
     breaking.fates = ['hang'];
     const cancelling = new AbortController();
     const called = client.callTool({ name: 'reads', arguments: {} }, { signal: cancelling.signal });
@@ -398,7 +398,7 @@ describe('a call whose connection breaks', () => {
     expect(bridge.received.slice(before).filter((message) => 'error' in message)).toEqual([]);
   });
 
-  it('is passed on with its progress, and so are requests of the service and what the client answers', async () => {
+  it("passes on progress, requests of the service and the client's responses", async () => {
     breaking.fates = ['progress'];
     const progress: unknown[] = [];
     await client.callTool({ name: 'reads', arguments: {} }, { onprogress: (each) => progress.push(each) });
@@ -409,7 +409,7 @@ describe('a call whose connection breaks', () => {
 });
 
 describe('a session', () => {
-  it('whose stream of notifications broke off goes on, the client told that lists may have changed', async () => {
+  it('survives the loss of its notification stream, and the client learns that lists may have changed', async () => {
     const breaking = new BreakingService();
     const bridge = startBridge();
     await bridge.come(await breaking.start());
@@ -423,7 +423,7 @@ describe('a session', () => {
     await client.ping();
   });
 
-  it('is not opened in another revision behind the back of its client', async () => {
+  it("is never reopened in another revision without the client's knowledge", async () => {
     const breaking = new BreakingService();
     const bridge = startBridge();
     await bridge.come(await breaking.start());

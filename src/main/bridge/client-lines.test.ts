@@ -29,7 +29,7 @@ function read(output: PassThrough): Record<string, unknown>[] {
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' } as const;
 
 describe("the client's side of the bridge", () => {
-  it('takes a message a line, wherever the pieces that it comes in are cut', async () => {
+  it('parses one message per line, however the input is split', async () => {
     const { input, taken, turn } = lines();
     const bytes = Buffer.from(
       `${JSON.stringify({ ...ping, params: { text: 'grün €' } })}\r\n\n${JSON.stringify(ping)}\n`,
@@ -39,7 +39,7 @@ describe("the client's side of the bridge", () => {
     expect(taken).toEqual([{ ...ping, params: { text: 'grün €' } }, ping]);
   });
 
-  it('answers a line that is no JSON, no message or a batch, and goes on', async () => {
+  it('answers a line that is invalid JSON, no message or a batch with an error, and goes on', async () => {
     const { input, output, taken, turn } = lines();
     input.write(`{"jsonrpc":\n{"id":7}\n[${JSON.stringify(ping)}]\n${JSON.stringify(ping)}\n`);
     await turn();
@@ -55,7 +55,7 @@ describe("the client's side of the bridge", () => {
     expect(taken).toEqual([ping]);
   });
 
-  it('answers a line that is too long by its id, keeps none of it, and goes on', async () => {
+  it('answers an overlong line by its id without buffering it, and goes on', async () => {
     const { input, output, taken, turn } = lines();
     const text = 'x'.repeat(5000);
     for (const message of [
@@ -74,7 +74,7 @@ describe("the client's side of the bridge", () => {
     expect(taken).toEqual([ping]);
   });
 
-  it('does not read a client that does not read its answers, and keeps each notification once', async () => {
+  it('stops reading a client that does not read its answers, and queues each notification once', async () => {
     const { input, output, taken, client, turn } = lines({}, 100);
     const changed = { jsonrpc: '2.0', method: 'notifications/resources/list_changed' } as const;
     client.send({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(200) } });
@@ -92,7 +92,7 @@ describe("the client's side of the bridge", () => {
     expect(taken).toEqual([ping]);
   });
 
-  it('keeps no more unread answers than there is room for: what comes beyond is answered with an error', async () => {
+  it('limits unread answers, and answers further requests with an error', async () => {
     const { output, client, turn } = lines({ maxUnreadBytes: 1000 }, 100);
     for (let id = 0; id < 10; id++) client.send({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(400) } });
     const answers: Record<string, unknown>[] = [];
@@ -104,7 +104,7 @@ describe("the client's side of the bridge", () => {
     expect(answers.filter((answer) => 'error' in answer).length).toBe(7);
   });
 
-  it('tells that the input ended, and that nobody takes the output', async () => {
+  it('reports the end of the input and a closed output', async () => {
     const { input, output, ends, turn } = lines();
     input.end();
     await turn();

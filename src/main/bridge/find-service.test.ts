@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'corollary-find-'));
 const endpointFile = join(folder, 'endpoint.json');
 const http = createFetch();
 let service: ServiceUnderTest;
-/** Answers what it is told to. */
+/** Answers with the given responses. */
 let other: Server;
 let answer: [status: number, body: string] = [200, ''];
 
@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Above every process id that a system gives. */
+/** Above every process id that a system assigns. */
 const deadPid = 2 ** 30;
 
 async function find(url: string, pid = process.pid) {
@@ -48,18 +48,18 @@ function otherUrl(): string {
 }
 
 describe('finding the running service', () => {
-  it('goes by the endpoint file', async () => {
+  it('uses the endpoint file', async () => {
     expect(await find(service.address)).toEqual({ kind: 'ready', url: service.address });
   });
 
-  it('goes by an address that is given, with the path of MCP or without', async () => {
+  it('uses a given address, with or without the path of MCP', async () => {
     for (const path of ['', '/', '/mcp', '/mcp/'])
       expect(
         await findService({ url: new URL(service.address + path), endpointFile: '/nowhere' }, http.fetch),
       ).toEqual({ kind: 'ready', url: service.address });
   });
 
-  it('finds none where there is no endpoint file, or one that is none', async () => {
+  it('finds none if the endpoint file is missing or invalid', async () => {
     const place = { url: null, endpointFile: join(folder, 'missing.json') };
     expect(await findService(place, http.fetch)).toMatchObject({ kind: 'none' });
     expect(await findService({ url: null, endpointFile: folder }, http.fetch)).toMatchObject({
@@ -67,11 +67,11 @@ describe('finding the running service', () => {
     });
   });
 
-  it('counts a file whose process is dead as none, though something answers at its address', async () => {
+  it('ignores a file whose process is dead, even if something answers at its address', async () => {
     expect(await find(service.address, deadPid)).toMatchObject({ kind: 'none' });
   });
 
-  it('counts a file whose address does not answer, or answers as something else, as none', async () => {
+  it("ignores a file whose address does not answer or is another program's", async () => {
     expect(await find('http://127.0.0.1:9')).toMatchObject({ kind: 'none' });
     for (const strange of ['', 'null', '[]', '{"status":"ready"}', '{"subsystems":null}', '<html>']) {
       answer = [200, strange];
@@ -79,7 +79,7 @@ describe('finding the running service', () => {
     }
   });
 
-  it('knows one that starts or ends from one that answers, a full disk notwithstanding', async () => {
+  it('tells a starting or ending service from a ready one, even with a full disk', async () => {
     const body = (engine: string) =>
       JSON.stringify({ status: 'not_ready', subsystems: { engine, storage: 'failed' } });
     answer = [503, body('off')];

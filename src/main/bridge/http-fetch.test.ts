@@ -35,13 +35,13 @@ async function failing(path: string, signal: AbortSignal | null = null): Promise
   return null;
 }
 
-/** Processes and services take their time on a machine that is busy. */
+/** Starting processes and services is slow on a busy machine. */
 function eventually<Seen>(look: () => Seen) {
   return expect.poll(look);
 }
 
-describe('fetch over the HTTP client of Node', () => {
-  it('sends and answers what fetch does', async () => {
+describe("fetch over Node's HTTP client", () => {
+  it('sends and returns the same as fetch', async () => {
     const answer = await http.fetch(`${url}/echo`, { method: 'POST', body: 'grün', headers: { a: 'b' } });
     expect([answer.status, answer.headers.get('x-method'), await answer.text()]).toEqual([
       200,
@@ -51,7 +51,7 @@ describe('fetch over the HTTP client of Node', () => {
     expect((await http.fetch(`${url}/none`)).status).toBe(204);
   });
 
-  it('tells a request that nobody received from one whose answer did not come', async () => {
+  it('distinguishes a request that was never received from one whose answer is missing', async () => {
     await expect(http.fetch('http://127.0.0.1:9/')).rejects.toBeInstanceOf(NotSent);
     for (const path of ['/break', '/half']) {
       const error = await failing(path);
@@ -62,7 +62,7 @@ describe('fetch over the HTTP client of Node', () => {
     expect(aborted).toMatchObject({ name: 'AbortError' });
   });
 
-  it('says when a stream that was asked for is over, or cannot be had, and of nothing else', async () => {
+  it('reports the end or failure of a requested stream, and nothing else', async () => {
     closed = 0;
     const headers = { accept: 'text/event-stream' };
     await (await http.fetch(`${url}/echo`, { headers })).text();
@@ -74,7 +74,7 @@ describe('fetch over the HTTP client of Node', () => {
     expect(closed).toBe(2);
   });
 
-  it('uses a connection again without listening to it ever more', async () => {
+  it('reuses connections without accumulating listeners', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error): number => warnings.push(warning);
     process.on('warning', note);

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A program in place of the service: it writes down how it was started, then does what it is told. */
+/** A program in place of the service: it records how it was started, then does as instructed. */
 function program(name: string, then: string): string {
   const file = join(folder, name);
   const note =
@@ -47,13 +47,13 @@ function starter(file: string | null, environment: Record<string, string> = {}):
   });
 }
 
-/** Processes and services take their time on a machine that is busy. */
+/** Starting processes and services is slow on a busy machine. */
 function eventually<Seen>(look: () => Seen) {
   return expect.poll(look);
 }
 
 describe('starting the service', () => {
-  it('starts the one beside the bridge on this machine alone, with the data folder of the user, and none of our secrets', async () => {
+  it("starts the one beside the bridge on loopback, with the user's data folder and without our secrets", async () => {
     const environment = {
       XDG_DATA_HOME: '/data',
       COROLLARY_API_KEY: 'k',
@@ -71,7 +71,7 @@ describe('starting the service', () => {
     expect(statSync(join(folder, 'service.log')).mode & 0o777).toBe(0o600);
   });
 
-  it('starts the one that ran last, as it was, rather than the one beside the bridge', async () => {
+  it('restarts the last service as it was, rather than the one beside the bridge', async () => {
     await writeStartRecord(startRecordOf(join(folder, 'endpoint.json')), {
       command: process.execPath,
       args: [program('last.cjs', ''), 'serve', 'as-before'],
@@ -87,7 +87,7 @@ describe('starting the service', () => {
     });
   });
 
-  it('starts an application that ran last by its options alone', async () => {
+  it('starts the last application by its options alone', async () => {
     const application = join(folder, 'application');
     writeFileSync(application, `#!/bin/sh\necho "$@" > ${join(folder, 'started')}\n`, { mode: 0o700 });
     await writeStartRecord(startRecordOf(join(folder, 'endpoint.json')), {
@@ -104,7 +104,7 @@ describe('starting the service', () => {
     expect(notes()).toEqual([]);
   });
 
-  it('starts none that would be open without a secret that it had, and one whose secret is there as it was', async () => {
+  it('refuses to start one that would be open without its missing secret, and starts it if the secret is available', async () => {
     await writeStartRecord(startRecordOf(join(folder, 'endpoint.json')), {
       command: process.execPath,
       args: [program('last.cjs', '')],
@@ -121,13 +121,13 @@ describe('starting the service', () => {
     expect(notes()[0]?.env['API_KEY']).toBe('k');
   });
 
-  it('says so where nothing is installed', async () => {
+  it('says that nothing is installed', async () => {
     const nowhere = starter(join(folder, 'missing.js'));
     await nowhere.start();
     expect(nowhere.why).toMatch(/no Corollary is installed/);
   });
 
-  it('says why a start failed, in the words of the service, and does not repeat it at once', async () => {
+  it("reports a failed start in the service's own words, and does not retry at once", async () => {
     const file = program(
       'bad.cjs',
       "console.error('Corollary cannot start.'); console.error('{\"level\":1}'); process.exit(2);",
@@ -144,7 +144,7 @@ describe('starting the service', () => {
     await eventually(() => notes().length).toBe(2);
   });
 
-  it('starts it on another port where its own is taken by another program', async () => {
+  it('starts it on another port if its own is taken by another program', async () => {
     const file = program('taken.cjs', "process.exit(process.env.PORT === '0' ? 0 : 4);");
     const other = starter(file);
     await other.start();

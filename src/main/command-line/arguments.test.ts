@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { parseArguments, UsageError } from './arguments.ts';
 
-it('serves where nothing is asked for', () => {
+it('serves if no command is given', () => {
   expect(parseArguments([]).name).toBe('serve');
 });
 
-it('reads a command with its words and options, in any order', () => {
+it('parses a command with its words and options, in any order', () => {
   expect(parseArguments(['--tenant', 't', 'ask', 'p(?x)', '--proof', '--scope=s'])).toEqual({
     name: 'ask',
     words: ['p(?x)'],
@@ -22,7 +22,7 @@ it('reads a command with its words and options, in any order', () => {
   });
 });
 
-it('reads the options of import and export, and refuses them elsewhere', () => {
+it('accepts the options of import and export, and rejects them elsewhere', () => {
   expect(parseArguments(['import', 'a.csv', '--predicate', 'p', '--dry-run', '--format=tsv'])).toMatchObject({
     name: 'import',
     words: ['a.csv'],
@@ -36,12 +36,12 @@ it('reads the options of import and export, and refuses them elsewhere', () => {
   expect(() => parseArguments(['import', 'a.csv', '--output', 'b'])).toThrow('--output is for export');
 });
 
-it('takes a text that starts with a minus for a text', () => {
+it('accepts a text that starts with a minus', () => {
   expect(parseArguments(['ask', '-flies(?x)', '--json']).words).toEqual(['-flies(?x)']);
   expect(parseArguments(['tell', '--', '-rain']).words).toEqual(['-rain']);
 });
 
-it('prefers help and version to everything', () => {
+it('gives help and version precedence over everything', () => {
   expect(parseArguments(['ask', '--help']).name).toBe('help');
   expect(parseArguments(['ask', 'p(?x)', '--help']).words).toEqual(['ask']);
   expect(parseArguments(['help', 'ask'])).toMatchObject({ name: 'help', words: ['ask'] });
@@ -50,14 +50,14 @@ it('prefers help and version to everything', () => {
   expect(parseArguments(['--reset-admin', '--help']).name).toBe('help');
 });
 
-it('takes --reset-admin alone', () => {
+it('accepts --reset-admin only on its own', () => {
   expect(parseArguments(['--reset-admin']).name).toBe('reset-admin');
   expect(() => parseArguments(['serve', '--reset-admin'])).toThrow('stands alone');
   expect(() => parseArguments(['reset-admin'])).toThrow('no command');
 });
 
 it.each([[['frobnicate']], [['ask', '--nope']], [['ask', '-x']], [['serve', 'x']], [['ask', '--url']]])(
-  'refuses %j in words',
+  'rejects %j with an explanation',
   (argv) => {
     expect(() => parseArguments(argv)).toThrow(UsageError);
   },

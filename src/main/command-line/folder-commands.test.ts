@@ -54,7 +54,7 @@ describe.each([
   ['without a key', undefined],
   ['with a key', key],
 ])('a backup %s', (_, encryptionKey) => {
-  it('is restored into an empty folder, where knowledge, ids, generations and keys are as they were', async () => {
+  it('restores knowledge, ids, generations and keys into an empty folder', async () => {
     const environment = { STORAGE_DIR: at('data'), ENCRYPTION_KEY: encryptionKey };
     const service = await started(environment);
     await service.call('POST', '/tell', { predicate: 'kept', args: ['topsecret'] });
@@ -100,7 +100,7 @@ describe.each([
     expect(told.generation).toBe(4);
   });
 
-  it('is refused into a folder with anything in it, cut short, and with another key; nothing is left', async () => {
+  it('is refused for a non-empty folder, if truncated, or with another key, and leaves nothing behind', async () => {
     const environment = { STORAGE_DIR: at('data'), ENCRYPTION_KEY: encryptionKey };
     const bytes = await backupOf(await started(environment));
     await writeFile(at('b.backup'), bytes);
@@ -122,7 +122,7 @@ describe.each([
   });
 });
 
-it('a client that goes away in the middle of a backup holds nothing up, and the next one gets all', async () => {
+it('a client that disconnects during a backup does not block the next one', async () => {
   const service = await started({ STORAGE_DIR: at('data') });
   const facts = Array.from({ length: 20_000 }, (_, n) => ({
     predicate: 'p',
@@ -140,7 +140,7 @@ it('a client that goes away in the middle of a backup holds nothing up, and the 
   expect(lines[0]).toContain('20000 facts');
 });
 
-it('a backup that is taken while many write holds whole batches, and all that were answered before it', async () => {
+it('a backup taken during writes contains whole batches and every write acknowledged before it', async () => {
   const service = await started({ STORAGE_DIR: at('data') });
   const batches = new Set<number>();
   let next = 0;
@@ -182,7 +182,7 @@ describe('a folder', () => {
     await service.close();
   }
 
-  it('is encrypted, given another key and decrypted, and starts with the key it has alone', async () => {
+  it('is encrypted, re-encrypted with another key and decrypted, and starts only with its current key', async () => {
     const plain = { STORAGE_DIR: at('data') };
     const encrypted = { ...plain, ENCRYPTION_KEY: key };
     const other = { ...plain, ENCRYPTION_KEY: 'cd'.repeat(32) };
@@ -204,7 +204,7 @@ describe('a folder', () => {
     expect(body).toHaveLength(1);
   });
 
-  it('on which a service runs is verified, and neither repaired nor converted', async () => {
+  it('in use by a service can be verified, but not repaired or converted', async () => {
     const environment = { STORAGE_DIR: at('data'), ENCRYPTION_KEY: key };
     const service = await started(environment);
     await service.call('POST', '/tell', { predicate: 'kept', args: ['x'] });
@@ -215,7 +215,7 @@ describe('a folder', () => {
     }
   });
 
-  it('that is damaged is verified with exit code 1, repaired with 0, and starts again', async () => {
+  it('that is damaged fails verification with exit code 1, is repaired with 0, and starts again', async () => {
     const environment = { STORAGE_DIR: at('data') };
     await written(environment);
     const name = (await readdir(at('data'))).find((each) => each.endsWith('.snapshot')) ?? '';
@@ -249,14 +249,14 @@ describe('a folder', () => {
     ['plain', undefined],
     ['encrypted', key],
   ])('that is %s and refused', (_, encryptionKey) => {
-    /** A snapshot, and a segment behind it whose first frame is followed by others. */
+    /** A snapshot and a later segment whose first frame is followed by others. */
     async function killed(): Promise<Environment> {
       const environment = { STORAGE_DIR: at('data'), ENCRYPTION_KEY: encryptionKey };
       const service = await started(environment);
       await service.call('POST', '/tell', { predicate: 'kept', args: ['x'] });
       await service.call('POST', '/admin/snapshot');
       for (const n of [1, 2, 3]) await service.call('POST', '/tell', { predicate: 'after', args: [n] });
-      // As a process leaves it that was killed.
+      // The state after a process was killed.
       await mkdir(at('left'));
       for (const name of await files(at('data')))
         await copyFile(join(at('data'), name), join(at('left'), name));
@@ -267,7 +267,7 @@ describe('a folder', () => {
       return (await readdir(where)).filter((name) => !name.startsWith('lock'));
     }
 
-    /** Contents and times of all files but the lock's. */
+    /** Contents and times of all files except the lock. */
     async function look(): Promise<unknown> {
       const found = (await files(at('left'))).map(async (name) => {
         const path = join(at('left'), name);
@@ -311,7 +311,7 @@ describe('a folder', () => {
       ['for a newer log', '.log', resealed, 'format version 2', 6],
       ['for a newer snapshot', '.snapshot', resealed, 'format version 2', 6],
     ] as const)(
-      '%s says which file and why, and changes nothing on the disk',
+      '%s reports the file and the reason, and changes nothing on disk',
       async (_name, ending, change, told, code) => {
         const environment = await killed();
         const name = await write(ending, change);
@@ -325,7 +325,7 @@ describe('a folder', () => {
     );
 
     it.each(['another key', 'no key of its kind'])(
-      'for %s says so, and changes nothing on the disk',
+      'for %s reports it, and changes nothing on disk',
       async (which) => {
         const environment = await killed();
         const before = await look();
@@ -338,14 +338,14 @@ describe('a folder', () => {
     );
   });
 
-  it('that is not there is neither made nor taken for an empty one', async () => {
+  it('that does not exist is neither created nor treated as empty', async () => {
     for (const name of ['verify', 'repair', 'encrypt'] as const)
       await refusalOf(run(name, { STORAGE_DIR: at('nowhere'), ENCRYPTION_KEY: key }));
     expect(await readdir(folder)).toEqual([]);
   });
 });
 
-it('no key stands in what is logged, told or refused', async () => {
+it('no key appears in logs, output or errors', async () => {
   const environment = { STORAGE_DIR: at('data'), ENCRYPTION_KEY: key };
   const service = await startServiceUnderTest({ ...environment, LOG_LEVEL: 'DEBUG' });
   await service.call('POST', '/admin/snapshot');

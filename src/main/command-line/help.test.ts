@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { commandNames, parseArguments, UsageError } from './arguments.ts';
 import { commandHelpText, helpText } from './help.ts';
 
-it('tells of one command what it takes, its options and an example', () => {
+it('shows the arguments, the options and an example of one command', () => {
   const text = commandHelpText('ask');
   expect(text).toMatch(/^corollary ask 'p\(\?x, b\)' \[options\]: /);
   expect(text).toContain('--proof');
@@ -12,7 +12,7 @@ it('tells of one command what it takes, its options and an example', () => {
   expect(commandHelpText('serve')).not.toContain('--tenant');
 });
 
-it.each(commandNames)('tells nothing of %s that the command line refuses', (name) => {
+it.each(commandNames)('shows nothing for %s that the command line rejects', (name) => {
   const text = commandHelpText(name);
   const options = [...text.matchAll(/^ {2}(?:-o, )?--([a-z-]+)(?: ([A-Z]+))?/gm)];
   for (const [, option = '', value] of options) {

@@ -27,7 +27,7 @@ async function bootstrap(service: ServiceUnderTest): Promise<CreatedKey> {
   return answer.body;
 }
 
-it('--reset-admin revokes all admin keys and says so; the next start has the bootstrap open', async () => {
+it('--reset-admin revokes all admin keys and says so; the next start allows the bootstrap', async () => {
   const folder = await temporaryFolder();
   const environment = { AUTH_ENABLED: 'true', STORAGE_DIR: folder };
   const before = await startServiceUnderTest(environment);
@@ -51,7 +51,7 @@ it('--reset-admin revokes all admin keys and says so; the next start has the boo
   await bootstrap(after);
 });
 
-it('where there is none to revoke it says that, and that API_KEY stays an admin key', async () => {
+it('says that there was no key to revoke, and that API_KEY remains an admin key', async () => {
   const folder = await temporaryFolder();
   await (await startServiceUnderTest({ STORAGE_DIR: folder })).close();
   const lines = await reset(folder, 'a-key');
@@ -59,7 +59,7 @@ it('where there is none to revoke it says that, and that API_KEY stays an admin 
   expect(lines.at(-1)).toContain('API_KEY');
 });
 
-it('is refused while a service runs on the folder', async () => {
+it('is refused while a service uses the folder', async () => {
   const folder = await temporaryFolder();
   const service = await startServiceUnderTest({ AUTH_ENABLED: 'true', STORAGE_DIR: folder });
   onTestFinished(() => service.close());
@@ -70,7 +70,7 @@ it('is refused while a service runs on the folder', async () => {
   );
 });
 
-it("is refused in a follower's folder, which goes on following, and says where the keys are revoked", async () => {
+it("is refused in a follower's folder, which keeps following, and says where to revoke the keys", async () => {
   const folder = await temporaryFolder();
   const [leading, following] = [join(folder, 'leader'), join(folder, 'follower')];
   const leader = await startServiceUnderTest({ STORAGE_DIR: leading });
@@ -97,7 +97,7 @@ it("is refused in a follower's folder, which goes on following, and says where t
   expect(back.engine.position()).toEqual(leader.engine.position());
 });
 
-it('makes no folder where there is none', async () => {
+it('creates no folder', async () => {
   const folder = await temporaryFolder();
   for (const missing of [join(folder, 'not-there'), null])
     await expect(reset(missing)).rejects.toThrow(StartRefusal);

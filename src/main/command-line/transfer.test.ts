@@ -74,7 +74,7 @@ it.each([
   ['a.dl', 'p(a, b).'],
   ['a.ttl', '@prefix : <urn:> . :a :p :b .'],
   ['a.nt', '<urn:a> <urn:p> <urn:b> .\n'],
-])('import reads %s by its name', async (name, text) => {
+])('import reads %s by its file name', async (name, text) => {
   const tenant = newTenant();
   const { code, printed, complaints } = await run(['import', await fileOf(name, text), '--tenant', tenant]);
   expect([code, complaints]).toEqual([0, []]);
@@ -83,7 +83,7 @@ it.each([
   expect(output.replaceAll('urn:', '')).toBe('p,a,b\r\n');
 });
 
-it('import reads standard input in the format that is said, within a scope and for a predicate', async () => {
+it('import reads standard input in the given format, into a scope and for a predicate', async () => {
   const tenant = newTenant();
   const options = ['--tenant', tenant, '--format', 'csv', '--scope', 's', '--predicate', 'q'];
   expect((await run(['import', '-', ...options], { input: 'a\nb\n' })).code).toBe(0);
@@ -92,7 +92,7 @@ it('import reads standard input in the format that is said, within a scope and f
   expect((await run(['export', '--tenant', tenant, '--scope', 'other'])).output).toBe('');
 });
 
-it('import tells the lines that failed by file and number, and ends with 1', async () => {
+it('import reports failed lines by file and number and exits with 1', async () => {
   const file = await fileOf('bad.csv', 'p,a\np,?x\n"\n');
   const { code, printed, complaints } = await run(['import', file, '--tenant', newTenant()]);
   expect(code).toBe(1);
@@ -105,7 +105,7 @@ it('import tells the lines that failed by file and number, and ends with 1', asy
   expect(last).toBe('3 more lines failed.');
 });
 
-it('import with --dry-run says what it would do, and stores nothing', async () => {
+it('import with --dry-run reports what it would do and stores nothing', async () => {
   const tenant = newTenant();
   const file = await fileOf('dry.csv', 'p,a\n');
   const { code, printed } = await run(['import', file, '--dry-run', '--tenant', tenant]);
@@ -118,7 +118,7 @@ it('import with --dry-run says what it would do, and stores nothing', async () =
   expect(JSON.parse(json.join(''))).toMatchObject({ done: true, dryRun: true, asserted: 1 });
 });
 
-it('import shows how far it is, and export too', async () => {
+it('import and export show their progress', async () => {
   const tenant = newTenant();
   const lines = Array.from({ length: 60_000 }, (_, at) => `n,${at},${'x'.repeat(12)}\n`).join('');
   const { progress } = await run(['import', await fileOf('long.csv', lines), '--tenant', tenant]);
@@ -131,7 +131,7 @@ it('import shows how far it is, and export too', async () => {
   expect((await readFile(file, 'utf8')).length).toBe(lines.length + 60_000);
 });
 
-it('export writes a file in the format of its name, and says what was left out', async () => {
+it('export writes a file in the format of its name and reports what it left out', async () => {
   const tenant = newTenant();
   const input = 'p(a, b). -p(c). p(d).';
   await run(['import', '-', '--format', 'datalog', '--tenant', tenant], { input });
@@ -145,7 +145,7 @@ it('export writes a file in the format of its name, and says what was left out',
   expect((await readFile(text, 'utf8')).split('\n').toSorted()).toEqual(['', '-p(c).', 'p(a, b).', 'p(d).']);
 });
 
-it('export leaves no part of a file where it breaks off', async () => {
+it('export leaves no partial file when it fails', async () => {
   const half = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     response.write('{"predicate":"p","args":[]}\n', () => response.destroy());
@@ -165,7 +165,7 @@ it('export leaves no part of a file where it breaks off', async () => {
   expect((await readdir(folder)).filter((name) => name.startsWith('broken'))).toEqual([]);
 });
 
-it('import and export have exit codes and plain words for what they cannot do', async () => {
+it('import and export report failures with exit codes and plain words', async () => {
   const tenant = newTenant();
   const file = await fileOf('named.txt', 'p');
   const csv = await fileOf('named.csv', 'p');

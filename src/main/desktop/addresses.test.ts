@@ -10,8 +10,8 @@ import {
 
 const service = 'http://127.0.0.1:9300';
 
-describe('addresses the window may load', () => {
-  it('are those of the service’s origin', () => {
+describe('the addresses that the window may load', () => {
+  it('include those of the service’s origin', () => {
     expect(isOwnAddress('http://127.0.0.1:9300/#/ask', service)).toBe(true);
   });
 
@@ -27,14 +27,14 @@ describe('addresses the window may load', () => {
     'about:blank',
     'not an address',
     '',
-  ])('are no others, however alike they look: %j', (url) => {
+  ])('exclude all others, however similar: %j', (url) => {
     expect(isOwnAddress(url, service)).toBe(false);
   });
 });
 
 describe('requests of the page', () => {
   it.each([`${service}/facts?x=1`, 'ws://127.0.0.1:9300/', `blob:${service}/1`, 'data:image/png;base64,'])(
-    'go to the service, its sockets and its own data: %j',
+    'may go to the service, its sockets and its own data: %j',
     (url) => {
       expect(isOwnRequest(url, service)).toBe(true);
     },
@@ -46,30 +46,30 @@ describe('requests of the page', () => {
     'file:///etc/passwd',
     'ftp://127.0.0.1:9300/',
     'nonsense',
-  ])('go nowhere else: %j', (url) => {
+  ])('may go nowhere else: %j', (url) => {
     expect(isOwnRequest(url, service)).toBe(false);
   });
 });
 
 describe('senders of messages', () => {
-  it('are trusted when they are the main frame of the service’s page', () => {
+  it('are trusted if they are the main frame of the service’s page', () => {
     expect(isTrustedSender({ url: `${service}/`, isMainFrame: true }, service)).toBe(true);
   });
 
-  it('are refused from inner frames, other origins and frames that are gone', () => {
+  it('are rejected if they are inner frames, other origins or destroyed frames', () => {
     expect(isTrustedSender({ url: `${service}/`, isMainFrame: false }, service)).toBe(false);
     expect(isTrustedSender({ url: 'https://example.com/', isMainFrame: true }, service)).toBe(false);
     expect(isTrustedSender(null, service)).toBe(false);
   });
 });
 
-describe('windows that a page wants', () => {
+describe('windows that a page opens', () => {
   it.each([
     `${service}/docs`,
     'http://localhost:9301/',
     'https://127.0.0.1:9443/',
     'http://[::1]:9302/#/facts',
-  ])('open in the browser where they are of a service of this machine: %j', (url) => {
+  ])('open in the browser if they belong to a service on this machine: %j', (url) => {
     expect(isForBrowser(url, service)).toBe(true);
   });
 
@@ -83,13 +83,13 @@ describe('windows that a page wants', () => {
     'corollary://facts',
     'ms-settings:',
     '',
-  ])('open nowhere else: %j', (url) => {
+  ])('are blocked otherwise: %j', (url) => {
     expect(isForBrowser(url, service)).toBe(false);
   });
 });
 
 describe('places', () => {
-  it('are taken from --open= and corollary: links, the last one counting', () => {
+  it('come from --open= and corollary: links, and the last one wins', () => {
     expect(placeOfArguments(['electron', '.', '--open=/facts'])).toBe('/facts');
     expect(placeOfArguments(['--open=/facts', 'corollary://ask?question=p(%3Fx)'])).toBe(
       '/ask?question=p%28%3Fx%29',
@@ -97,7 +97,7 @@ describe('places', () => {
     expect(placeOfArguments(['electron', '.', '--flag', 'file.txt'])).toBeNull();
   });
 
-  it('lead nowhere but into the workbench', () => {
+  it('lead only into the workbench', () => {
     expect(placeOfArguments(['--open=https://example.com/'])).toBeNull();
     expect(placeOfArguments(['--open=/nowhere'])).toBeNull();
     expect(placeOfArguments(['--open=/facts', 'corollary://admin/keys?make=true'])).toBeNull();
@@ -106,7 +106,7 @@ describe('places', () => {
     expect(address).toBe('http://127.0.0.1:9300/#//example.com/');
   });
 
-  it('are left out of the address when there is none', () => {
+  it('are left out of the address if there is none', () => {
     expect(workbenchAddress(service, null)).toBe('http://127.0.0.1:9300/');
   });
 });

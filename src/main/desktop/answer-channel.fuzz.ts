@@ -11,7 +11,7 @@ import {
 import { commandIds } from '../../desktop-contract/commands.ts';
 import { answerChannel } from './answer-channel.ts';
 
-/** Handlers that note what reaches them. */
+/** Handlers that record what reaches them. */
 function recording(): { handlers: ChannelHandlers; reached: [ChannelName, unknown][] } {
   const reached: [ChannelName, unknown][] = [];
   const handlers = Object.fromEntries(
@@ -20,7 +20,7 @@ function recording(): { handlers: ChannelHandlers; reached: [ChannelName, unknow
   return { handlers, reached };
 }
 
-/** What a channel is for, said a second time and otherwise than its check. */
+/** What each channel accepts, written independently of its check. */
 function isMeant(name: ChannelName, value: unknown): boolean {
   const isLine = (text: unknown, most: number) =>
     typeof text === 'string' && /^[^\p{Cc}]+$/u.test(text) && /\S/.test(text) && text.length <= most;
@@ -123,7 +123,7 @@ const argument = fc.oneof(
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1e9);
 
-it('every channel refuses with its name whatever is not of its kind, and does nothing then', async () => {
+it('every channel rejects any invalid message by name and does nothing', async () => {
   let taken = 0;
   const property = fc.asyncProperty(fc.constantFrom(...channelNames), argument, async (name, value) => {
     const { handlers, reached } = recording();
@@ -139,6 +139,6 @@ it('every channel refuses with its name whatever is not of its kind, and does no
     expect(reached).toEqual([]);
   });
   await fc.assert(property, { numRuns: process.env['LONG'] === '1' ? 50_000 : 1_500, seed });
-  // What is of its kind was among it, or nothing was tried.
+  // Random messages included valid ones; otherwise the test checked nothing.
   expect(taken).toBeGreaterThan(20);
 });

@@ -2,25 +2,25 @@ import { describe, expect, it } from 'vitest';
 import { departures } from '../../desktop-contract/channels.ts';
 import { decideLeaving, leavingLabels, leavingQuestion } from './departure.ts';
 
-describe('leaving the program', () => {
-  it('is asked about while agents are connected, unless the user has said what to do', () => {
+describe('quitting the program', () => {
+  it('asks for confirmation while agents are connected, unless the user has decided before', () => {
     expect(decideLeaving('close', 2, 'ask')).toBe('ask');
     expect(decideLeaving('close', 2, 'keep')).toBe('keep');
     expect(decideLeaving('close', 2, 'quit')).toBe('quit');
   });
 
-  it('is never asked about without agents', () => {
+  it('never asks if there are no agents', () => {
     for (const leaving of ['close', 'quit'] as const)
       for (const setting of departures) expect(decideLeaving(leaving, 0, setting)).toBe('quit');
   });
 
-  it('by quitting is asked about where a closed window would keep it: somebody has to be able to end it', () => {
+  it('asks even if a closed window keeps the program running, so that it can be ended', () => {
     expect(decideLeaving('quit', 1, 'keep')).toBe('ask');
     expect(decideLeaving('quit', 1, 'ask')).toBe('ask');
     expect(decideLeaving('quit', 1, 'quit')).toBe('quit');
   });
 
-  it('can be called off, and remembered for closed windows alone', () => {
+  it('can be cancelled, and the choice is remembered only for closed windows', () => {
     for (const leaving of ['close', 'quit'] as const) {
       const question = leavingQuestion(leaving, 3);
       expect(question.message).toContain('3 agents');

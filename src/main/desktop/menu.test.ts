@@ -44,7 +44,7 @@ describe('the menu', () => {
     for (const title of Object.values(menuTitles)) expect(titles).toContain(title);
   });
 
-  it('calls a command as the palette does, shows its keys, and leaves them to the page', () => {
+  it('runs a command as the palette does, shows its keys, and leaves them to the page', () => {
     const { items } = build();
     for (const id of commandIds) {
       const { title, keys } = commandEntry(id);
@@ -59,18 +59,18 @@ describe('the menu', () => {
     }
   });
 
-  it('has no two commands of the same keys', () => {
+  it('gives no two commands the same keys', () => {
     const keys = commandIds.flatMap((id) => commandEntry(id).keys ?? []);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('runs the command of the item that is chosen', () => {
+  it('runs the command of the selected item', () => {
     const { items, ran } = build();
     for (const id of commandIds) click(items.find((each) => each.id === id));
     expect(ran).toEqual(commandIds);
   });
 
-  it('greys what the page does not offer, and calls the rest as the page does', () => {
+  it('disables what the page does not offer and runs the rest as the page does', () => {
     const { items } = build([{ id: 'tour', title: 'Leave the tour & rest' }]);
     const enabled = items.filter((item) => item.enabled === true);
     expect(enabled).toEqual([expect.objectContaining({ id: 'tour', label: 'Leave the tour && rest' })]);

@@ -11,13 +11,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('the file that a start names', () => {
-  it('is the last that Import reads, from the folder of that start', () => {
+describe('the file named at the start', () => {
+  it('is the last one that Import can read, relative to the working directory', () => {
     expect(fileOfArguments(['corollary', 'a.csv', 'b.DL'], '/work')).toBe(resolve('/work', 'b.DL'));
     expect(fileOfArguments(['corollary', resolve('/data/x.ttl')], '/work')).toBe(resolve('/data/x.ttl'));
   });
 
-  it('is no option, no link, not the program itself, and nothing of another kind', () => {
+  it('is never an option, a link, the program itself or another kind of file', () => {
     for (const argv of [
       ['corollary.dl'],
       ['corollary', '--open=/facts', '--file=x.csv'],
@@ -28,14 +28,14 @@ describe('the file that a start names', () => {
   });
 });
 
-describe('a file that is opened', () => {
-  it('is read as it is, bytes and all', async () => {
+describe('an opened file', () => {
+  it('is read byte for byte', async () => {
     const path = join(folder, 'facts.dl');
     writeFileSync(path, Buffer.from([0xff, 0x00, 0x41]));
     expect(await readOpened(path)).toEqual({ name: 'facts.dl', bytes: new Uint8Array([0xff, 0x00, 0x41]) });
   });
 
-  it('is refused in words where it is of another kind, a folder, a pipe, too large or not there', async () => {
+  it('is refused with an explanation if it is of another kind, a folder, a pipe, too large or missing', async () => {
     writeFileSync(join(folder, 'a.sh'), 'echo');
     await expect(readOpened(join(folder, 'a.sh'))).rejects.toThrow('not a file of facts and rules');
     mkdirSync(join(folder, 'folder.dl'));

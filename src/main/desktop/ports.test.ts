@@ -22,7 +22,7 @@ function listen(port: number): Promise<number | null> {
   });
 }
 
-/** Starts a bare listener the way a service is started: ready, or refused because the port is taken. */
+/** Starts a bare listener as a service is started: ready, or refused because the port is taken. */
 function starter(tried: number[]): (port: number) => Promise<ServiceStart> {
   return async (port) => {
     tried.push(port);
@@ -44,14 +44,14 @@ function starter(tried: number[]): (port: number) => Promise<ServiceStart> {
 }
 
 describe('the port of the desktop’s service', () => {
-  it('is the usual one when it is free', async () => {
+  it('is the default one if it is free', async () => {
     const tried: number[] = [];
     const start = await startOnFreePort(starter(tried), { usual: 0, isFixed: false, host });
     expect(start.outcome).toBe('running');
     expect(tried).toEqual([0]);
   });
 
-  it('is the next free one from 9301 when the usual one is taken', async () => {
+  it('is the next free one from 9301 if the default is taken', async () => {
     const usual = await listen(0);
     const tried: number[] = [];
     const start = await startOnFreePort(starter(tried), { usual: usual ?? 0, isFixed: false, host });
@@ -61,7 +61,7 @@ describe('the port of the desktop’s service', () => {
     expect(tried).toHaveLength(2);
   });
 
-  it('is never another than the user set', async () => {
+  it('is always the one that the user set', async () => {
     const taken = await listen(0);
     const tried: number[] = [];
     const start = await startOnFreePort(starter(tried), { usual: taken ?? 0, isFixed: true, host });
@@ -69,7 +69,7 @@ describe('the port of the desktop’s service', () => {
     expect(tried).toEqual([taken]);
   });
 
-  it('is not looked for when the start was refused for another reason', async () => {
+  it('is not searched for if the start failed for another reason', async () => {
     let starts = 0;
     const refused: ServiceStart = {
       outcome: 'refused',
@@ -86,7 +86,7 @@ describe('the port of the desktop’s service', () => {
     expect(starts).toBe(1);
   });
 
-  it('is looked for from 9301 on, without the one that was taken', () => {
+  it('is searched for from 9301 on, skipping the one that was taken', () => {
     expect(fallbackCandidates(9300).slice(0, 2)).toEqual([9301, 9302]);
     expect(fallbackCandidates(9301)[0]).toBe(9302);
   });

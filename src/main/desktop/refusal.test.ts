@@ -6,7 +6,7 @@ const tried = { folder: '/data/here', isPortChosen: false };
 const reasons = Object.keys(refusalExitCodes) as RefusalKind[];
 
 describe('a refused start', () => {
-  it.each(reasons)('because of %s says the reason and offers to quit, whatever else there is', (reason) => {
+  it.each(reasons)('because of %s always shows the reason and offers to quit', (reason) => {
     const question = refusalQuestion({ reason, message: 'The very reason.', owner: null }, tried);
     expect(question.message).toBe('The very reason.');
     expect(question.detail).not.toContain('The very reason.');
@@ -15,14 +15,14 @@ describe('a refused start', () => {
     for (const way of question.waysOut) expect(wayOutLabels[way]).not.toBe('');
   });
 
-  it('names the folder where the folder is the trouble', () => {
+  it('names the folder if the folder is the problem', () => {
     for (const reason of ['folder-locked', 'damaged', 'failed'] as const)
       expect(refusalQuestion({ reason, message: 'Trouble.', owner: null }, tried).detail).toContain(
         '/data/here',
       );
   });
 
-  it('offers the running service first when the one that has the folder is known', () => {
+  it('offers the running service first if it is known to use the folder', () => {
     const refusal = {
       reason: 'folder-locked',
       message: 'Held by 17.',
@@ -32,12 +32,12 @@ describe('a refused start', () => {
     expect(refusalQuestion({ ...refusal, owner: null }, tried).waysOut).not.toContain('attach');
   });
 
-  it('does not offer another port in place of one that the user set', () => {
+  it('does not offer another port if the user set one', () => {
     const question = refusalQuestion({ reason: 'port-taken', message: 'Taken.', owner: null }, tried);
     expect(question.waysOut).toEqual(['retry', 'quit']);
   });
 
-  it('offers another port in place of one that was chosen in Settings, where PORT is not to blame', () => {
+  it('offers another port if it was chosen in Settings, without blaming PORT', () => {
     const chosen = { ...tried, isPortChosen: true };
     const question = refusalQuestion({ reason: 'port-taken', message: 'Taken.', owner: null }, chosen);
     expect(question.waysOut).toEqual(['retry', 'any-port', 'quit']);
@@ -49,7 +49,7 @@ describe('a refused start', () => {
     expect(question).toMatchObject({ message: 'Taken.', waysOut: ['retry', 'quit'] });
   });
 
-  it('of a service that ended while it ran offers to start it again', () => {
+  it('of a service that ended while running offers to restart it', () => {
     const question = lossQuestion('out of memory');
     expect(question.detail).toContain('out of memory');
     expect(question.waysOut).toEqual(['retry', 'quit']);

@@ -9,7 +9,7 @@ function answering(body: string, status = 200): typeof fetch {
 }
 
 describe('newer versions', () => {
-  it('are told by their numbers, not by their letters', () => {
+  it('are recognized by comparing numbers, not letters', () => {
     expect(isNewer('0.10.0', '0.9.9')).toBe(true);
     expect(isNewer('1.0.0', '0.99.99')).toBe(true);
     expect(isNewer('0.1.0', '0.1.0')).toBe(false);
@@ -18,13 +18,13 @@ describe('newer versions', () => {
     expect(isNewer('nonsense', '0.1.0')).toBe(false);
   });
 
-  it('are asked for at an HTTPS address that the build gives, or nowhere', () => {
+  it('are requested from the HTTPS address of the build, or not at all', () => {
     expect(releasesAddress(address)).toBe(address);
     for (const text of ['', 'http://releases.example/', 'file:///etc', 'nonsense'])
       expect(releasesAddress(text)).toBeNull();
   });
 
-  it('are read from the answer', async () => {
+  it('are read from the response', async () => {
     const release = await fetchRelease(
       address,
       answering(JSON.stringify({ tag_name: 'v1.2.0', html_url: page })),
@@ -43,11 +43,11 @@ describe('newer versions', () => {
     { tag_name: 'v1.2.0', html_url: 'javascript:alert(1)' },
     { tag_name: 'v1.2.0', html_url: 'file:///etc/passwd' },
     { tag_name: 'latest', html_url: page },
-  ])('are not taken from %j', (answer) => {
+  ])('are not read from %j', (answer) => {
     expect(readRelease(answer)).toBeNull();
   });
 
-  it('that cannot be had are a failure with a reason', async () => {
+  it('report a failed request with its reason', async () => {
     await expect(fetchRelease(address, answering('', 503))).rejects.toThrow('503');
     await expect(fetchRelease(address, answering('{}'))).rejects.toThrow('no version');
     await expect(fetchRelease(address, answering('<html>'))).rejects.toThrow('JSON');

@@ -24,7 +24,7 @@ interface Store extends Vault {
   encrypted: number;
 }
 
-/** A system's store that turns every byte round. */
+/** A system store that reverses the bytes. */
 function store(isThere = true): Store {
   const turn = (bytes: Buffer) => Buffer.from(bytes.map((byte) => byte ^ 0x5a));
   const vault: Store = {
@@ -46,7 +46,7 @@ function store(isThere = true): Store {
 }
 
 describe('secrets', () => {
-  it('are there again after a restart, and in the file only as the store encrypts them', async () => {
+  it('survive a restart, and the file contains them only as encrypted by the store', async () => {
     const secrets = await Secrets.open(file, store(), warn);
     expect(secrets.place).toBe('kept');
     await secrets.put('one', 'sesame');
@@ -61,7 +61,7 @@ describe('secrets', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('live in memory alone where the system has no store, and end with the program', async () => {
+  it('stay in memory if the system has no store, and end with the program', async () => {
     const secrets = await Secrets.open(file, store(false), warn);
     expect(secrets.place).toBe('session');
     await secrets.put('one', 'sesame');
@@ -70,13 +70,13 @@ describe('secrets', () => {
     expect((await Secrets.open(file, store(false), warn)).get('one')).toBeNull();
   });
 
-  it('live in memory alone, with a warning, where the store cannot say whether it is there', async () => {
+  it('stay in memory, with a warning, if the store cannot say whether it is available', async () => {
     const failing = { ...store(), isAvailable: () => Promise.reject(new Error('no bus')) };
     expect((await Secrets.open(file, failing, warn)).place).toBe('session');
     expect(warnings.join()).toContain('no bus');
   });
 
-  it('that were kept are gone from the file when they are forgotten or changed without a store', async () => {
+  it('are removed from the file if they are deleted or changed without a store', async () => {
     const kept = await Secrets.open(file, store(), warn);
     for (const name of ['one', 'two', 'three']) await kept.put(name, 'sesame');
     const without = await Secrets.open(file, store(false), warn);
@@ -86,7 +86,7 @@ describe('secrets', () => {
     expect([again.get('one'), again.get('two'), again.get('three')]).toEqual([null, null, 'sesame']);
   });
 
-  it('that a locked store does not give are absent, said without the secret, and not lost', async () => {
+  it('are absent but not lost while the store is locked, and the message does not contain them', async () => {
     const vault = store();
     await (await Secrets.open(file, vault, warn)).put('one', 'sesame');
     vault.isLocked = true;
@@ -102,7 +102,7 @@ describe('secrets', () => {
     expect([again.get('one'), again.get('two')]).toEqual(['sesame', 'open']);
   });
 
-  it('are encrypted anew when the store has another key', async () => {
+  it('are encrypted again when the store has another key', async () => {
     const vault = store();
     await (await Secrets.open(file, vault, warn)).put('one', 'sesame');
     vault.isStale = true;
@@ -110,13 +110,13 @@ describe('secrets', () => {
     expect(vault.encrypted).toBe(2);
   });
 
-  it('that are asked to be kept at once are kept in order', async () => {
+  it('are written in order if saved concurrently', async () => {
     const secrets = await Secrets.open(file, store(), warn);
     await Promise.all(['a', 'b', 'c'].map((value) => secrets.put('one', value)));
     expect((await Secrets.open(file, store(), warn)).get('one')).toBe('c');
   });
 
-  it('count as none, with a warning, where the file is none', async () => {
+  it('are empty, with a warning, if the file is invalid', async () => {
     writeFileSync(file, '{"one":');
     expect((await Secrets.open(file, store(), warn)).get('one')).toBeNull();
     expect(warnings).toHaveLength(1);

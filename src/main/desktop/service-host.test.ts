@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ThreadSettings } from '../base/service-messages.ts';
 import { startServiceThread } from './service-host.ts';
 
-/** Threads that say what a service's thread says, and end as one can end. The real one is tested as built. */
+/**
+ * Threads that send the messages of a service thread and end in every way. The real one is tested in its built form.
+ */
 const threads = {
   ready: `
     port.on('message', ({ kind }) => { if (kind === 'count-agents') port.postMessage({ kind: 'agents', count: 3 }); if (kind === 'close') { port.postMessage({ kind: 'closed' }); port.close(); } });
@@ -41,8 +43,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('the thread of the service', () => {
-  it('is running once it is ready, and ends when it is closed', async () => {
+describe('the service thread', () => {
+  it('runs once it is ready and ends when it is closed', async () => {
     const start = await startServiceThread(file('ready'), settings);
     if (start.outcome !== 'running') throw new Error('expected it to run');
     expect(start.service).toMatchObject({ address: 'http://127.0.0.1:9310', port: 9310 });
@@ -55,7 +57,7 @@ describe('the thread of the service', () => {
     expect(isLost).toBe(false);
   });
 
-  it('says how many agents are connected, and none once it has ended', async () => {
+  it('reports how many agents are connected, and none after it ended', async () => {
     const start = await startServiceThread(file('ready'), settings);
     if (start.outcome !== 'running') throw new Error('expected it to run');
     expect(await start.service.agents()).toBe(3);
@@ -63,14 +65,14 @@ describe('the thread of the service', () => {
     expect(await start.service.agents()).toBe(0);
   });
 
-  it('keeps nobody who wants to leave where it says nothing of agents', async () => {
+  it('does not block quitting if it reports no agents', async () => {
     const start = await startServiceThread(file('silent'), settings);
     if (start.outcome !== 'running') throw new Error('expected it to run');
     expect(await start.service.agents()).toBe(0);
     await start.service.close();
   });
 
-  it('passes on why the service refused to start, once it has ended', async () => {
+  it('passes on why the service refused to start, after it ended', async () => {
     const start = await startServiceThread(file('refused'), settings);
     expect(start).toEqual({
       outcome: 'refused',
@@ -78,7 +80,7 @@ describe('the thread of the service', () => {
     });
   });
 
-  it('that fails before it is ready is a refusal with the reason', async () => {
+  it('turns a failure before ready into a refusal with the reason', async () => {
     expect(await startServiceThread(file('throws'), settings)).toMatchObject({
       outcome: 'refused',
       refusal: { reason: 'failed', message: expect.stringContaining('a bug in the thread') },
@@ -93,7 +95,7 @@ describe('the thread of the service', () => {
     });
   });
 
-  it('that ends by itself after it was ready is reported as lost', async () => {
+  it('is reported as lost if it ends by itself after ready', async () => {
     const start = await startServiceThread(file('dies'), settings);
     if (start.outcome !== 'running') throw new Error('expected it to run');
     expect(await start.service.lost).toContain('died later');

@@ -26,7 +26,7 @@ const settings: Settings = {
 };
 
 describe('the shell’s settings', () => {
-  it('are read back as they were written, and leave no draft behind', () => {
+  it('are read back as written, without leaving a draft file', () => {
     const file = join(folder, 'deeper', 'shell.json');
     writeSettings(file, settings, warn);
     expect(readSettings(file, warn)).toEqual(settings);
@@ -34,19 +34,19 @@ describe('the shell’s settings', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('are none, without a word, when nothing was written yet', () => {
+  it('are empty, without a warning, before the first write', () => {
     expect(readSettings(join(folder, 'shell.json'), warn)).toEqual(noSettings);
     expect(warnings).toEqual([]);
   });
 
-  it('are none, with a warning, when the file holds something else', () => {
+  it('are empty, with a warning, if the file is invalid', () => {
     const file = join(folder, 'shell.json');
     writeFileSync(file, '{"window": {');
     expect(readSettings(file, warn)).toEqual(noSettings);
     expect(warnings).toHaveLength(1);
   });
 
-  it('keep the entries that make sense', () => {
+  it('keep their valid entries', () => {
     const file = join(folder, 'shell.json');
     writeFileSync(file, '{"window": 3, "port": 9305}');
     expect(readSettings(file, warn)).toEqual({ ...noSettings, port: 9305 });
@@ -59,7 +59,7 @@ describe('the shell’s settings', () => {
     expect(readSettings(file, warn)).toEqual(noSettings);
   });
 
-  it('that cannot be written are a warning and no failure', () => {
+  it('log a warning if they cannot be written', () => {
     writeFileSync(join(folder, 'file'), '');
     writeSettings(join(folder, 'file', 'shell.json'), settings, warn);
     expect(warnings).toHaveLength(1);

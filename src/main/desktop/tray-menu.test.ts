@@ -14,8 +14,8 @@ function build(release: { version: string; show: () => void } | null = null) {
 
 const address = 'http://127.0.0.1:9301';
 
-describe('the menu of the tray', () => {
-  it('says how the service stands, and copies its addresses', () => {
+describe('the tray menu', () => {
+  it('shows the state of the service and copies its addresses', () => {
     const { parts, done } = build();
     const items = trayTemplate({ kind: 'running', address }, parts);
     expect(items[0]).toEqual({ label: `Running at ${address}`, enabled: false });
@@ -23,12 +23,12 @@ describe('the menu of the tray', () => {
     expect(done).toEqual([address, `${address}/mcp`, 'open', 'quit']);
   });
 
-  it('says whose service it is where that is another program’s', () => {
+  it('names the other program if the service belongs to one', () => {
     const [first] = trayTemplate({ kind: 'attached', address }, build().parts);
     expect(first?.label).toBe(`Attached to ${address}`);
   });
 
-  it('has no address to copy where there is none', () => {
+  it('offers no address to copy if there is none', () => {
     for (const kind of ['starting', 'stopped'] as const) {
       const { parts, done } = build();
       const items = trayTemplate({ kind }, parts);
@@ -37,7 +37,7 @@ describe('the menu of the tray', () => {
     }
   });
 
-  it('leads to the page of a newer version that is known of', () => {
+  it('links to the page of a newer version', () => {
     let shown = 0;
     const { parts } = build({ version: '2.0.0', show: () => void shown++ });
     const item = trayTemplate({ kind: 'starting' }, parts).find(({ label }) => label?.includes('2.0.0'));

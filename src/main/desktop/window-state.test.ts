@@ -15,12 +15,12 @@ function saved(x: number, y: number, width = 1000, height = 700): WindowState {
 }
 
 describe('restoring the window', () => {
-  it('opens where it was when that is on a screen, a second one included', () => {
+  it('opens it at its old position if that is on a screen, including a second one', () => {
     expect(restoreWindow(saved(100, 100), [primary])).toEqual(saved(100, 100));
     expect(restoreWindow(saved(2200, 40), [primary, second])).toEqual(saved(2200, 40));
   });
 
-  it('opens centred on the primary screen when its screen is gone', () => {
+  it('centres it on the primary screen if its screen is gone', () => {
     expect(restoreWindow(saved(2200, 40), [primary]).bounds).toEqual({
       x: 460,
       y: 203,
@@ -29,16 +29,16 @@ describe('restoring the window', () => {
     });
   });
 
-  it('does not open where the title bar cannot be reached', () => {
+  it('moves it if the title bar would be out of reach', () => {
     for (const lost of [saved(100, -300), saved(100, 1075), saved(-990, 100), saved(1910, 100)])
       expect(restoreWindow(lost, [primary]).bounds).toMatchObject({ x: 460, y: 203 });
   });
 
-  it('opens partly off screen when enough of its title bar shows', () => {
+  it('keeps it partly off screen if enough of its title bar shows', () => {
     expect(restoreWindow(saved(-800, 100), [primary])).toEqual(saved(-800, 100));
   });
 
-  it('is never larger than its screen and never smaller than can be worked in', () => {
+  it('keeps it between the minimum size and the size of its screen', () => {
     const small = { x: 0, y: 0, width: 640, height: 400 };
     expect(restoreWindow(saved(0, 0, 9000, 9000), [small]).bounds).toEqual(small);
     expect(restoreWindow(saved(50, 50, 10, 10), [primary]).bounds).toEqual({
@@ -48,12 +48,12 @@ describe('restoring the window', () => {
     });
   });
 
-  it('is still maximized when it was', () => {
+  it('maximizes it again', () => {
     const state = { ...saved(100, 100), maximized: true };
     expect(restoreWindow(state, [primary]).maximized).toBe(true);
   });
 
-  it('opens centred the first time, and anyhow when no screen is known', () => {
+  it('centres it the first time, and if no screen is known', () => {
     expect(restoreWindow(null, [primary]).bounds).toEqual({ x: 320, y: 123, width: 1280, height: 860 });
     expect(restoreWindow(null, []).bounds.width).toBeGreaterThan(0);
   });
@@ -80,12 +80,12 @@ describe('the bounds to remember', () => {
 });
 
 describe('the saved state', () => {
-  it('is read back as it was written', () => {
+  it('is read back as written', () => {
     const state = { bounds: { x: -5, y: 0, width: 900, height: 600 }, maximized: true };
     expect(parseWindowState(JSON.parse(JSON.stringify(state)))).toEqual(state);
   });
 
-  it('counts as none when it is not one', () => {
+  it('is ignored if it is invalid', () => {
     const bad = [null, 3, [], {}, { bounds: null }, { bounds: { x: 1, y: 1, width: '9', height: 9 } }];
     const worse = [
       { bounds: { x: 1, y: 1, width: 0, height: 9 } },

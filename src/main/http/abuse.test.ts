@@ -5,12 +5,15 @@ import { Chance } from './testing/chance.ts';
 import { GoodClient } from './testing/good-client.ts';
 import { abuses, flawOfReply, idleConnections } from './testing/raw-abuse.ts';
 
-/** Contract section 1 from the wire up: whatever is done to connections, others get correct answers, and nothing is left. */
+/**
+ * Contract section 1 from the wire up: whatever clients do to connections, others get correct answers, and nothing
+ * leaks.
+ */
 const apiKey = 'the-key-of-the-test';
 
 const sockets = (): number => getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 
-it('goes on for others while connections are abused, and has nothing left of it afterwards', async () => {
+it('serves others while connections are abused, and leaks nothing', async () => {
   const service = await startServiceUnderTest({ AUTH_ENABLED: 'true', API_KEY: apiKey, LOG_LEVEL: 'WARN' });
   const before = sockets();
   const good = new GoodClient(service.port, apiKey);
@@ -26,7 +29,7 @@ it('goes on for others while connections are abused, and has nothing left of it 
   endIdle();
   const inFlight = async (): Promise<string | undefined> =>
     /^service_http_requests_in_flight (\d+)$/m.exec(await good.metrics())?.[1];
-  // The one that asks.
+  // The client that asks.
   await expect.poll(inFlight).toBe('1');
   good.stop();
   await working;

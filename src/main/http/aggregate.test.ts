@@ -3,7 +3,7 @@ import type { AggregateResult } from '../../engine/contract/aggregation.ts';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** POST /aggregate over real sockets; every answer was also checked against its schema. */
+/** POST /aggregate over real sockets; the service validates every answer against its schema. */
 let service: ServiceUnderTest;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ afterAll(() => service.close());
 
 const asked = { operation: 'SUM', predicate: 'earns', args: ['?who', '?team', '?n'], variable: 'n' };
 
-it('answers figure, matched facts and groups, as JSON numbers', async () => {
+it('returns the value, matched facts and groups as JSON numbers', async () => {
   const { status, body } = await service.call('POST', '/aggregate', { ...asked, groupBy: ['?team'] });
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -41,13 +41,13 @@ it('answers figure, matched facts and groups, as JSON numbers', async () => {
   });
 });
 
-it('takes null for what is left out', async () => {
+it('accepts null for an omitted field', async () => {
   const fields = { args: null, variable: null, argIndex: null, groupBy: null, distinct: null, scope: null };
   const { body } = await service.call('POST', '/aggregate', { ...asked, ...fields, operation: 'COUNT' });
   expect(body).toEqual({ operation: 'COUNT', result: 3, matchedFacts: 3, groups: [] });
 });
 
-it('counts conclusions with infer only', async () => {
+it('counts derived facts only with infer', async () => {
   const count = async (infer: boolean) =>
     (
       await service.call<AggregateResult>('POST', '/aggregate', {
@@ -59,13 +59,13 @@ it('counts conclusions with infer only', async () => {
   expect([await count(false), await count(true)]).toEqual([0, 2]);
 });
 
-it('keeps to the tenant of the call', async () => {
+it('reads only the tenant of the call', async () => {
   const headers = { 'x-tenant-id': 'other' };
   const { body } = await service.call('POST', '/aggregate', asked, { headers });
   expect(body).toEqual({ operation: 'SUM', result: 0, matchedFacts: 0, groups: [] });
 });
 
-it('names what is no number', async () => {
+it('reports a value that is not a number', async () => {
   const { status, body } = await service.call('POST', '/aggregate', { ...asked, variable: 'who' });
   expect(status).toBe(400);
   expect(body).toMatchObject({
@@ -84,13 +84,13 @@ it.each([
   [{ groupBy: 'team' }, 'groupBy'],
   [{ variable: null }, 'variable'],
   [{ args: null }, 'variable'],
-])('answers 400 with the place of what is wrong: %j', async (fields, path) => {
+])('returns 400 with the location of the error: %j', async (fields, path) => {
   const { status, body } = await service.call<Problem>('POST', '/aggregate', { ...asked, ...fields });
   expect(status).toBe(400);
   expect(body.errors?.map((error) => error.path)).toEqual([path]);
 });
 
-it('names an unknown field, and the tenant header where it is missing', async () => {
+it('names an unknown field, and the tenant header if it is missing', async () => {
   const unknown = await service.call('POST', '/aggregate', { ...asked, groupby: ['team'] });
   expect([unknown.status, unknown.body.detail]).toEqual([400, expect.stringContaining('groupby')]);
   const { status, body } = await service.call('POST', '/aggregate', asked, {
@@ -99,7 +99,7 @@ it('names an unknown field, and the tenant header where it is missing', async ()
   expect([status, body.detail]).toEqual([400, expect.stringContaining('X-Tenant-ID')]);
 });
 
-it('answers 422 with the limit where a derivation goes past it', async () => {
+it('returns 422 with the limit if a derivation exceeds it', async () => {
   await service.call('POST', '/teach', { text: 'pair(?x, ?y) :- earns(?x, ?a, ?n), earns(?y, ?b, ?m)' });
   const fields = { operation: 'COUNT', predicate: 'pair', infer: true, maxDerivations: 1 };
   const { status, body } = await service.call('POST', '/aggregate', fields);

@@ -5,7 +5,7 @@ import type { Answer } from '../../engine/contract/inference.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** Every answer here was also checked against its schema: the service under test does so. */
+/** The service under test validates every answer against its schema. */
 let service: ServiceUnderTest;
 
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-it('goes from facts and a rule to an answer with its proof, and back', async () => {
+it('tells facts and a rule, asks for a proof, and retracts them', async () => {
   const parent = (a: string, b: string) =>
     service.call('POST', '/tell', { predicate: 'parent', args: [a, b] });
   expect((await parent('alice', 'bob')).body).toMatchObject({
@@ -49,7 +49,7 @@ it.each([
   ['GET', '/facts?predicate=parent&derived=true'],
   ['GET', '/databases'],
   ['GET', '/health'],
-])('answers 200 of its schema: %s %s', async (method, path) => {
+])('returns 200 with a body of its schema: %s %s', async (method, path) => {
   expect((await service.call(method, path)).status).toBe(200);
 });
 
@@ -58,7 +58,7 @@ it('validates statements without storing them', async () => {
   expect(body).toMatchObject({ valid: true, rules: 1, facts: 0 });
 });
 
-it('answers a fact by its id, and retracts it by it', async () => {
+it('returns and retracts a fact by its id', async () => {
   const { body } = await service.call<FactOutcome>('POST', '/tell', { predicate: 'kept', args: ['x'] });
   expect((await service.call('GET', `/facts/${body.id}`)).body).toMatchObject({
     id: body.id,
@@ -76,7 +76,7 @@ it('changes and retracts a rule by its id', async () => {
   expect((await service.call('DELETE', `/rules/${body.id}`)).body).toMatchObject({ status: 'retracted' });
 });
 
-it('keeps databases apart', async () => {
+it('isolates databases', async () => {
   await service.call('POST', '/databases', { name: 'apart' });
   const headers = { 'x-database': 'apart' };
   await service.call('POST', '/tell', { predicate: 'only', args: ['here'] }, { headers });
@@ -87,14 +87,14 @@ it('keeps databases apart', async () => {
   expect(databases.map(({ name }) => name)).toEqual(['apart', 'default']);
 });
 
-describe('the service about itself', () => {
-  it('is ready, and says of which parts', async () => {
+describe("the service's own endpoints", () => {
+  it('report readiness with its parts', async () => {
     const { status, body } = await service.call<Readiness>('GET', '/health/ready');
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'ready', subsystems: { engine: 'ready', storage: 'ready' } });
   });
 
-  it('is alive, of which version and since when, and says what of it is off', async () => {
+  it('report liveness, version, start time and disabled features', async () => {
     const { status, body } = await service.call<Record<string, unknown>>('GET', '/health');
     expect({ status, body }).toEqual({
       status: 200,
@@ -110,7 +110,7 @@ describe('the service about itself', () => {
     });
   });
 
-  it('has every metric of the contract from the start', async () => {
+  it('export every metric of the contract from the start', async () => {
     const fresh = await startServiceUnderTest();
     const { body, headers } = await fresh.call<string>('GET', '/metrics');
     expect(headers.get('content-type')).toMatch(/^text\/plain/);
@@ -133,7 +133,7 @@ describe('the service about itself', () => {
     await fresh.close();
   });
 
-  it('counts what happens, without a fact, an argument or a tenant in any label', async () => {
+  it('count events without a fact, an argument or a tenant in any label', async () => {
     const headers = { 'x-tenant-id': 'tenant-with-a-name' };
     await service.call('POST', '/tell', { predicate: 'secretly', args: ['argument'] }, { headers });
     await service.call('GET', '/facts/some-id-with-a-name', undefined, { headers });
@@ -147,16 +147,16 @@ describe('the service about itself', () => {
     expect(body).not.toMatch(/secretly|argument"|with-a-name|in-particular/);
   });
 
-  it('serves the description of its API offline under a strict policy', async () => {
+  it('serve the API description offline under a strict policy', async () => {
     const { body, headers } = await service.call<string>('GET', '/docs');
     expect(headers.get('content-security-policy')).toContain("script-src 'self'");
     expect(body).not.toMatch(/<script(?! src="\/docs\/)|https?:/);
-    // The viewer is part of the built workbench: e2e/api-viewer.spec.ts has it in a browser.
+    // The viewer is part of the built workbench: e2e/api-viewer.spec.ts tests it in a browser.
     for (const [, path = ''] of body.matchAll(/(?:src|href)="(\/(?!docs\/openapi-explorer)[^"]+)"/g))
       expect((await service.call('GET', path)).status).toBe(200);
   });
 
-  it('serves pages that nothing else may frame, sniff or cache', async () => {
+  it('serve pages that cannot be framed, sniffed or cached', async () => {
     const { headers } = await service.call('GET', '/');
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(headers.get('content-security-policy')).toContain("default-src 'self'");

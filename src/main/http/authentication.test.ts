@@ -10,7 +10,7 @@ import type { Problem } from '../../engine/contract/problems.ts';
 import type { Environment } from '../base/config.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** Keys, the bootstrap and who may call, over HTTP: contract section 10. */
+/** Keys, the bootstrap and permissions over HTTP: contract section 10. */
 
 const password = 'a password that nobody guesses';
 const apiKey = 'legacy-key';
@@ -59,7 +59,7 @@ const statusOf = async (key: string | null, method: string, path: string, body?:
 const fact = { predicate: 'p', args: ['a'] };
 
 describe('with authentication off', () => {
-  it('/auth/status and /auth/whoami answer and the rest of /auth is 409', async () => {
+  it('/auth/status and /auth/whoami answer and the rest of /auth returns 409', async () => {
     service = await startServiceUnderTest();
     expect(await status()).toEqual({ mode: 'disabled', bootstrapRequired: false });
     expect((await call<WhoAmI>(null, 'GET', '/auth/whoami')).body).toMatchObject({
@@ -74,7 +74,7 @@ describe('with authentication off', () => {
 });
 
 describe('with API_KEY alone', () => {
-  it('that one key is admin, /auth/status is public, and the rest of /auth is 409', async () => {
+  it('the key is an admin, /auth/status is public, and the rest of /auth returns 409', async () => {
     service = await startServiceUnderTest({ API_KEY: apiKey });
     expect(await status()).toEqual({ mode: 'legacy', bootstrapRequired: false });
     expect(await statusOf(null, 'GET', '/auth/whoami')).toBe(401);
@@ -98,7 +98,7 @@ async function expectConflicts(key: string | null): Promise<void> {
 }
 
 describe('the bootstrap', () => {
-  it('is required until it was done; until then every call that needs a credential is 401', async () => {
+  it('is required first; until then every call that needs a credential returns 401', async () => {
     await start();
     expect(await status()).toEqual({ mode: 'rbac', bootstrapRequired: true });
     for (const [method, path] of [
@@ -119,7 +119,7 @@ describe('the bootstrap', () => {
       expect(await statusOf(null, 'GET', path), path).toBe(200);
   });
 
-  it('answers 201 with an admin key, once', async () => {
+  it('returns 201 with an admin key, once', async () => {
     await start();
     const { status: code, body } = await call<CreatedKey>(null, 'POST', '/auth/bootstrap', bootstrapBody);
     expect(code).toBe(201);
@@ -130,13 +130,13 @@ describe('the bootstrap', () => {
     expect(await statusOf(null, 'POST', '/auth/bootstrap', bootstrapBody)).toBe(409);
   });
 
-  it('made at the same time by two is made by one', async () => {
+  it('succeeds for only one of two simultaneous calls', async () => {
     await start();
     const tries = [1, 2, 3].map(() => statusOf(null, 'POST', '/auth/bootstrap', bootstrapBody));
     expect((await Promise.all(tries)).toSorted((one, other) => one - other)).toEqual([201, 409, 409]);
   });
 
-  it('answers 401 to a wrong user or password, and the sixth try in a minute 429, right or wrong', async () => {
+  it('returns 401 for a wrong user or password, and 429 for the sixth attempt in a minute, right or wrong', async () => {
     await start();
     for (const body of [
       { username: 'admin', password: 'corollary-admin' },
@@ -153,7 +153,7 @@ describe('the bootstrap', () => {
     expect(await status()).toMatchObject({ bootstrapRequired: true });
   });
 
-  it('counts tries that were sent together', async () => {
+  it('counts concurrent attempts', async () => {
     await start();
     const wrong = { username: 'admin', password: 'x' };
     const codes = await Promise.all(
@@ -163,7 +163,7 @@ describe('the bootstrap', () => {
     expect(codes.filter((code) => code === 429)).toHaveLength(15);
   });
 
-  it('does not count what is no try, and looks at no Idempotency-Key', async () => {
+  it('does not count invalid requests, and ignores Idempotency-Key', async () => {
     await start();
     for (let count = 0; count < 8; count++)
       expect(await statusOf(null, 'POST', '/auth/bootstrap', { username: 'admin' })).toBe(400);
@@ -172,13 +172,13 @@ describe('the bootstrap', () => {
     expect(await statusOf(null, 'POST', '/auth/bootstrap', bootstrapBody, again)).toBe(409);
   });
 
-  it('takes the built-in default password from a loopback peer', async () => {
+  it('accepts the built-in default password from a loopback peer', async () => {
     service = await startServiceUnderTest({ AUTH_ENABLED: 'true' });
     const body = { username: 'admin', password: 'corollary-admin' };
     expect(await statusOf(null, 'POST', '/auth/bootstrap', body)).toBe(201);
   });
 
-  it('takes SERVICE_ADMIN_USER and lets API_KEY_DEFAULT_EXPIRY_DAYS end its key likewise', async () => {
+  it('accepts SERVICE_ADMIN_USER and applies API_KEY_DEFAULT_EXPIRY_DAYS to its key', async () => {
     await start({ SERVICE_ADMIN_USER: 'Ünïcode', API_KEY_DEFAULT_EXPIRY_DAYS: '1.5' });
     expect(await statusOf(null, 'POST', '/auth/bootstrap', bootstrapBody)).toBe(401);
     const { body } = await call<CreatedKey>(null, 'POST', '/auth/bootstrap', {
@@ -188,7 +188,7 @@ describe('the bootstrap', () => {
     expect(body.expiresAt).toBe(body.createdAt + 1.5 * day);
   });
 
-  it('is open again when the last admin key was revoked', async () => {
+  it('is open again after the last admin key was revoked', async () => {
     await start();
     const first = await bootstrapped();
     expect(await statusOf(first.key, 'DELETE', `/auth/keys/${first.id}`)).toBe(200);
@@ -202,7 +202,7 @@ describe('a start with the default password', () => {
   const warnings = () =>
     JSON.stringify(service.logged.filter(({ level }) => level === 'warn' || level === 'WARN'));
 
-  it('on a bind beyond loopback logs a WARN, on loopback none', async () => {
+  it('logs a WARN on a bind beyond loopback and none on loopback', async () => {
     service = await startServiceUnderTest({ AUTH_ENABLED: 'true', HOST: '0.0.0.0' });
     expect(warnings()).toContain('SERVICE_ADMIN_PASS');
     expect(warnings()).not.toContain('authentication is off');
@@ -216,7 +216,7 @@ describe('a start with the default password', () => {
 });
 
 describe('API_KEY together with AUTH_ENABLED', () => {
-  it('is an admin key, and the bootstrap stays open until an admin key was made', async () => {
+  it('accepts it as an admin key, and the bootstrap stays open until an admin key is created', async () => {
     await start({ API_KEY: apiKey });
     expect(await status()).toEqual({ mode: 'rbac', bootstrapRequired: true });
     expect((await call<WhoAmI>(apiKey, 'GET', '/auth/whoami')).body).toMatchObject({
@@ -263,7 +263,7 @@ describe('a key', () => {
     expect(list.body.keys[1]).toEqual({ ...shown, lastUsedAt: null });
   });
 
-  it('is taken as Authorization: Bearer or X-API-Key, and says when it was last used', async () => {
+  it('is accepted as Authorization: Bearer or X-API-Key, and records its last use', async () => {
     await start();
     const admin = await bootstrapped();
     const key = await made(admin, { role: 'reader' });
@@ -274,7 +274,7 @@ describe('a key', () => {
     expect(keys[1]?.lastUsedAt).toBeGreaterThanOrEqual(before);
   });
 
-  it('that is mistyped, made up, empty or lacks its end is 401, and none of it is in an answer or the log', async () => {
+  it('that is mistyped, made up, empty or truncated returns 401 and appears in no answer or log', async () => {
     await start();
     const { key } = await bootstrapped();
     const mistyped = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
@@ -298,7 +298,7 @@ describe('a key', () => {
     for (const secret of [key, mistyped, password]) expect(log).not.toContain(secret);
   });
 
-  it('without expiresInDays ends by API_KEY_DEFAULT_EXPIRY_DAYS if that is set, else never', async () => {
+  it('without expiresInDays expires by API_KEY_DEFAULT_EXPIRY_DAYS if set, else never', async () => {
     await start({ API_KEY_DEFAULT_EXPIRY_DAYS: '30' });
     const admin = await bootstrapped();
     const key = await made(admin, { role: 'reader' });
@@ -310,7 +310,7 @@ describe('a key', () => {
     expect((await made(await bootstrapped(), { role: 'reader' })).expiresAt).toBeNull();
   });
 
-  it('that has expired is 401, and can be made good again', async () => {
+  it('that has expired returns 401 and can be extended', async () => {
     await start();
     const admin = await bootstrapped();
     const key = await made(admin, { role: 'reader', expiresInDays: 0.3 / 86_400 });
@@ -323,7 +323,7 @@ describe('a key', () => {
     expect(await statusOf(key.key, 'GET', '/rules')).toBe(401);
   });
 
-  it('that was revoked is 401 at once, and gone from the list', async () => {
+  it('that was revoked returns 401 at once and leaves the list', async () => {
     await start();
     const admin = await bootstrapped();
     const key = await made(admin, { role: 'writer' });
@@ -336,7 +336,7 @@ describe('a key', () => {
     expect(keys.map(({ id }) => id)).toEqual([admin.id]);
   });
 
-  it('is changed in what PATCH names and in nothing else', async () => {
+  it('changes only the fields that PATCH names', async () => {
     await start();
     const admin = await bootstrapped();
     const { key: text, ...key } = await made(admin, {
@@ -371,13 +371,13 @@ describe('a key', () => {
     [{ role: 'reader', tenants: 'default' }, 'tenants'],
     [{ role: 'reader', description: '\ud800' }, 'description'],
     [{ role: 'reader', key: 'mine' }, 'key'],
-  ])('is not made of %j: 400 names %s', async (input, path) => {
+  ])('is not created from %j: 400 names %s', async (input, path) => {
     await start({ API_KEY: apiKey });
     const { status: code, body } = await call(apiKey, 'POST', '/auth/keys', input);
     expect([code, body.errors?.map((error) => error.path)]).toEqual([400, [path]]);
   });
 
-  it('keeps its role: PATCH takes none', async () => {
+  it('keeps its role: PATCH does not accept one', async () => {
     await start({ API_KEY: apiKey });
     const key = await made(apiKey, { role: 'reader' });
     expect(await statusOf(apiKey, 'PATCH', `/auth/keys/${key.id}`, { role: 'admin' })).toBe(400);
@@ -385,7 +385,7 @@ describe('a key', () => {
     expect(await statusOf(apiKey, 'PATCH', '/auth/keys/none', {})).toBe(404);
   });
 
-  it('made with an Idempotency-Key is made once, and shown again to the same request', async () => {
+  it('created with an Idempotency-Key is created once and shown again to the same request', async () => {
     await start();
     const admin = await bootstrapped();
     const again = { 'idempotency-key': 'once' };
@@ -399,7 +399,7 @@ describe('a key', () => {
 });
 
 describe('/auth/whoami', () => {
-  it('tells who a key makes its bearer, and a replica nothing: it has the replication endpoints alone', async () => {
+  it("describes the credential of a key, except a replica's, which may use only the replication endpoints", async () => {
     await start();
     const admin = await bootstrapped();
     const restriction = { databases: ['default'], tenants: ['a', 'b'], description: 'mine' };
@@ -415,7 +415,7 @@ describe('/auth/whoami', () => {
 });
 
 describe('a restricted admin', () => {
-  it('makes, changes and revokes keys that its restrictions cover, and no others', async () => {
+  it('creates, changes and revokes only keys within its restrictions', async () => {
     await start();
     const admin = await bootstrapped();
     const limited = await made(admin, { role: 'admin', databases: ['default', 'two'], tenants: ['a', 'b'] });
@@ -452,7 +452,7 @@ describe('a restricted admin', () => {
 describe('a reader', () => {
   const dry = { ...fact, dryRun: true };
 
-  it('may try what would change knowledge, and not do it', async () => {
+  it('may preview writes but not execute them', async () => {
     await start();
     const admin = await bootstrapped();
     const reader = await made(admin, { role: 'reader' });
@@ -477,7 +477,7 @@ describe('a reader', () => {
     expect((await call(reader.key, 'POST', '/query', { predicate: 'p', args: ['?x'] })).body).toHaveLength(1);
   });
 
-  it('is told 403 before anything else about its call, unless that says that it is a dry run', async () => {
+  it('gets 403 before any other error, unless the call is a dry run', async () => {
     await start({ MAX_REQUEST_BODY_BYTES: '1024' });
     const reader = await made(await bootstrapped(), { role: 'reader' });
     const long = JSON.stringify({ ...fact, metadata: 'x'.repeat(2000) });
@@ -499,8 +499,8 @@ describe('a reader', () => {
   });
 });
 
-describe('a credential restricted to tenants', () => {
-  it('gets 403 for what changes rules, and its fork and scope delete handle facts only', async () => {
+describe('a tenant-restricted credential', () => {
+  it('gets 403 for rule changes, and its fork and scope deletion handle only facts', async () => {
     await start();
     const admin = await bootstrapped();
     const scoped = { scope: 's' };
@@ -520,7 +520,7 @@ describe('a credential restricted to tenants', () => {
     expect(rules).toHaveLength(1);
   });
 
-  it('imports facts, and each rule inside fails its line as 403', async () => {
+  it('imports facts, and each rule line fails with 403', async () => {
     await start();
     const admin = await bootstrapped();
     const { key } = await made(admin, { role: 'writer', tenants: ['default'] });
@@ -547,7 +547,7 @@ describe('a credential restricted to tenants', () => {
 });
 
 describe('open streams', () => {
-  /** Resolves when the stream has ended, with all it told. */
+  /** Resolves when the stream has ended, with everything it sent. */
   async function following(key: string): Promise<{ told: Promise<string> }> {
     const response = await fetch(`${service.address}/events`, {
       headers: { authorization: `Bearer ${key}`, 'x-tenant-id': 'default' },
@@ -556,7 +556,7 @@ describe('open streams', () => {
     return { told: response.text() };
   }
 
-  it('of a revoked key end, and tell nothing that came after', async () => {
+  it('of a revoked key end and send nothing newer', async () => {
     await start();
     const admin = await bootstrapped();
     const key = await made(admin, { role: 'reader' });
@@ -569,7 +569,7 @@ describe('open streams', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('of a key that expires, or does not cover the tenant any more, end', async () => {
+  it('of a key that expires or no longer covers the tenant end', async () => {
     await start();
     const admin = await bootstrapped();
     const short = await made(admin, { role: 'reader', expiresInDays: 0.4 / 86_400 });
@@ -582,7 +582,7 @@ describe('open streams', () => {
     expect(await statusOf(moved.key, 'GET', '/events')).toBe(403);
   });
 
-  it('of other keys go on', async () => {
+  it('of other keys continue', async () => {
     await start();
     const admin = await bootstrapped();
     const [stays, goes] = [await made(admin, { role: 'reader' }), await made(admin, { role: 'reader' })];

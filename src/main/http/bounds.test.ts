@@ -4,21 +4,21 @@ import { operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { validate } from '../../engine/contract/validation.ts';
 
-/** Whatever a request can hold has a greatest size: its own, or knowingly that of the body or the head it stands in. */
+/** Every value in a request has a maximum size: its own, or deliberately that of the surrounding body or head. */
 
-/** Of these a check says it that a JSON Schema does not show. */
+/** These are bounded by a check that a JSON Schema does not show. */
 const checked = /(^|\.)predicate$|(^|\.)predicates(\[\])?$/;
 
-/** Strings that are as long as the request may be, by field: they are stored, looked for or read from end to end once. */
+/** Strings that may be as long as the request, by field: each is stored, searched for or read once from end to end. */
 const asLongAsTheRequest: ReadonlySet<string> = new Set([
-  // Constants: documents of any kind are put into facts.
+  // Constants: documents of any kind are stored in facts.
   'args[]',
   'result',
   'over[]',
-  // A time is read by one expression from left to right.
+  // A time is parsed by one expression from left to right.
   'validFrom',
   'validUntil',
-  // In the query string, and so in the head.
+  // In the query string, so bounded by the head.
   'q',
   'cursor',
 ]);
@@ -45,7 +45,7 @@ const inputs = Object.entries<OperationSpec>(operations).flatMap(([name, { param
   ),
 );
 
-describe('every list and every text of a request is bounded', () => {
+describe('bounds every list and every text of a request', () => {
   it.each(inputs)('%s', (_name, schema) => {
     const left = unbounded(jsonSchemaOf(schema, 'input'), '').filter(
       (path) => !checked.test(path) && !asLongAsTheRequest.has(path.split('.').at(-1) ?? ''),
@@ -63,14 +63,14 @@ describe('metadata', () => {
     ['with 100,000 names', Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [index, 1]))],
     ['of one long text', { text: 'é'.repeat(32 * 1024) }],
     ['of one long name', { ['x'.repeat(70_000)]: 1 }],
-  ])('%s is more than 64 KiB of JSON', (_kind, metadata) => {
+  ])('rejects %s of more than 64 KiB of JSON', (_kind, metadata) => {
     expect(fact(metadata)).toMatchObject({
       ok: false,
       errors: [{ path: 'metadata', message: 'metadata is at most 64 KiB of JSON' }],
     });
   });
 
-  it('is any JSON object up to 64 KiB, to the byte', () => {
+  it('accepts any JSON object up to exactly 64 KiB', () => {
     const metadata = { a: [null, true, 1.5, 'x', { b: {} }], c: '' };
     metadata.c = 'x'.repeat(64 * 1024 - JSON.stringify(metadata).length);
     expect(fact(metadata)).toMatchObject({ ok: true, value: { metadata } });

@@ -1,4 +1,4 @@
-/** Calls as somebody makes them who is careless: what each is answered with leads to the right one in one step. */
+/** Calls with common mistakes: each answer leads to the correct call in one step. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
@@ -95,8 +95,8 @@ const calls: [what: string, call: [path: string, body: object], leads: string][]
   ['a rule with a constant of another case', teach('c(?x) :- likes(?x, Tea)'), 'likes(?x, tea)'],
 ];
 
-describe('a careless call', () => {
-  it('in a transaction is answered with hints of what it sees', async () => {
+describe('a call with a common mistake', () => {
+  it("in a transaction gets hints from the transaction's own view", async () => {
     const begun = await post('/tx/begin', {});
     const within = { 'x-transaction-id': String(begun.body['id']), ...headers };
     const send = (path: string, body: unknown) =>
@@ -118,7 +118,7 @@ describe('a careless call', () => {
     );
   });
 
-  it('that lists facts is answered with hints', async () => {
+  it('that lists facts gets hints', async () => {
     const list = async (query: string) =>
       (await service.call<Answer>('GET', `/facts?${query}`, undefined, { headers })).body;
     expect((await list('predicate=Parent')).hints?.[0]).toContain('parent');
@@ -126,8 +126,8 @@ describe('a careless call', () => {
     expect(await list('predicate=parent')).not.toHaveProperty('hints');
   });
 
-  // Rules serve all tenants: those that are taught here make known what they name.
-  it.each(calls)('leads to the right one: %s', async (_, [path, body], leads) => {
+  // Rules are shared by all tenants: those taught here make the names in them known.
+  it.each(calls)('leads to the correct one: %s', async (_, [path, body], leads) => {
     const { status, body: answer } = await post(path, body);
     const said = status === 200 ? (answer.hints ?? []).join('\n') : String(answer.detail);
     expect(said).toContain(leads);

@@ -12,7 +12,7 @@ import { limitConnections, serverOptions } from './connections.ts';
 import { type Limits, limits } from './limits.ts';
 import { networkOf, createRateLimit } from './guard.ts';
 
-/** What a server does about clients that are slow, silent, greedy or ambiguous, with limits that a test can wait for. */
+/** How a server treats slow, silent, greedy or ambiguous clients, with limits short enough for a test. */
 const ends: (() => unknown)[] = [];
 
 afterEach(async () => {
@@ -40,7 +40,7 @@ async function serving(answer: Answer, own: Partial<Limits> = {}) {
     ends.push(() => socket.destroy());
     return socket;
   };
-  /** All that comes back until the connection is closed. */
+  /** Everything received until the connection closes. */
   const said = async (bytes: string): Promise<string> => {
     const socket = open();
     socket.write(bytes);
@@ -52,7 +52,7 @@ async function serving(answer: Answer, own: Partial<Limits> = {}) {
 const get = (path: string, more = ''): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 const ok: Answer = (_request, response) => response.end('ok');
 
-it('a client whose head does not come to an end in time is told so with 400', async () => {
+it('returns 400 if the head of a request does not arrive in time', async () => {
   const { said } = await serving(ok, { headMs: 50 });
   for (const bytes of ['GET /heal', 'GET / HTTP/1.1\r\nHost: local']) {
     const reply = await said(bytes);
@@ -61,12 +61,12 @@ it('a client whose head does not come to an end in time is told so with 400', as
   }
 });
 
-it('a connection on which nothing was ever sent is closed without a word, since that would answer a later request', async () => {
+it('closes an unused connection silently, since an error would answer a later request', async () => {
   const { said } = await serving(ok, { headMs: 50 });
   expect(await said('')).toBe('');
 });
 
-it('a connection without a request ends after a while, and one whose answer is being made does not', async () => {
+it('closes an idle connection after a while, but not while it prepares an answer', async () => {
   const { open } = await serving(
     (request, response) => void setTimeout(() => response.end('ok'), request.url === '/slow' ? 400 : 0),
     { idleMs: 50, silentAnswerMs: 50 },
@@ -79,7 +79,7 @@ it('a connection without a request ends after a while, and one whose answer is b
   expect(await text(slow)).toContain('ok');
 });
 
-it('an answer that nobody takes is cut off', async () => {
+it('cuts off an answer that is not read', async () => {
   let isCut = false;
   const { open } = await serving(
     (_request, response) => {
@@ -92,7 +92,7 @@ it('an answer that nobody takes is cut off', async () => {
   await expect.poll(() => isCut).toBe(true);
 });
 
-it('requests of one connection are worked on one after the other, and answered in their order', async () => {
+it('processes the requests of one connection one by one and answers them in order', async () => {
   let running = 0;
   let most = 0;
   const { said } = await serving((request, response) => {
@@ -108,7 +108,7 @@ it('requests of one connection are worked on one after the other, and answered i
   expect(most).toBe(1);
 });
 
-it('a connection with many requests that wait is read no further until they are fewer', async () => {
+it('pauses reading a connection with many waiting requests', async () => {
   const release: (() => void)[] = [];
   const { open, server } = await serving(
     (_request, response) => void release.push(() => response.end('ok')),
@@ -136,20 +136,20 @@ it('a connection with many requests that wait is read no further until they are 
   await expect.poll(() => got).toBeGreaterThan(200);
 });
 
-it('who sends far more in one piece is cut off', async () => {
+it('cuts off a client that sends far more in one piece', async () => {
   const { open } = await serving(() => {}, { waitingRequests: 8, maxWaitingRequests: 20 });
   const socket = open();
   socket.write(get('/').repeat(1000));
   expect(await text(socket)).toBe('');
 });
 
-it('what is wrong behind a request that is worked on is told after its answer', async () => {
+it('reports an error in a pipelined request after the answer to the one before it', async () => {
   const { said } = await serving((_request, response) => void setTimeout(() => response.end('<first>'), 50));
   const reply = await said(`${get('/')}GARBAGE\r\n\r\n`);
   expect(reply).toMatch(/^HTTP\/1\.1 200 [^]*<first>HTTP\/1\.1 400 /);
 });
 
-it('a client that has closed its side gets an answer that is made soon, and ends one that is not', async () => {
+it('sends a half-closed client an answer that is ready soon, and ends it otherwise', async () => {
   let isGone = false;
   const { open } = await serving(
     (request, response) => {
@@ -165,7 +165,7 @@ it('a client that has closed its side gets an answer that is made soon, and ends
   await expect.poll(() => isGone).toBe(true);
 });
 
-it('connections beyond the limit are turned away, with a warning in the log', async () => {
+it('rejects connections beyond the limit and logs a warning', async () => {
   const { open, warnings } = await serving(ok, { connections: 3 });
   const kept = [open(), open(), open()];
   await Promise.all(kept.map((socket) => once(socket, 'connect')));
@@ -184,7 +184,7 @@ it.each([
   ],
   ['not chunked alone', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
   ['no proxy', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
-])('answers 400 and closes: %s', async (words, bytes) => {
+])('returns 400 and closes: %s', async (words, bytes) => {
   let isReached = false;
   const { said } = await serving(() => (isReached = true));
   const reply = await said(bytes);
@@ -195,7 +195,7 @@ it.each([
   expect(isReached).toBe(false);
 });
 
-it('of a header that is given twice neither value is taken', async () => {
+it('uses neither value of a duplicate header', async () => {
   const service = await startServiceUnderTest({ API_KEY: 'right' });
   ends.push(() => service.close());
   const asked = (headers: string): Promise<string> =>
@@ -207,10 +207,10 @@ it('of a header that is given twice neither value is taken', async () => {
   expect(await asked(`${good}X-Tenant-ID: b\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
 });
 
-it('a body that stops coming is answered 400, what was streamed before stays, and after a refusal nobody waits for the rest', async () => {
+it('returns 400 for a body that stalls, keeps what it streamed before, and never waits for a refused body', async () => {
   const service = await startServiceUnderTest();
   ends.push(() => service.close());
-  // Of the service's own timers alone.
+  // Only by the service's own timers.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const begun = async (path: string, type: string, bytes: string): Promise<Promise<string>[]> => {
     const socket = connect(service.port, '127.0.0.1');
@@ -254,7 +254,7 @@ it('a body that stops coming is answered 400, what was streamed before stays, an
   expect(body.result).toBe(5000);
 });
 
-it('streams of changes are bounded for each credential or address, with 429 and Retry-After past that', async () => {
+it('limits change streams for each credential or address, and returns 429 with Retry-After beyond that', async () => {
   const service = await startServiceUnderTest();
   ends.push(() => service.close());
   const request = 'GET /events HTTP/1.1\r\nHost: localhost\r\nX-Tenant-ID: t\r\n\r\n';
@@ -272,11 +272,11 @@ it('streams of changes are bounded for each credential or address, with 429 and 
   expect(refused.toLowerCase()).toContain('retry-after: 5');
 });
 
-it('long bodies that are at work have so much room together, and more are 429', async () => {
+it('limits the total size of long bodies in progress and returns 429 beyond that', async () => {
   const piece = Buffer.alloc(60_000_000, 'x');
   const begun = () => {
     const stream = new PassThrough({ highWaterMark: piece.length });
-    // What readBody looks at of a request.
+    // The parts of a request that readBody reads.
     const request = Object.assign(stream, {
       headers: {},
       socket: new Socket(),
@@ -295,7 +295,7 @@ it('long bodies that are at work have so much room together, and more are 429', 
   expect((await later.whole).length).toBe(piece.length);
 });
 
-it('buckets of the rate limit are bounded, and an IPv6 network is one client', () => {
+it("bounds the rate limiter's buckets and counts an IPv6 network as one client", () => {
   let now = 0;
   const limit = createRateLimit(2, () => now, 10);
   for (let client = 0; client < 1000; client++) limit.take(`address ${client}`);

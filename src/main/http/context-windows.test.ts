@@ -4,7 +4,7 @@ import type { Problem } from '../../engine/contract/problems.ts';
 import { renderAtom } from '../../engine/index.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** Context windows and their sessions over real HTTP; every answer is also checked against its schema. */
+/** Context windows and their sessions over real HTTP; the service validates every answer against its schema. */
 let service: ServiceUnderTest;
 let tenants = 0;
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** Calls as a tenant of their own that knows a family. */
+/** Calls of a new tenant with a family of facts. */
 async function asNewTenant(tenant = `tenant-${++tenants}`) {
   const headers = { 'x-tenant-id': tenant };
   const call = <Body = Problem>(path: string, body?: unknown) =>
@@ -30,7 +30,7 @@ function atomsOf(entries: readonly { predicate: string; args: string[]; negated:
   return entries.map(renderAtom).sort();
 }
 
-it('POST /context/optimize answers with the window', async () => {
+it('POST /context/optimize returns the window', async () => {
   const { call, tell, optimize } = await asNewTenant();
   await tell('parent', 'alice', 'bob');
   await tell('parent', 'bob', 'carol');
@@ -60,7 +60,7 @@ it('POST /context/optimize answers with the window', async () => {
   expect(window.totalCharCount).toBe(window.entries.reduce((sum, { charCount }) => sum + charCount, 0));
 });
 
-it('an empty body asks for a window of up to 100 facts', async () => {
+it('an empty body requests a window of up to 100 facts', async () => {
   const { call, optimize } = await asNewTenant();
   await call(
     '/assert/facts',
@@ -70,7 +70,7 @@ it('an empty body asks for a window of up to 100 facts', async () => {
   expect((await call<ContextWindow>('/context/optimize')).body.totalFactsIncluded).toBe(100);
 });
 
-it('refuses what is malformed with 400 that names the field', async () => {
+it('rejects malformed input with 400 that names the field', async () => {
   const { call } = await asNewTenant();
   const wrong: [object, string][] = [
     [{ maxFacts: 0 }, 'maxFacts'],
@@ -106,7 +106,7 @@ it('refuses what is malformed with 400 that names the field', async () => {
   expect((await service.call('POST', '/context/optimize', {}, transaction)).status).toBe(400);
 });
 
-it('POST /context/diff compares with the window of the session, which the current one becomes', async () => {
+it("POST /context/diff compares with the session's window and replaces it", async () => {
   const { tell, forget, optimize, diff } = await asNewTenant();
   for (const each of ['a', 'b', 'c', 'd']) await tell('p', each);
   const first = await optimize({ sessionId: 'chat' });
@@ -132,7 +132,7 @@ it('POST /context/diff compares with the window of the session, which the curren
   });
 });
 
-it('(added + removed) / max(previous size, 1) above 0.5 recommends a full refresh with a reason', async () => {
+it('recommends a full refresh with a reason if (added + removed) / max(previous size, 1) exceeds 0.5', async () => {
   const { tell, optimize, diff } = await asNewTenant();
   await optimize({ sessionId: 'empty' });
   await tell('p', 'a');
@@ -145,7 +145,7 @@ it('(added + removed) / max(previous size, 1) above 0.5 recommends a full refres
   expect(await diff({ sessionId: 'empty' })).toMatchObject({ fullRefreshRecommended: false, reason: null });
 });
 
-it('parameters that a diff does not give are those of the stored window', async () => {
+it("a diff uses the stored window's parameters for those it omits", async () => {
   const { call, tell, optimize, diff } = await asNewTenant();
   for (const each of ['a', 'b', 'c', 'd']) await tell('p', each);
   await tell('q', 'a');
@@ -164,7 +164,7 @@ it('parameters that a diff does not give are those of the stored window', async 
   expect(await diff({ sessionId: 'g' })).toMatchObject({ added: [], removed: [], unchanged: 2 });
 });
 
-it('a diff tells apart what only a key would not', async () => {
+it('a diff distinguishes facts that differ only in their key', async () => {
   const { call, tell, optimize, diff } = await asNewTenant();
   await tell('p', 'a/b');
   await optimize({ sessionId: 's' });
@@ -178,13 +178,13 @@ it('a diff tells apart what only a key would not', async () => {
   });
 });
 
-it('an unknown session is 404 SessionNotFound', async () => {
+it('returns 404 SessionNotFound for an unknown session', async () => {
   const { call } = await asNewTenant();
   const { status, body } = await call<Problem>('/context/diff', { sessionId: 'nobody' });
   expect([status, body.code]).toEqual([404, 'SessionNotFound']);
 });
 
-it('sessions belong to database and tenant', async () => {
+it('scopes sessions to database and tenant', async () => {
   const one = await asNewTenant();
   const other = await asNewTenant();
   await one.optimize({ sessionId: 'shared' });
@@ -198,7 +198,7 @@ it('sessions belong to database and tenant', async () => {
   expect((await one.call('/context/diff', { sessionId: 'shared' })).status).toBe(200);
 });
 
-it('the sessions of a tenant that is deleted or nuked go with it', async () => {
+it("removes a tenant's sessions when it is deleted or nuked", async () => {
   const { tenant, call, tell, optimize } = await asNewTenant();
   const at = `/admin/databases/default/tenants/${tenant}`;
   const ends = [
@@ -215,7 +215,7 @@ it('the sessions of a tenant that is deleted or nuked go with it', async () => {
   }
 });
 
-it("POST /context/session/clear answers Session '<id>' cleared as text, known or not", async () => {
+it("POST /context/session/clear returns the text Session '<id>' cleared, known or not", async () => {
   const { call, optimize } = await asNewTenant();
   await optimize({ sessionId: "it's mine" });
   for (let round = 0; round < 2; round++) {
@@ -228,7 +228,7 @@ it("POST /context/session/clear answers Session '<id>' cleared as text, known or
   expect((await call('/context/diff', { sessionId: "it's mine" })).status).toBe(404);
 });
 
-it('a goal that explodes is 422 InferenceLimitExceeded with the limit', async () => {
+it('returns 422 InferenceLimitExceeded with the limit for a goal that explodes', async () => {
   const { call, tell } = await asNewTenant();
   await tell('n', '1');
   await call('/teach', { text: 'n(?y) :- n(?x), ?y = ?x + 1' });

@@ -22,7 +22,7 @@ describe('with API_KEY', () => {
     ['GET', '/events'],
     ['POST', '/mcp'],
     ['GET', '/mcp/sse'],
-  ])('answers 401 without it: %s %s', async (method, path) => {
+  ])('returns 401 without it: %s %s', async (method, path) => {
     const { status, headers, body } = await service.call(method, path);
     expect(status).toBe(401);
     expect(body.code).toBe('Unauthenticated');
@@ -36,12 +36,12 @@ describe('with API_KEY', () => {
     { 'x-api-key': `${key}x` },
     { 'x-api-key': '' },
     { authorization: 'Bearer wrong', 'x-api-key': key },
-  ])('answers 401 to a wrong one: %j', async (headers) => {
+  ])('returns 401 for a wrong one: %j', async (headers) => {
     expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(401);
   });
 
   it.each([{ authorization: `Bearer ${key}` }, { authorization: `bearer  ${key}` }, { 'x-api-key': key }])(
-    'takes it as %j',
+    'accepts it as %j',
     async (headers) => {
       expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(200);
       expect((await service.call('POST', '/databases', { name: 'x' }, { headers })).status).not.toBe(401);
@@ -49,20 +49,20 @@ describe('with API_KEY', () => {
   );
 
   it.each(['/health', '/health/ready', '/', '/docs', '/samples/index.json'])(
-    'needs none for %s',
+    'requires none for %s',
     async (path) => {
       expect((await service.call('GET', path)).status).toBe(200);
     },
   );
 
-  it('answers 404 and 405 before 401, and 401 before 415', async () => {
+  it('returns 404 and 405 before 401, and 401 before 415', async () => {
     expect((await service.call('GET', '/nowhere')).status).toBe(404);
     expect((await service.call('GET', '/tell')).status).toBe(405);
     const headers = { 'content-type': 'text/plain' };
     expect((await service.call('POST', '/tell', 'x', { headers })).status).toBe(401);
   });
 
-  it('is in no log line, right or wrong', async () => {
+  it('never logs it, right or wrong', async () => {
     await service.call('GET', '/rules', undefined, { headers: { 'x-api-key': 'wrong-but-private' } });
     await service.call('GET', `/rules?key=${key}`, undefined, { headers: { 'x-api-key': key } });
     const log = JSON.stringify(service.logged);
@@ -72,7 +72,7 @@ describe('with API_KEY', () => {
 });
 
 describe('with RATE_LIMIT_PER_MINUTE', () => {
-  it('answers 429 with Retry-After past the limit, health exempt', async () => {
+  it('returns 429 with Retry-After beyond the limit, except for health', async () => {
     const service = await startServiceUnderTest({ RATE_LIMIT_PER_MINUTE: '3' });
     const statuses: number[] = [];
     for (let index = 0; index < 3; index++) statuses.push((await service.call('GET', '/rules')).status);
@@ -85,7 +85,7 @@ describe('with RATE_LIMIT_PER_MINUTE', () => {
     await service.close();
   });
 
-  it('does not count what is refused before it', async () => {
+  it('does not count requests that are refused before it', async () => {
     const service = await startServiceUnderTest({ RATE_LIMIT_PER_MINUTE: '1', API_KEY: key });
     for (let index = 0; index < 3; index++) expect((await service.call('GET', '/rules')).status).toBe(401);
     const headers = { 'x-api-key': key };
@@ -94,7 +94,7 @@ describe('with RATE_LIMIT_PER_MINUTE', () => {
     await service.close();
   });
 
-  it('gives back a token as time goes by, each client its own', () => {
+  it('refills tokens over time, for each client separately', () => {
     let now = 0;
     const limit = createRateLimit(2, () => now);
     limit.take('a');

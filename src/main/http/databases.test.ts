@@ -32,7 +32,7 @@ describe('databases and tenants', () => {
       { headers: { 'x-database': database, 'x-tenant-id': tenant } },
     );
 
-  it('are made, listed, emptied and deleted', async () => {
+  it('are created, listed, emptied and deleted', async () => {
     const made = await service.call('POST', '/databases', { name: 'team' });
     expect(made).toMatchObject({ status: 201, body: { name: 'team' } });
     expect((await service.call('POST', '/databases', { name: 'team' })).status).toBe(409);
@@ -75,7 +75,7 @@ describe('databases and tenants', () => {
     expect(databases.databases.map(({ name }) => name)).toEqual(['default']);
   });
 
-  it('are told with all that the contract names, and what is in them', async () => {
+  it('are listed with every field of the contract and their contents', async () => {
     const createdAt = expect.any(Number);
     const made = await service.call('POST', '/databases', { name: 'told' });
     expect(made).toMatchObject({ status: 201, body: { name: 'told', createdAt } });
@@ -114,7 +114,7 @@ describe('databases and tenants', () => {
     });
   });
 
-  it('have their names percent-encoded in paths', async () => {
+  it('have percent-encoded names in paths', async () => {
     for (const name of ['a/b', '100%', '%2F', '?', '#', '..a', '~!@$&*()', 'a+b', '"', '\\', ';=,']) {
       const path = `/admin/databases/default/tenants/${encodeURIComponent(name)}`;
       await tell('default', name);
@@ -141,19 +141,19 @@ describe('databases and tenants', () => {
     ['POST', '/admin/databases/default/tenants/none/nuke', 404, 'TenantNotFound'],
     ['POST', '/admin/databases/default/tenants/a%20b/nuke', 400, 'ValidationException'],
     ['DELETE', '/admin/databases/none/tenants/none', 404, 'DatabaseNotFound'],
-  ])('refuse %s %s with %i %s', async (method, path, status, code) => {
+  ])('reject %s %s with %i %s', async (method, path, status, code) => {
     const body = method === 'POST' && path.endsWith('tenants') ? { nmae: 'x' } : undefined;
     expect(await service.call(method, path, body)).toMatchObject({ status, body: { code } });
   });
 
-  it('need no tenant header and look at no database header', async () => {
+  it('need no tenant header and ignore the database header', async () => {
     const response = await fetch(`${service.address}/admin/databases/default/tenants`, {
       headers: { 'x-database': 'none' },
     });
     expect(response.status).toBe(200);
   });
 
-  it('are deleted while many read and write, who get a whole answer or DatabaseNotFound', async () => {
+  it('are deleted during reads and writes, which get a whole answer or DatabaseNotFound', async () => {
     for (let round = 0; round < 5; round++) {
       await service.call('POST', '/databases', { name: 'busy' });
       const headers = { 'x-database': 'busy' };
@@ -265,7 +265,7 @@ describe('a restricted credential', () => {
     ['POST', '/admin/databases/none/tenants/me/nuke'],
     ['POST', '/admin/databases/mine/tenants/other/nuke'],
     ['DELETE', '/admin/databases/mine/tenants/other'],
-  ])('is refused %s %s with 403 before anything else is looked at', async (method, path) => {
+  ])('gets 403 for %s %s before any other check', async (method, path) => {
     expect(await call(method, path)).toMatchObject({ status: 403, body: { code: 'Forbidden' } });
   });
 
@@ -281,7 +281,7 @@ describe('a restricted credential', () => {
     expect((await call('POST', '/admin/databases/mine/tenants/me/nuke')).status).toBe(200);
   });
 
-  it('needs the role of an administrator for all but the lists', async () => {
+  it('needs the admin role for everything except the lists', async () => {
     const asReader = { 'x-api-key': 'reader' };
     expect((await call('GET', '/databases', undefined, asReader)).status).toBe(200);
     expect((await call('GET', '/admin/databases/mine/tenants', undefined, asReader)).status).toBe(200);

@@ -85,7 +85,7 @@ it('sends changes as they happen, with id, kind and data of the schema', async (
   stream.close();
 });
 
-it("sends nothing of another tenant's or database's", async () => {
+it('sends nothing of another tenant or database', async () => {
   await service.call('POST', '/databases', { name: 'aside' });
   const stream = await listen({ 'x-tenant-id': 'watched' });
   await tell('hidden', { 'x-tenant-id': 'unwatched' });
@@ -95,7 +95,7 @@ it("sends nothing of another tenant's or database's", async () => {
   stream.close();
 });
 
-it('resumes after Last-Event-ID, and says reset where it cannot', async () => {
+it('resumes after Last-Event-ID, and sends reset if it cannot', async () => {
   const first = await listen();
   await tell('before');
   const { id } = await first.next();
@@ -118,7 +118,7 @@ it('sends atoms with line breaks without breaking the stream', async () => {
   stream.close();
 });
 
-it('tells of a fact that expires and of what rested on it, though nobody asks', async () => {
+it('reports an expired fact and its consequences, even without any question', async () => {
   const tenant = { 'x-tenant-id': 'expiring' };
   await service.call('POST', '/teach', { text: 'awake(?x) :- shift(?x), not leave(?x)' });
   await service.call('POST', '/tell', { predicate: 'shift', args: ['ann'] }, { headers: tenant });
@@ -150,7 +150,7 @@ it('tells of a fact that expires and of what rested on it, though nobody asks', 
   stream.close();
 });
 
-it('tells of every kind of change: facts, conclusions, rules, scopes and what memory lets go of', async () => {
+it('reports every kind of change: facts, derived facts, rules, scopes and evictions', async () => {
   const tenant = { 'x-tenant-id': 'kinds' };
   const stream = await listen(tenant);
   const change = async (method: string, path: string, body?: unknown) => {
@@ -208,7 +208,7 @@ it('counts its subscribers', async () => {
   await expect.poll(count).toBe('0');
 });
 
-it('ends when the service does', async () => {
+it('ends with the service', async () => {
   const other = await startServiceUnderTest();
   const stream = await listen({}, other);
   const ended = stream.next().catch((error: unknown) => String(error));

@@ -7,8 +7,8 @@ import { type AnyAnswer, type Call, callOf, send, type Surroundings } from '../t
 import { type EverythingUnderTest, startEverythingUnderTest } from '../llm/testing/everything-under-test.ts';
 
 /**
- * What holds of every operation alike: sentences of contract sections 1 and 9, each a loop over the table. Two services
- * are given the same, at a time that stands still.
+ * Properties of every operation: sentences of contract sections 1 and 9, each a loop over the table. Two services get
+ * the same input, with a stopped clock.
  */
 let all: EverythingUnderTest;
 let twin: EverythingUnderTest;
@@ -42,7 +42,7 @@ function within(call: Call, headers: Record<string, string>): Call {
 }
 
 describe('an Idempotency-Key on any write', () => {
-  it.each(writes)('%s: the same key gets the first answer again, another body 422', async (name) => {
+  it.each(writes)('%s: the same key returns the first answer again, another body 422', async (name) => {
     const key = { 'idempotency-key': `key-${++keys}` };
     const call = within(await callOf[name](all), key);
     const first = await send(all, call);
@@ -58,7 +58,7 @@ describe('an Idempotency-Key on any write', () => {
     expect(others.body['code']).not.toBe('IdempotencyMismatch');
   });
 
-  it('is ignored by the bootstrap, which no credential makes: its second call is 409', async () => {
+  it('is ignored by the bootstrap, which has no credential: its second call returns 409', async () => {
     const fresh = await startEverythingUnderTest('b');
     try {
       const call = within(await callOf.bootstrap(fresh), { 'idempotency-key': 'key', 'x-api-key': '' });
@@ -112,7 +112,7 @@ describe('the answer to a write of facts, rules or scopes', () => {
   });
 });
 
-/** All that calls can see, but for what a call changes by being made. */
+/** Everything that calls can see, except what any call changes. */
 async function everything(at: EverythingUnderTest): Promise<unknown[]> {
   const paths = ['/facts?limit=1000', '/rules', '/scopes', '/predicates', '/databases', '/memory/stats'];
   const { factsAsserted, factsRetracted, factsEvicted, rulesFired, records } = at.service.engine.counters();
@@ -127,7 +127,7 @@ describe('dryRun', () => {
   const dry = table.filter(([, { dryRun }]) => dryRun !== undefined);
 
   it.each(dry)(
-    'of %s answers as the call would, with dryRun: true, and changes nothing',
+    'of %s returns the answer of the call with dryRun: true, and changes nothing',
     async (name, spec) => {
       const call = await callOf[name](all);
       const tried: Call =
@@ -149,26 +149,26 @@ describe('dryRun', () => {
     },
   );
 
-  /** What can differ between a try and the call: ids, and what only one of them says. */
+  /** What may differ between a dry run and the call: ids, and fields that only one of them has. */
   function sameFor(name: OperationName, answer: Record<string, unknown>): Record<string, unknown> {
     const { id: _, gained: _g, lost: _l, ...rest } = answer;
     return name === 'importKnowledge' || name === 'commitTransaction' ? rest : answer;
   }
 });
 
-describe('the same knowledge, the same clock and the same request give the same bytes', () => {
+describe('the same knowledge, clock and request give the same bytes', () => {
   const unlike =
     /"(?:requestId|(?:previousW|currentW|w)indowId|elapsedMs|generatedAt|fired|lastUsedAt|dependents|address)":(?:"[^"]*"|[\d.e-]+|\[[^\]]*\]|null)/g;
   const textOf = ({ status, body }: AnyAnswer): string =>
     `${status} ${JSON.stringify(body).replace(unlike, '')}`;
-  // What of a bridge is told names the address that it was started for.
+  // Messages of a bridge name the address that it was started for.
   const reads = table.filter(
     ([name, { kind, stream }]) =>
       kind === 'read' && stream !== 'events' && !/^(?:health|listKeys|testBridge)$/.test(name),
   );
 
-  it.each(reads)('%s, asked twice, and of another service that was told the same', async (name) => {
-    // What came before differs where a test above made more of one than of the other.
+  it.each(reads)('%s, asked twice, and of a second service with the same data', async (name) => {
+    // Earlier tests may have changed one service more than the other.
     const [database, headers] = [`d-${name}`, { 'x-database': `d-${name}`, 'x-tenant-id': 'same' }];
     const texts: string[] = [];
     for (const each of [all, twin]) {
@@ -192,7 +192,7 @@ describe('the same knowledge, the same clock and the same request give the same 
   });
 });
 
-/** Bodies with every object that can stand in them. */
+/** Bodies with every object that they may contain. */
 const fullBodies: { readonly [Name in OperationName]?: object } = {
   assertFact: { predicate: 'p', args: ['a'], metadata: { any: { thing: 1 } } },
   assertFacts: { facts: [{ predicate: 'p', args: ['a'] }] },
@@ -223,7 +223,7 @@ const fullBodies: { readonly [Name in OperationName]?: object } = {
   },
 };
 
-/** The places of all objects in a value, outermost first, but for what lies in metadata. */
+/** The paths of all objects in a value, outermost first, except those inside metadata. */
 function objectsIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null || path.at(-1) === 'metadata') return [];
   const below = Object.entries(value).flatMap(([key, part]) => objectsIn(part, [...path, key]));
@@ -248,7 +248,7 @@ describe('a number that many requests share', () => {
       .map((field) => [name, field as keyof typeof ranges] as const),
   );
 
-  it.each(having)('of %s: %s is taken in its range and refused outside of it', async (name, field) => {
+  it.each(having)('of %s: %s is accepted within its range and rejected outside', async (name, field) => {
     const call = await callOf[name](all);
     const [least, greatest] = ranges[field];
     const statusWith = async (value: unknown) =>
@@ -260,7 +260,7 @@ describe('a number that many requests share', () => {
   });
 });
 
-describe('a POST that needs no fields', () => {
+describe('a POST without required fields', () => {
   const needsNone = table.filter(
     ([, { method, body, takes }]) =>
       method === 'POST' && takes === undefined && (body === undefined || body.safeParse({}).success),
@@ -277,7 +277,7 @@ describe('a POST that needs no fields', () => {
 describe('a body', () => {
   const taking = table.filter(([, spec]) => spec.body !== undefined && spec.takes === undefined);
 
-  it.each(taking)('of %s with an unknown field anywhere is a 400 that names it', async (name, spec) => {
+  it.each(taking)('of %s with an unknown field anywhere returns 400 that names it', async (name, spec) => {
     const call = await callOf[name](all);
     const body = fullBodies[name] ?? (call.body as object);
     const refuse = async (path: readonly string[]): Promise<void> => {
@@ -296,7 +296,7 @@ describe('a body', () => {
   });
 
   it.each(taking)(
-    'of %s with null in every other optional field is taken as if they were absent',
+    'of %s with null in every other optional field is treated as if they were absent',
     async (name, spec) => {
       if (name === 'bootstrap') return;
       const call = await callOf[name](all);
@@ -310,7 +310,7 @@ describe('a body', () => {
     },
   );
 
-  /** Of an object's schema; where there are several, of all of them. */
+  /** From an object's schema, or from all of several. */
   function optionalFields(schema: Record<string, unknown>): string[] {
     const required = new Set((schema['required'] as string[] | undefined) ?? []);
     const own = Object.keys((schema['properties'] as object | undefined) ?? {});

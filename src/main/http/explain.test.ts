@@ -3,7 +3,7 @@ import type { Why, WhyNot } from '../../engine/contract/explanation.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** POST /explain over real HTTP. Every answer was also checked against its schema: the service under test does so. */
+/** POST /explain over real HTTP. The service under test validates every answer against its schema. */
 let service: ServiceUnderTest;
 let ruleId: string;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-it('explains why', async () => {
+it('explains why a fact is true', async () => {
   const question = { predicate: 'grandparent', args: ['alice', 'carol'], mode: 'why' };
   const { status, body } = await service.call<Why>('POST', '/explain', question);
   expect(status).toBe(200);
@@ -34,7 +34,7 @@ it('explains why', async () => {
   ]);
 });
 
-it('explains why not', async () => {
+it('explains why a fact is not true', async () => {
   const question = { predicate: 'grandparent', args: ['alice', 'dave'], mode: 'whyNot' };
   const { status, body } = await service.call<WhyNot>('POST', '/explain', question);
   expect(status).toBe(200);
@@ -54,7 +54,7 @@ it('explains why not', async () => {
   });
 });
 
-it('says what blocks', async () => {
+it('shows what blocks a conclusion', async () => {
   await service.call('POST', '/tell', { predicate: 'parent', args: ['bob', 'erin'], scope: 'other' });
   const late = { predicate: 'parent', args: ['bob', 'erin'], validFrom: '2999-01-01', unscoped: true };
   await service.call('POST', '/tell', late);
@@ -76,14 +76,14 @@ it.each([
   ['scope and unscoped', { predicate: 'p', args: [], mode: 'why', scope: 's', unscoped: true }, 'unscoped'],
   ['an unknown field', { predicate: 'p', args: [], mode: 'why', withProof: true }, 'withProof'],
   ['the name of a built-in', { predicate: '<', args: ['1', '2'], mode: 'whyNot' }, 'predicate'],
-])('refuses %s with 400 that names the field', async (_, body, path) => {
+])('rejects %s with 400 that names the field', async (_, body, path) => {
   const answer = await service.call('POST', '/explain', body);
   expect(answer.status).toBe(400);
   expect(answer.body.code).toBe('ValidationException');
   expect(JSON.stringify(answer.body.errors)).toContain(path);
 });
 
-it('needs the tenant header', async () => {
+it('requires the tenant header', async () => {
   const question = { predicate: 'p', args: [], mode: 'why' };
   const { status, body } = await service.call('POST', '/explain', question, {
     headers: { 'x-tenant-id': '' },
@@ -91,7 +91,7 @@ it('needs the tenant header', async () => {
   expect({ status, code: body.code }).toEqual({ status: 400, code: 'ValidationException' });
 });
 
-it('answers of a tenant that does not exist that nothing holds', async () => {
+it('answers that nothing is true for an unknown tenant', async () => {
   const headers = { 'x-tenant-id': 'nobody' };
   const question = { predicate: 'grandparent', args: ['alice', 'carol'], mode: 'whyNot' };
   const { body } = await service.call<WhyNot>('POST', '/explain', question, { headers });
@@ -102,7 +102,7 @@ it('answers of a tenant that does not exist that nothing holds', async () => {
   });
 });
 
-it('ends with 422 at its limits', async () => {
+it('returns 422 at its limits', async () => {
   await service.call('POST', '/teach', { text: 'n(?y) :- n(?x), ?y = ?x + 1' });
   await service.call('POST', '/teach', { text: 'done() :- n(?x), ?x < 0' });
   await service.call('POST', '/tell', { predicate: 'n', args: ['0'] });

@@ -6,7 +6,7 @@ import {
   startServiceUnderTest,
 } from '../testing/service-under-test.ts';
 
-/** Facts over HTTP, each endpoint with its fields: contract section 3. What they mean is tested on the engine. */
+/** Facts over HTTP, each endpoint with its fields: contract section 3. Their semantics are tested on the engine. */
 
 let service: ServiceUnderTest;
 let tenants = 0;
@@ -21,7 +21,7 @@ afterAll(() => service.close());
 type Json = Record<string, unknown>;
 type Call = <Body = Json>(method: string, path: string, body?: unknown) => Promise<Answered<Body>>;
 
-/** Calls of a tenant of its own. */
+/** Calls of a separate tenant. */
 function newTenant(): Call {
   const headers = { 'x-tenant-id': `facts-${++tenants}` };
   return (method, path, body) => service.call(method, path, body, { headers });
@@ -29,7 +29,7 @@ function newTenant(): Call {
 
 const p = (...args: unknown[]): Json => ({ predicate: 'p', args });
 
-it('POST /assert/fact and /tell answer status, atom, id and generation', async () => {
+it('POST /assert/fact and /tell return status, atom, id and generation', async () => {
   const call = newTenant();
   for (const [path, arg] of [
     ['/assert/fact', 'a'],
@@ -47,7 +47,7 @@ it('POST /assert/fact and /tell answer status, atom, id and generation', async (
   }
 });
 
-it('a fact has up to 64 arguments and metadata up to 64 KiB, and defaults for all else', async () => {
+it('a fact accepts up to 64 arguments and 64 KiB of metadata, and has defaults for the rest', async () => {
   const call = newTenant();
   const metadata = { text: 'x'.repeat(metadataLimit - JSON.stringify({ text: '' }).length) };
   const args = Array.from({ length: 64 }, (_, at) => at);
@@ -62,7 +62,7 @@ it('a fact has up to 64 arguments and metadata up to 64 KiB, and defaults for al
   expect(facts[0]).toMatchObject({ validFrom: null, validUntil: null, importId: null });
 });
 
-it('times are epoch milliseconds or ISO 8601 text, UTC without an offset, and are answered as epoch milliseconds', async () => {
+it('times are accepted as epoch milliseconds or ISO 8601 text, UTC without an offset, and returned as epoch milliseconds', async () => {
   const call = newTenant();
   const from = Date.UTC(2990, 0, 2, 3, 4, 5);
   await call('POST', '/tell', { ...p('a'), validFrom: from, validUntil: '2990-01-02T05:04:05+01:00' });
@@ -84,7 +84,7 @@ it('times are epoch milliseconds or ISO 8601 text, UTC without an offset, and ar
     expect([wrong, (await call('POST', '/tell', { ...p('c'), ...wrong })).status]).toEqual([wrong, 400]);
 });
 
-it('an end that is past already is accepted, and the fact is visible to nobody', async () => {
+it('accepts an end in the past and hides the fact', async () => {
   const call = newTenant();
   const { body } = await call('POST', '/tell', { ...p('a'), validUntil: 5 });
   expect(body['status']).toBe('asserted');
@@ -92,7 +92,7 @@ it('an end that is past already is accepted, and the fact is visible to nobody',
   expect((await call<FactList>('GET', '/facts')).body.total).toBe(0);
 });
 
-it('POST /assert/facts takes an object or a bare array, and is atomic', async () => {
+it('POST /assert/facts accepts an object or a bare array and is atomic', async () => {
   const call = newTenant();
   const facts = [p('a'), p('b'), p('a'), { ...p('b'), metadata: { n: 1 } }];
   const { status, body } = await call('POST', '/assert/facts', { facts });
@@ -110,11 +110,11 @@ it('POST /assert/facts takes an object or a bare array, and is atomic', async ()
 });
 
 it.each(['/retract', '/forget'])(
-  'POST %s answers what went and which conclusions it took away',
+  'POST %s returns the retracted facts and the lost conclusions',
   async (path) => {
     const call = newTenant();
     const name = path.slice(1);
-    // Rules are of the whole database.
+    // Rules belong to the whole database.
     const own = (...args: string[]): Json => ({ predicate: `${name}_fact`, args });
     await call('POST', '/teach', { text: `${name}_known(?x) :- ${name}_fact(?x).` });
     await call('POST', '/teach', { text: `${name}_other(?x) :- ${name}_fact(?x).` });
@@ -147,7 +147,7 @@ it.each(['/retract', '/forget'])(
   },
 );
 
-it('POST /retract/pattern takes variables, a scope or what is without one, and a truth value', async () => {
+it('POST /retract/pattern accepts variables, a scope or unscoped, and a truth value', async () => {
   const call = newTenant();
   const scoped = { ...p('a', 'b'), scope: 's' };
   await call('POST', '/assert/facts', [
@@ -166,7 +166,7 @@ it('POST /retract/pattern takes variables, a scope or what is without one, and a
   expect((await rest({})).body).toMatchObject({ status: 'absent', retracted: 0 });
 });
 
-it('POST /query answers an array of stored visible facts, distinct, of both truth values unless one is asked for', async () => {
+it('POST /query returns an array of distinct stored visible facts, of both truth values unless one is given', async () => {
   const call = newTenant();
   await call('POST', '/teach', { text: 'queried(?x) :- p(?x).' });
   await call('POST', '/assert/facts', [
@@ -189,7 +189,7 @@ it('POST /query answers an array of stored visible facts, distinct, of both trut
   expect((await call('POST', '/query', { predicate: 'queried', args: ['?x'] })).body).toEqual([]);
 });
 
-it('GET /facts takes predicate, scope, unscoped, q, truthVal, sort, order, limit, cursor and offset', async () => {
+it('GET /facts accepts predicate, scope, unscoped, q, truthVal, sort, order, limit, cursor and offset', async () => {
   const call = newTenant();
   const facts = [p('a'), { ...p('B'), scope: 's' }, { ...p('c'), truthVal: false }];
   await call('POST', '/assert/facts', [...facts, { predicate: 'q', args: ['a'] }]);
@@ -222,7 +222,7 @@ it('GET /facts takes predicate, scope, unscoped, q, truthVal, sort, order, limit
     expect([wrong, (await call('GET', `/facts?${wrong}`)).status]).toEqual([wrong, 400]);
 });
 
-it('GET /facts with derived=true adds the conclusions of the predicate; what is stored too counts as stored', async () => {
+it('GET /facts with derived=true adds the derived facts of the predicate; one that is also stored counts as stored', async () => {
   const call = newTenant();
   const window = { validFrom: 1000, validUntil: 32_503_680_000_000 };
   await call('POST', '/teach', { text: 'listed(?x) :- p(?x), r(?x).' });
@@ -249,7 +249,7 @@ it('GET /facts with derived=true adds the conclusions of the predicate; what is 
   });
 });
 
-it('GET /facts/:id answers the fact with dependents, salienceBreakdown and history; DELETE retracts it', async () => {
+it('GET /facts/:id returns the fact with dependents, salienceBreakdown and history; DELETE retracts it', async () => {
   const call = newTenant();
   await call('POST', '/teach', { text: 'shown(?x) :- p(?x).' });
   const { body: told } = await call('POST', '/tell', { ...p('a'), metadata: { importance: 1 } });
@@ -273,7 +273,7 @@ it('GET /facts/:id answers the fact with dependents, salienceBreakdown and histo
   expect(await call('GET', path)).toMatchObject({ status: 404, body: { code: 'FactNotFound' } });
 });
 
-it('GET /predicates answers one row per name and arity', async () => {
+it('GET /predicates returns one row for each name and arity', async () => {
   const call = newTenant();
   await call('POST', '/teach', { text: 'named(?x) :- p(?x, ?y).' });
   await call('POST', '/assert/facts', [p('a', 'b'), { ...p('a', 'c'), scope: 's' }, p('a')]);
@@ -297,7 +297,7 @@ it('GET /predicates answers one row per name and arity', async () => {
     ]);
 });
 
-it('ifGeneration is 409 where that fact changed since, for asserting and retracting', async () => {
+it('ifGeneration returns 409 for an assertion or retraction if the fact has changed since', async () => {
   const call = newTenant();
   const { generation } = (await call('POST', '/tell', p('a'))).body;
   await call('POST', '/tell', { ...p('a'), metadata: { n: 1 } });

@@ -22,7 +22,7 @@ async function get(bundle: string | null) {
   return answered;
 }
 
-it('a file that lies there compressed is sent so to whoever takes it, and has no other address', async () => {
+it("serves the compressed copy of a file to clients that accept it, and only at the file's own address", async () => {
   const workbench = join(folder, 'workbench');
   mkdirSync(join(workbench, 'assets'), { recursive: true });
   const plain = 'export const words = 1;\n'.repeat(100);
@@ -55,7 +55,7 @@ it('a file that lies there compressed is sent so to whoever takes it, and has no
   await app.close();
 });
 
-it('the bundle of the bridge is a download where it was built, and no address where not', async () => {
+it('offers the bundle of the bridge as a download if it was built, else 404', async () => {
   const { statusCode, headers, body } = await get(join(folder, 'corollary.mcpb'));
   expect({ statusCode, body }).toEqual({ statusCode: 200, body: 'PK of a bundle' });
   expect(headers).toMatchObject({

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** Whatever a client did, the service goes on for others. */
+/** Whatever a client does, the service goes on for others. */
 afterEach(async () => {
   const { status } = await service.call('GET', '/health');
   if (status !== 200) throw new Error(`health answers ${status}`);
@@ -31,7 +31,7 @@ function opened(): Promise<Socket> {
   });
 }
 
-/** What comes back on the connection until `enough` is in it. */
+/** Everything received until `enough` is in it. */
 async function answer(socket: Socket, enough: RegExp): Promise<string> {
   let text = '';
   for await (const chunk of socket.setEncoding('latin1')) {
@@ -41,20 +41,20 @@ async function answer(socket: Socket, enough: RegExp): Promise<string> {
   return text;
 }
 
-describe('JSON that means harm', () => {
+describe('malicious JSON', () => {
   it.each([
     ['arrays', '['.repeat(5_000_000)],
     ['closed arrays', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
     ['metadata', `{"predicate":"p","args":[],"metadata":{"m":${'['.repeat(70)}${']'.repeat(70)}}}`],
     ['aggregates', `{"body":[${'{"aggregate":"count","result":"?n","over":["?x"],"body":['.repeat(40)}`],
-  ])('answers 400 to %s nested without end', async (_kind, body) => {
+  ])('returns 400 for endlessly nested %s', async (_kind, body) => {
     const { status, body: problem } = await service.call('POST', '/tell', body);
     expect(status).toBe(400);
     expect(problem.detail).toContain('64 levels');
   });
 
-  it('does not count brackets inside of strings', async () => {
+  it('ignores brackets inside strings', async () => {
     const fact = { predicate: 'p', args: ['['.repeat(500), '\\"{{{', '"'.repeat(90)] };
     expect((await service.call('POST', '/tell', fact)).status).toBe(200);
   });
@@ -64,21 +64,21 @@ describe('JSON that means harm', () => {
     ['overlong', Buffer.from('{"predicate":"p","args":["\xc0\xaf"]}', 'latin1')],
     ['a surrogate', Buffer.from('{"predicate":"p","args":["\xed\xa0\x80"]}', 'latin1')],
     ['UTF-16', Buffer.from('{"predicate":"p","args":[]}', 'utf16le')],
-  ])('answers 400 to broken UTF-8: %s', async (_kind, body) => {
+  ])('returns 400 for invalid UTF-8: %s', async (_kind, body) => {
     expect((await service.call('POST', '/tell', body)).status).toBe(400);
   });
 
-  it('answers 400 to an escaped lone surrogate', async () => {
+  it('returns 400 for an escaped lone surrogate', async () => {
     const body = String.raw`{"predicate":"p","args":["\ud800"]}`;
     expect((await service.call('POST', '/tell', body)).body.errors?.[0]?.path).toBe('args.0');
   });
 
-  it('takes a byte order mark for what it is', async () => {
+  it('skips a byte order mark', async () => {
     expect((await service.call('POST', '/tell', '\uFEFF{"predicate":"p","args":[]}')).status).toBe(200);
   });
 
   it.each(['"__proto__"', String.raw`"\u005f_proto__"`, String.raw`"__prot\u006F__"`])(
-    'answers 400 to a field named %s',
+    'returns 400 for a field named %s',
     async (name) => {
       const body = `{"predicate":"p","args":[],"metadata":{${name}:{"polluted":true}}}`;
       expect((await service.call('POST', '/tell', body)).status).toBe(400);
@@ -86,12 +86,12 @@ describe('JSON that means harm', () => {
     },
   );
 
-  it('lets the last of two equal names win, like every JSON parser here', async () => {
+  it('keeps the last of two equal names, like every JSON parser here', async () => {
     const body = '{"predicate":"first","predicate":"second","args":["x"]}';
     expect((await service.call('POST', '/tell', body)).body).toMatchObject({ atom: 'second(x)' });
   });
 
-  it('does not take the names of object members for fields', async () => {
+  it('reports unknown fields that are named like members of Object', async () => {
     const { status, body } = await service.call(
       'POST',
       '/tell',
@@ -102,13 +102,13 @@ describe('JSON that means harm', () => {
   });
 });
 
-describe('too much of everything', () => {
+describe('excessive input', () => {
   const body = (size: number): string => {
     const shell = '{"predicate":"p","args":[""]}';
     return shell.replace('""', `"${'x'.repeat(size - shell.length)}"`);
   };
 
-  it('answers 413 to one byte over the limit, and the connection stays usable', async () => {
+  it('returns 413 for one byte over the limit and keeps the connection usable', async () => {
     const socket = await opened();
     const bytes = body(limit + 1);
     socket.write(
@@ -120,7 +120,7 @@ describe('too much of everything', () => {
     expect(text).toContain('HTTP/1.1 200 OK');
   });
 
-  it('answers 413 to a chunked body over the limit without waiting for its end', async () => {
+  it('returns 413 for a chunked body over the limit without waiting for its end', async () => {
     const socket = await opened();
     socket.write(head('/tell', ['Content-Type: application/json', 'Transfer-Encoding: chunked']));
     const chunk = `100000\r\n${' '.repeat(1_048_576)}\r\n`;
@@ -129,25 +129,25 @@ describe('too much of everything', () => {
     socket.destroy();
   });
 
-  it('answers 413 before the missing tenant and the broken JSON', async () => {
+  it('returns 413 before errors of a missing tenant or invalid JSON', async () => {
     const headers = { 'x-tenant-id': '' };
     const { status } = await service.call('POST', '/tell', `{${' '.repeat(limit)}`, { headers });
     expect(status).toBe(413);
   });
 
-  it('takes a body of exactly the limit', async () => {
+  it('accepts a body of exactly the limit', async () => {
     const { status } = await service.call('POST', '/tell', body(limit));
     expect(status).toBe(200);
   });
 
-  it('answers 400 to a fact of a million arguments', async () => {
+  it('returns 400 for a fact of a million arguments', async () => {
     const args = Array.from({ length: 1_000_000 }, () => 'x');
     const { status, body: problem } = await service.call('POST', '/tell', { predicate: 'p', args });
     expect(status).toBe(400);
     expect(problem.errors?.[0]).toEqual({ path: 'args', message: 'at most 64 arguments' });
   });
 
-  it('answers 400 to a rule of 10,000 atoms, as JSON and as text', async () => {
+  it('returns 400 for a rule of 10,000 atoms, as JSON and as text', async () => {
     const atoms = Array.from({ length: 10_000 }, (_, index) => ({ predicate: `b${index}`, args: ['?x'] }));
     const asJson = await service.call('POST', '/teach', {
       head: { predicate: 'h', args: ['?x'] },
@@ -161,13 +161,13 @@ describe('too much of everything', () => {
     expect(asText.body.detail).toContain('256');
   });
 
-  it('lists at most 100 complaints of a batch', async () => {
+  it('lists at most 100 errors of a batch', async () => {
     const facts = Array.from({ length: 5000 }, () => ({ predicate: 'p', args: ['?x'] }));
     const { body: problem } = await service.call('POST', '/assert/facts', { facts });
     expect(problem.errors).toHaveLength(100);
   });
 
-  it('answers 400 to 100,001 facts', async () => {
+  it('returns 400 for 100,001 facts', async () => {
     const facts = Array.from({ length: 100_001 }, () => ({ predicate: 'p', args: [] }));
     const { status, body: problem } = await service.call('POST', '/assert/facts', { facts });
     expect(status).toBe(400);
@@ -175,7 +175,7 @@ describe('too much of everything', () => {
   });
 });
 
-describe('HTTP that means harm', () => {
+describe('malicious HTTP', () => {
   it.each([
     ['garbage', 'GARBAGE\r\n\r\n'],
     ['a method that is none', 'BREW /ask HTTP/1.1\r\nHost: localhost\r\n\r\n'],
@@ -191,7 +191,7 @@ describe('HTTP that means harm', () => {
     ],
     ['a head over 16 KiB', head('/health', [`X-Long: ${'x'.repeat(20_000)}`], 'GET')],
     ['TLS', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])],
-  ])('answers a problem and closes: %s', async (_kind, bytes) => {
+  ])('returns a problem and closes the connection: %s', async (_kind, bytes) => {
     const text = await service.raw(bytes);
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
     expect(text.toLowerCase()).toContain('x-request-id: ');
@@ -199,14 +199,14 @@ describe('HTTP that means harm', () => {
   });
 
   it.each(['a\r\nX-Evil: yes', 'a\r\n\r\n<script>', 'a\u0000b'])(
-    'never lets a header come out that a client put into another: %j',
+    'prevents header injection: %j',
     async (value) => {
       const text = await service.raw(head('/health', [`X-Request-ID: ${value}`, 'Connection: close'], 'GET'));
       expect(text.split('\r\n\r\n')[0]).not.toMatch(/^x-evil:|<script>/im);
     },
   );
 
-  it('answers pipelined requests in their order', async () => {
+  it('answers pipelined requests in order', async () => {
     const fact = (name: string): string => {
       const json = JSON.stringify({ predicate: 'pipe', args: [name] });
       return head('/tell', ['Content-Type: application/json', `Content-Length: ${json.length}`]) + json;
@@ -217,7 +217,7 @@ describe('HTTP that means harm', () => {
     expect(text).toContain('"status":"ok"');
   });
 
-  it('is not held up by clients that are slow, stop half way, or say nothing', async () => {
+  it('is not blocked by clients that are slow, stop halfway or stay silent', async () => {
     const sockets = await Promise.all([opened(), opened(), opened()]);
     sockets[0]?.write('POST /tell HT');
     sockets[1]?.write(head('/tell', ['Content-Type: application/json', 'Content-Length: 100']) + '{"pre');
@@ -233,7 +233,7 @@ describe('HTTP that means harm', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('says nothing of the inside, whatever it is asked', async () => {
+  it('never exposes internals', async () => {
     const asked = await Promise.all(
       [
         '/facts/../../etc/passwd',
@@ -250,7 +250,7 @@ describe('HTTP that means harm', () => {
     }
   });
 
-  it('cancels the question of a client that has gone', async () => {
+  it('cancels the question of a disconnected client', async () => {
     const headers = { 'x-database': 'gone', 'x-tenant-id': 't' };
     await service.call('POST', '/databases', { name: 'gone' });
     const facts = Array.from({ length: 3000 }, (_, index) => ({

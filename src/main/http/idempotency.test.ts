@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A process that knows nothing but what the log says. */
+/** A process that knows only what the log says. */
 async function restart(): Promise<void> {
   await service.close();
   service = await startServiceUnderTest({ STORAGE_DIR: folder });
@@ -47,7 +47,7 @@ async function total(): Promise<number> {
 }
 
 describe('a write with an Idempotency-Key', () => {
-  it('is answered a second time as it was the first, byte by byte, and has its effect once', async () => {
+  it('repeats its first answer byte for byte and takes effect once', async () => {
     const first = await send(tell, 'key');
     expect(first.body).toMatchObject({ status: 'asserted', generation: 1 });
     expect(first.headers.get('idempotent-replayed')).toBeNull();
@@ -67,7 +67,7 @@ describe('a write with an Idempotency-Key', () => {
     ['another path', ['POST', '/assert/fact', tell[2]], {}],
     ['another query', ['POST', '/tell?x=1', tell[2]], {}],
     ['another method', ['PUT', '/rules/r1', { enabled: true }], {}],
-  ])('is refused with 422 where %s comes with the key', async (_, call, headers) => {
+  ])('returns 422 if %s comes with the key', async (_, call, headers) => {
     await send(tell, 'key');
     const { status, body } = await send(call, 'key', headers);
     expect(status).toBe(422);
@@ -77,7 +77,7 @@ describe('a write with an Idempotency-Key', () => {
     expect((await send(tell, 'key')).headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('shares its key with nobody of another tenant or database', async () => {
+  it('shares its key with no other tenant or database', async () => {
     await service.call('POST', '/databases', { name: 'second' });
     await send(tell, 'key');
     for (const headers of [{ 'x-tenant-id': 'other' }, { 'x-database': 'second' }]) {
@@ -89,13 +89,13 @@ describe('a write with an Idempotency-Key', () => {
       expect((await send(tell, 'key', headers)).body).toMatchObject({ status: 'asserted' });
   });
 
-  it('is refused again where it was refused', async () => {
+  it('repeats its refusal', async () => {
     const rule: Call = ['PUT', '/rules/r1', { enabled: false }];
     const first = await send(rule, 'key');
     expect(first.status).toBe(404);
     await service.call('POST', '/teach', { text: 'q(?x) :- p(?x)' });
     const again = await send(rule, 'key');
-    // What is told is the same; a problem names the request that it is told to.
+    // The answer is the same, except that a problem names its own request.
     expect(again.body).toEqual({ ...(first.body as object), requestId: again.headers.get('x-request-id') });
     expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
     expect(again.headers.get('content-type')).toBe('application/problem+json');
@@ -103,7 +103,7 @@ describe('a write with an Idempotency-Key', () => {
     expect((await send(rule, 'another')).status).toBe(200);
   });
 
-  it('is answered again by what became of it after a restart, and has its effect once', async () => {
+  it('is answered from its outcome after a restart and takes effect once', async () => {
     const calls: Call[] = [
       tell,
       [
@@ -160,7 +160,7 @@ describe('a write with an Idempotency-Key', () => {
     expect(service.engine.counters().records).toBe(records);
   });
 
-  it('is answered again where it was the commit of a transaction that is gone with the restart', async () => {
+  it('is answered again if it was the commit of a transaction that ended with the restart', async () => {
     const begun = await service.call<{ id: string }>('POST', '/tx/begin');
     const headers = { 'x-transaction-id': begun.body.id };
     await service.call('POST', '/tell', { predicate: 'p', args: ['a'] }, { headers });
@@ -172,7 +172,7 @@ describe('a write with an Idempotency-Key', () => {
     expect((await send(commit, 'another')).status).toBe(404);
   });
 
-  it('does not run beside the first with its key: 409', async () => {
+  it('returns 409 while the first request with its key still runs', async () => {
     const facts = Array.from({ length: 20_000 }, (_, at) => ({ predicate: 'n', args: [String(at)] }));
     const many: Call = ['POST', '/assert/facts', { facts }];
     const answers = await Promise.all([send(many, 'key'), send(many, 'key'), send(many, 'key')]);
@@ -185,7 +185,7 @@ describe('a write with an Idempotency-Key', () => {
     expect(service.engine.counters().factsAsserted).toBe(20_000);
   });
 
-  it('is made once though its client went away before the answer', async () => {
+  it('executes once even if its client disconnected before the answer', async () => {
     const facts = Array.from({ length: 20_000 }, (_, at) => ({ predicate: 'n', args: [String(at)] }));
     const many: Call = ['POST', '/assert/facts', { facts }];
     const leaving = new AbortController();
@@ -201,17 +201,14 @@ describe('a write with an Idempotency-Key', () => {
     expect(service.engine.counters().factsAsserted).toBe(20_000);
   });
 
-  it.each(['', ' ', 'a b', 'a\tb', 'é', 'x'.repeat(256)])(
-    'is refused with 400 where the key is %j',
-    async (key) => {
-      const { status, body } = await send(tell, key);
-      expect(status).toBe(400);
-      expect(body.errors?.[0]?.path).toBe('Idempotency-Key');
-      expect(await total()).toBe(0);
-    },
-  );
+  it.each(['', ' ', 'a b', 'a\tb', 'é', 'x'.repeat(256)])('returns 400 if the key is %j', async (key) => {
+    const { status, body } = await send(tell, key);
+    expect(status).toBe(400);
+    expect(body.errors?.[0]?.path).toBe('Idempotency-Key');
+    expect(await total()).toBe(0);
+  });
 
-  it('takes every visible character, up to 255', async () => {
+  it('accepts every visible character, up to 255', async () => {
     const key = String.fromCharCode(...Array.from({ length: 94 }, (_, at) => 33 + at));
     expect((await send(tell, key)).status).toBe(200);
     expect((await send(tell, 'x'.repeat(255))).status).toBe(200);
@@ -228,7 +225,7 @@ it('ignores an Idempotency-Key on reads', async () => {
   expect((await send(ask, 'no key at all')).status).toBe(200);
 });
 
-it('keeps a key to its credential', async () => {
+it('binds a key to its credential', async () => {
   const guarded = await startServiceUnderTest({ API_KEY: 'a-key-of-16-chars' });
   onTestFinished(() => guarded.close());
   const headers = { 'x-api-key': 'a-key-of-16-chars', 'idempotency-key': 'key' };
@@ -239,7 +236,7 @@ it('keeps a key to its credential', async () => {
   expect((await guarded.call(tell[0], tell[1], tell[2], { headers: nobody })).status).toBe(401);
 });
 
-it('is one of each credential: two that choose the same key write both, and each is answered its own', async () => {
+it('separates credentials: two that choose the same key both write, and each gets its own answer', async () => {
   const admin = 'a-key-of-16-chars';
   const guarded = await startServiceUnderTest({ AUTH_ENABLED: 'true', API_KEY: admin });
   onTestFinished(() => guarded.close());
@@ -259,7 +256,7 @@ it('is one of each credential: two that choose the same key write both, and each
   expect((await as(created.body.key)).body).toMatchObject({ status: 'unchanged' });
 });
 
-describe('answers that are kept', () => {
+describe('cached answers', () => {
   const caller = { credential: 'c', database: 'd', tenant: 't', requestId: 'r' };
   const answer = (size: number): HttpAnswer => ({
     status: 200,
@@ -270,7 +267,7 @@ describe('answers that are kept', () => {
   const once = (answers: IdempotencyCache, key: string, make: () => Promise<HttpAnswer>) =>
     answers.once(caller, { key, fingerprint: 'f' }, make).then(({ isRepeated }) => isRepeated);
 
-  it('make room for later ones, the oldest first, and are none where one is too large', async () => {
+  it('are evicted oldest first, and one that is too large is not cached', async () => {
     const answers = new IdempotencyCache(() => 0, 12_000);
     for (const key of ['a', 'b', 'c', 'd']) await once(answers, key, async () => answer(3000));
     expect(answers.bytes).toBeLessThanOrEqual(12_000);
@@ -280,7 +277,7 @@ describe('answers that are kept', () => {
     expect(await once(answers, 'a', async () => answer(1))).toBe(false);
   });
 
-  it('are forgotten after 24 hours', async () => {
+  it('expire after 24 hours', async () => {
     let now = 0;
     const answers = new IdempotencyCache(() => now, 10_000);
     await once(answers, 'a', async () => answer(100));
@@ -294,7 +291,7 @@ describe('answers that are kept', () => {
   });
 
   it.each(['Forbidden', 'RateLimited', 'StorageUnavailable', 'Internal', 'NotReady', 'NotLeader'] as const)(
-    'are none of %s: the write may be tried again',
+    'exclude %s: the write may be retried',
     async (code) => {
       const answers = new IdempotencyCache(() => 0, 10_000);
       const refused = async (): Promise<HttpAnswer> => {
@@ -306,7 +303,7 @@ describe('answers that are kept', () => {
   );
 });
 
-it('tells requests apart by all that makes them up', async () => {
+it('compares every part of a request', async () => {
   const of = async (changes: object, place = { database: 'd', tenant: 't' }, body = '{}') => {
     const request = { method: 'POST', url: '/tell', headers: { 'idempotency-key': 'k' }, ...changes };
     return (await idempotencyOf(request, place, Buffer.from(body)))?.fingerprint;

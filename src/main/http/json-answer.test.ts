@@ -45,11 +45,11 @@ it.each([
   [[long, long, 'between', long]],
   [[...long.slice(0, 999), { long }, ...long.slice(0, 1200), { long }]],
   [{ one: { two: { three: { four: { five: { six: { seven: long } } } } } } }],
-])('writes in slices what JSON.stringify writes at once', async (value) => {
+])('writes the same text in slices as JSON.stringify at once', async (value) => {
   expect(await sliced(value)).toBe(JSON.stringify(value));
 });
 
-it('writes what is long in a part of an A2A message in slices', async () => {
+it('writes a long part of an A2A message in slices', async () => {
   const slices = async (data: object): Promise<number> => {
     const pieces = jsonSlices({
       jsonrpc: '2.0',
@@ -65,7 +65,7 @@ it('writes what is long in a part of an A2A message in slices', async () => {
   expect(await slices({ proof: { roots: [], steps: long } })).toBeGreaterThan(3);
 });
 
-it('answers large questions whole', async () => {
+it('returns large answers complete', async () => {
   const question = { predicate: 'many', args: ['?n', '?text'], withProof: true };
   const { body, headers } = await service.call<Answer>('POST', '/ask', question);
   expect(body.count).toBe(5000);
@@ -74,7 +74,7 @@ it('answers large questions whole', async () => {
   expect(headers.get('x-request-id')).not.toBeNull();
 });
 
-it('answers large queries whole, arrays being their whole body', async () => {
+it('returns large queries complete, with an array as the whole body', async () => {
   const { body } = await service.call('POST', '/query', { predicate: 'many', args: ['?n', '?text'] });
   expect(body).toHaveLength(5000);
 });

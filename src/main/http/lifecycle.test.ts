@@ -4,7 +4,7 @@ import type { Consolidated, Decayed, Restored } from '../../engine/contract/memo
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** Decay, consolidation and restoring over real HTTP; every answer is also checked against its schema. */
+/** Decay, consolidation and restoring over real HTTP; the service validates every answer against its schema. */
 let service: ServiceUnderTest;
 let tenants = 0;
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** Calls as a tenant of their own. */
+/** Calls of a separate tenant. */
 function asNewTenant() {
   const headers = { 'x-tenant-id': `tenant-${++tenants}` };
   const call = <Body = Problem>(path: string, body?: unknown, more: Record<string, string> = {}) =>
@@ -27,7 +27,7 @@ function asNewTenant() {
   return { call, tell, visits };
 }
 
-it('evicts what has ended and what has faded, and counts it in the metrics', async () => {
+it('evicts expired and decayed facts and counts them in the metrics', async () => {
   const { call, tell } = asNewTenant();
   await tell('p', ['faded'], { metadata: { importance: 0 } });
   await tell('p', ['ended'], { validUntil: 1000 });
@@ -71,7 +71,7 @@ it('consolidates episodes and restores them', async () => {
   expect((await call<QueryResult>('/query', question)).body).toHaveLength(3);
 });
 
-it('answers a repeated Idempotency-Key as it did at first', async () => {
+it('repeats the first answer for a repeated Idempotency-Key', async () => {
   const { call, visits } = asNewTenant();
   await visits();
   const key = { 'idempotency-key': `consolidate-${tenants}` };
@@ -97,14 +97,14 @@ it.each<[string, unknown, string]>([
   ['/memory/restore', { id: '' }, 'id'],
   ['/memory/restore', { id: 7 }, 'id'],
   ['/memory/restore', { id: 'f1-0', dryRun: true }, 'dryRun'],
-])('%s refuses %j, naming %s', async (path, body, field) => {
+])('%s rejects %j and names %s', async (path, body, field) => {
   const refused = await asNewTenant().call(path, body);
   expect(refused.status).toBe(400);
   expect(refused.body).toMatchObject({ code: 'ValidationException' });
   expect(JSON.stringify(refused.body.errors)).toContain(field);
 });
 
-it('answers 404 FactNotFound for an id that is unknown, and 400 for a fact that is no summary', async () => {
+it('returns 404 FactNotFound for an unknown id and 400 for a fact that is no summary', async () => {
   const { call, tell } = asNewTenant();
   const { id } = await tell('p', ['a']);
   const unknown = await call('/memory/restore', { id: 'f99-0' });
@@ -113,7 +113,7 @@ it('answers 404 FactNotFound for an id that is unknown, and 400 for a fact that 
   expect([plain.status, plain.body.code]).toEqual([400, 'ValidationException']);
 });
 
-it('wants a tenant, and takes no part in a transaction', async () => {
+it('requires a tenant and rejects a transaction', async () => {
   for (const path of ['/memory/decay', '/memory/consolidate', '/memory/restore']) {
     const body = path.endsWith('restore') ? { id: 'f1-0' } : {};
     const response = await fetch(`${service.address}${path}`, {
@@ -127,7 +127,7 @@ it('wants a tenant, and takes no part in a transaction', async () => {
   }
 });
 
-it('decays by the clock where MEMORY_DECAY_INTERVAL_MS says so', async () => {
+it('decays periodically if MEMORY_DECAY_INTERVAL_MS is set', async () => {
   const own = await startServiceUnderTest({ MEMORY_DECAY_INTERVAL_MS: '1000' });
   try {
     await own.call('POST', '/tell', { predicate: 'p', args: ['a'], ttl: 1 });

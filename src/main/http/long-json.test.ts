@@ -7,11 +7,11 @@ async function parsedBody(text: string): Promise<unknown> {
   return parseJsonBody(Buffer.from(text));
 }
 
-/** Long JSON parsed in pieces is what JSON.parse makes of it, and is refused where JSON.parse refuses it. */
+/** Long JSON parsed in pieces gives the result of JSON.parse, and is refused if JSON.parse refuses it. */
 
 const breathe = async (): Promise<void> => {};
 
-/** The value by pieces, undefined where the text does not come apart. */
+/** The value parsed in pieces; undefined if the text cannot be split. */
 async function byPieces(text: string): Promise<unknown> {
   const bytes = Buffer.from(text);
   const { cut } = await scanJson(bytes, 64, breathe);
@@ -32,7 +32,7 @@ const elements: unknown[] = Array.from({ length: 6000 }, (_, at) => [
   {},
 ]).flat();
 
-test('a long list comes apart, by itself or as a field among others', async () => {
+test('splits a long list, on its own or as a field among others', async () => {
   for (const value of [
     elements,
     { facts: elements },
@@ -43,13 +43,13 @@ test('a long list comes apart, by itself or as a field among others', async () =
       expect(await byPieces(text)).toEqual(JSON.parse(text));
 });
 
-test('of two fields with one name the last counts', async () => {
+test('keeps the last of two fields with one name', async () => {
   const long = JSON.stringify(elements);
   for (const text of [`{"a":${long},"a":[1]}`, `{"a":[1],"a":${long}}`, `{"a":${long},"b":1,"a":${long}}`])
     expect(await byPieces(text)).toEqual(JSON.parse(text));
 });
 
-test('text that is no JSON is refused, wherever it goes wrong', async () => {
+test('rejects invalid JSON wherever the error is', async () => {
   const long = JSON.stringify(elements);
   const middle = long.indexOf(',', 200_000) + 1;
   const wrong = [
@@ -73,17 +73,17 @@ test('text that is no JSON is refused, wherever it goes wrong', async () => {
   }
 });
 
-test('a field that names the prototype is refused in a long list too', async () => {
+test('rejects a field that names the prototype, even in a long list', async () => {
   const facts = [...elements, JSON.parse('{"__proto__": {"x": 1}}') as unknown];
   await expect(parseJsonBody(Buffer.from(JSON.stringify({ facts })))).rejects.toThrow('__proto__');
 });
 
-test('what nests too deep is refused in a long list too', async () => {
+test('rejects excessive nesting, even in a long list', async () => {
   const text = JSON.stringify([...elements, 'x']).replace('"x"]', `${'['.repeat(64)}${']'.repeat(64)}]`);
   await expect(parseJsonBody(Buffer.from(text))).rejects.toThrow('deeper than 64 levels');
 });
 
-test('a text in which every byte was changed once is taken or refused as JSON.parse does', async () => {
+test('accepts or rejects a text with any one byte changed as JSON.parse does', async () => {
   const text = JSON.stringify({ a: 1, facts: elements.slice(0, 900), b: [2] });
   const pad = JSON.stringify({
     a: 1,
@@ -91,7 +91,7 @@ test('a text in which every byte was changed once is taken or refused as JSON.pa
   });
   for (const base of [text, pad])
     for (let at = 0; at < base.length; at += at < 300 || base.length - at < 60 ? 1 : 4001) {
-      // Half a pair of surrogates cannot be sent.
+      // Half a surrogate pair cannot be sent.
       if (base.charCodeAt(at) > 0x7f) continue;
       const changed = `${base.slice(0, at)}${'[]{},:" 1'[at % 9] ?? ''}${base.slice(at + 1)}`;
       let wanted: unknown;

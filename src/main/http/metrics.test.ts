@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** `GET /metrics`: contract section 9. What no label may carry is in secrecy.test.ts. */
+/** `GET /metrics`: contract section 9. secrecy.test.ts checks what no label may contain. */
 let service: ServiceUnderTest;
 let folder: string;
 let atStart: Map<string, Family>;
@@ -31,7 +31,7 @@ const typeLine = /^# TYPE ([a-z][a-z0-9_]*) (counter|gauge|histogram)$/;
 const sampleLine =
   /^([a-z][a-z0-9_]*)(\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*\})? (-?[\d.]+(?:e[+-]\d+)?|NaN|\+Inf)$/;
 
-/** Reads the text format, and refuses what is not of it to the letter: families whole, with HELP and TYPE, once each. */
+/** Parses the text format strictly: whole families, with HELP and TYPE, once each. */
 function readStrictly(text: string): Map<string, Family> {
   expect(text.endsWith('\n')).toBe(true);
   const families = new Map<string, Family>();
@@ -68,7 +68,7 @@ async function scrape(): Promise<Map<string, Family>> {
   return readStrictly(body);
 }
 
-/** The value of a series, of a histogram its count: the sum over all labels where none are given. */
+/** The value of a series, or the count of a histogram: the sum over all labels if none are given. */
 function valueIn(families: Map<string, Family>, name: string, labels = ''): number {
   const family = families.get(name);
   const wanted = family?.type === 'histogram' ? `${name}_count` : name;
@@ -115,12 +115,12 @@ const beside: readonly (readonly [name: string, type: string])[] = [
   ['nodejs_eventloop_lag_p99_seconds', 'gauge'],
 ];
 
-it.each([...ofContract, ...beside])('%s exists from the start, a %s', (name, type) => {
+it.each([...ofContract, ...beside])('exports %s from the start as a %s', (name, type) => {
   expect(atStart.get(name)?.type).toBe(type);
   expect(atStart.get(name)?.samples.size).toBeGreaterThan(0);
 });
 
-it('is Prometheus text: counters end in _total but for those that the contract names otherwise', async () => {
+it('is valid Prometheus text: counters end in _total except those that the contract names otherwise', async () => {
   const otherwise = new Set(ofContract.map(([name]) => name));
   for (const [name, { type, samples }] of await scrape()) {
     if (!name.startsWith('service_') || otherwise.has(name)) continue;
@@ -129,7 +129,7 @@ it('is Prometheus text: counters end in _total but for those that the contract n
   }
 });
 
-it('has histograms whose buckets grow up to their count', async () => {
+it('has histograms with cumulative buckets up to their count', async () => {
   let histograms = 0;
   for (const [name, { type, samples }] of await scrape()) {
     if (type !== 'histogram') continue;
@@ -154,7 +154,7 @@ async function added(work: () => Promise<unknown>): Promise<(name: string, label
 
 const post = (path: string, body?: unknown) => service.call<Record<string, unknown>>('POST', path, body);
 
-it('counts facts that come, go and are there, rules that fire, and what the log took', async () => {
+it('counts added, removed and present facts, fired rules and log bytes', async () => {
   const change = await added(async () => {
     await post(
       '/assert/facts',
@@ -189,14 +189,14 @@ it.each<[string, unknown, number]>([
   ['/query', { predicate: 'p', args: ['?x'] }, 0],
   ['/ask', { predicat: 'q' }, 0],
 ])(
-  'service_inference_duration_seconds counts every question, however it is put: %s %j: %i',
+  'service_inference_duration_seconds counts every question, whatever its endpoint: %s %j: %i',
   async (path, body, times) => {
     const change = await added(() => post(path, body));
     expect(change('service_inference_duration_seconds')).toBe(times);
   },
 );
 
-it('counts a question that hit its limit too', async () => {
+it('counts a question that hits its limit', async () => {
   await post('/teach', { text: 'n(?y) :- n(?x), ?y = ?x + 1' });
   await post('/tell', { predicate: 'n', args: [0] });
   const change = await added(async () => {
@@ -205,7 +205,7 @@ it('counts a question that hit its limit too', async () => {
   expect(change('service_inference_duration_seconds')).toBe(1);
 });
 
-it('counts requests by method, route and status; unknown methods and addresses are one series', async () => {
+it('counts requests by method, route and status, with one series for unknown methods and addresses', async () => {
   const change = await added(async () => {
     await service.call('GET', '/facts/some-id');
     for (const path of ['/nowhere', '/nowhere/else', '/facts/%ff']) await service.call('GET', path);
@@ -218,7 +218,7 @@ it('counts requests by method, route and status; unknown methods and addresses a
   expect(change(name, '{method="other",route="none",status="405"}')).toBe(3);
 });
 
-it('has the request that asks in flight, and counts connections and their bytes', async () => {
+it('counts the current request as in flight, and connections and their bytes', async () => {
   expect(valueIn(await scrape(), 'service_http_requests_in_flight')).toBe(1);
   const change = await added(async () => {
     await service.raw('no http at all\r\n\r\n');
@@ -227,11 +227,11 @@ it('has the request that asks in flight, and counts connections and their bytes'
   expect(change('service_http_malformed_total')).toBe(1);
   expect(change('service_http_connections_total')).toBeGreaterThanOrEqual(1);
   expect(change('service_http_received_bytes_total')).toBeGreaterThan(10_000);
-  // What it answers comes after it has counted.
+  // Its answer arrives after it has counted.
   expect(change('service_http_sent_bytes_total')).toBeGreaterThan(10_000);
 });
 
-it('tells of open transactions, remembered sessions and the last snapshot', async () => {
+it('reports open transactions, sessions and the last snapshot', async () => {
   let id: unknown;
   const change = await added(async () => {
     id = (await post('/tx/begin')).body['id'];
@@ -248,10 +248,10 @@ it('tells of open transactions, remembered sessions and the last snapshot', asyn
   expect(valueIn(await scrape(), 'service_transactions_open')).toBe(0);
 });
 
-it('has series of a bounded number, whatever is asked', async () => {
+it('bounds the number of series, whatever is asked', async () => {
   const count = async () =>
     [...(await scrape())]
-      // By kind of what the process has open, which comes and goes and is no matter of clients.
+      // By kind of resource that the process has open; these vary independently of clients.
       .filter(([name]) => !name.startsWith('nodejs_active_'))
       .reduce((sum, [, { samples }]) => sum + samples.size, 0);
   await service.call('GET', '/first-of-its-kind');

@@ -30,9 +30,9 @@ import {
 } from './testing/described-api.ts';
 
 /**
- * Every answer that the description shows is provoked over HTTP, for each operation and each code of a problem, and held
- * against what is described for it: status, media type, headers and body. The tests run in their order, since a full
- * disk and the end of the service come once for all operations.
+ * Provokes every documented answer over HTTP, for each operation and problem code, and compares it with its
+ * description: status, media type, headers and body. The tests run in order, since a full disk and a shutdown happen
+ * once for all operations.
  */
 const api = new DescribedApi(openApiDocument('1.0.0') as unknown as OpenApiDocument);
 const apiKey = 'the-admin-of-the-test';
@@ -41,7 +41,7 @@ const table = Object.entries<OperationSpec>(operations) as [OperationName, Opera
 
 type Subject = OperationName | 'metrics' | 'openapi' | 'docs';
 
-/** What is described and is no operation of the table. */
+/** Documented, but no operation of the table. */
 const documents = (
   [
     ['metrics', '/metrics', 'reader'],
@@ -100,7 +100,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What the model answers: facts, planned queries or words, as the schema wants. */
+/** The model's answer: facts, planned queries or words, as the schema requires. */
 function reply(input: string, schema: Record<string, unknown>) {
   if (input.includes(failingLanguage)) return { status: 401, body: '{"error": {"message": "no"}}' };
   const { properties = {} } = schema as { properties?: object };
@@ -140,11 +140,11 @@ async function succeed(
   });
   const answer = await response.text();
   if (!response.ok) throw new Error(`${method} ${path}: ${answer}`);
-  // Of several lines the last one says what it came to.
+  // The last of several lines carries the outcome.
   return JSON.parse(answer.trim().split('\n').at(-1) ?? '') as Answered;
 }
 
-/** As a request of the wire; `path` where it is not the operation's first. */
+/** As a request on the wire; `path` if it is not the operation's first. */
 function asRequest(spec: OperationSpec, sent: Sent, path = spec.path): { url: string; init: RequestInit } {
   const { params = {}, query = '', body } = sent;
   const url = path.replace(/:(\w+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? 'x'));
@@ -179,7 +179,7 @@ async function send(
   return { status, headers, text };
 }
 
-/** A request with names in its path that are there, and a body where there has to be one. */
+/** A request with existing names in its path, and a body if one is required. */
 function plainOf({ takes }: OperationSpec): Sent {
   const params = { name: 'default', id: 'default' };
   return takes === undefined
@@ -194,7 +194,7 @@ function described(spec: OperationSpec): DescribedOperation {
   return operation;
 }
 
-/** The codes of problems that are described for an operation. */
+/** The problem codes documented for an operation. */
 function codesOf(operation: DescribedOperation): ProblemCode[] {
   return Object.keys(operation.responses).flatMap((status) => {
     const content = api.responseOf(operation, Number(status))?.content?.['application/problem+json'];
@@ -203,7 +203,7 @@ function codesOf(operation: DescribedOperation): ProblemCode[] {
   });
 }
 
-/** Notes that the answer has the code and is as described; says what is wrong where not. */
+/** Records that the answer has the code and is as described; otherwise reports the difference. */
 function hold(name: Subject, code: ProblemCode | 'success', came: Came): string[] {
   const complaints = api.complaintsOf(described(present(specs.get(name), 'it is there')), came);
   const got: unknown = came.status < 300 ? 'success' : (JSON.parse(came.text) as { code?: unknown }).code;
@@ -212,7 +212,7 @@ function hold(name: Subject, code: ProblemCode | 'success', came: Came): string[
   return complaints.map((complaint) => `${name} ${code}: ${complaint}`);
 }
 
-/** How to provoke a problem that comes with what an operation is; null: in a test of its own, or not at all. */
+/** How to provoke a problem, given the kind of operation; null: in a test of its own, or not at all. */
 function sharedRecipe(code: ProblemCode, name: Subject, spec: OperationSpec): Recipe | null {
   const plain = plainOf(spec);
   switch (code) {
@@ -242,8 +242,8 @@ function within(transaction: string, sent: Sent): Sent {
   return { ...sent, headers: { ...sent.headers, 'x-transaction-id': transaction } };
 }
 
-describe('a disk that is full', () => {
-  it('is answered as described by every write, and by /health/ready', async () => {
+describe('a full disk', () => {
+  it('makes every write and /health/ready return the documented answer', async () => {
     const prepared: [OperationName, OperationSpec, Sent][] = [];
     for (const [name, spec] of table)
       if (spec.problems.includes('StorageUnavailable'))
@@ -269,7 +269,7 @@ describe('a disk that is full', () => {
   });
 });
 
-/** Of a stream of lines the problem can come as its last line. */
+/** A stream of lines may carry the problem in its last line. */
 function holdLine(name: OperationName, came: Came): string[] {
   const complaints = api.complaintsOf(described(operations[name]), came);
   if (!came.text.includes('"code":"StorageUnavailable"')) complaints.push(`no problem came: ${came.text}`);
@@ -277,7 +277,7 @@ function holdLine(name: OperationName, came: Came): string[] {
   return complaints;
 }
 
-describe('every answer that is described comes as it is described', () => {
+describe('provokes every documented answer', () => {
   it.each(subjects)('of %s', async (name, spec) => {
     const own = recipesOf(name);
     const complaints: string[] = [];
@@ -294,14 +294,14 @@ describe('every answer that is described comes as it is described', () => {
       complaints.push(...hold(name, code, await send(sent.isAtSmall ? small : main, spec, sent)));
     };
     const codes = codesOf(described(spec));
-    // What the bootstrap refuses it refuses before it was done.
+    // The bootstrap refuses these only before it is done.
     for (const code of codes.filter((each) => problems[each].status <= 401)) await provoking(code);
     await succeeding();
     for (const code of codes.filter((each) => problems[each].status > 401)) await provoking(code);
     expect(complaints).toEqual([]);
   });
 
-  it('of a write that is part of a transaction', async () => {
+  it('of a write in a transaction', async () => {
     const complaints: string[] = [];
     for (const [name, spec] of table) {
       if (spec.transaction !== 'write') continue;
@@ -316,12 +316,12 @@ describe('every answer that is described comes as it is described', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('of a write whose Idempotency-Key is in use for another request, or still running', async () => {
+  it('of a write whose Idempotency-Key belongs to another request or one still running', async () => {
     const complaints: string[] = [];
     for (const [name, spec] of table) {
       if (!takesKey(spec)) continue;
       const headers = { 'idempotency-key': world.fresh() };
-      // What an upload says is known only when it was read: another one is told by its body.
+      // The content of an upload is known only once it is read: its body makes it a different request.
       const different = async (query: string): Promise<Sent> =>
         spec.takes === undefined ? { ...plainOf(spec), query } : recipesOf(name).success(world);
       const sendKeyed = async (sent: Sent): Promise<Came> =>
@@ -334,13 +334,13 @@ describe('every answer that is described comes as it is described', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('of an address that names nothing (404), and of a method that an address has not (405, with Allow)', async () => {
+  it('of an address that does not exist (404), and of a method that an address lacks (405, with Allow)', async () => {
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
     const problem = { $ref: '#/components/schemas/Problem' };
     for (const [path, item] of Object.entries(api.document.paths)) {
       const has = Object.keys(item).map((method) => method.toUpperCase());
       const address = path.replaceAll(/\{\w+\}/g, 'x');
-      // `/rules/validate` is `/rules/{id}` too, for methods of its own.
+      // `/rules/validate` also matches `/rules/{id}`, with that route's methods.
       const allowed = (await main.call('OPTIONS', address)).headers.get('allow')?.split(', ') ?? [];
       expect(allowed, path).toEqual(expect.arrayContaining(has));
       const another = methods.find((method) => !allowed.includes(method)) ?? '';
@@ -354,7 +354,7 @@ describe('every answer that is described comes as it is described', () => {
     }
   });
 
-  it('of a client over its rate', async () => {
+  it('of a client over its rate limit', async () => {
     const limited = await startServiceUnderTest({ RATE_LIMIT_PER_MINUTE: '1' });
     await limited.call('GET', '/predicates');
     const complaints: string[] = [];
@@ -398,7 +398,7 @@ async function inFlight(): Promise<number> {
   return Number(/^service_http_requests_in_flight (\d+)/m.exec(body)?.[1]) - 1;
 }
 
-/** The same write twice with one key: the second comes while the disk keeps the first one waiting. */
+/** The same write twice with one key: the second arrives while the disk delays the first. */
 async function holdTwice(name: OperationName, spec: OperationSpec): Promise<string[]> {
   const sent = await recipes[name].success(world);
   const keyed = { ...sent, headers: { ...sent.headers, 'idempotency-key': world.fresh() } };
@@ -421,10 +421,10 @@ async function holdTwice(name: OperationName, spec: OperationSpec): Promise<stri
   return [...hold(name, 'success', await first), ...hold(name, 'Conflict', second)];
 }
 
-/** These write nothing to the disk: they are answered before another request can come. */
+/** These write nothing to disk: they are answered before another request can arrive. */
 const answeredAtOnce: ReadonlySet<OperationName> = new Set(['beginTransaction', 'rollbackTransaction']);
 
-/** What is described and cannot be provoked here, and why. */
+/** What is documented and cannot be provoked here, and why. */
 const notProvoked: Readonly<Record<string, readonly string[]>> = {
   'there is no follower yet that would refuse a write': table
     .filter(([, { kind }]) => kind === 'write')
@@ -440,8 +440,8 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe('what is described', () => {
-  it('was all provoked, but for what cannot be', () => {
+describe('what is documented', () => {
+  it('was all provoked, except what cannot be', () => {
     const all = subjects.flatMap(([name, spec]) =>
       ['success', ...codesOf(described(spec))].map((code) => `${name} ${code}`),
     );
@@ -450,7 +450,7 @@ describe('what is described', () => {
     );
   });
 
-  it('has what cannot be provoked in the form of every problem', () => {
+  it('has the form of every problem, even if it cannot be provoked', () => {
     const leader = 'http://leader.example';
     for (const error of [
       new EngineError('NotLeader', 'to the leader', { leader }),

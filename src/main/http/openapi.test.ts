@@ -15,10 +15,10 @@ const table = Object.entries<OperationSpec>(operations);
 let service: ServiceUnderTest;
 let api: DescribedApi;
 
-/** Every route that the application was given. */
+/** Every route registered with the application. */
 const routes: RouteOptions[] = [];
 
-/** The framework tells of each application that is made. */
+/** The framework reports each application that is created. */
 const onApplication = (message: unknown): void => {
   const { fastify } = message as { readonly fastify: FastifyInstance };
   fastify.addHook('onRoute', (route) => {
@@ -44,7 +44,7 @@ function places() {
   return api.places().map(({ method, path, operation }) => ({ name: `${method} ${path}`, path, operation }));
 }
 
-/** The bodies that operations take and give, each with where it is. */
+/** The request and response bodies of operations, each with its location. */
 function contents(): { where: string; type: string; content: DescribedContent }[] {
   return places().flatMap(({ name, operation }) => {
     const inside: [string, DescribedContent][] = Object.entries(operation.requestBody?.content ?? {});
@@ -55,14 +55,14 @@ function contents(): { where: string; type: string; content: DescribedContent }[
 }
 
 describe('GET /openapi.json is OpenAPI 3.1', () => {
-  it('has the structure that the specification wants', () => {
+  it('has the structure that the specification requires', () => {
     const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
     const validate = ajv.compile(openApiStructure);
     validate(api.document);
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  it('resolves every reference, and refers to every component', () => {
+  it('resolves every reference and uses every component', () => {
     const text = JSON.stringify(api.document);
     const used = new Set<string>();
     for (const [, section = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
@@ -76,7 +76,7 @@ describe('GET /openapi.json is OpenAPI 3.1', () => {
     expect(text).not.toMatch(/\$defs|__schema/);
   });
 
-  it('has an id for each operation, tags that it describes and security schemes that it names', () => {
+  it('has an id for each operation, and describes its tags and security schemes', () => {
     const ids = places().map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     const tags = api.document.tags.map(({ name }) => name);
@@ -89,7 +89,7 @@ describe('GET /openapi.json is OpenAPI 3.1', () => {
     }
   });
 
-  it('names each parameter once, and those in the path as the path does', () => {
+  it('names each parameter once, and path parameters as the path does', () => {
     for (const { name, path, operation } of places()) {
       const parameters = api.parametersOf(operation);
       const named = parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
@@ -99,7 +99,7 @@ describe('GET /openapi.json is OpenAPI 3.1', () => {
     }
   });
 
-  it('has schemas that a validator of JSON Schema 2020-12 compiles in strict mode', () => {
+  it('has schemas that a JSON Schema 2020-12 validator compiles in strict mode', () => {
     const names = Object.keys(api.document.components['schemas'] ?? {});
     expect(names.length).toBeGreaterThan(100);
     for (const name of names) api.complaints({ $ref: `#/components/schemas/${name}` }, null);
@@ -108,14 +108,14 @@ describe('GET /openapi.json is OpenAPI 3.1', () => {
       for (const { schema } of api.parametersOf(operation)) api.complaints(schema, null);
   });
 
-  it('is the same document each time, whether made at once or in steps', () => {
+  it('is the same document each time, whether built at once or in steps', () => {
     const { version } = (api.document as unknown as { info: { version: string } }).info;
     expect(JSON.stringify(openApiDocument(version))).toBe(JSON.stringify(api.document));
   });
 });
 
 describe('the examples', () => {
-  it('are there for every body that is taken or given', () => {
+  it('exist for every request and response body', () => {
     const without = contents().filter(({ content }) => !('example' in content || 'examples' in content));
     expect(without.map(({ where }) => where)).toEqual([
       'GET /replication/snapshot application/vnd.corollary.replication',
@@ -125,7 +125,7 @@ describe('the examples', () => {
     ]);
   });
 
-  it('are of their schemas: requests, answers, problems, lines and events', () => {
+  it('match their schemas: requests, answers, problems, lines and events', () => {
     for (const { where, type, content } of contents()) {
       const values = [
         ...('example' in content ? [content.example] : []),
@@ -139,14 +139,14 @@ describe('the examples', () => {
     }
   });
 
-  it('of parameters are of their schemas', () => {
+  it('of parameters match their schemas', () => {
     for (const { name, operation } of places())
       for (const { schema, example, ...parameter } of api.parametersOf(operation))
         if (example !== undefined)
           expect(api.complaints(schema, example), `${name} ${parameter.name}`).toEqual([]);
   });
 
-  it.each(table)('of a request is one that %s accepts', (name, spec) => {
+  it.each(table)('of a request are accepted by %s', (name, spec) => {
     const key = name as OperationName;
     const { params, query, body } = spec.example;
     expect(() => checkParams(key, params)).not.toThrow();
@@ -169,7 +169,7 @@ describe('the examples', () => {
     },
   );
 
-  /** What is wrong with the lines or the events of a stream. */
+  /** The errors in the lines or the events of a stream. */
   function complaintsOfParts(content: DescribedContent, value: unknown): string[] {
     const { 'x-line': line, 'x-event-data': event } = content;
     if (line !== undefined)
@@ -185,7 +185,7 @@ describe('the examples', () => {
 });
 
 describe('every operation', () => {
-  it('is described at all its addresses, and nothing else but the description, its viewer and the metrics', () => {
+  it('is described at all its addresses, beside only the description, its viewer and the metrics', () => {
     const described = places().map(({ name }) => asInTable(name));
     const expected = table.flatMap(([, { method, path, aliases = [] }]) =>
       [path, ...aliases].map((each) => `${method} ${each}`),
@@ -195,7 +195,7 @@ describe('every operation', () => {
     );
   });
 
-  it('has its route, and every route is described, but for files, MCP and A2A', () => {
+  it('has its route, and every route is described, except files, MCP and A2A', () => {
     const served = routes.flatMap(({ method, url, config }) =>
       [method]
         .flat()
@@ -222,14 +222,14 @@ describe('every operation', () => {
     );
   });
 
-  it.each(table)('has its success and every own problem described: %s', (name, spec) => {
+  it.each(table)('describes its success and all its own problems: %s', (name, spec) => {
     const item = api.document.paths[spec.path.replace(/:(\w+)/g, '{$1}')];
     const responses = item?.[spec.method.toLowerCase()]?.responses ?? {};
     expect(responses).toHaveProperty(String(spec.status ?? 200));
     for (const code of spec.problems) expect(responses, name).toHaveProperty(String(problems[code].status));
   });
 
-  it('needs a credential unless it is public, as its security says', () => {
+  it('requires a credential unless it is public, as its security says', () => {
     const open = places().filter(({ operation }) => operation.security?.length === 0);
     expect(open.map(({ name }) => name).toSorted()).toEqual(
       [
@@ -243,7 +243,7 @@ describe('every operation', () => {
   });
 });
 
-/** The rows of the contract's table, and the codes that were added to it. */
+/** The rows of the contract's table, and the codes added since. */
 const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
   400: ['ValidationException'],
   401: ['Unauthenticated'],
@@ -273,12 +273,12 @@ const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
 };
 
 describe('the table of errors', () => {
-  it.each(Object.entries(errorsTable))('has status %s with the codes of the contract', (status, codes) => {
+  it.each(Object.entries(errorsTable))('maps status %s to the codes of the contract', (status, codes) => {
     const there = Object.entries(problems).filter(([, problem]) => String(problem.status) === status);
     expect(there.map(([code]) => code).toSorted()).toEqual(codes.toSorted());
   });
 
-  it('has no other code, and each that an operation can answer is described with an example', () => {
+  it('has no other code, and describes each possible one with an example', () => {
     const known = Object.values(errorsTable).flat();
     expect(Object.keys(problems).toSorted()).toEqual(known.toSorted());
     const described = new Set(
@@ -286,7 +286,7 @@ describe('the table of errors', () => {
         type.includes('problem') ? Object.keys(content.examples ?? {}) : [],
       ),
     );
-    // Another method of an address is no operation: the introduction tells of it.
+    // An unsupported method of an address is no operation; the introduction explains it.
     expect(known.filter((code) => !described.has(code))).toEqual(['MethodNotAllowed']);
     expect(JSON.stringify(api.document)).toContain('405 and `Allow`');
   });

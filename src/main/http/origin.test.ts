@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** Status and problem code of a raw request, since fetch does not let Host be set. */
+/** Status and problem code of a raw request, since fetch cannot set Host. */
 async function answered(headers: readonly string[], line = 'GET /databases HTTP/1.1'): Promise<string> {
   const text = await service.raw([line, ...headers, 'Connection: close', '', ''].join('\r\n'));
   const code = /"code":"(\w+)"/.exec(text)?.[1] ?? '';
@@ -31,7 +31,7 @@ describe('Host, over loopback', () => {
     'kb.internal',
     'KB.internal:99',
     'other.internal:8443',
-  ])('takes %s', async (host) => {
+  ])('accepts %s', async (host) => {
     expect(await answered([`Host: ${host}`])).toBe('200');
   });
 
@@ -44,11 +44,11 @@ describe('Host, over loopback', () => {
     '',
     '192.168.1.5',
     'localhost@evil.example',
-  ])('refuses %j, which is how DNS rebinding looks', async (host) => {
+  ])('rejects %j, which is what DNS rebinding looks like', async (host) => {
     expect(await answered([`Host: ${host}`])).toBe('403 Forbidden');
   });
 
-  it('refuses a request without Host', async () => {
+  it('rejects a request without Host', async () => {
     expect(await answered([])).toBe('403 Forbidden');
     expect(await answered([], 'GET /databases HTTP/1.0')).toBe('403 Forbidden');
   });
@@ -65,7 +65,7 @@ describe('Origin', () => {
     'http://localhost:3000.evil.example',
   ];
 
-  it.each(foreign)('refuses %s, reads and writes alike', async (origin) => {
+  it.each(foreign)('rejects %s, for reads and writes', async (origin) => {
     for (const [method, path, body] of [
       ['GET', '/rules'],
       ['POST', '/tell', { predicate: 'p', args: [] }],
@@ -80,12 +80,12 @@ describe('Origin', () => {
     }
   });
 
-  it('is looked at before the address, the type and the tenant', async () => {
+  it('is checked before the address, the type and the tenant', async () => {
     const headers = { origin: 'https://evil.example', 'content-type': 'text/plain', 'x-tenant-id': '' };
     expect((await service.call('POST', '/nowhere', 'x', { headers })).status).toBe(403);
   });
 
-  it("takes the service's own, by each of its loopback names, without CORS headers", async () => {
+  it("accepts the service's own, by each of its loopback names, without CORS headers", async () => {
     for (const name of ['127.0.0.1', 'localhost', '[::1]']) {
       const { status, headers } = await service.call('GET', '/rules', undefined, {
         headers: { origin: `http://${name}:${service.port}` },
@@ -95,7 +95,7 @@ describe('Origin', () => {
     }
   });
 
-  it('takes those of CORS_ALLOWED_ORIGINS, with credentials and exposed headers', async () => {
+  it('accepts those of CORS_ALLOWED_ORIGINS, with credentials and exposed headers', async () => {
     const { status, headers } = await service.call('GET', '/rules', undefined, {
       headers: { origin: 'http://localhost:5173' },
     });
@@ -109,7 +109,7 @@ describe('Origin', () => {
   });
 
   it.each(['http://localhost:3000', 'http://localhost:5173', 'http://localhost:8080'])(
-    'takes %s by default, and where CORS_ALLOWED_ORIGINS says otherwise no more',
+    'accepts %s by default, and not if CORS_ALLOWED_ORIGINS excludes it',
     async (origin) => {
       const headers = { origin };
       expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(200);
@@ -123,7 +123,7 @@ describe('Origin', () => {
     },
   );
 
-  it('on a bind beyond loopback is held to the same rule, while any Host may be named there', () => {
+  it('applies the same rule on a bind beyond loopback, where any Host is accepted', () => {
     const policy = createOriginPolicy(['http://localhost:3000'], []);
     for (const host of ['192.0.2.7:9300', 'kb.example', 'evil.example:1'])
       expect(policy.admit(requestTo('192.0.2.7', host, `http://${host}`))).toEqual({});
@@ -133,13 +133,13 @@ describe('Origin', () => {
       );
   });
 
-  it('answers their errors with CORS headers too, so that a page can read them', async () => {
+  it('adds CORS headers to errors, so that a page can read them', async () => {
     const headers = { origin: 'http://localhost:5173' };
     const missing = await service.call<Problem>('GET', '/nowhere', undefined, { headers });
     expect(missing.headers.get('access-control-allow-origin')).toBe('http://localhost:5173');
   });
 
-  it('answers their preflight with the methods of the address and the headers of the API', async () => {
+  it('answers preflights with the methods of the address and the headers of the API', async () => {
     const { status, headers } = await service.call('OPTIONS', '/rules/r1', undefined, {
       headers: {
         origin: 'http://localhost:3000',
@@ -168,7 +168,7 @@ describe('Origin', () => {
     ]);
   });
 
-  it('allows all with *, then without credentials', async () => {
+  it('allows all with *, without credentials', async () => {
     const open = await startServiceUnderTest({ CORS_ALLOWED_ORIGINS: '*' });
     const { status, headers } = await open.call('GET', '/rules', undefined, {
       headers: { origin: 'https://anywhere.example' },
@@ -180,7 +180,7 @@ describe('Origin', () => {
   });
 });
 
-/** A request as it arrives at an address of this machine, which need not have it. */
+/** A request as it would arrive at an address that this machine may lack. */
 function requestTo(localAddress: string, host: string, origin: string): IncomingMessage {
   const socket = new Socket();
   Object.defineProperties(socket, { localAddress: { value: localAddress }, localPort: { value: 9300 } });
@@ -189,7 +189,7 @@ function requestTo(localAddress: string, host: string, origin: string): Incoming
   return request;
 }
 
-it('knows the loopback addresses in all their forms', () => {
+it('recognizes loopback addresses in all their forms', () => {
   for (const address of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])
     expect(isLoopbackAddress(address)).toBe(true);
   for (const address of ['0.0.0.0', '10.127.0.1', '::', '::ffff:10.0.0.1', ''])

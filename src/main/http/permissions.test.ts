@@ -5,8 +5,8 @@ import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /**
- * Every endpoint by every role and restriction: what must come of it is worked out from the operations table. Each
- * call has a query parameter that nothing takes, so that one that is let through is 400 and changes nothing.
+ * Every endpoint by every role and restriction: the expected result follows from the operations table. Each call has an
+ * unknown query parameter, so that a permitted call returns 400 and changes nothing.
  */
 const apiKey = 'admin-of-the-test';
 const here = { database: 'mine', tenant: 'me' };
@@ -54,7 +54,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** What a caller may do, by the contract. */
+/** A caller's permissions according to the contract. */
 function expected(spec: OperationSpec, role: KeyRole, restriction: Restriction, isDry: boolean): number {
   if (spec.role === 'public') return 400;
   const rank = { reader: 1, writer: 2, admin: 3, replica: 0 };
@@ -100,12 +100,12 @@ async function statusOf(
 }
 
 describe.each(places)('%s', (place, spec) => {
-  it('is 401 without a key, unless it is public', async () => {
+  it('returns 401 without a key, unless it is public', async () => {
     expect(await statusOf(place, null, {})).toBe(spec.role === 'public' ? 400 : 401);
     expect(await statusOf(place, 'made-up', {})).toBe(spec.role === 'public' ? 400 : 401);
   });
 
-  it('lets in whom the table lets in, and nobody else', async () => {
+  it('admits exactly the roles of the table', async () => {
     for (const isDry of spec.dryRun === undefined ? [false] : [false, true])
       for (const role of roles)
         for (const restriction of Object.keys(restrictions) as Restriction[]) {
@@ -118,7 +118,7 @@ describe.each(places)('%s', (place, spec) => {
   });
 });
 
-/** As the contract words it, in addresses; what it says of what is not there yet is left out. */
+/** As the contract words it, in addresses; without those that do not exist yet. */
 const listed: Readonly<Record<Exclude<KeyRole, 'replica'>, string>> = {
   reader: `/ask, /query, /explain, /trace, /whatIf, /aggregate, /facts, /predicates, /scopes, /scope/diff, GET /rules,
     /rules/validate, /context/optimize, /context/diff, /context/summary, /context/session/clear, /memory/context,
@@ -134,14 +134,14 @@ const listed: Readonly<Record<Exclude<KeyRole, 'replica'>, string>> = {
 };
 
 describe.each(Object.entries(listed))('the role %s', (role, paths) => {
-  it.each(paths.split(/,\s+/))('is what %s takes', (place) => {
+  it.each(paths.split(/,\s+/))('is exactly what %s accepts', (place) => {
     const concerned = places.filter(([each]) => each === place || each.split(' ')[1] === place);
     expect(concerned).not.toEqual([]);
     for (const [, spec] of concerned) expect(spec.role).toBe(role);
   });
 });
 
-it('no credential is needed for health, readiness, the status and the bootstrap alone', () => {
+it('only health, readiness, status and the bootstrap need no credential', () => {
   const open = places.filter(([, { role }]) => role === 'public').map(([place]) => place);
   expect(open.toSorted()).toEqual([
     'GET /auth/status',
@@ -152,7 +152,7 @@ it('no credential is needed for health, readiness, the status and the bootstrap 
 });
 
 describe.each(['/metrics', '/openapi.json'])('GET %s', (path) => {
-  it('needs a credential, and is for every role but a replica', async () => {
+  it('requires a credential of any role except replica', async () => {
     expect(await statusOf(`GET ${path}`, null, undefined)).toBe(401);
     for (const [name, key] of keys)
       expect(await statusOf(`GET ${path}`, key, undefined), name).toBe(
@@ -166,13 +166,13 @@ describe('a key restricted to this database and tenant', () => {
     ([, { stream, pathNames, role }]) => stream === undefined && pathNames === undefined && role !== 'public',
   );
 
-  it('is not enough to see them: they are there, for who covers them', async () => {
+  it('is too little to see others: they exist for credentials that cover them', async () => {
     const headers = { 'x-database': 'theirs', 'x-tenant-id': here.tenant, 'x-api-key': apiKey };
     const { body } = await service.call<unknown>('GET', '/facts', undefined, { headers });
     expect(JSON.stringify(body)).toContain(secret);
   });
 
-  it.each(examples)('is told nothing of others by %s', async (name, spec) => {
+  it.each(examples)('learns nothing of others from %s', async (name, spec) => {
     const headers = {
       'x-database': here.database,
       'x-tenant-id': here.tenant,

@@ -21,7 +21,7 @@ const remove = (id: string, ifMatch: string) =>
   service.call('DELETE', `/rules/${id}`, undefined, { headers: { 'if-match': ifMatch } });
 
 describe('the entity tag of a rule', () => {
-  it('comes in the answer and in the header ETag where the rule is taught, changed and read', async () => {
+  it('is in the answer and the ETag header when a rule is taught, changed or read', async () => {
     const taught = await teach();
     const { id, etag } = taught.body;
     expect(etag).toMatch(/^"[\x21\x23-\x7e]+"$/);
@@ -51,14 +51,14 @@ describe('the entity tag of a rule', () => {
     expect(seen.size).toBe(5);
   });
 
-  it('is not had by a rule that is not there: 404', async () => {
+  it('is absent for an unknown rule: 404', async () => {
     const { status, body } = await service.call('GET', '/rules/none');
     expect({ status, code: body.code }).toEqual({ status: 404, code: 'RuleNotFound' });
   });
 });
 
 describe('If-Match', () => {
-  it('lets a rule be changed and deleted by who names it as it is, alone or among others, or with *', async () => {
+  it('lets a rule be changed and deleted with its current tag, alone or among others, or with *', async () => {
     const { id, etag } = (await teach()).body;
     const named = await put(id, { name: 'a' }, etag);
     expect(named.status).toBe(200);
@@ -72,7 +72,7 @@ describe('If-Match', () => {
     ['the tag of an earlier version', (etag: string) => etag],
     ['a weak tag', (_: string, now: string) => `W/${now}`],
     ['tags of others', () => '"a", "b"'],
-  ])('refuses with 412 and changes nothing where it is %s', async (_, headerOf) => {
+  ])('returns 412 and changes nothing if it is %s', async (_, headerOf) => {
     const { id, etag } = (await teach()).body;
     const now = (await put(id, { name: 'now' }, etag)).body.etag;
     for (const refused of [
@@ -86,7 +86,7 @@ describe('If-Match', () => {
     });
   });
 
-  it('lets one of many win who change the rule as they saw it', async () => {
+  it('lets exactly one of many concurrent changes win', async () => {
     const { id, etag } = (await teach()).body;
     const names = Array.from({ length: 20 }, (_, at) => `name ${at}`);
     const answers = await Promise.all(names.map((name) => put(id, { name }, etag)));
@@ -94,13 +94,13 @@ describe('If-Match', () => {
     expect(statuses).toEqual([200, ...Array<number>(19).fill(412)]);
   });
 
-  it('leaves an unknown rule 404, before anything else', async () => {
+  it('returns 404 for an unknown rule before anything else', async () => {
     expect((await put('none', { enabled: true }, '"a"')).status).toBe(404);
     expect((await remove('none', '*')).status).toBe(404);
   });
 
   it.each(['', ',', ' , ', 'a', '"a', '"a" "b"', '"a"x', '*, "a"', 'w/"a"', '"a", *'])(
-    'refuses %j with 400',
+    'rejects %j with 400',
     async (header) => {
       const { id } = (await teach()).body;
       const { status, body } = await put(id, { name: 'x' }, header);
@@ -108,13 +108,13 @@ describe('If-Match', () => {
     },
   );
 
-  it('is read as the standard has it', () => {
+  it('is parsed as the standard requires', () => {
     expect(parseIfMatch(' * ')).toBe('*');
     expect(parseIfMatch('"a,b", W/"c",, "" ,"!#~"')).toEqual(['"a,b"', '""', '"!#~"']);
     expect(parseIfMatch('W/"a"')).toEqual([]);
   });
 
-  it('is answered with 409 or 422 only after it has matched', async () => {
+  it('is checked before a 409 or 422', async () => {
     const { id, etag } = (await teach()).body;
     const other = (await service.call<RuleOutcome>('POST', '/teach', { text: `other(?x) :- p(?x)` })).body;
     expect((await put(id, { text: other.rule }, '"old"')).status).toBe(412);
@@ -131,7 +131,7 @@ describe('ifGeneration', () => {
   });
   const tell = async (body: object) => service.call<FactOutcome>('POST', '/assert/fact', body);
 
-  it('lets a fact be written that has not changed since, whatever else did', async () => {
+  it('lets a fact be written if it has not changed since, whatever else did', async () => {
     count++;
     const { generation } = (await tell(fact())).body;
     await tell({ predicate: 'else', args: [String(count)] });
@@ -145,7 +145,7 @@ describe('ifGeneration', () => {
     ['/forget', 409],
     ['/retract/pattern', 409],
   ])(
-    'refuses %s with %i where the fact has changed, has gone, or has gone and come again',
+    'rejects %s with %i if the fact was changed, removed, or removed and added again',
     async (path, status) => {
       count++;
       const { generation } = (await tell(fact())).body;
@@ -162,7 +162,7 @@ describe('ifGeneration', () => {
     },
   );
 
-  it('refuses a pattern where one of the facts that match it has come or changed; one that went matches no more', async () => {
+  it('rejects a pattern if a matching fact was added or changed; a removed one no longer matches', async () => {
     count++;
     const n = String(count);
     const of = (argument: string) => ({ predicate: 'h', args: [n, argument] });
@@ -185,7 +185,7 @@ describe('ifGeneration', () => {
     expect((await pattern(generation - 1)).status).toBe(409);
   });
 
-  it('still knows it where what had gone was let go of', async () => {
+  it('still works after compaction of removed facts', async () => {
     const facts = Array.from({ length: 2000 }, (_, at) => ({ predicate: 'bulk', args: [String(at)] }));
     const { generation } = (await service.call<{ generation: number }>('POST', '/assert/facts', { facts }))
       .body;
@@ -203,7 +203,7 @@ describe('ifGeneration', () => {
 });
 
 describe('If-Match in a transaction', () => {
-  it('refuses a rule that was changed since with 412, and the transaction stays open', async () => {
+  it('returns 412 for a rule that was changed since, and the transaction stays open', async () => {
     const { id, etag } = (await teach()).body;
     await put(id, { name: 'changed' }, etag);
     const begun = await service.call<{ id: string }>('POST', '/tx/begin');

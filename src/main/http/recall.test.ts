@@ -4,7 +4,7 @@ import type { MemoryStats, Recalled } from '../../engine/contract/memory.ts';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** Recall, statistics and summary over real sockets; every answer was also checked against its schema. */
+/** Recall, statistics and summary over real sockets; the service validates every answer against its schema. */
 let service: ServiceUnderTest;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ function named({ body }: { body: Recalled }): string[] {
   return body.facts.map(({ predicate, args }) => `${predicate} ${args.join(' ')}`);
 }
 
-it('answers GET and POST of /memory/context alike, apart from the time', async () => {
+it('returns the same from GET and POST of /memory/context, apart from the time', async () => {
   const got = await get('?maxFacts=2&minSalience=0.25&predicates=likes,visits&scope=old');
   const posted = await service.call<Recalled>('POST', '/memory/context', {
     maxFacts: 2,
@@ -42,7 +42,7 @@ it('answers GET and POST of /memory/context alike, apart from the time', async (
   expect(got.body.facts[0]).toMatchObject({ negated: true, scope: 'old', charCount: 16, provenance: null });
 });
 
-it('has its defaults: a hundred facts of every salience, predicate and scope, nothing inferred', async () => {
+it('defaults to a hundred facts of any salience, predicate and scope, without inference', async () => {
   const { body } = await get('');
   expect(body.returned).toBe(4);
   expect((await service.call<Recalled>('POST', '/memory/context')).body.returned).toBe(4);
@@ -51,12 +51,12 @@ it('has its defaults: a hundred facts of every salience, predicate and scope, no
   );
 });
 
-it('takes predicates in a query string repeated or comma-separated', async () => {
+it('accepts predicates in a query string repeated or comma-separated', async () => {
   expect(named(await get('?predicates=visits&predicates=never'))).toEqual(['visits ann bob']);
   expect(named(await get('?predicates=visits,never'))).toEqual(['visits ann bob']);
 });
 
-it('includes conclusions where that is asked for', async () => {
+it('includes derived facts on request', async () => {
   const inferred = await get('?includeInferred=true&predicates=fond');
   expect(named(inferred)).toEqual(['fond bob', 'fond ann']);
   expect(inferred.body).toMatchObject({ totalFacts: 6, returned: 2 });
@@ -66,7 +66,7 @@ it('includes conclusions where that is asked for', async () => {
   });
 });
 
-it('refuses what is out of bounds, unknown or given twice, naming it', async () => {
+it('rejects and names parameters that are out of bounds, unknown or repeated', async () => {
   const refused = async (query: string): Promise<unknown> => {
     const { status, body } = await service.call<Problem>('GET', `/memory/context?${query}`);
     return [status, body.code, body.errors?.[0]?.path];
@@ -84,7 +84,7 @@ it('refuses what is out of bounds, unknown or given twice, naming it', async () 
   expect(await refused('limit=5')).toEqual(bad('limit'));
 });
 
-it('refuses the same in a body', async () => {
+it('rejects the same in a body', async () => {
   for (const body of [
     { maxFacts: 0 },
     { maxFacts: '5' },
@@ -101,7 +101,7 @@ it('refuses the same in a body', async () => {
   }
 });
 
-it('needs a tenant, and keeps tenants apart', async () => {
+it('requires a tenant and isolates tenants', async () => {
   const none = { headers: { 'x-tenant-id': '' } };
   for (const [method, path] of [
     ['GET', '/memory/context'],
@@ -117,13 +117,13 @@ it('needs a tenant, and keeps tenants apart', async () => {
   expect(body).toMatchObject({ facts: [], totalFacts: 0, returned: 0 });
 });
 
-it('refuses to recall as part of a transaction', async () => {
+it('rejects recall in a transaction', async () => {
   const begun = await service.call<{ id: string }>('POST', '/tx/begin');
   const headers = { 'x-transaction-id': begun.body.id };
   expect((await service.call('GET', '/memory/context', undefined, { headers })).status).toBe(400);
 });
 
-it('answers statistics of everything, of a scope and of what is without one', async () => {
+it('returns statistics of everything, of a scope and of unscoped facts', async () => {
   const stats = async (query: string) =>
     (await service.call<MemoryStats>('GET', `/memory/stats${query}`)).body;
   const all = await stats('');
@@ -135,7 +135,7 @@ it('answers statistics of everything, of a scope and of what is without one', as
   expect((await service.call('GET', '/memory/stats?of=me')).status).toBe(400);
 });
 
-it('answers a summary, with or without a body', async () => {
+it('returns a summary, with or without a body', async () => {
   const { status, body } = await service.call<ContextSummary>('POST', '/context/summary');
   expect(status).toBe(200);
   expect(body).toMatchObject({

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /**
- * The order of refusals, contract section 1: for every two of them a request that deserves both gets the earlier one.
- * NotReady, which comes before all, is in starting.test.ts and service.test.ts.
+ * The order of errors, contract section 1: a request that deserves any two of them gets the earlier one. NotReady,
+ * which precedes all, is in starting.test.ts and service.test.ts.
  */
 const admin = 'admin-key';
 const limit = 1024;
 let service: ServiceUnderTest;
-/** One that takes three calls a minute of each credential: what is to be 429 goes there. */
+/** A service that allows three calls a minute for each credential: requests that should get 429 go there. */
 let limited: ServiceUnderTest;
 const keys = { outside: '', spent: '', 'spent, outside': '' };
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   await limited.close();
 });
 
-/** In the order of the contract; `own` is deserved by every request below. */
+/** In the order of the contract; every request below deserves `own`. */
 const refusals = {
   origin: [403, 'Forbidden'],
   route: [405, 'MethodNotAllowed'],
@@ -53,7 +53,7 @@ interface Target {
   readonly method: string;
   readonly path: string;
   readonly body?: object;
-  /** What it has none of. */
+  /** The errors that it cannot return. */
   readonly without?: readonly Flaw[];
   readonly own: readonly [status: number, code: string];
   readonly type?: string;
@@ -120,7 +120,7 @@ function request(target: Target, flaws: readonly Flaw[]) {
 describe.each(targets)('$method $path', (target) => {
   const order = (Object.keys(refusals) as Flaw[]).filter((flaw) => !target.without?.includes(flaw));
 
-  it('gives the earlier of two refusals, and its own last', async () => {
+  it('returns the earlier of any two errors, and its own last', async () => {
     const pairs = order.flatMap((first, at) => [
       [first],
       ...order.slice(at + 1).map((second) => [first, second]),
@@ -134,7 +134,7 @@ describe.each(targets)('$method $path', (target) => {
     expect([own.status, own.body.code]).toEqual(target.own);
   });
 
-  it('gives the first of all that are left, one after the other', async () => {
+  it('returns the remaining errors in order', async () => {
     for (let at = 0; at < order.length; at++) {
       const flaws = order.slice(at);
       const { status, body } = await request(target, flaws);
@@ -143,7 +143,7 @@ describe.each(targets)('$method $path', (target) => {
   });
 });
 
-it('a database or tenant outside of the credential is 403, whether it exists or not', async () => {
+it('returns 403 for a database or tenant outside the credential, whether it exists or not', async () => {
   for (const database of ['default', 'nowhere']) {
     const headers = { 'x-api-key': keys.outside, 'x-database': database };
     const { status, body } = await service.call('GET', '/rules', undefined, { headers });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** Expects a whole problem and answers it. */
+/** Expects a complete problem and returns it. */
 async function refused(answer: Promise<{ status: number; headers: Headers; body: Problem }>, status: number) {
   const { status: got, headers, body } = await answer;
   expect(got).toBe(status);
@@ -51,7 +51,7 @@ describe('every response', () => {
     ['an import', 'POST /import', 'Content-Type: application/x-ndjson\r\nContent-Length: 0\r\n'],
     ['an MCP stream', 'GET /mcp/sse', ''],
     ['a preflight', 'OPTIONS /ask', 'Access-Control-Request-Method: POST\r\n'],
-  ])('carries them and the own id on %s too', async (_, target, headers) => {
+  ])('carries them and its own id on %s too', async (_, target, headers) => {
     const [method = '', path = ''] = target.split(' ');
     const socket = connect(service.port, '127.0.0.1');
     socket.write(
@@ -64,7 +64,7 @@ describe('every response', () => {
     expect(head.toString().toLowerCase()).toContain('x-api-version: 1\r\n');
   });
 
-  it('carries a new id where the request was no HTTP', async () => {
+  it('carries a new id if the request was not HTTP', async () => {
     const answer = await service.raw('no http\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/i);
@@ -78,7 +78,7 @@ describe('every response', () => {
   });
 
   it.each([['x'.repeat(129)], ['caf\u00e9'], ['']])(
-    'makes an id where the own one is none: %j',
+    "creates an id if the client's is invalid: %j",
     async (id) => {
       const { headers } = await service.call('GET', '/health', undefined, {
         headers: { 'x-request-id': id },
@@ -96,12 +96,12 @@ describe('every response', () => {
 });
 
 describe('addresses', () => {
-  it('answers 404 where nothing is', async () => {
+  it('return 404 if unknown', async () => {
     expect((await refused(service.call('GET', '/nowhere'), 404)).code).toBe('NotFound');
     expect((await refused(service.call('POST', '/ask/', {}), 404)).code).toBe('NotFound');
   });
 
-  it('answers 405 with Allow for a known path with another method', async () => {
+  it('return 405 with Allow for an unsupported method', async () => {
     const problem = await refused(service.call('GET', '/ask'), 405);
     expect(problem.code).toBe('MethodNotAllowed');
     expect(problem.headers.get('allow')).toBe('POST, OPTIONS');
@@ -111,24 +111,24 @@ describe('addresses', () => {
     expect((await service.call('DELETE', '/%61sk')).status).toBe(405);
   });
 
-  it('answers 405 before it looks at type, tenant or body', async () => {
+  it('return 405 before checking type, tenant or body', async () => {
     const headers = { 'content-type': 'text/plain' };
     await refused(service.call('PUT', '/ask', '{broken', { headers }), 405);
   });
 
-  it('answers 400 to a path or query that is not percent-encoded UTF-8', async () => {
+  it('return 400 for a path or query that is not percent-encoded UTF-8', async () => {
     expect((await refused(service.call('GET', '/facts/%ff'), 400)).code).toBe('ValidationException');
     expect((await refused(service.call('GET', '/nowhere/%2'), 400)).code).toBe('ValidationException');
     expect((await refused(service.call('GET', '/facts?predicate=%ff'), 400)).errors?.[0]?.path).toBe('%ff');
   });
 
-  it('answers OPTIONS with the methods there are', async () => {
+  it('answer OPTIONS with their methods', async () => {
     const { status, headers } = await service.call('OPTIONS', '/rules/r1');
     expect(status).toBe(204);
     expect(headers.get('allow')).toBe('DELETE, GET, HEAD, PUT, OPTIONS');
   });
 
-  it('answers HEAD with the headers of GET and no body', async () => {
+  it('answer HEAD with the headers of GET and no body', async () => {
     const { status, headers, body } = await service.call('HEAD', '/predicates');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
@@ -145,12 +145,12 @@ describe('content types', () => {
     'application/x-www-form-urlencoded',
     'application/json; charset=utf-16',
     'nonsense',
-  ])('answers 415 to %s', async (type) => {
+  ])('return 415 for %s', async (type) => {
     const answer = service.call('POST', '/tell', JSON.stringify(fact), { headers: { 'content-type': type } });
     expect((await refused(answer, 415)).code).toBe('UnsupportedMediaType');
   });
 
-  it('answers 415 to a body without a type, and to a compressed one', async () => {
+  it('return 415 for a body without a type and for a compressed one', async () => {
     const bare = await service.raw(
       `POST /tell HTTP/1.1\r\nHost: localhost\r\nX-Tenant-ID: t\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
     );
@@ -160,19 +160,19 @@ describe('content types', () => {
   });
 
   it.each(['application/json', 'Application/JSON; charset=UTF-8', 'application/json;charset="utf-8"'])(
-    'takes %s',
+    'accept %s',
     async (type) => {
       const headers = { 'content-type': type };
       expect((await service.call('POST', '/tell', JSON.stringify(fact), { headers })).status).toBe(200);
     },
   );
 
-  it('takes an empty POST as one without fields, and says which are missing', async () => {
+  it('treat an empty POST as one without fields, and report the missing ones', async () => {
     const problem = await refused(service.call('POST', '/tell'), 400);
     expect(problem.errors?.map(({ path }) => path)).toEqual(['predicate', 'args']);
   });
 
-  it('answers 415 before the missing tenant', async () => {
+  it('return 415 before the error of a missing tenant', async () => {
     const headers = { 'content-type': 'text/plain', 'x-tenant-id': '' };
     await refused(service.call('POST', '/tell', 'x', { headers }), 415);
   });
@@ -182,7 +182,7 @@ describe('headers and names', () => {
   const tenantOperations = Object.values<OperationSpec>(operations).filter(({ tenant }) => tenant);
 
   it.each(tenantOperations.map(({ method, path }) => [method, path]))(
-    'needs the tenant header: %s %s',
+    'requires the tenant header: %s %s',
     async (method, path) => {
       const response = await fetch(`${service.address}${path.replace(':id', 'x')}`, { method });
       const problem = (await response.json()) as Problem;
@@ -193,7 +193,7 @@ describe('headers and names', () => {
   );
 
   it.each([['two words'], ['.'], ['..'], ['x'.repeat(257)], ['caf\u00e9'], ['']])(
-    'refuses the tenant %j',
+    'rejects the tenant %j',
     async (tenant) => {
       const problem = await refused(
         service.call('GET', '/rules', undefined, { headers: { 'x-tenant-id': tenant } }),
@@ -204,7 +204,7 @@ describe('headers and names', () => {
   );
 
   it.each([['a/b'], ['..'], ['x'.repeat(129)], ['caf\u00e9'], ['']])(
-    'refuses the database %j',
+    'rejects the database %j',
     async (database) => {
       const problem = await refused(
         service.call('GET', '/rules', undefined, { headers: { 'x-database': database } }),
@@ -214,24 +214,24 @@ describe('headers and names', () => {
     },
   );
 
-  it('answers 404 to an unknown database, before it looks at the body', async () => {
+  it('returns 404 for an unknown database before checking the body', async () => {
     const headers = { 'x-database': 'elsewhere' };
     expect((await refused(service.call('POST', '/tell', '{broken', { headers }), 404)).code).toBe(
       'DatabaseNotFound',
     );
   });
 
-  it('answers 400 to a bad tenant before the unknown database', async () => {
+  it('returns 400 for an invalid tenant before 404 for an unknown database', async () => {
     const headers = { 'x-database': 'elsewhere', 'x-tenant-id': 'a b' };
     await refused(service.call('POST', '/tell', '{broken', { headers }), 400);
   });
 
-  it('does not look at database and tenant where they have no meaning', async () => {
+  it('ignores database and tenant where they do not apply', async () => {
     const headers = { 'x-database': 'elsewhere', 'x-tenant-id': '' };
     expect((await service.call('GET', '/databases', undefined, { headers })).status).toBe(200);
   });
 
-  it('reads a tenant that does not exist yet as empty', async () => {
+  it('treats an unknown tenant as empty', async () => {
     const headers = { 'x-tenant-id': 'nobody-yet' };
     const { status, body } = await service.call(
       'POST',
@@ -242,7 +242,7 @@ describe('headers and names', () => {
     expect({ status, body }).toEqual({ status: 200, body: [] });
   });
 
-  it('refuses the header of a transaction that is unknown, and where it has no meaning', async () => {
+  it('rejects the header of an unknown transaction, and of any transaction where none applies', async () => {
     const headers = { 'x-transaction-id': 't1' };
     expect((await refused(service.call('POST', '/tell', fact, { headers }), 404)).code).toBe(
       'TransactionNotFound',
@@ -254,13 +254,13 @@ describe('headers and names', () => {
 });
 
 describe('bodies', () => {
-  it('names an unknown field', async () => {
+  it('with an unknown field get an error that names it', async () => {
     const problem = await refused(service.call('POST', '/tell', { ...fact, truthVall: false }), 400);
     expect(problem.errors).toEqual([{ path: 'truthVall', message: 'unknown field' }]);
     expect(problem.detail).toContain('truthVall');
   });
 
-  it('names an unknown field of the nearest form of a literal', async () => {
+  it('with an unknown field get an error for the closest form of a literal', async () => {
     const body = [{ predicate: 'p', args: ['?x'], nav: true }];
     const problem = await refused(
       service.call('POST', '/teach', { head: { predicate: 'q', args: ['?x'] }, body }),
@@ -269,7 +269,7 @@ describe('bodies', () => {
     expect(problem.errors).toEqual([{ path: 'body.0.nav', message: 'unknown field' }]);
   });
 
-  it('names an unknown query parameter, and one given twice', async () => {
+  it('with an unknown or repeated query parameter get an error that names it', async () => {
     expect((await refused(service.call('GET', '/facts?predicat=p'), 400)).errors?.[0]?.path).toBe('predicat');
     expect(
       (await refused(service.call('POST', '/ask?limit=1', { text: 'p(?x)' }), 400)).errors?.[0]?.path,
@@ -280,7 +280,7 @@ describe('bodies', () => {
     await refused(service.call('GET', '/openapi.json?x=1'), 400);
   });
 
-  it('refuses a body where none is taken', async () => {
+  it('are rejected if the operation accepts none', async () => {
     expect((await service.call('DELETE', '/facts/none', {})).status).toBe(404);
     const problem = await refused(service.call('DELETE', '/facts/none', { dryRun: true }), 400);
     expect(problem.errors).toEqual([{ path: 'dryRun', message: 'unknown field' }]);
@@ -291,23 +291,26 @@ describe('bodies', () => {
     expect(get).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it.each([['null'], ['[]'], ['"text"'], ['7']])('refuses %s in place of an object', async (body) => {
-    await refused(service.call('POST', '/tell', body), 400);
-  });
+  it.each([['null'], ['[]'], ['"text"'], ['7']])(
+    'with %s in place of an object are rejected',
+    async (body) => {
+      await refused(service.call('POST', '/tell', body), 400);
+    },
+  );
 
   it.each(['{"predicate": "p"', '{} {}', "{'predicate': 1}", '\u0000', 'undefined', '{"a":1,}'])(
-    'refuses what is not JSON: %j',
+    'that are not JSON are rejected: %j',
     async (body) => {
       expect((await refused(service.call('POST', '/tell', body), 400)).code).toBe('ValidationException');
     },
   );
 
-  it('counts null in an optional field as absent', async () => {
+  it('may have null in an optional field', async () => {
     const body = { ...fact, scope: null, ttl: null, metadata: null, validUntil: null };
     expect((await service.call('POST', '/tell', body)).status).toBe(200);
   });
 
-  it('names the index of a bad fact in a batch and stores nothing', async () => {
+  it('with an invalid fact in a batch get an error with its index and store nothing', async () => {
     const headers = { 'x-tenant-id': 'batch' };
     const body = { facts: [fact, { predicate: 'p', args: ['?x'] }, { predicate: 'a b', args: [] }] };
     const problem = await refused(service.call('POST', '/assert/facts', body, { headers }), 400);
@@ -321,7 +324,7 @@ describe('bodies', () => {
     expect(stored.body).toEqual([]);
   });
 
-  it('takes a bare array of facts too', async () => {
+  it('may be a bare array of facts', async () => {
     const { body } = await service.call('POST', '/assert/facts', [fact], {
       headers: { 'x-tenant-id': 'bare' },
     });
@@ -330,10 +333,10 @@ describe('bodies', () => {
 });
 
 describe('a bug', () => {
-  it('is 500 Internal, whose detail says nothing of the inside; the log has the stack under the request id', async () => {
+  it('returns 500 Internal without details; the log has the stack under the request id', async () => {
     const broken = await startServiceUnderTest();
     try {
-      // There is no bug to be had on demand: one is put where there is none.
+      // No bug can be triggered on demand, so the test adds one.
       broken.engine.predicates = () => {
         throw new TypeError('the very inside');
       };
@@ -355,8 +358,8 @@ describe('a bug', () => {
   });
 });
 
-describe("the operations' own refusals", () => {
-  it('answers 404 for an unknown fact and an unknown rule', async () => {
+describe('errors of the operations', () => {
+  it('include 404 for an unknown fact and an unknown rule', async () => {
     expect((await refused(service.call('GET', '/facts/none'), 404)).code).toBe('FactNotFound');
     expect((await refused(service.call('DELETE', '/facts/none'), 404)).code).toBe('FactNotFound');
     expect((await refused(service.call('PUT', '/rules/none', { enabled: true }), 404)).code).toBe(
@@ -365,7 +368,7 @@ describe("the operations' own refusals", () => {
     expect((await refused(service.call('DELETE', '/rules/none'), 404)).code).toBe('RuleNotFound');
   });
 
-  it("does not show another tenant's fact", async () => {
+  it("hide another tenant's fact", async () => {
     const mine = await service.call<FactOutcome>('POST', '/tell', fact, {
       headers: { 'x-tenant-id': 'one' },
     });
@@ -378,7 +381,7 @@ describe("the operations' own refusals", () => {
     );
   });
 
-  it('answers 409 for a database that exists, 201 for a new one', async () => {
+  it('include 409 for an existing database, and 201 creates a new one', async () => {
     expect((await service.call('POST', '/databases', { name: 'new-one' })).status).toBe(201);
     expect((await refused(service.call('POST', '/databases', { name: 'new-one' }), 409)).code).toBe(
       'Conflict',
@@ -386,18 +389,18 @@ describe("the operations' own refusals", () => {
     await refused(service.call('POST', '/databases', { name: '..' }), 400);
   });
 
-  it('answers 422 for an unsafe rule, naming the variable', async () => {
+  it('include 422 for an unsafe rule, naming the variable', async () => {
     const problem = await refused(service.call('POST', '/teach', { text: 'p(?x, ?lost) :- q(?x)' }), 422);
     expect(problem.code).toBe('RuleException');
     expect(problem.detail).toContain('?lost');
   });
 
-  it('answers 400 with line and column for a syntax error in text', async () => {
+  it('include 400 with line and column for a syntax error in text', async () => {
     const problem = await refused(service.call('POST', '/teach', { text: 'p(?x) :-\n  q(?x' }), 400);
     expect(problem.detail).toMatch(/line \d+, column \d+/);
   });
 
-  it('answers 422 with limit and elapsedMs where a question hits its limit', async () => {
+  it('include 422 with limit and elapsedMs for a question at its limit', async () => {
     const headers = { 'x-database': 'limits' };
     await service.call('POST', '/databases', { name: 'limits' });
     const facts = Array.from({ length: 400 }, (_, index) => ({

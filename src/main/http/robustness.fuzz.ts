@@ -5,7 +5,7 @@ import { Chance } from './testing/chance.ts';
 import { HostileWorld } from './testing/hostile-world.ts';
 
 /**
- * Whatever is asked of any operation, by whomever: an answer of the contract, never a 5xx, never a word of another tenant
+ * Any request to any operation by any caller gets an answer of the contract, never a 5xx, and nothing of another tenant
  * or database.
  */
 const requests = 400;
@@ -35,6 +35,6 @@ async function play(seed: number): Promise<void> {
   }
 }
 
-test('every request gets an answer of the contract, and none a word of others', { timeout: 3_600_000 }, () =>
+test('answers every request within the contract and reveals nothing of others', { timeout: 3_600_000 }, () =>
   overSeeds({ name: 'hostile requests', few: 1, many: 200 }, play),
 );

@@ -15,15 +15,15 @@ import { HostileWorld } from './testing/hostile-world.ts';
 import { abuses, flawOfReply, idleConnections } from './testing/raw-abuse.ts';
 
 /**
- * The built service as a process of its own, for ROBUSTNESS_MINUTES (60) in rounds: hostile requests, abused connections,
- * floods of streams and answers that nobody reads, all at once, beside a client that behaves. It never dies, never answers
- * 5xx, never tells what belongs to others, logs no error, has nothing left of it afterwards, and ends as promised.
+ * The built service as a separate process, for ROBUSTNESS_MINUTES (60) in rounds: hostile requests, abused connections,
+ * floods of streams and unread answers, all at once, beside a well-behaved client. It never dies, never answers 5xx,
+ * never reveals data of others, logs no error, leaks nothing, and ends as promised.
  */
 const minutes = Number(process.env['ROBUSTNESS_MINUTES'] ?? 60);
 const roundMs = Math.min(minutes * 60_000, 5 * 60_000);
 const program = fileURLToPath(new URL('../../../out/main/headless.js', import.meta.url));
 const apiKey = 'the-key-of-the-test';
-/** An end takes ten seconds at most, and a machine at work may be slow to say so. */
+/** A shutdown takes at most ten seconds, and a busy machine may report it late. */
 const endMs = 15_000;
 
 interface Running {
@@ -60,7 +60,7 @@ function figure(metrics: string, name: string): number {
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1]);
 }
 
-/** Streams and long answers of somebody with a key who takes nothing of them. */
+/** Streams and long answers of a client with a key that reads nothing. */
 async function flood(port: number, chance: Chance): Promise<void> {
   const path = chance.pick(['/events', '/events', '/export', '/facts?limit=1000', '/openapi.json']);
   const sockets = Array.from({ length: 100 }, () => {
@@ -83,7 +83,7 @@ async function round(seed: number): Promise<void> {
   try {
     await play(seed, service);
   } finally {
-    // Where it has not ended by itself.
+    // Only if it has not ended by itself.
     service.process.kill('SIGKILL');
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -122,7 +122,7 @@ async function play(seed: number, service: Running): Promise<void> {
         ...[4, 5, 6].map((own) => untilThen(own, abuse)),
         untilThen(7, (chance) => flood(service.port, chance)),
       ]),
-      // A wrong answer to the client that behaves ends the round at once.
+      // A wrong answer to the well-behaved client ends the round at once.
       working.then(() => Promise.reject(new Error('it stopped by itself'))),
     ]);
   } finally {
@@ -149,7 +149,7 @@ async function play(seed: number, service: Running): Promise<void> {
   expect(log.split('\n').filter((line) => /"level":("ERROR"|50)/.test(line))).toEqual([]);
 }
 
-test('stands an hour of hostile requests and abused connections', {
+test('survives an hour of hostile requests and abused connections', {
   timeout: minutes * 60_000 * 2 + 300_000,
 }, async () => {
   const until = performance.now() + minutes * 60_000;

@@ -1,4 +1,4 @@
-/** What says nothing new is no typing mistake: it is taken everywhere, and what contradicts itself is refused. */
+/** A redundant field is not an error: it is accepted everywhere, and a contradictory one is refused. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
@@ -62,13 +62,13 @@ it.each([
   ['/context/optimize', { goals: [{ ...question, truthVal: true }] }],
   ['/aggregate', { operation: 'COUNT', ...pattern, truthVal: true, negated: false }],
   ['/teach', rule],
-])('POST %s takes it', async (path, body) => {
+])('POST %s accepts redundant fields', async (path, body) => {
   const { status, answer } = await post(path, body);
   expect(answer).not.toHaveProperty('errors');
   expect(status).toBe(200);
 });
 
-it('means what it says', async () => {
+it('gives them their meaning', async () => {
   const { answer: query } = await post('/query', { predicate: 'likes', args: ['?x', '?y'], negated: true });
   expect(query).toEqual([{ predicate: 'likes', args: ['ann', 'tea'], truthVal: false }]);
   const { answer: asked } = await post('/ask', { predicate: 'likes', args: ['ann', '?x'], truthVal: false });
@@ -95,7 +95,7 @@ it.each([
   ['/aggregate', { operation: 'COUNT', ...pattern, truthVal: false }, ''],
   ['/tell', { ...fact, negated: 'yes' }, 'is true or false'],
   ['/ask?proof=maybe', question, 'is true or false'],
-])('POST %s refuses what contradicts itself or says something new', async (path, body, field) => {
+])('POST %s rejects contradictory or unknown fields', async (path, body, field) => {
   const { status, answer } = await post(path, body);
   expect(status).toBe(400);
   expect(JSON.stringify(answer['errors'])).toContain(field);

@@ -10,7 +10,7 @@ import type {
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** Scopes over real HTTP; every answer is also checked against its schema. */
+/** Scopes over real HTTP; the service validates every answer against its schema. */
 let service: ServiceUnderTest;
 let tenants = 0;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** Calls as a tenant of their own. */
+/** Calls of a separate tenant. */
 function asNewTenant() {
   const headers = { 'x-tenant-id': `tenant-${++tenants}` };
   const call = <Body = Problem>(method: string, path: string, body?: unknown) =>
@@ -100,7 +100,7 @@ const names = [
   '<script>',
 ];
 
-it.each(names)('the scope %j is one as any other', async (name) => {
+it.each(names)('accepts %j as an ordinary scope', async (name) => {
   const { call, tell, scopes } = asNewTenant();
   await tell(name, 'p', 'a');
   await call('POST', '/scope/fork', { source: name, target: 'copy' });
@@ -119,14 +119,14 @@ it.each(names)('the scope %j is one as any other', async (name) => {
   expect((await scopes()).scopes.map((scope) => scope.name)).toEqual(['copy']);
 });
 
-it.each(['.', '..', '', 'x'.repeat(257), 'a\nb', '\u0085'])('%j is no scope', async (name) => {
+it.each(['.', '..', '', 'x'.repeat(257), 'a\nb', '\u0085'])('rejects the scope %j', async (name) => {
   const { call } = asNewTenant();
   const refused = await call('POST', '/scope/fork', { source: null, target: name });
   expect(refused.status).toBe(400);
   expect(refused.body).toMatchObject({ code: 'ValidationException', errors: [{ path: 'target' }] });
 });
 
-it('both sides have to be said, and null is the facts without scope', async () => {
+it('requires both sides; null means the unscoped facts', async () => {
   const { call, tell } = asNewTenant();
   await tell(null, 'p', 'a');
   for (const path of ['/scope/fork', '/scope/diff', '/scope/merge'])
@@ -144,7 +144,7 @@ it('both sides have to be said, and null is the facts without scope', async () =
   expect(unknown.body.errors).toMatchObject([{ path: 'strategy' }]);
 });
 
-it('the names of paths are refused as names are', async () => {
+it('rejects invalid names in paths like other names', async () => {
   const { call } = asNewTenant();
   for (const path of ['%2e%2e%2f', '%0a', 'x'.repeat(257), '%ff'])
     expect([400, 404], path).toContain((await call('DELETE', `/scope/${path}`)).status);
@@ -152,7 +152,7 @@ it('the names of paths are refused as names are', async () => {
   expect((await call('DELETE', '/scope/%0a')).status).toBe(400);
 });
 
-it('very many resolutions are taken, and a bad one among them is named', async () => {
+it('accepts very many resolutions and names an invalid one', async () => {
   const { call, tell } = asNewTenant();
   const facts = (scope: string) =>
     Array.from({ length: 5000 }, (_, at) => ({ predicate: 'p', args: [at], scope, metadata: { scope } }));

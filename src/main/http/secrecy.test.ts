@@ -5,14 +5,14 @@ import { type Call, callOf, send, type Surroundings } from '../testing/calls-und
 import { type EverythingUnderTest, startEverythingUnderTest } from '../llm/testing/everything-under-test.ts';
 
 /**
- * What the log and the metrics tell of requests: contract sections 1 and 9. Every word that a client can choose is a
- * canary, in calls that succeed, in broken ones and over every surface; then all lines and labels are searched for them.
+ * What the log and the metrics contain of requests: contract sections 1 and 9. Every word that a client can choose is a
+ * canary, in successful and failing calls over every surface; then all lines and labels are searched for them.
  */
 const stem = 'zqCanary';
 const tenant = `${stem}-tenant`;
 let all: EverythingUnderTest;
 let requests = 0;
-/** Within the tenant, each call with a request id of its own. */
+/** Within the tenant, each call with its own request id. */
 let at: Surroundings;
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ afterAll(() => all.close());
 
 const names = Object.keys(operations) as OperationName[];
 
-/** Ends the stream of changes, which would go on for good. */
+/** Ends the stream of changes, which would otherwise continue. */
 async function call(name: OperationName, changes: Partial<Call> = {}): Promise<number> {
   if (name !== 'events') return (await send(at, { ...(await callOf[name](at)), ...changes })).status;
   const { path, headers } = { ...(await callOf.events(at)), ...changes };
@@ -44,7 +44,7 @@ function lines(): string[] {
 
 let searched = 0;
 
-/** Every line since the last search that holds a canary. Upper and lower case are one: headers may be folded. */
+/** Every line since the last search that contains a canary. Case is ignored: headers may be folded. */
 function telling(): string[] {
   const found = all.service.logged.slice(searched).map((line) => JSON.stringify(line));
   searched = all.service.logged.length;
@@ -57,7 +57,7 @@ async function metricsText(): Promise<string> {
   return body as unknown as string;
 }
 
-/** What can be wrong with a call, each with a word of the client's. */
+/** The ways a call can be invalid, each with a word of the client's. */
 function broken(): Record<string, Partial<Call>> {
   return {
     'an unknown field': { body: { [at.word()]: at.word() } },
@@ -85,7 +85,7 @@ function broken(): Record<string, Partial<Call>> {
   };
 }
 
-describe('the log, at DEBUG, and the metrics hold no word of a client', () => {
+describe('the log, at DEBUG, and the metrics contain no word of a client', () => {
   it.each(names)('of %s', async (name) => {
     expect(await call(name)).toBeLessThan(300);
     const { method, path: pattern, stream }: OperationSpec = operations[name];
@@ -93,7 +93,7 @@ describe('the log, at DEBUG, and the metrics hold no word of a client', () => {
     const takesBody = method === 'POST' || method === 'PUT' || method === 'PATCH';
     const calls = Object.values(broken())
       .filter(({ body }) => takesBody || body === undefined)
-      // A stream that is let in does not end.
+      // An accepted stream does not end.
       .filter(({ headers = {} }) => stream !== 'events' || !('if-match' in headers))
       .map((changes) => send(at, { method, path: path.replace(/:\w+/g, () => at.word()), ...changes }));
     await Promise.all(calls);
@@ -101,7 +101,7 @@ describe('the log, at DEBUG, and the metrics hold no word of a client', () => {
     expect(telling()).toEqual([]);
   });
 
-  it('of addresses that there are not, and of what is no HTTP', async () => {
+  it('of unknown addresses and of input that is not HTTP', async () => {
     for (const path of [`/${at.word()}`, `/facts/%ff${at.word()}`, `/rules/${at.word()}/${at.word()}`])
       await send(at, { method: 'GET', path });
     for (const text of [
@@ -115,7 +115,7 @@ describe('the log, at DEBUG, and the metrics hold no word of a client', () => {
     expect(telling()).toEqual([]);
   });
 
-  it('of MCP: every tool, resources, and messages that are none', async () => {
+  it('of MCP: every tool, resources, and invalid messages', async () => {
     const headers = { accept: 'application/json, text/event-stream', 'mcp-session-id': '' };
     const rpc = (body: unknown, more = {}) =>
       send(at, { method: 'POST', path: '/mcp', body, headers: { ...headers, ...more } });
@@ -164,15 +164,15 @@ describe('the log, at DEBUG, and the metrics hold no word of a client', () => {
     expect(telling()).toEqual([]);
   });
 
-  it('nor a key, a password, or any other word in a label', async () => {
+  it('and no key, password, or other secret in a label', async () => {
     const text = await metricsText();
     expect(text.toLowerCase()).not.toContain(stem.toLowerCase());
     for (const secret of all.secrets) expect(JSON.stringify(lines())).not.toContain(secret);
   });
 });
 
-describe('every line of a request', () => {
-  it('carries its request id, those of the language model and of tools too', async () => {
+describe('every log line of a request', () => {
+  it('carries its request id, including those of the language model and of tools', async () => {
     const isLogged = (id: string) => all.service.logged.some(({ requestId }) => requestId === id);
     await expect.poll(() => isLogged(`request ${requests}`)).toBe(true);
     const started = all.service.logged.findIndex((line) => line['requestId'] !== undefined);

@@ -12,7 +12,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics, noTraffic } from '../telemetry/metrics.ts';
 import { createHttpApp, type HttpApp } from './app.ts';
 
-/** The HTTP layer as it is while the engine is being opened: there is none yet. */
+/** The HTTP layer while the engine is opening: there is no engine yet. */
 let http: HttpApp;
 let address: string;
 /** The same with keys, which cannot be looked up yet. */
@@ -111,7 +111,7 @@ it.each([
   ['PUT', '/ask', {}],
   ['GET', '/facts/%ff', {}],
   ['POST', '/ask', { origin: 'https://evil.example', 'content-type': 'text/plain' }],
-])('answers 503 NotReady before everything else: %s %s %j', async (method, path, headers) => {
+])('returns 503 NotReady before any other check: %s %s %j', async (method, path, headers) => {
   const response = await fetch(address + path, { method, headers });
   const problem = (await response.json()) as Problem;
   expect(response.status).toBe(503);
@@ -119,7 +119,7 @@ it.each([
   expect(response.headers.get('x-request-id')).toBe(problem.requestId);
 });
 
-it('answers health, readiness and metrics all the same', async () => {
+it('still answers health, readiness and metrics', async () => {
   const health = await fetch(`${address}/health`);
   expect({ status: health.status, body: await health.json() }).toMatchObject({
     status: 200,
@@ -135,7 +135,7 @@ it('answers health, readiness and metrics all the same', async () => {
   expect((await fetch(`${address}/metrics`)).status).toBe(401);
 });
 
-it('answers metrics with keys turned on to who shows API_KEY; another key cannot be looked up yet: 503', async () => {
+it('returns metrics for API_KEY if authentication is on, and 503 for other keys, which cannot be looked up yet', async () => {
   const status = async (key?: string): Promise<[number, string]> => {
     const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
     const response = await fetch(`${addressWithKeys}/metrics`, { headers });

@@ -7,7 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { startServiceUnderTest } from '../testing/service-under-test.ts';
 import { compared, jsonValues, readTour, type Walked, walk } from './testing/tour.ts';
 
-/** Pages that show calls and their answers, walked with a shell and curl against the services that they start. */
+/**
+ * Runs the calls shown on documentation pages with a shell and curl against the services that they start, and compares
+ * the answers.
+ */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const pages = [
   'README.md',
@@ -35,7 +38,7 @@ describe.each(pages.filter(({ legs }) => legs.length > 0))('$path', ({ legs }) =
 
   beforeAll(async () => {
     for (const leg of legs) {
-      // The folder of the page, as one that nobody else has.
+      // The folder of the page, used by no other test.
       const storage =
         leg.environment['STORAGE_DIR'] === undefined ? {} : { STORAGE_DIR: join(folder, 'data') };
       const service = await startServiceUnderTest({ ...leg.environment, ...storage });
@@ -48,14 +51,14 @@ describe.each(pages.filter(({ legs }) => legs.length > 0))('$path', ({ legs }) =
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(legs.flatMap(({ steps }) => steps))('prints what it shows: $command', ({ line }) => {
+  it.each(legs.flatMap(({ steps }) => steps))('prints the output shown for: $command', ({ line }) => {
     const step = walked.find((each) => each.line === line);
     expect(step).toBeDefined();
     expect(step?.printed).toEqual(step?.shown);
   });
 });
 
-it('prints the same on the second page of a reader who takes README and then the tutorial, in one service', async () => {
+it('prints the same on the second page if a reader works through README and then the tutorial in one service', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-tour-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const service = await startServiceUnderTest({});
@@ -69,14 +72,14 @@ it('prints the same on the second page of a reader who takes README and then the
   }
 });
 
-describe('the walk', () => {
-  it('takes the tour of the API without keys, and then with them', () => {
+describe('the runner', () => {
+  it('runs the tour of the API without keys, then with them', () => {
     const legs = pages.find(({ path }) => path === 'docs/http.md')?.legs ?? [];
     expect(legs.map(({ environment }) => environment['AUTH_ENABLED'])).toEqual([undefined, 'true']);
     expect(legs.flatMap(({ steps }) => steps).length).toBeGreaterThan(35);
   });
 
-  it('compares all of an answer but what differs from run to run', () => {
+  it('compares all of an answer except what differs between runs', () => {
     const leg = {
       environment: {},
       definitions: [],

@@ -3,7 +3,7 @@ import type { Trace } from '../../engine/contract/explanation.ts';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** Every answer here was also checked against its schema: the service under test does so. */
+/** The service under test validates every answer against its schema. */
 let service: ServiceUnderTest;
 
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-it('answers what inference did, with the fields of the contract', async () => {
+it('returns the trace of an inference with the fields of the contract', async () => {
   const { status, body } = await service.call<Trace>('POST', '/trace', {
     predicate: 'ancestor',
     args: ['alice', '?who'],
@@ -47,11 +47,11 @@ it.each([
   { text: 'ancestor(alice, ?who)' },
   { body: [{ predicate: 'ancestor', args: ['alice', '?who'] }] },
   { predicate: 'ancestor', args: ['alice', '?who'], scope: null, maxEvents: 100_000 },
-])('takes a question in each form that /ask takes: %j', async (input) => {
+])('accepts a question in each form that /ask accepts: %j', async (input) => {
   expect((await service.call<Trace>('POST', '/trace', input)).body.answers).toBe(2);
 });
 
-it('answers no match with no answers', async () => {
+it('returns no answers if nothing matches', async () => {
   const { status, body } = await service.call<Trace>('POST', '/trace', { predicate: 'none', args: ['?x'] });
   expect(status).toBe(200);
   expect(body).toMatchObject({
@@ -69,7 +69,7 @@ it.each([
   [{ limit: 1 }, 'limit'],
   [{ scope: 's', unscoped: true }, 'unscoped'],
   [{ text: 'p(?x)' }, 'predicate'],
-])('refuses %j with 400 and names the field', async (fields, path) => {
+])('rejects %j with 400 and names the field', async (fields, path) => {
   const { status, body } = await service.call<Problem>('POST', '/trace', {
     predicate: 'ancestor',
     args: ['?x', '?y'],
@@ -79,7 +79,7 @@ it.each([
   expect(JSON.stringify(body.errors)).toContain(path);
 });
 
-it('refuses without a tenant, without JSON, and with a method that it does not have', async () => {
+it('rejects a missing tenant, invalid JSON and an unsupported method', async () => {
   const asked = { predicate: 'ancestor', args: ['?x', '?y'] };
   const without = await fetch(`${service.address}/trace`, {
     method: 'POST',
@@ -93,7 +93,7 @@ it('refuses without a tenant, without JSON, and with a method that it does not h
   expect((await service.call('GET', '/trace')).status).toBe(405);
 });
 
-it('ends with 422 at a limit, and says which', async () => {
+it('returns 422 with the limit that was exceeded', async () => {
   await service.call('POST', '/tell', { predicate: 'n', args: ['0'] });
   await service.call('POST', '/teach', { text: 'n(?y) :- n(?x), ?y = ?x + 1' });
   const { status, body } = await service.call('POST', '/trace', {

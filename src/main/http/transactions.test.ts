@@ -22,7 +22,7 @@ afterAll(() => service.close());
 
 let tenants = 0;
 
-/** A transaction of a tenant of its own. */
+/** A transaction of a separate tenant. */
 class Client {
   readonly tenant = `tenant-${++tenants}`;
   id = '';
@@ -67,7 +67,7 @@ describe('a transaction', () => {
     expect(body.id.length).toBeGreaterThan(30);
   });
 
-  it('takes every write there is, each answered as pending, and commits them together', async () => {
+  it('accepts every kind of write, answers each as pending, and commits them together', async () => {
     const client = new Client();
     const { id } = (await client.plain<FactOutcome>('POST', '/tell', { predicate: 'q', args: [1] })).body;
     const text = 'r(?x) :- p(?x)';
@@ -108,7 +108,7 @@ describe('a transaction', () => {
     ).toEqual([]);
   });
 
-  it('names what was written', async () => {
+  it('lists its writes', async () => {
     const client = await Client.begun();
     expect((await client.within('POST', '/tell', { ...fact, truthVal: false })).body).toEqual({
       status: 'pending',
@@ -125,7 +125,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('is rolled back with nothing left of it', async () => {
+  it('can be rolled back without a trace', async () => {
     const client = await Client.begun();
     await client.within('POST', '/tell', fact);
     const { status, body } = await client.plain<RolledBack>('POST', `/tx/rollback/${client.id}`);
@@ -137,7 +137,7 @@ describe('a transaction', () => {
     expect((await client.within('POST', '/ask', anything)).status).toBe(409);
   });
 
-  it('can be tried: what would be answered, and what known conclusions would come and go', async () => {
+  it('can be previewed: the answer, and known conclusions gained and lost', async () => {
     const client = await Client.begun();
     await client.plain('POST', '/teach', { text: 'tried(?x) :- t(?x)' });
     await client.plain('POST', '/tell', { predicate: 't', args: ['known'] });
@@ -148,7 +148,7 @@ describe('a transaction', () => {
     expect((await client.commit()).body.dryRun).toBeUndefined();
   });
 
-  it('is told of a conflict at its commit, and rolled back', async () => {
+  it('reports a conflict at its commit and rolls back', async () => {
     const client = await Client.begun();
     await client.within('POST', '/tell', { ...fact, metadata: { by: 'us' } });
     await client.plain('POST', '/tell', { ...fact, metadata: { by: 'them' } });
@@ -158,7 +158,7 @@ describe('a transaction', () => {
   });
 });
 
-describe('a write of a transaction that is refused', () => {
+describe('a refused write of a transaction', () => {
   const tooLong = { predicate: 'p', args: ['x'.repeat(5000)] };
   it.each<[string, number, (client: Client) => Promise<Answered<Record<string, unknown>>>]>([
     ['a body that is no JSON', 400, (client) => client.within('POST', '/tell', '{"predicate"')],
@@ -213,7 +213,7 @@ describe('a write of a transaction that is refused', () => {
       400,
       (client) => client.within('POST', '/tell', '{', { 'x-tenant-id': 'somebody-else' }),
     ],
-  ])('leaves it open where it is no write of it: %s', async (_what, status, call) => {
+  ])('leaves it open if the call is not one of its writes: %s', async (_what, status, call) => {
     const client = await Client.begun();
     await client.within('POST', '/tell', fact);
     const refused = await call(client);
@@ -224,7 +224,7 @@ describe('a write of a transaction that is refused', () => {
 });
 
 describe('the header', () => {
-  it('is refused on any other call about a tenant, and ignored without one', async () => {
+  it('is rejected on any other call with a tenant, and ignored on calls without one', async () => {
     const client = await Client.begun();
     const calls: [string, string, unknown][] = [
       ['GET', '/rules', undefined],
@@ -246,17 +246,20 @@ describe('the header', () => {
     expect(await client.isOpen()).toBe(true);
   });
 
-  it.each(['nobody-knows-it', 'x'.repeat(2000), '../..', '%00'])('names no transaction: %s', async (id) => {
-    const client = new Client();
-    client.id = id;
-    for (const path of ['/tell', '/query'])
-      expect((await client.within<{ code: string }>('POST', path, fact)).body.code).toBe(
-        'TransactionNotFound',
-      );
-  });
+  it.each(['nobody-knows-it', 'x'.repeat(2000), '../..', '%00'])(
+    'rejects an invalid transaction: %s',
+    async (id) => {
+      const client = new Client();
+      client.id = id;
+      for (const path of ['/tell', '/query'])
+        expect((await client.within<{ code: string }>('POST', path, fact)).body.code).toBe(
+          'TransactionNotFound',
+        );
+    },
+  );
 });
 
-it('is of one database: another finds no such transaction', async () => {
+it('is bound to its database: in another the transaction does not exist', async () => {
   const client = await Client.begun();
   await client.plain('POST', '/databases', { name: 'other' });
   const headers = { 'x-database': 'other' };
@@ -265,7 +268,7 @@ it('is of one database: another finds no such transaction', async () => {
   expect(await client.isOpen()).toBe(true);
 });
 
-it('survives a refused credential and a used-up rate', async () => {
+it('survives a refused credential and an exhausted rate limit', async () => {
   const guarded = await startServiceUnderTest({ API_KEY: 'a-key', RATE_LIMIT_PER_MINUTE: '4' });
   try {
     const headers = { 'x-api-key': 'a-key' };
@@ -283,7 +286,7 @@ it('survives a refused credential and a used-up rate', async () => {
   }
 });
 
-it('stays open where an upload of 60 MiB breaks off, with nothing of that in it', async () => {
+it('stays open if an upload of 60 MiB breaks off, and contains nothing of it', async () => {
   const large = await startServiceUnderTest({ MAX_REQUEST_BODY_BYTES: '67108864' });
   try {
     const headers = { 'x-tenant-id': 't' };

@@ -24,7 +24,7 @@ interface Imported {
   readonly done: ImportDone;
 }
 
-/** A tenant of its own. */
+/** A separate tenant. */
 function newTenant(): string {
   return `tenant-${++count}`;
 }
@@ -87,7 +87,7 @@ function exported(tenant: string, query = ''): Promise<Exported> {
   });
 }
 
-it('imports NDJSON: a line is a fact as in /assert/fact or a rule', async () => {
+it('imports NDJSON: each line is a fact as in /assert/fact or a rule', async () => {
   const tenant = newTenant();
   const body = [
     { predicate: 'edge', args: ['a', 1] },
@@ -122,7 +122,7 @@ it('imports NDJSON: a line is a fact as in /assert/fact or a rule', async () => 
   expect(listed.rules.find(({ name }) => name === 'back')).toMatchObject({ scope: 's', enabled: false });
 });
 
-it('reports a bad line with its number and skips it', async () => {
+it('reports an invalid line by its number and skips it', async () => {
   const tenant = newTenant();
   const body = Buffer.concat([
     Buffer.from('\uFEFF{"predicate":"p","args":["a"]}\r\n\n{"predicate":"p","args":["?x"]}\n{broken\n[]\n'),
@@ -142,7 +142,7 @@ it('reports a bad line with its number and skips it', async () => {
   ]);
 });
 
-it('imports CSV and TSV without a header: the first column is the predicate, or every one an argument', async () => {
+it('imports CSV and TSV without a header: the first column is the predicate, or every column an argument', async () => {
   const tenant = newTenant();
   const csv = 'p,a,"b, ""c""\r\nd"\r\nq\r\n\r\np,"x"y\r\np,,""\r\nnot "quoted"\r\n';
   const { done } = await imported(tenant, 'text/csv; charset=utf-8', csv);
@@ -158,7 +158,7 @@ it('imports CSV and TSV without a header: the first column is the predicate, or 
   ]);
 });
 
-it('imports statements, which may go over lines, and skips those that cannot be read', async () => {
+it('imports statements, possibly of several lines, and skips unreadable ones', async () => {
   const tenant = newTenant();
   const body =
     '% a comment\np(a,\n  b). -q(c). alone.\nbroken(. p(x).\np(?v).\nreach(?x) :- p(?x,\n ?y), not q(?y).\nlast(one)';
@@ -201,7 +201,7 @@ _:x <http://e/(x)> "illegal" .
   ]);
 });
 
-it('undoes an import: what it newly asserted goes, but for facts changed since', async () => {
+it('undoes an import: retracts what it newly asserted, except facts changed since', async () => {
   const tenant = newTenant();
   const init = { headers: { 'x-tenant-id': tenant } };
   await service.call('POST', '/tell', { predicate: 'p', args: ['before'] }, init);
@@ -225,7 +225,7 @@ it('undoes an import: what it newly asserted goes, but for facts changed since',
   });
 });
 
-it('an import that changed nothing can be undone all the same', async () => {
+it('accepts undoing an import that changed nothing', async () => {
   const tenant = newTenant();
   const { done } = await imported(tenant, 'text/csv', '');
   expect(done).toMatchObject({ asserted: 0, failed: 0 });
@@ -235,7 +235,7 @@ it('an import that changed nothing can be undone all the same', async () => {
   expect(undone).toMatchObject({ status: 200, body: { retracted: 0, kept: [] } });
 });
 
-it('a dry run counts what the import would do, and changes nothing', async () => {
+it('counts the effects of an import in a dry run and changes nothing', async () => {
   const tenant = newTenant();
   await imported(tenant, 'text/csv', 'p,a\np,b\n');
   const body = [
@@ -268,7 +268,7 @@ it('a dry run counts what the import would do, and changes nothing', async () =>
   expect(real.done).not.toHaveProperty('dryRun');
 });
 
-it('is exempt from the body limit, and tells how far it is', async () => {
+it('exempts imports from the body limit and reports progress', async () => {
   const tenant = newTenant();
   const lines = (async function* () {
     for (let at = 0; at < 120_000; at += 1000)
@@ -282,7 +282,7 @@ it('is exempt from the body limit, and tells how far it is', async () => {
     expect([asserted, failed]).toEqual([processed, 0]);
 });
 
-it('refuses another media type, a missing tenant and a predicate out of place', async () => {
+it('rejects another media type, a missing tenant and a misplaced predicate', async () => {
   const tenant = newTenant();
   expect((await imported(tenant, 'application/json', '{}')).lines[0]).toMatchObject({ status: 415 });
   expect((await service.call('POST', '/import')).status).toBe(415);
@@ -294,7 +294,7 @@ it('refuses another media type, a missing tenant and a predicate out of place', 
   expect(await atoms(tenant)).toEqual([]);
 });
 
-it('refuses a line that is too long, and reads on behind it', async () => {
+it('rejects an overlong line and continues after it', async () => {
   const tenant = newTenant();
   const body = `p,a\np,${'x'.repeat(10_000_000)}\np,b\n`;
   const { done } = await imported(tenant, 'text/csv', body);
@@ -328,7 +328,7 @@ async function fill(tenant: string): Promise<void> {
   expect((await imported(tenant, 'application/x-ndjson', body)).done.failed).toBe(0);
 }
 
-it('an export as NDJSON goes through /import back to the same knowledge', async () => {
+it('round-trips an NDJSON export through /import', async () => {
   const [tenant, other] = [newTenant(), newTenant()];
   const rule = {
     text: 'exported(?x) :- h(?x, "a,b").',
@@ -359,7 +359,7 @@ it('an export as NDJSON goes through /import back to the same knowledge', async 
   expect(without.trim().split('\n')).toHaveLength(hostile.length);
 });
 
-it('an export as datalog keeps facts and rules', async () => {
+it('exports facts and rules as datalog', async () => {
   const [tenant, other] = [newTenant(), newTenant()];
   await fill(tenant);
   const { body, omitted } = await exported(tenant, '?format=datalog&predicate=h');
@@ -368,7 +368,7 @@ it('an export as datalog keeps facts and rules', async () => {
   expect((await exported(other, '?format=datalog&predicate=h')).body).toBe(body);
 });
 
-it('an export as CSV keeps predicate and arguments of true facts, and counts what it leaves out', async () => {
+it('exports predicate and arguments of true facts as CSV, and counts what it leaves out', async () => {
   const [tenant, other] = [newTenant(), newTenant()];
   await fill(tenant);
   const { body, omitted } = await exported(tenant, '?format=csv&predicate=h');
@@ -380,7 +380,7 @@ it('an export as CSV keeps predicate and arguments of true facts, and counts wha
   expect((await exported(other, '?format=csv&predicate=h')).body).toBe(body);
 });
 
-it('an export as N-Triples keeps true facts of two arguments, and counts what it leaves out', async () => {
+it('exports true binary facts as N-Triples, and counts what it leaves out', async () => {
   const [tenant, other] = [newTenant(), newTenant()];
   const csv = hostile.map((one) => `http://e/p,http://e/s,"${one.replaceAll('"', '""')}"\r\n`).join('');
   await imported(tenant, 'text/csv', `${csv}one,a\r\nplain,a b,_:x\r\n`);
@@ -393,12 +393,12 @@ it('an export as N-Triples keeps true facts of two arguments, and counts what it
   );
 });
 
-it('an export of a tenant that does not exist is empty, and its trailer is there', async () => {
+it('exports an unknown tenant as empty, with the trailer', async () => {
   expect(await exported(newTenant(), '?format=csv')).toMatchObject({ status: 200, body: '', omitted: '0' });
   expect((await exported(newTenant(), '?format=xml')).status).toBe(400);
 });
 
-it('a client that goes away stops its import; what was stored before stays, in whole batches', async () => {
+it('stops an import when its client disconnects and keeps the whole batches stored before', async () => {
   const tenant = newTenant();
   const sent = request(`${service.address}/import`, {
     method: 'POST',
@@ -422,7 +422,7 @@ it('a client that goes away stops its import; what was stored before stays, in w
   expect(await stored()).toBe(0);
 });
 
-it('HEAD /export answers the headers of GET and no body', async () => {
+it('answers HEAD /export with the headers of GET and no body', async () => {
   const tenant = newTenant();
   await fill(tenant);
   const response = await fetch(`${service.address}/export?format=csv`, {
@@ -434,7 +434,7 @@ it('HEAD /export answers the headers of GET and no body', async () => {
   expect(response.headers.get('content-disposition')).toContain('corollary.csv');
 });
 
-it('an export to HTTP/1.0, which knows no trailers, is whole', async () => {
+it('sends a complete export to HTTP/1.0, which has no trailers', async () => {
   const tenant = newTenant();
   await imported(tenant, 'text/csv', 'p,a\np,b\n');
   const answer = await service.raw(
@@ -444,7 +444,7 @@ it('an export to HTTP/1.0, which knows no trailers, is whole', async () => {
   expect(answer).toMatch(/\r\n\r\np,a\r\np,b\r\n$/);
 });
 
-it('an export of a scope, of what is without one or of a predicate has that alone', async () => {
+it('exports only a scope, unscoped facts or a predicate', async () => {
   const tenant = newTenant();
   await fill(tenant);
   const lines = async (query: string) =>
@@ -459,7 +459,7 @@ it('an export of a scope, of what is without one or of a predicate has that alon
     expect([wrong, (await exported(tenant, wrong)).status]).toEqual([wrong, 400]);
 });
 
-it('an export whose client reads nothing, and goes, ends with it', async () => {
+it('ends an export when a client that reads nothing disconnects', async () => {
   const tenant = newTenant();
   await imported(tenant, 'text/csv', Array.from({ length: 20_000 }, (_, at) => `n,${at}\n`).join(''));
   const ended = await new Promise<boolean>((resolve, reject) => {
@@ -475,13 +475,13 @@ it('an export whose client reads nothing, and goes, ends with it', async () => {
   await expect
     .poll(async () => {
       const { body } = await service.call<string>('GET', '/metrics');
-      // The one in flight is the one that asks.
+      // The request in flight is this one.
       return /^service_http_requests_in_flight (\d+)/m.exec(body)?.[1];
     })
     .toBe('1');
 });
 
-it('bytes that come in any pieces make the same lines', async () => {
+it('splits bytes into the same lines, whatever the chunks', async () => {
   const body = Buffer.from('p,"ü\r\n""😀"\r\nq,\u2028\n"r",,\nbad"\ns');
   const results = new Set<string>();
   for (const size of [1, 2, 3, 5, 100]) {

@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A process that knows nothing but what the log says. */
+/** A process that knows only what the log says. */
 async function restart(): Promise<void> {
   await service.close();
   service = await startServiceUnderTest({ STORAGE_DIR: folder });
@@ -42,7 +42,7 @@ interface Sending {
   readonly answer: Promise<Sent>;
 }
 
-/** An import whose body goes out as the test says. */
+/** An import whose body the test sends itself. */
 function sending(key: string, { type = 'text/csv', query = '', tenant = 'default' } = {}): Sending {
   const headers = { 'x-tenant-id': tenant, 'content-type': type, 'idempotency-key': key };
   const sent = request(`${service.address}/import${query}`, { method: 'POST', headers, agent: false });
@@ -80,7 +80,7 @@ async function total(predicate: string): Promise<number> {
   return body.total;
 }
 
-it('an import with an Idempotency-Key is answered a second time as it was the first, and has its effect once', async () => {
+it('repeats the first answer of an import with an Idempotency-Key and applies it once', async () => {
   const key = newKey();
   const csv = 'a,1\na,2\na,?x\n';
   const first = await send(key, csv);
@@ -98,7 +98,7 @@ it('an import with an Idempotency-Key is answered a second time as it was the fi
   expect(undone).toMatchObject({ status: 200, body: { retracted: 0, kept: [] } });
 });
 
-it('an import with the Idempotency-Key of another one is 422, over a restart too', async () => {
+it('returns 422 for an import with the Idempotency-Key of another one, even after a restart', async () => {
   const key = newKey();
   await send(key, 'b,1\n');
   for (let round = 0; round < 2; round++) {
@@ -118,7 +118,7 @@ it('an import with the Idempotency-Key of another one is 422, over a restart too
   expect(await total('b')).toBe(1);
 });
 
-it('an Idempotency-Key is one for imports and other writes', async () => {
+it('shares Idempotency-Keys between imports and other writes', async () => {
   const tell = { predicate: 'c', args: ['told'] };
   const [told, imported] = [newKey(), newKey()];
   await service.call('POST', '/tell', tell, { headers: { 'idempotency-key': told } });
@@ -133,7 +133,7 @@ it('an Idempotency-Key is one for imports and other writes', async () => {
   expect(await total('c')).toBe(2);
 });
 
-it('an import does not run beside the first with its Idempotency-Key: 409', async () => {
+it('returns 409 while the first import with its Idempotency-Key still runs', async () => {
   const key = newKey();
   const first = sending(key);
   const lines = Array.from({ length: 5001 }, (_, at) => `d,${at}\n`).join('');
@@ -148,7 +148,7 @@ it('an import does not run beside the first with its Idempotency-Key: 409', asyn
   expect(await send(key, lines)).toMatchObject({ status: 200, replayed: 'true' });
 });
 
-it('an import that broke off leaves its Idempotency-Key free, and runs again', async () => {
+it('frees the Idempotency-Key of an import that broke off, which then runs again', async () => {
   const key = newKey();
   const first = sending(key);
   const lines = Array.from({ length: 6000 }, (_, at) => `e,${at}\n`).join('');
@@ -161,7 +161,7 @@ it('an import that broke off leaves its Idempotency-Key free, and runs again', a
   expect(await total('e')).toBe(6000);
 });
 
-it('a refused import leaves its Idempotency-Key free', async () => {
+it('frees the Idempotency-Key of a refused import', async () => {
   const key = newKey();
   expect(await send(key, 'f.', { type: 'text/x-datalog', query: '?predicate=f' })).toMatchObject({
     status: 400,
@@ -172,7 +172,7 @@ it('a refused import leaves its Idempotency-Key free', async () => {
   });
 });
 
-it('an import in dry run is answered again as before, and still changes nothing', async () => {
+it('repeats the answer of an import in a dry run and still changes nothing', async () => {
   const key = newKey();
   const first = await send(key, 'g,1\n', { query: '?dryRun=true' });
   expect(doneOf(first)).toMatchObject({ dryRun: true, asserted: 1 });
@@ -181,13 +181,13 @@ it('an import in dry run is answered again as before, and still changes nothing'
   expect([again.replayed, lastOf(again)]).toEqual(['true', lastOf(first)]);
 });
 
-it('an import shares its Idempotency-Key with nobody of another tenant', async () => {
+it('keeps the Idempotency-Key of an import separate for each tenant', async () => {
   const key = newKey();
   await send(key, 'h,1\n');
   expect(doneOf(await send(key, 'h,2\n', { tenant: 'other' }))).toMatchObject({ asserted: 1 });
 });
 
-it('an Idempotency-Key of an import that is none is 400', async () => {
+it('returns 400 for an import with an invalid Idempotency-Key', async () => {
   const { status, lines } = await send('a b', 'i,1\n');
   expect(status).toBe(400);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ errors: [{ path: 'Idempotency-Key' }] });

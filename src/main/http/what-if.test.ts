@@ -9,7 +9,7 @@ import {
   startServiceUnderTest,
 } from '../testing/service-under-test.ts';
 
-/** POST /whatIf over real HTTP; every answer is also checked against its schema. */
+/** POST /whatIf over real HTTP; the service validates every answer against its schema. */
 let service: ServiceUnderTest;
 let ruleId: string;
 
@@ -30,9 +30,9 @@ function whatIf<Body = WhatIfResult>(body?: unknown): Promise<Answered<Body>> {
   return service.call<Body>('POST', '/whatIf', body);
 }
 
-it('tells what a change would gain and lose, and changes nothing', async () => {
+it('returns what a change would gain and lose, and changes nothing', async () => {
   const look = async (): Promise<unknown> => [
-    // Salience fades while time passes.
+    // Salience decays as time passes.
     (await service.call<FactList>('GET', '/facts')).body.facts.map((fact) => ({ ...fact, salience: null })),
     (await service.call('GET', '/rules')).body,
     (await service.call('GET', '/predicates')).body,
@@ -59,7 +59,7 @@ it('tells what a change would gain and lose, and changes nothing', async () => {
   expect(await look()).toEqual(before);
 });
 
-it('is about all that the change can reach where no goal is given', async () => {
+it('covers everything that the change can affect if no goal is given', async () => {
   const { body } = await whatIf({ retract: [{ predicate: 'parent', args: ['bob', 'carol'] }], goals: null });
   expect(body.goals.map(({ goal, lost }) => [goal, lost])).toEqual([
     ['grandparent(?x1, ?x2)', ['grandparent(alice, carol)']],
@@ -67,7 +67,7 @@ it('is about all that the change can reach where no goal is given', async () => 
   ]);
 });
 
-it('a rule can be taken away, and another put in its place', async () => {
+it('can remove a rule and replace it', async () => {
   const { body } = await whatIf({
     withoutRules: [ruleId],
     rules: [
@@ -83,12 +83,12 @@ it('a rule can be taken away, and another put in its place', async () => {
   ]);
 });
 
-it('without a change there is nothing to tell', async () => {
+it('rejects a request without a change', async () => {
   expect((await whatIf({})).body).toEqual({ goals: [] });
   expect(await whatIf()).toMatchObject({ status: 200, body: { goals: [] } });
 });
 
-it('another tenant sees nothing of it', async () => {
+it('shows nothing to another tenant', async () => {
   const asked = {
     assert: [{ predicate: 'q', args: ['a'] }],
     goals: [{ predicate: 'parent', args: ['?x', '?y'] }],
@@ -116,27 +116,27 @@ it.each([
     { assert: [{ predicate: 'p', args: [], validFrom: 2, validUntil: 1 }] },
     'assert.0.validUntil',
   ],
-])('400: %s', async (_, body, named) => {
+])('returns 400: %s', async (_, body, named) => {
   const { status, body: problem } = await whatIf<{ code: string; detail: string; errors: unknown }>(body);
   expect(status).toBe(400);
   expect(problem.code).toBe('ValidationException');
   expect(JSON.stringify(problem)).toContain(named);
 });
 
-it('400 without a tenant', async () => {
+it('returns 400 without a tenant', async () => {
   const response = await fetch(`${service.address}/whatIf`, { method: 'POST' });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ detail: expect.stringContaining('X-Tenant-ID') as string });
 });
 
-it('404 for a rule that is not there', async () => {
+it('returns 404 for an unknown rule', async () => {
   expect(await whatIf({ withoutRules: ['r404'] })).toMatchObject({
     status: 404,
     body: { code: 'RuleNotFound' },
   });
 });
 
-it('422 for a rule that is unsafe, the variable named, and for rules that cannot be stratified, the cycle named', async () => {
+it('returns 422 for an unsafe rule, naming the variable, and for unstratifiable rules, naming the cycle', async () => {
   const unsafe = await whatIf({ rules: [{ text: 'p(?x) :- q(?y)' }] });
   expect(unsafe).toMatchObject({ status: 422, body: { code: 'RuleException' } });
   expect(JSON.stringify(unsafe.body)).toContain('?x');
@@ -145,7 +145,7 @@ it('422 for a rule that is unsafe, the variable named, and for rules that cannot
   expect(JSON.stringify(cycle.body)).toContain('grandparent/2');
 });
 
-it('422 past a limit, which is named', async () => {
+it('returns 422 beyond a limit, naming it', async () => {
   const endless = {
     assert: [{ predicate: 'n', args: [0] }],
     rules: [{ text: 'n(?y) :- n(?x), ?y = ?x + 1' }],

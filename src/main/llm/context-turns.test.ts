@@ -29,7 +29,7 @@ async function total(service: ServiceUnderTest): Promise<number> {
 }
 
 describe('POST /context', () => {
-  it('reads statements without an LLM, leaves natural language alone, and answers with facts', async () => {
+  it('reads statements without an LLM, skips natural language, and returns facts', async () => {
     const service = await withoutProvider();
     const turns = [
       'Hello. Bob is nice.',
@@ -55,7 +55,7 @@ describe('POST /context', () => {
     }
   });
 
-  it('reads a line that is one whole statement without its full stop, and warns of nothing then', async () => {
+  it('reads a single statement without its full stop, without a warning', async () => {
     const service = await withoutProvider();
     const { body } = await context(service, [
       'customer_tier(acme, gold)',
@@ -66,7 +66,7 @@ describe('POST /context', () => {
     expect(body.facts.map(({ predicate }) => predicate)).toContain('vip');
   });
 
-  it('counts what is newly stored, and raises no generation where all was there', async () => {
+  it('counts newly stored facts, and keeps the generation if there are none', async () => {
     const service = await withoutProvider();
     await context(service, ['p(a).']);
     expect((await context(service, ['p(a). p(b).', 'p(b).'])).body).toMatchObject({
@@ -77,7 +77,7 @@ describe('POST /context', () => {
     expect((await context(service, ['How do you do?'])).body).not.toHaveProperty('generation');
   });
 
-  it('extracts natural language where a provider is configured and enabled', async () => {
+  it('extracts natural language if a provider is configured and enabled', async () => {
     const { service, provider, inputs } = await startLanguageUnderTest([
       found([proposal('nice', ['bob'], 'Bob is nice', { confidence: 0.7 })]),
     ]);
@@ -90,7 +90,7 @@ describe('POST /context', () => {
     expect(provider.asked).toHaveLength(1);
   });
 
-  it('leaves natural language alone where the provider may not be used', async () => {
+  it('skips natural language if the provider is disabled', async () => {
     const { service, provider } = await startLanguageUnderTest([found([])], { EXTRACTION_ENABLED: 'false' });
     const { status, body } = await context(service, ['Bob is nice.', 'p(a).']);
     expect([status, body.extraction, body.newFactsExtracted]).toEqual([200, 'statements', 1]);
@@ -98,7 +98,7 @@ describe('POST /context', () => {
     expect(provider.asked).toEqual([]);
   });
 
-  it('stores nothing where the provider fails: 502', async () => {
+  it('stores nothing if the provider fails: 502', async () => {
     const { service } = await startLanguageUnderTest([{ text: 'no' }]);
     expect((await context(service, ['p(a).', 'Bob is nice.'])).status).toBe(502);
     expect(await total(service)).toBe(0);
@@ -113,7 +113,7 @@ describe('POST /context', () => {
   });
 
   it.each(['q(?y) :- p(?x).', 'q(?x) :- p(?x), not q(?x).'])(
-    'stores nothing where a rule cannot be taught, such as %s: 422',
+    'stores nothing if a rule is invalid, such as %s: 422',
     async (rule) => {
       const service = await withoutProvider();
       const { status, body } = await context(service, ['p(a).', rule]);
@@ -123,7 +123,7 @@ describe('POST /context', () => {
     },
   );
 
-  it('puts the answers to questions among the turns first, with how they were concluded', async () => {
+  it('puts the answers to questions in the turns first, with their derivation', async () => {
     const service = await withoutProvider();
     await context(service, [
       'parent(alice, bob). parent(bob, carol). parent(zed, yan).',
@@ -141,7 +141,7 @@ describe('POST /context', () => {
     });
   });
 
-  it('puts facts about what the turns name before others', async () => {
+  it('puts facts about things named in the turns before others', async () => {
     const service = await withoutProvider();
     const facts = Array.from({ length: 30 }, (_, at) => ({ predicate: 'n', args: [`c${at}`] }));
     await service.call('POST', '/assert/facts', [
@@ -153,7 +153,7 @@ describe('POST /context', () => {
     expect(atomsOf(body)).toEqual(['lives_in ann new_york', 'colour sky blue']);
   });
 
-  it('fills up with the rest by salience, up to maxFacts, 50 unless given', async () => {
+  it('fills up with the rest by salience, up to maxFacts, by default 50', async () => {
     const service = await withoutProvider();
     const facts = Array.from({ length: 80 }, (_, at) => ({ predicate: 'n', args: [`c${at}`] }));
     await service.call('POST', '/assert/facts', facts);
@@ -165,14 +165,14 @@ describe('POST /context', () => {
     expect(atomsOf((await context(service, ['c70'], { maxFacts: 5 })).body)[0]).toBe('n c70');
   });
 
-  it('counts contradictions, and shows both sides', async () => {
+  it('counts contradictions and shows both sides', async () => {
     const service = await withoutProvider();
     const { body } = await context(service, ['flies(tux). -flies(tux).']);
     expect(body.contradictions).toBe(1);
     expect(atomsOf(body).toSorted()).toEqual(['-flies tux', 'flies tux']);
   });
 
-  it('stores and answers in the scope that is given', async () => {
+  it('stores and answers in the given scope', async () => {
     const service = await withoutProvider();
     await context(service, ['p(a).']);
     const { body } = await context(service, ['p(b).'], { scope: 's' });
@@ -181,7 +181,7 @@ describe('POST /context', () => {
     expect(atomsOf((await context(service, ['Hm.'], { unscoped: true })).body)).toEqual(['p a']);
   });
 
-  it('is no use of the facts it answers with', async () => {
+  it('does not count as a use of the facts it returns', async () => {
     const service = await withoutProvider();
     await context(service, ['p(a).']);
     const breakdown = async () =>
@@ -192,7 +192,7 @@ describe('POST /context', () => {
     expect((await breakdown()).uses).toBe(uses);
   });
 
-  it('answers all the same where a question among the turns has no end', async () => {
+  it('answers even if a question in the turns does not terminate', async () => {
     const service = await withoutProvider();
     await context(service, ['n(0).', 'm(?y) :- n(?x), ?y = ?x + 1.', 'm(?y) :- m(?x), ?y = ?x + 1.']);
     const { status, body } = await context(service, ['m(?x)?']);
@@ -208,13 +208,13 @@ describe('POST /context', () => {
     [{ turns: Array<string>(1001).fill('x') }],
     [{ turns: ['p(a).'], maxFacts: 0 }],
     [{}],
-  ])('refuses bad input with 400 %#', async (body) => {
+  ])('rejects invalid input with 400 %#', async (body) => {
     const service = await withoutProvider();
     expect((await service.call('POST', '/context', body)).status).toBe(400);
     expect(await total(service)).toBe(0);
   });
 
-  it('takes a megabyte of white space, and many thousands of statements; over 100,000 is 400', async () => {
+  it('accepts a megabyte of white space and many thousands of statements; over 100,000 returns 400', async () => {
     const service = await withoutProvider();
     expect((await context(service, [' '.repeat(1_000_000)])).body).toMatchObject({ newFactsExtracted: 0 });
     const statements = (count: number) =>
@@ -226,7 +226,7 @@ describe('POST /context', () => {
 });
 
 describe('a question among turns', () => {
-  it('is a line that is an atom with a variable, or an atom before a question mark', () => {
+  it('is a line with an atom that has a variable, or an atom followed by a question mark', () => {
     const turns = [
       'p(?x)',
       'p(a)?\nq(a, ?y).',
@@ -245,7 +245,7 @@ describe('a question among turns', () => {
     ]);
   });
 
-  it('counts once, and of many the last 20', () => {
+  it('counts once, and only the last 20 count', () => {
     const turns = Array.from({ length: 50 }, (_, at) => `p(${at % 40}, ?x)?`);
     expect(goalsOfTurns(turns).map(({ args }) => args[0])).toEqual(
       Array.from({ length: 20 }, (_, at) => String((at + 30) % 40)),
@@ -256,7 +256,7 @@ describe('a question among turns', () => {
 describe('a repeated Idempotency-Key', () => {
   const headers = { 'idempotency-key': 'key' };
 
-  it('is answered as the first time, asks no model again and stores nothing twice', async () => {
+  it('returns the first answer, asks no model again and stores nothing twice', async () => {
     const { service, provider } = await startLanguageUnderTest([
       found([proposal('nice', ['bob'], 'Bob is nice')]),
     ]);
@@ -271,7 +271,7 @@ describe('a repeated Idempotency-Key', () => {
   });
 
   it.each(['/context', '/context/ingest', '/extract'])(
-    'of %s is answered after a restart by what was read and stored the first time',
+    'of %s is answered after a restart from what was read and stored the first time',
     async (path) => {
       const folder = await mkdtemp(join(tmpdir(), 'corollary-language-'));
       onTestFinished(() => rm(folder, { recursive: true, force: true }));

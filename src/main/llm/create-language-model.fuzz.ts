@@ -1,7 +1,7 @@
 /**
- * Providers that answer anything at all: random bytes, their own format with something changed anywhere in it, statuses
- * and headers of all kinds. Whatever comes, a question is answered with what the schema accepts or refused in words of
- * our own, after at most three calls, and the key shows up nowhere.
+ * Providers that return anything: random bytes, their own format with random changes, statuses and headers of all
+ * kinds. In every case, a question gets an answer that the schema accepts or an error in our own words, after at most
+ * three calls, and the key appears nowhere.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const envelopes = [
   { candidates: [{ content: { parts: [{ text: '{"facts": []}' }] }, finishReason: 'STOP' }] },
 ];
 
-/** A text of JSON in which one stretch is another text. */
+/** A JSON text in which a random stretch is replaced. */
 const changed = fc
   .tuple(
     fc.constantFrom(...envelopes),
@@ -49,7 +49,7 @@ const reply: fc.Arbitrary<Reply> = fc.oneof(
 );
 
 describe.each(providerNames)('%s', (name) => {
-  it('may answer anything: it is of the schema, or a failure in words of our own', async () => {
+  it('may return anything: the result matches the schema or is an error in our own words', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(reply, { minLength: 1, maxLength: 3 }), async ([first, ...others]) => {
         const { provider, calls, ask } = await startModelUnderTest(name, {

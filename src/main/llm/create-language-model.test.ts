@@ -14,7 +14,7 @@ async function start(name: ProviderName, script: Script, environment?: Environme
   return model;
 }
 
-/** A model that is given these replies in turn, the last for all that follow. */
+/** A model that gets these replies in turn, and the last one from then on. */
 function replying(name: ProviderName, ...replies: [Reply, ...Reply[]]): Promise<ModelUnderTest> {
   return start(name, { replies });
 }
@@ -36,7 +36,7 @@ async function failureOf(promise: Promise<unknown>): Promise<EngineError> {
 const everywhere = describe.each(providerNames);
 
 everywhere('a question to %s', (name) => {
-  it('has model, temperature, instructions, text and schema in their places', async () => {
+  it('puts model, temperature, instructions, text and schema in their places', async () => {
     const { provider, ask } = await start(
       name,
       { replies: [{ json: good }] },
@@ -71,7 +71,7 @@ everywhere('a question to %s', (name) => {
     expect(path + JSON.stringify(body)).not.toContain('0123456789');
   });
 
-  it('tells of each call how long it took and the tokens it used, and nothing of its content', async () => {
+  it('records the duration and tokens of each call, and nothing of its content', async () => {
     const { calls, ask } = await replying(name, { status: 503 }, { json: good });
     await ask();
     expect(calls).toMatchObject([
@@ -81,7 +81,7 @@ everywhere('a question to %s', (name) => {
     expect(JSON.stringify(calls)).not.toMatch(/Ann|likes|secret/);
   });
 
-  it.each([-5, 1e300, 0.5, null, '12'])('counts no tokens where the provider says %j', async (count) => {
+  it.each([-5, 1e300, 0.5, null, '12'])('counts no tokens if the provider reports %j', async (count) => {
     const { calls, ask } = await start(name, {
       replies: [{ json: good }],
       tokens: { input: count, output: count },
@@ -109,7 +109,7 @@ everywhere('an answer of %s', (name) => {
     ['another schema', { json: { facts: [{ predicate: '', args: 'ann', confidence: 2 }] } }],
     ['an array', { text: '[]' }],
     ['fields that nobody asked for', { json: { ...good, more: 1 } }],
-  ])('that is %s is to be mended once, with what is wrong', async (_, bad) => {
+  ])('that is %s gets one repair request with the errors', async (_, bad) => {
     const { provider, pauses, calls, ask } = await replying(name, bad, { json: good });
     expect(await ask()).toEqual(good);
     expect(provider.asked).toHaveLength(2);
@@ -126,7 +126,7 @@ everywhere('an answer of %s', (name) => {
     ]);
   });
 
-  it('names in a request to mend it the places that are wrong', async () => {
+  it('names the wrong paths in a repair request', async () => {
     const { provider, ask } = await replying(
       name,
       { json: { facts: [{ predicate: 'p', args: [], confidence: 2 }] } },
@@ -136,7 +136,7 @@ everywhere('an answer of %s', (name) => {
     expect(provider.asked[1]?.turns[2]).toContain('facts.0.confidence');
   });
 
-  it('that stays bad is refused after three calls, one of them to mend it', async () => {
+  it('that stays invalid is refused after three calls, one of them a repair', async () => {
     const { provider, ask } = await replying(name, { text: 'no' });
     const error = await failureOf(ask());
     expect(error).toMatchObject({ code: 'LlmProviderException', members: { provider: name } });
@@ -144,12 +144,12 @@ everywhere('an answer of %s', (name) => {
     expect(provider.asked.map(({ turns }) => turns.length)).toEqual([1, 3, 1]);
   });
 
-  it('that is cut off at its limit says so', async () => {
+  it('that is cut off at its limit is reported as such', async () => {
     const { ask } = await replying(name, { text: '{"facts": [', stop: 'length' });
     expect((await failureOf(ask())).message).toMatch(/limit of output.+send less text/);
   });
 
-  it('that its content filter held back is not asked for again', async () => {
+  it('that the content filter withheld is not requested again', async () => {
     const { provider, ask } = await replying(name, { text: '', stop: 'filter' });
     expect((await failureOf(ask())).message).toMatch(/declined to answer/);
     expect(provider.asked).toHaveLength(1);
@@ -171,7 +171,7 @@ everywhere('a failing %s', (name) => {
     ],
     ['a closed connection', { cut: 'before head' }, /ended the connection \(ECONNRESET\)/],
     ['half a body', { cut: 'in body' }, /ended the connection \(ECONNRESET\)/],
-  ])('that answers with %s is called three times, with pauses that double', async (_, reply, detail) => {
+  ])('that returns %s is called three times, with doubling pauses', async (_, reply, detail) => {
     const { provider, pauses, ask } = await replying(name, reply);
     const error = await failureOf(ask());
     expect(error).toMatchObject({ code: 'LlmProviderException', members: { provider: name } });
@@ -185,13 +185,13 @@ everywhere('a failing %s', (name) => {
     ['an error', { status: 502 }],
     ['a closed connection', { cut: 'before head' }],
     ['a page of HTML', { status: 200, body: '<html>' }],
-  ])('is forgiven %s', async (_, reply) => {
+  ])('is tolerated %s', async (_, reply) => {
     const { provider, ask } = await replying(name, reply, reply, { json: good });
     expect(await ask()).toEqual(good);
     expect(provider.asked).toHaveLength(3);
   });
 
-  it('has its calls counted together, whatever the reasons', async () => {
+  it('counts calls together, whatever their reasons', async () => {
     const { provider, ask } = await replying(
       name,
       { status: 500 },
@@ -220,21 +220,21 @@ everywhere('a failing %s', (name) => {
     ],
     ['a spent quota', { status: 429, body: '{"error":{"code":"insufficient_quota"}}' }, /no quota left/],
     ['too much', { endless: true }, /more than 4 MiB/],
-  ])('that answers %s is not called again', async (_, reply, detail) => {
+  ])('that returns %s is not called again', async (_, reply, detail) => {
     const { provider, pauses, ask } = await replying(name, reply);
     expect((await failureOf(ask())).message).toMatch(detail);
     expect(provider.asked).toHaveLength(1);
     expect(pauses).toEqual([]);
   });
 
-  it('that is not there is called three times', async () => {
+  it('that is unreachable is called three times', async () => {
     const { provider, calls, ask } = await replying(name, { json: good });
     await provider.close();
     expect((await failureOf(ask())).message).toMatch(/could not be reached.+ECONNREFUSED.+LLM_BASE_URL/);
     expect(calls.map(({ outcome }) => outcome)).toEqual(['ECONNREFUSED', 'ECONNREFUSED', 'ECONNREFUSED']);
   });
 
-  it('that redirects is not followed, and neither is its key', async () => {
+  it('that redirects is not followed, so the key goes nowhere else', async () => {
     const elsewhere = await replying('openai', { json: good });
     const location = `${elsewhere.provider.address}/v1/chat/completions`;
     for (const status of [301, 307, 308]) {
@@ -252,14 +252,14 @@ everywhere('a failing %s', (name) => {
     ['a date that has passed', 'Tue, 01 Jan 2019 00:00:07 GMT', 375],
     ['no time', 'soon', 375],
     ['a negative number', '-1', 375],
-  ])('that asks to be left alone for %s is', async (_, header, pause) => {
+  ])('that asks to wait for %s gets that pause', async (_, header, pause) => {
     const reply = { status: 429, headers: { 'retry-after': header } };
     const { pauses, ask } = await replying(name, reply, { json: good });
     expect(await ask()).toEqual(good);
     expect(pauses).toEqual([pause]);
   });
 
-  it('that asks for more time than there is is not called again', async () => {
+  it('that asks to wait longer than the remaining time is not called again', async () => {
     const { provider, pauses, ask } = await replying(name, { status: 503, headers: { 'retry-after': '60' } });
     expect((await failureOf(ask())).message).toMatch(
       /status 503.+asks to wait 60 s, longer than LLM_TIMEOUT_MS/,
@@ -268,7 +268,7 @@ everywhere('a failing %s', (name) => {
     expect(pauses).toEqual([]);
   });
 
-  it('that takes no temperature with this model is asked without one from then on', async () => {
+  it('that rejects temperature for this model is called without it from then on', async () => {
     const refusal = { status: 400, body: '{"error":{"message":"`temperature` is not supported"}}' };
     const { provider, ask } = await replying(name, refusal, { json: good });
     await ask();
@@ -276,7 +276,7 @@ everywhere('a failing %s', (name) => {
     expect(provider.asked.map(({ temperature }) => temperature)).toEqual([0.1, undefined, undefined]);
   });
 
-  it('that refuses for another reason and mentions temperature keeps its temperature', async () => {
+  it('that refuses for another reason but mentions temperature keeps its temperature', async () => {
     const refusal = { status: 400, body: '{"error":{"message":"not a temperature in sight"}}' };
     const { provider, ask } = await replying(name, refusal, refusal, { json: good });
     await failureOf(ask());
@@ -289,7 +289,7 @@ everywhere('the time of %s', (name) => {
   it.each<[string, Reply]>([
     ['says nothing', { silence: 'before head' }],
     ['does not end its answer', { silence: 'in body' }],
-  ])('is over after LLM_TIMEOUT_MS where it %s', async (_, reply) => {
+  ])('times out after LLM_TIMEOUT_MS if it %s', async (_, reply) => {
     const { provider, calls, ask } = await start(name, { replies: [reply] }, { LLM_TIMEOUT_MS: '150' });
     const error = await failureOf(ask());
     expect(error).toMatchObject({ code: 'LlmProviderException', members: { provider: name } });
@@ -299,13 +299,13 @@ everywhere('the time of %s', (name) => {
     await closed(provider);
   });
 
-  it('says what went before where it runs out', async () => {
+  it('reports the earlier error when it times out', async () => {
     const replies: Script['replies'] = [{ status: 500 }, { silence: 'before head' }];
     const { ask } = await start(name, { replies }, { LLM_TIMEOUT_MS: '150' });
     expect((await failureOf(ask())).message).toMatch(/LLM_TIMEOUT_MS.+before that, .+ failed \(status 500\)/);
   });
 
-  it('is over at once when the caller goes, which is no failure of it', async () => {
+  it('ends at once when the caller cancels, which is no failure', async () => {
     const caller = new AbortController();
     const { provider, calls, ask } = await start(name, {
       replies: () => {
@@ -319,7 +319,7 @@ everywhere('the time of %s', (name) => {
     await closed(provider);
   });
 
-  it('is none where the caller has gone before', async () => {
+  it('is never made if the caller cancelled before', async () => {
     const { provider, ask } = await replying(name, { json: good });
     await expect(ask(AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
     expect(provider.paths).toEqual([]);
@@ -327,7 +327,7 @@ everywhere('the time of %s', (name) => {
 });
 
 describe('a pause', () => {
-  it('lasts until its time is over or its signal ends it', async () => {
+  it('lasts until its time is over or its signal aborts it', async () => {
     await pause(1, new AbortController().signal);
     await pause(1_000_000, AbortSignal.abort());
     const ending = new AbortController();
@@ -336,7 +336,7 @@ describe('a pause', () => {
     await pausing;
   });
 
-  it('ends when the caller goes, and nothing more is sent', async () => {
+  it('ends when the caller cancels, and nothing more is sent', async () => {
     const caller = new AbortController();
     const { provider, pauses, ask } = await replying('openai', { status: 500 });
     pauses.push = (...made) => {
@@ -353,7 +353,7 @@ describe.each(['anthropic', 'openai', 'google'] as const)('a hostile %s', (name)
     .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
 
-  it('cannot put the key into the words of a failure', async () => {
+  it('cannot put the key into an error message', async () => {
     for (const status of [302, 400, 401, 404, 418, 429, 500]) {
       const reply = {
         status,
@@ -374,13 +374,13 @@ describe.each(['anthropic', 'openai', 'google'] as const)('a hostile %s', (name)
     }
   });
 
-  it('cannot put the key into an answer, however it is written', async () => {
+  it('cannot put the key into an answer, in any encoding', async () => {
     const text = `{"facts": [{"predicate": "x${escaped}y", "args": ["${escaped}"], "confidence": 1}]}`;
     const { ask } = await replying(name, { text });
     expect(await ask()).toEqual({ facts: [{ predicate: 'x[key]y', args: ['[key]'], confidence: 1 }] });
   });
 
-  it('cannot break the service with depth, or with names of prototypes', async () => {
+  it('cannot break the service with deep nesting or prototype names', async () => {
     const deep = `{"facts": ${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
     for (const text of [deep, '{"__proto__": {"facts": []}, "facts": 1}']) {
       const { ask } = await replying(name, { text });
@@ -401,7 +401,7 @@ describe.each(['anthropic', 'openai', 'google'] as const)('a hostile %s', (name)
 });
 
 describe('Google', () => {
-  it('cannot make more requests than one a call', async () => {
+  it('cannot cause more than one request a call', async () => {
     const body = JSON.stringify({
       candidates: [
         { content: { parts: [{ text: '{' }] }, finishReason: 'CONTINUATION', continuationToken: 'again' },
@@ -413,7 +413,7 @@ describe('Google', () => {
     expect(calls).toHaveLength(3);
   });
 
-  it('that says a key is bad with status 400 is understood', async () => {
+  it('that reports a bad key with status 400 is understood', async () => {
     const body = JSON.stringify({ error: { code: 400, details: [{ reason: 'API_KEY_INVALID' }] } });
     const { ask } = await replying('google', { status: 400, body });
     expect((await failureOf(ask())).message).toMatch(/refused the key: check LLM_PROVIDER_C_API_KEY/);
@@ -425,13 +425,13 @@ describe('Anthropic', () => {
     ['claude-haiku-4-5', 'format'],
     ['claude-3-haiku-20240307', 'tool'],
     ['a-gateway-model', 'tool'],
-  ])('is asked for JSON in the way that %s knows: by a %s', async (model, way) => {
+  ])('is asked for JSON in the way that %s supports: by a %s', async (model, way) => {
     const { provider, ask } = await start('anthropic', { replies: [{ json: good }] }, { LLM_MODEL: model });
     expect(await ask()).toEqual(good);
     expect(provider.asked[0]?.jsonBy).toBe(way);
   });
 
-  it('may answer by a tool what it was asked for in a format', async () => {
+  it('may answer a request for a format with a tool call', async () => {
     const body = JSON.stringify({
       id: 'm',
       type: 'message',
@@ -450,7 +450,7 @@ describe('Anthropic', () => {
 });
 
 describe('a local address without LLM_MODEL', () => {
-  it('is asked under a name that stands for whatever it has', async () => {
+  it('is called with a placeholder name for any model', async () => {
     const { provider, model, ask } = await replying('local', { json: good });
     await ask();
     expect(provider.paths).toEqual(['/v1/chat/completions']);
@@ -462,7 +462,7 @@ describe('a local address without LLM_MODEL', () => {
     replies: ({ model }) => (models.includes(model) ? { json: good } : { status: 404 }),
   });
 
-  it('that does not know that name is asked for its first model that writes, once', async () => {
+  it('that rejects that name is asked once for its first text model', async () => {
     const { provider, model, pauses, ask } = await start(
       'local',
       knowing(['nomic-embed-text', 'llama3.2:3b']),

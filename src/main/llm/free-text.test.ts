@@ -15,8 +15,8 @@ async function read(text: string) {
   };
 }
 
-describe('in free text', () => {
-  it('a line that is wholly statements counts as such, and any other line is natural language', async () => {
+describe('free text', () => {
+  it('splits into lines that are wholly statements and natural language', async () => {
     const text = 'p(a). q(b, "c d").\nAlice said p(a).\n  -r(1).  \ns(a)\nt(?x) :- p(?x).';
     expect(await read(text)).toEqual({
       facts: ['p(a)', 'q(b, c d)', '-r(1)', 's(a)'],
@@ -25,7 +25,7 @@ describe('in free text', () => {
     });
   });
 
-  it.each(['\n', '\r\n', '\r'])('a line ends at %j', async (end) => {
+  it.each(['\n', '\r\n', '\r'])('ends a line at %j', async (end) => {
     expect(await read(['p(a).', 'one', 'two', 'q(b).'].join(end))).toMatchObject({
       facts: ['p(a)', 'q(b)'],
       prose: [`one${end}two`],
@@ -43,15 +43,15 @@ describe('in free text', () => {
     'not p(a).',
     '1 < 2.',
     'p(a). And so on.',
-  ])('%j is natural language', async (line) => {
+  ])('treats %j as natural language', async (line) => {
     expect(await read(line)).toEqual({ facts: [], rules: [], prose: [line] });
   });
 
-  it('lines of nothing but white space are neither', async () => {
+  it('ignores lines of only white space', async () => {
     expect(await read(' \n\t\r\n \u3000\n')).toEqual({ facts: [], rules: [], prose: [] });
   });
 
-  it('every statement stands where its span says, whatever is around it', async () => {
+  it('contains every statement at its span, whatever surrounds it', async () => {
     const lines = fc.constantFrom(
       'p(a).',
       ' q("b c", 1). r(x).',

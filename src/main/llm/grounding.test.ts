@@ -7,11 +7,11 @@ function groundsIn(text: string, hint = '') {
 }
 
 describe('a quote', () => {
-  it('is found where it stands letter by letter', () => {
+  it('is found at its exact position', () => {
     expect(groundsIn('😀 Alice knows Bob.').find('knows Bob')).toEqual({ start: 9, end: 18 });
   });
 
-  it('is found where it stands but for white space', () => {
+  it('is found despite different white space', () => {
     const text = 'Alice\n   knows\tBob.';
     expect(groundsIn(text).find(' Alice knows  Bob')).toEqual({ start: 0, end: 18 });
   });
@@ -20,13 +20,13 @@ describe('a quote', () => {
     expect(groundsIn('Alice knows Bob.').find(quote)).toBeNull();
   });
 
-  it('is found within the part that the model was given alone', () => {
+  it('is found only within the part that the model received', () => {
     const text = 'one two three';
     expect(groundsOf(text, [{ start: 4, end: 7 }], '').find('two')).toEqual({ start: 4, end: 7 });
     expect(groundsOf(text, [{ start: 4, end: 7 }], '').find('three')).toBeNull();
   });
 
-  it('gives offsets between which it stands, whatever white space there is', () => {
+  it('gets the offsets of its position, whatever the white space', () => {
     const words = fc.array(fc.constantFrom('a', 'bc', '😀', 'ü', '.'), { minLength: 1, maxLength: 8 });
     const space = fc.constantFrom(' ', '\n', '\t ', '\u00a0', '');
     fc.assert(
@@ -44,16 +44,19 @@ describe('a quote', () => {
 });
 
 describe('a constant', () => {
-  it.each(['alice', 'ALICE', 'new_york', 'New-York', 'NewYork', '42', 'al'])('%j is named', (constant) => {
-    expect(groundsIn('Alice moved to New York with 42 cats and Al.').names(constant)).toBe(true);
-  });
+  it.each(['alice', 'ALICE', 'new_york', 'New-York', 'NewYork', '42', 'al'])(
+    '%j is named in the text',
+    (constant) => {
+      expect(groundsIn('Alice moved to New York with 42 cats and Al.').names(constant)).toBe(true);
+    },
+  );
 
   it.each(['bob', 'cat_', 'li', 'new_jersey', '4', '', '€'])('%j is not', (constant) => {
     const text = 'Alice moved to New York with 42 dogs.';
     expect(groundsIn(text).names(constant)).toBe(false);
   });
 
-  it('is named where the caller said it', () => {
+  it('is named if the caller mentioned it', () => {
     expect(groundsIn('I am 30.', 'the speaker is Alice').names('alice')).toBe(true);
   });
 });

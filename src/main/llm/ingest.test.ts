@@ -19,7 +19,7 @@ async function total(service: ServiceUnderTest): Promise<number> {
 }
 
 describe('POST /context/ingest', () => {
-  it('of text wholly in the grammar needs no LLM, and answers with a window', async () => {
+  it('of text wholly in the grammar needs no LLM and returns a window', async () => {
     const service = await withoutProvider();
     const { status, body } = await ingest(service, 'p(a).\n-q(b, "c, d"). p(a).\n');
     expect(status).toBe(200);
@@ -42,7 +42,7 @@ describe('POST /context/ingest', () => {
       { LOCAL_LLM_BASE_URL: 'http://127.0.0.1:9/' },
       'LLM extraction is disabled',
     ],
-  ])('of natural language %s is 503, and nothing is stored', async (_, environment, detail) => {
+  ])('of natural language %s returns 503 and stores nothing', async (_, environment, detail) => {
     const service = await startServiceUnderTest(environment);
     onTestFinished(() => service.close());
     const { status, body } = await ingest(service, 'p(a).\nBob is nice.');
@@ -51,7 +51,7 @@ describe('POST /context/ingest', () => {
     expect(await total(service)).toBe(0);
   });
 
-  it('of natural language stores what the provider finds, told what the text is about', async () => {
+  it('of natural language stores what the provider finds, given the topic of the text', async () => {
     const { service, inputs } = await startLanguageUnderTest([
       found([proposal('nice', ['bob'], 'Bob is nice', { confidence: 0.5 }), proposal('x', ['y'], 'nowhere')]),
     ]);
@@ -70,7 +70,7 @@ describe('POST /context/ingest', () => {
     expect(body.context.entries.map(({ scope }) => scope)).toEqual(['s', 's']);
   });
 
-  it('chooses the window for goals', async () => {
+  it('selects the window for goals', async () => {
     const service = await withoutProvider();
     const text = 'parent(a, b). parent(b, c). parent(y, z).\ngp(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).';
     const { body } = await ingest(service, text, {
@@ -83,7 +83,7 @@ describe('POST /context/ingest', () => {
     ).toEqual(['gp a c', 'parent a b', 'parent b c']);
   });
 
-  it('with sessionId makes the window the snapshot of the session', async () => {
+  it("with sessionId stores the window as the session's snapshot", async () => {
     const service = await withoutProvider();
     const { body } = await ingest(service, 'p(a).', { sessionId: 'one' });
     await ingest(service, 'p(b).');
@@ -92,7 +92,7 @@ describe('POST /context/ingest', () => {
     expect(diff.body.added).toMatchObject([{ predicate: 'p', args: ['b'] }]);
   });
 
-  it('leaves contradictions as they are where that is asked for', async () => {
+  it('leaves contradictions unresolved on request', async () => {
     const service = await withoutProvider();
     const { body } = await ingest(service, 'p(a). -p(a).');
     expect(body.context.totalFactsIncluded).toBe(1);
@@ -100,7 +100,7 @@ describe('POST /context/ingest', () => {
     expect(again.body.context.totalFactsIncluded).toBe(2);
   });
 
-  it('of white space stores nothing, and names the generation there is', async () => {
+  it('of white space stores nothing and returns the current generation', async () => {
     const service = await withoutProvider();
     await ingest(service, 'p(a).');
     const records = service.engine.counters().records;
@@ -108,13 +108,13 @@ describe('POST /context/ingest', () => {
     expect(service.engine.counters().records).toBe(records);
   });
 
-  it('stores nothing where a rule cannot be taught: 422', async () => {
+  it('stores nothing if a rule is invalid: 422', async () => {
     const service = await withoutProvider();
     expect((await ingest(service, 'p(a).\nq(?y) :- p(?x).')).status).toBe(422);
     expect(await total(service)).toBe(0);
   });
 
-  it('stores nothing where the provider fails: 502', async () => {
+  it('stores nothing if the provider fails: 502', async () => {
     const { service } = await startLanguageUnderTest([{ status: 500, body: '' }]);
     expect((await ingest(service, 'p(a).\nBob is nice.')).status).toBe(502);
     expect(await total(service)).toBe(0);

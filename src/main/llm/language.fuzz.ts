@@ -1,4 +1,4 @@
-/** Whatever a model answers: what is stored is legal and stands in the text, and no answer of ours is a bug. */
+/** Whatever a model answers, stored facts are valid and occur in the text, and our answer is never a bug. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Extracted, Synthesized } from '../../engine/contract/extraction.ts';
@@ -90,7 +90,7 @@ const answer = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 );
 
-it('keeps to the text and the language, whatever the model answers to an extraction', {
+it('stores only valid facts from the text, whatever the model returns for an extraction', {
   timeout: 3_600_000,
 }, async () => {
   let reply: unknown = null;
@@ -127,7 +127,7 @@ it('keeps to the text and the language, whatever the model answers to an extract
   );
 });
 
-it('asks and says only what is known, whatever the model plans and words', {
+it('asks and states only known facts, whatever the model plans and words', {
   timeout: 3_600_000,
 }, async () => {
   const replies: unknown[] = [];

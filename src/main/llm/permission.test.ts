@@ -3,7 +3,7 @@ import { extractInputSchema, ingestInputSchema, turnsInputSchema } from '../../e
 import { openSession, refusal, type Session } from '../../engine/testing/engine-fixtures.ts';
 import { createLanguage } from './create-language.ts';
 
-/** A session of a credential that is restricted to its tenant, and the language surfaces over its engine. */
+/** A session of a tenant-restricted credential, and the language surfaces over its engine. */
 async function restricted(): Promise<{ session: Session; language: ReturnType<typeof createLanguage> }> {
   const session = (await openSession()).as({ role: 'writer', tenants: ['tenant'], credential: 'restricted' });
   const language = createLanguage({ engine: () => session.engine, model: null, isEnabled: false });
@@ -12,7 +12,7 @@ async function restricted(): Promise<{ session: Session; language: ReturnType<ty
 
 const withRule = 'p(a).\nq(?x) :- p(?x).';
 
-describe('a credential restricted to tenants', () => {
+describe('a tenant-restricted credential', () => {
   it('gets 403 for a rule among the statements of /context, and nothing is stored', async () => {
     const { session, language } = await restricted();
     const call = language.contextOfTurns(session.caller, turnsInputSchema.parse({ turns: [withRule] }));
@@ -27,14 +27,14 @@ describe('a credential restricted to tenants', () => {
     expect((await session.list()).total).toBe(0);
   });
 
-  it('gets 403 for rules that /extract is to store, before a provider is looked for', async () => {
+  it('gets 403 for rules that /extract should store, before a provider is looked up', async () => {
     const { session, language } = await restricted();
     const input = { text: 'Words.', rules: true, assert: true };
     const call = language.extract(session.caller, extractInputSchema.parse(input));
     expect((await refusal(call)).code).toBe('Forbidden');
   });
 
-  it('may have rules looked for that are not stored, and facts stored', async () => {
+  it('may extract rules without storing them, and store facts', async () => {
     const { session, language } = await restricted();
     const tried = language.extract(session.caller, extractInputSchema.parse({ text: 'Words.', rules: true }));
     expect((await refusal(tried)).code).toBe('LlmUnavailable');

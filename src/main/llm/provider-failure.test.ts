@@ -10,7 +10,7 @@ const provider = present(
 );
 
 it.each(['SELF_SIGNED_CERT_IN_CHAIN', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
-  'a certificate that cannot be trusted (%s) is not tried again',
+  'does not retry after a certificate error (%s)',
   (code) => {
     expect(unreachable(provider, code)).toMatchObject({
       retry: 'never',
@@ -19,7 +19,7 @@ it.each(['SELF_SIGNED_CERT_IN_CHAIN', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_
   },
 );
 
-it('every status has words that name it, and none of the body', () => {
+it('describes every status by name, without the body', () => {
   for (let status = 100; status < 600; status += 1) {
     const { detail } = refusedWith(
       provider,

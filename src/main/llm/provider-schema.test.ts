@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { providerSchema } from './provider-schema.ts';
 
-it('requires every property of every object, and allows no others', () => {
+it('requires every property of every object and allows no others', () => {
   const schema = z.object({
     name: z.string().min(1).max(10).regex(/x/).describe('A name'),
     kind: z.enum(['a', 'b']),
@@ -32,7 +32,7 @@ it('requires every property of every object, and allows no others', () => {
   });
 });
 
-it('is of an object, and of nothing that holds itself', () => {
+it('describes an object and is not recursive', () => {
   const list = z.object({
     get next() {
       return z.array(list);

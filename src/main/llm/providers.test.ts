@@ -11,7 +11,7 @@ describe('of several providers', () => {
     LLM_PROVIDER_C_API_KEY: 'c',
   };
 
-  it('the local one is taken, then A, B and C', () => {
+  it('the local one is chosen first, then A, B and C', () => {
     const order = ['local', 'anthropic', 'openai', 'google'];
     const entries = Object.entries(all);
     for (const [index, name] of order.entries()) {
@@ -21,7 +21,7 @@ describe('of several providers', () => {
     expect(configuredProvider(parseConfig({ LLM_BASE_URL: 'http://a.example', LLM_MODEL: 'm' }))).toBeNull();
   });
 
-  it('each has its usual address and model', () => {
+  it('each has its default address and model', () => {
     const usual = ([name, value]: [string, string]) => {
       const provider = configuredProvider(parseConfig({ [name]: value }));
       return [provider?.address, provider?.model];
@@ -48,7 +48,7 @@ describe('the address of a provider', () => {
     ['anthropic', '/anthropic/v1/', '/anthropic/v1/messages'],
     ['google', '', '/v1beta/models/m:generateContent'],
     ['google', '/google', '/google/models/m:generateContent'],
-  ] as const)('of %s that ends in "%s" is asked at %s', async (name, path, asked) => {
+  ] as const)('of %s that ends in "%s" is called at %s', async (name, path, asked) => {
     const first = await startModelUnderTest(name, { replies: [{ json: good }] });
     try {
       const variable = name === 'local' ? 'LOCAL_LLM_BASE_URL' : 'LLM_BASE_URL';

@@ -7,13 +7,13 @@ function whole(text: string) {
 }
 
 describe('a long text', () => {
-  it('goes in parts of at most 8,000 characters', () => {
+  it('is split into parts of at most 8,000 characters', () => {
     const parts = partsOf('x'.repeat(100_000), whole('x'.repeat(100_000)));
     for (const part of parts)
       expect(part.reduce((sum, { start, end }) => sum + end - start, 0)).toBeLessThanOrEqual(partCharacters);
   });
 
-  it('is cut between paragraphs where it has some, else between sentences, lines or words', () => {
+  it('is split between paragraphs, else between sentences, lines or words', () => {
     const sentence = 'It was so. ';
     const paragraph = `${sentence.repeat(60).trim()}\n\n`;
     const text = paragraph.repeat(30);
@@ -26,7 +26,7 @@ describe('a long text', () => {
     }
   });
 
-  it('overlaps from part to part, so that what stands at a cut stands whole in one', () => {
+  it('overlaps from part to part, so that text at a cut is whole in one of them', () => {
     const text = 'He went. '.repeat(4000);
     const parts = partsOf(text, whole(text));
     for (const [at, [piece]] of parts.slice(1).entries()) {
@@ -36,12 +36,12 @@ describe('a long text', () => {
     }
   });
 
-  it('shares parts among short stretches', () => {
+  it('combines short stretches in one part', () => {
     const runs = Array.from({ length: 1000 }, (_, at) => ({ start: at * 100, end: at * 100 + 50 }));
     expect(partsOf('', runs)).toHaveLength(Math.ceil((1000 * 50) / partCharacters));
   });
 
-  it('is all in its parts, in order, none empty, no character parted, whatever it is made of', () => {
+  it('is fully covered by its parts, in order, none empty, no character split, whatever it contains', () => {
     const unit = fc.constantFrom(
       'a',
       'b. ',

@@ -6,7 +6,7 @@ function entry(predicate: string, arity: number, more: Partial<VocabularyEntry> 
   return { predicate, arity, negated: false, facts: 1, rules: 0, example: null, ...more };
 }
 
-describe('a predicate of a model', () => {
+describe("a model's predicate", () => {
   const vocabulary = new Vocabulary([
     entry('worksFor', 2),
     entry('born_in', 2),
@@ -23,7 +23,7 @@ describe('a predicate of a model', () => {
     ['Born-In', 3, 'bornIn'],
     ['Flies', 1, 'flies'],
   ])(
-    '%j of %i arguments becomes the existing %j, from which it differs in case and signs',
+    '%j of %i arguments becomes the existing %j, which differs only in case and punctuation',
     (given, arity, name) => {
       expect(vocabulary.spelt(given, arity)).toBe(name);
     },
@@ -35,13 +35,13 @@ describe('a predicate of a model', () => {
     ['is_a', 2, 'there are two it could be'],
     ['works_at', 2, 'it is another word'],
     ['☃', 1, 'it has no letters to compare'],
-  ])('%j of %i arguments stays as it is: %s', (given, arity) => {
+  ])('%j of %i arguments is unchanged: %s', (given, arity) => {
     expect(vocabulary.spelt(given, arity)).toBe(given);
   });
 });
 
-describe('what a model is shown', () => {
-  it('is the most used relations with an example each', () => {
+describe('the vocabulary for a model', () => {
+  it('lists the most used relations with an example each', () => {
     const vocabulary = new Vocabulary([
       entry('parent', 2, { facts: 9, example: 'parent(a, b)' }),
       entry('flies', 1, { facts: 2, negated: true, example: '-flies(tux)' }),
@@ -54,7 +54,7 @@ describe('what a model is shown', () => {
     ]);
   });
 
-  it('is bounded in number and size, and long examples are left out', () => {
+  it('is bounded in number and size, and omits long examples', () => {
     const many = new Vocabulary(Array.from({ length: 5000 }, (_, at) => entry(`p${at}`, 1)));
     expect(many.shown()).toHaveLength(maxRelationsShown);
     const large = new Vocabulary(Array.from({ length: 200 }, (_, at) => entry(`${'p'.repeat(250)}${at}`, 1)));

@@ -1,4 +1,4 @@
-/** What the service says of its agents: GET /mcp/calls, /mcp/clients and /mcp/setup, and mcp.call in /events. */
+/** What the service reports of its agents: GET /mcp/calls, /mcp/clients and /mcp/setup, and mcp.call in /events. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
@@ -30,10 +30,10 @@ interface Place {
   readonly name?: string;
 }
 
-/** A client gives up after a minute unless it is told to wait for longer. */
+/** A client gives up after a minute by default. */
 const patient = { timeout: 600_000 };
 
-/** An agent, by what it can do here. */
+/** An agent, by the actions that it can take here. */
 interface Agent {
   call(name: string, given?: Record<string, unknown>): Promise<unknown>;
   close(): Promise<void>;
@@ -106,7 +106,7 @@ async function clientsOf(tenant: string): Promise<ClientList['clients']> {
 }
 
 describe.each(transports)('an agent over %s', (transport) => {
-  it('is in the list of clients with its calls, and each of them is in the log, newest first', async () => {
+  it('appears in the list of clients with its calls, and each call is in the log, newest first', async () => {
     const tenant = freshTenant();
     const before = Date.now();
     const agent = await connect(transport, { tenant });
@@ -149,7 +149,7 @@ describe.each(transports)('an agent over %s', (transport) => {
     if (transport === 'sse') await expect.poll(() => clientsOf(tenant)).toEqual([]);
   });
 
-  it('has calls that failed in the log too: refused by role or validation, unknown tools, and cancelled', async () => {
+  it('has failed calls in the log too: refused by role or validation, unknown tools, and cancelled', async () => {
     const tenant = freshTenant();
     const { key } = await made({ role: 'reader' });
     const agent = await connect(transport, { tenant, key });
@@ -170,7 +170,7 @@ describe.each(transports)('an agent over %s', (transport) => {
   });
 });
 
-it('twenty agents at once over every transport, fifty calls each: no answer is lost or mixed, nor a call in the log', async () => {
+it('twenty agents make fifty calls each at once over every transport: no answer or log entry is lost or mixed up', async () => {
   const tenant = freshTenant();
   const names = Array.from({ length: 20 }, (_, index) => `agent-${index}`);
   const crowd = await Promise.all(
@@ -179,7 +179,7 @@ it('twenty agents at once over every transport, fifty calls each: no answer is l
   const answers = await Promise.all(
     crowd.map(async (agent, index) => {
       const own: unknown[] = Array(50);
-      // Five at a time: each of its own connection, which later ones use again.
+      // Five at a time: each on its own connection, which later ones reuse.
       const lane = async (first: number): Promise<void> => {
         for (let fact = first; fact < own.length; fact += 5)
           own[fact] = await agent.call('tell', { predicate: 'told', args: [names[index], fact] });
@@ -204,7 +204,7 @@ it('twenty agents at once over every transport, fifty calls each: no answer is l
   expect(listed.toSorted()).toEqual(names.map((name) => `${name}: 50`).toSorted());
 });
 
-it('a call that its client cancels is in the log as an error', async () => {
+it('logs a call cancelled by its client as an error', async () => {
   const tenant = freshTenant();
   const headers = { ...asAdmin.headers, 'x-tenant-id': tenant };
   const facts = Array.from({ length: 500 }, (_, index) => ({ predicate: 'one', args: [index] }));
@@ -228,7 +228,7 @@ it('a call that its client cancels is in the log as an error', async () => {
 });
 
 describe('the log of calls', () => {
-  it('is paged by limit and the id of a call', async () => {
+  it('is paged by limit and call id', async () => {
     const tenant = freshTenant();
     const agent = await connect('streamable-http', { tenant });
     for (let index = 0; index < 5; index++) await agent.call('tell', { predicate: 'n', args: [index] });
@@ -237,7 +237,7 @@ describe('the log of calls', () => {
     const next = await calls(`?limit=2&before=${firsts[1]?.id}`);
     expect(next.map((call) => call.arguments['args'])).toEqual([[2], [1]]);
     expect(await calls('?before=1')).toEqual([]);
-    // Without a limit all that are remembered are told, as everywhere; the first call has the id 1.
+    // Without a limit it returns all entries, like other lists; the first call has the id 1.
     expect((await calls('')).at(-1)?.id).toBe('1');
     expect(await calls('?limit=100000')).toEqual(await calls(''));
     expect((await calls('?before=999999999'))[0]?.id).toBe(firsts[0]?.id);
@@ -248,7 +248,7 @@ describe('the log of calls', () => {
       });
   });
 
-  it('shows a credential the calls of databases and tenants that it covers, and nobody else', async () => {
+  it('shows a credential only the calls of databases and tenants that it covers', async () => {
     const [mine, other] = [freshTenant(), freshTenant()];
     for (const tenant of [mine, other])
       await (await connect('stateless', { tenant })).call('tell', { predicate: 'secret', args: [tenant] });
@@ -266,7 +266,7 @@ describe('the log of calls', () => {
 });
 
 describe('the list of clients', () => {
-  it('is for admins, in the order of connecting, of the databases and tenants that they cover', async () => {
+  it('is for admins, in order of connection, for the databases and tenants that they cover', async () => {
     const [mine, other] = [freshTenant(), freshTenant()];
     for (const transport of transports) {
       const agent = await connect(transport, { tenant: mine });
@@ -283,7 +283,7 @@ describe('the list of clients', () => {
     }
   });
 
-  it('shows no id that would let anybody into a session', async () => {
+  it('shows no id that would give access to a session', async () => {
     const tenant = freshTenant();
     const transport = new StreamableHTTPClientTransport(new URL('/mcp', service.address), {
       requestInit: { headers: { 'X-Tenant-ID': tenant, ...asAdmin.headers } },
@@ -295,7 +295,7 @@ describe('the list of clients', () => {
     expect(JSON.stringify(await clientsOf(tenant))).not.toContain(transport.sessionId);
   });
 
-  it('loses a session that its client ends, and a client whose key is revoked', async () => {
+  it('drops a session that its client ends, and a client whose key is revoked', async () => {
     const tenant = freshTenant();
     const { id, key } = await made({ role: 'writer' });
     for (const transport of transports) await (await connect(transport, { tenant, key })).call('predicates');
@@ -313,7 +313,7 @@ describe('the list of clients', () => {
     await client.close();
   });
 
-  it('does not list a request of a revision that is not spoken', async () => {
+  it('does not list a request of an unsupported revision', async () => {
     const tenant = freshTenant();
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2030-01-01',
@@ -334,7 +334,7 @@ describe('the list of clients', () => {
 });
 
 describe('GET /events', () => {
-  /** The first event of this kind on the stream of a tenant. */
+  /** The first event of this kind on a tenant's stream. */
   async function nextEvent(
     tenant: string,
     key: string,
@@ -353,7 +353,7 @@ describe('GET /events', () => {
     throw new Error('the stream ended');
   }
 
-  it('tells of a call to who follows its database and tenant, by the id that it has in the log', async () => {
+  it('reports a call to subscribers of its database and tenant, with its id in the log', async () => {
     const tenant = freshTenant();
     const agent = await connect('streamable-http', { tenant });
     const other = await connect('streamable-http', { tenant: freshTenant() });
@@ -375,7 +375,7 @@ describe('GET /events', () => {
   });
 });
 
-it('GET /mcp/setup says by what address and revisions a client is served, and with which tools', async () => {
+it('GET /mcp/setup returns the address, the revisions and the tools for clients', async () => {
   const { key } = await made({ role: 'reader' });
   const { status, body } = await service.call<AgentSetup>('GET', '/mcp/setup', undefined, {
     headers: { 'x-api-key': key },

@@ -3,7 +3,7 @@ import { EngineError } from '../../engine/index.ts';
 import { fitAnswer, requireFits } from './answer-size.ts';
 import type { Answered, SlimStep } from '../../engine/contract/tool-contents.ts';
 
-/** `count` results, each by a rule from a fact of its own and one that all share. */
+/** `count` results, each by a rule from a fact of its own and a shared one. */
 function largeAnswer(count: number): Answered {
   const steps: SlimStep[] = [{ id: 0, atom: 'shared', kind: 'fact' }];
   const roots: number[] = [];
@@ -19,19 +19,19 @@ function largeAnswer(count: number): Answered {
   return { results, bindings, count, truncated: false, generation: 1, proof: { roots, steps } };
 }
 
-describe('an answer within its size', () => {
-  it('is left as it is', () => {
+describe('an answer within the size limit', () => {
+  it('is unchanged', () => {
     const answer = largeAnswer(10);
     expect(fitAnswer(answer)).toBe(answer);
   });
 });
 
-describe('an answer over its size', () => {
+describe('an answer over the size limit', () => {
   const limit = 20_000;
   const answer = largeAnswer(1000);
   const page = fitAnswer(answer, limit);
 
-  it('becomes a page of its first results that fits and says that there is more', () => {
+  it('becomes a page of as many results as fit and says that there are more', () => {
     expect(JSON.stringify(page).length).toBeLessThanOrEqual(limit);
     expect(page.truncated).toBe(true);
     expect(page.count).toBeGreaterThan(10);
@@ -39,7 +39,7 @@ describe('an answer over its size', () => {
     expect(page.bindings).toEqual(answer.bindings?.slice(0, page.count));
   });
 
-  it('has the proof of each result whole, shared steps once', () => {
+  it('contains the whole proof of each result, shared steps once', () => {
     const { roots = [], steps = [] } = page.proof ?? {};
     expect(roots).toHaveLength(page.count);
     expect(steps).toHaveLength(2 * page.count + 1);
@@ -49,7 +49,7 @@ describe('an answer over its size', () => {
     expect(roots.map((id) => atoms.get(id))).toEqual(page.results);
   });
 
-  it('keeps what its alternatives stand on, wherever those steps are', () => {
+  it('keeps the premises of its alternatives, wherever those steps are', () => {
     const one = largeAnswer(3);
     const [, , first] = one.proof?.steps ?? [];
     if (first !== undefined) first.alternatives = [{ rule: 'r', premises: [3] }];
@@ -58,15 +58,15 @@ describe('an answer over its size', () => {
     expect(cut.proof?.steps.map(({ id }) => id)).toEqual([0, 1, 2, 3]);
   });
 
-  it('is left without a proof that does not fit by itself', () => {
+  it('omits a proof that does not fit by itself', () => {
     const alone = fitAnswer(largeAnswer(1), 150);
     expect(alone.results).toEqual(['p(0)']);
     expect(alone.proof).toBeUndefined();
   });
 });
 
-describe('other content over its size', () => {
-  it('is refused with words on what to do', () => {
+describe('other content over the size limit', () => {
+  it('is refused with advice on what to do', () => {
     expect(() => requireFits('predicates', { a: 1 }, false)).not.toThrow();
     expect(() => requireFits('predicates', { a: 'x'.repeat(100) }, false, 50)).toThrow(EngineError);
     expect(() => requireFits('cleanup', { a: 'x'.repeat(100) }, true, 50)).toThrow(/^the write was made/);

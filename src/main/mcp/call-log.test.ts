@@ -29,7 +29,7 @@ async function ids(log: ToolCallLog, limit = 1000, before: number | null = null)
 }
 
 describe('the log of calls', () => {
-  it('has of each call what it was, who made it where, and what came of it', async () => {
+  it('records each call with its caller, its target and its outcome', async () => {
     const log = new ToolCallLog();
     expect(log.add(call(), 5)).toBe('1');
     expect(await log.list(everything, 10, null)).toEqual([
@@ -51,14 +51,14 @@ describe('the log of calls', () => {
     ]);
   });
 
-  it('has the last 10,000, newest first', async () => {
+  it('keeps the last 10,000, newest first', async () => {
     const log = new ToolCallLog();
     for (let index = 0; index < 25_000; index++) log.add(call(), index);
     const all = await ids(log, Number.POSITIVE_INFINITY);
     expect(all).toEqual(Array.from({ length: 10_000 }, (_, index) => String(25_000 - index)));
   });
 
-  it('gives those that are older than an id, also where that one is forgotten or was never given', async () => {
+  it('returns the calls before an id, even if that call was dropped or never existed', async () => {
     const log = new ToolCallLog({ calls: 5, bytes: 1e6 });
     for (let index = 0; index < 12; index++) log.add(call(), index);
     expect(await ids(log, 2)).toEqual(['12', '11']);
@@ -68,7 +68,7 @@ describe('the log of calls', () => {
     expect(await ids(log, 10, 999)).toHaveLength(5);
   });
 
-  it('is bounded in bytes: of long calls it keeps fewer, and the last always', async () => {
+  it('is bounded in bytes: it keeps fewer long calls, and always the last one', async () => {
     const log = new ToolCallLog({ calls: 1000, bytes: 20_000 });
     const long = call({ arguments: { text: 'x'.repeat(1200) }, text: 'y'.repeat(10_000) });
     for (let index = 0; index < 100; index++) log.add(long, index);
@@ -103,7 +103,7 @@ describe('the log of calls', () => {
     expect(await ids(log, Number.POSITIVE_INFINITY)).toHaveLength(10_000);
   });
 
-  it('shows only what is covered, and as many of it as are wanted', async () => {
+  it('shows only what the credential covers, up to the limit', async () => {
     const log = new ToolCallLog();
     for (let index = 0; index < 100; index++)
       log.add(call({ caller: { ...caller, tenant: index % 10 === 0 ? 'one' : 'other' } }), index);

@@ -1,6 +1,6 @@
 /**
- * Agents built with the libraries that people use keep what they were told when the service is killed and started again:
- * the client that was connected goes on, made anew by nobody. Fetches them; see testing/client-libraries.ts.
+ * Agents built with popular libraries keep working when the service is killed and restarted: the connected client goes
+ * on without being created again. Downloads the libraries; see testing/client-libraries.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BuiltService, startBuiltService } from './testing/built-service.ts';
@@ -28,9 +28,10 @@ describe.each(clientLibraries)('a client of $title', (library) => {
     },
   );
 
-  // A session ends with its stream. One that is asked for while the service starts is 503, after which many clients give up.
+  // A session ends with its stream. A request during the start of the service returns 503, after which many clients
+  // give up.
   it.each(library.ways.filter((way) => way === 'sse'))(
-    'connects over %s, and opens its stream again or is told that its session has ended',
+    'connects over %s, and reopens its stream or learns that its session has ended',
     async (way) => {
       expect(await installed.throughRestart(service, way)).toMatch(/^went on$|SessionNotFound/);
     },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type ClientInfo, clientIds, clientName, clientVersion, ConnectedClient } from './client.ts';
 
-it("a client's name is one line of bounded length, whatever it says", () => {
+it("reduces a client's name to one line of bounded length", () => {
   expect(clientName('claude-code')).toBe('claude-code');
   expect(clientName('Ein Name mit Ümläuten, 数 and 😀')).toBe('Ein Name mit Ümläuten, 数 and 😀');
   expect(clientName(' a\nb\u0000\u001b[31mc\u2028d\u202ee ')).toBe('a b  [31mc d e');
@@ -12,7 +12,7 @@ it("a client's name is one line of bounded length, whatever it says", () => {
   expect(clientVersion('9'.repeat(1000))).toBe('9'.repeat(64));
 });
 
-it('a client is listed with what it is known by and the tool calls it has made so far', () => {
+it('lists a client with its identity and its tool calls so far', () => {
   const nextId = clientIds();
   expect(nextId()).toBe('1');
   const said: { info?: ClientInfo } = {};

@@ -1,6 +1,6 @@
 /**
- * What every agent can do, whichever official client it is built with, over every transport and at every revision: with
- * a key, in the database and the tenant that its headers name.
+ * What every agent can do with each official client, over every transport and at every revision: with a key, in the
+ * database and the tenant of its headers.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
@@ -43,7 +43,7 @@ interface Case {
   readonly agent: Agent;
   readonly name: string;
   readonly place: Place;
-  /** Rules are of the whole database: a predicate that is this agent's own. */
+  /** Rules belong to the whole database: a predicate of this agent's own. */
   readonly grand: string;
 }
 
@@ -58,7 +58,7 @@ beforeAll(async () => {
     kinds.map(async (kind, index) => {
       const name = `agent-${index}`;
       const place = { 'X-Database': database, 'X-Tenant-ID': `tenant-${index}` };
-      // Half of them show it in the one way, half in the other.
+      // Half of them send it one way, half the other.
       const key: Record<string, string> =
         index % 2 === 0 ? { Authorization: `Bearer ${apiKey}` } : { 'X-API-Key': apiKey };
       const agent = await connectAgent(kind, service.address, { ...key, ...place }, name);
@@ -71,7 +71,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** All of them at once. What goes wrong is said of the one with which it did. */
+/** All of them at once. A failure names the client that caused it. */
 async function ofEveryAgent(
   check: (each: Case) => Promise<void>,
   of: readonly Case[] = cases,
@@ -89,9 +89,9 @@ async function ofEveryAgent(
   );
 }
 
-/** For a notice to come, on however busy a machine. */
+/** Long enough for a notification on a busy machine. */
 
-/** A request from elsewhere. */
+/** A request from a foreign origin. */
 async function post(path: string, body: unknown, where: Partial<Place>): Promise<unknown> {
   const answered = await service.call<unknown>('POST', path, body, {
     headers: { 'x-api-key': apiKey, ...where },
@@ -108,13 +108,15 @@ function ruleOf(grand: string): string {
   return `${grand}(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)`;
 }
 
-/** Of Streamable HTTP, the address for SSE has no stream of notices in a session: a client is told so, and does without. */
+/**
+ * The SSE address offers no notification stream in a Streamable HTTP session: the client is told and continues without.
+ */
 function hasNotices({ kind }: Case): boolean {
   return kind.transport === 'SSE' || kind.path === '/mcp' || kind.revision === statelessRevision;
 }
 
 describe('an agent of any kind', () => {
-  it('is served by its revision, told who serves it, and finds the nine tools', () =>
+  it('gets the server info of its revision and finds the nine tools', () =>
     ofEveryAgent(async ({ agent, kind }) => {
       expect(agent.revision).toBe(kind.revision);
       expect(agent.serverName).toBe('corollary');
@@ -154,8 +156,8 @@ describe('an agent of any kind', () => {
       expect(await agent.call('teach', { text: rule })).toMatchObject({ isError: false, content: { rule } });
     }));
 
-  // All have taught by now: a rule that is new to the database makes it forget which conclusions it knew of.
-  it('asks, is shown the proof with who told it, and what it forgets takes its conclusions with it', () =>
+  // All have taught by now: a new rule makes the database drop its cached conclusions.
+  it('asks, sees the proof with its sources, and forgetting a fact removes its conclusions', () =>
     ofEveryAgent(async ({ agent, name, grand }) => {
       const rule = ruleOf(grand);
       const conclusion = `${grand}(alice, carol)`;
@@ -181,7 +183,7 @@ describe('an agent of any kind', () => {
       expect(after).toMatchObject({ isError: false, content: { results: [], count: 0 } });
     }));
 
-  it('works in the database and the tenant of its headers, and nowhere else', () =>
+  it('works only in the database and the tenant of its headers', () =>
     ofEveryAgent(async ({ agent, place }) => {
       await agent.call('tell', { predicate: 'here', args: ['x'] });
       const query = { predicate: 'here', args: ['?x'] };
@@ -190,7 +192,7 @@ describe('an agent of any kind', () => {
       expect(await post('/query', query, { ...place, 'X-Tenant-ID': 'another' })).toEqual([]);
     }));
 
-  it('is told by a tool error how to mend a call', () =>
+  it('learns from a tool error how to fix a call', () =>
     ofEveryAgent(async ({ agent }) => {
       expect(await agent.call('ask', { predicate: 'parent', arguments: [] })).toMatchObject({
         isError: true,
@@ -232,7 +234,7 @@ describe('an agent of any kind', () => {
         await expect(agent.read(uri), uri).rejects.toMatchObject({ code: -32602 });
     }));
 
-  it('is told of documents that change and of new ones, of its own space alone, until it asks no more', () =>
+  it('is notified of changed and new documents, only of its own space, until it unsubscribes', () =>
     ofEveryAgent(async ({ agent, place }) => {
       const { told } = agent;
       await tell(place, 'road', ['a', 'b']);
@@ -253,7 +255,7 @@ describe('an agent of any kind', () => {
       expect(told.updated.at(-1)).toBe('kb://facts/path');
     }, cases.filter(hasNotices)));
 
-  it('is told that the rules changed, whoever of the database changed them', async () => {
+  it('is notified of changed rules, whoever in the database changed them', async () => {
     const listening = cases.filter(hasNotices);
     await ofEveryAgent(({ agent }) => agent.watch(['kb://rules']), listening);
     await post('/teach', { text: 'way(?x) :- road(?x, ?y)' }, { 'X-Database': database });
@@ -262,7 +264,7 @@ describe('an agent of any kind', () => {
     }, listening);
   });
 
-  it('is given prompts that know the vocabulary, and refused one without what it needs', () =>
+  it('gets prompts that know the vocabulary, and an error if an argument is missing', () =>
     ofEveryAgent(async ({ agent, place }) => {
       await tell(place, 'capital', ['france', 'paris']);
       expect(await agent.listPrompts()).toEqual(['start_session', 'extract_facts', 'explain_conclusion']);
@@ -276,7 +278,7 @@ describe('an agent of any kind', () => {
         await expect(agent.prompt(name)).rejects.toMatchObject({ code: -32602 });
     }));
 
-  it('has the names of predicates completed', () =>
+  it('gets completions of predicate names', () =>
     ofEveryAgent(async ({ agent, place }) => {
       for (const name of ['zebra', 'has_zebra', 'zoo']) await tell(place, name, ['a']);
       const template = { type: 'ref/resource', uri: 'kb://facts/{predicate}' } as const;

@@ -1,4 +1,4 @@
-/** The official conformance suite against the whole service, a key wanted, at the revisions that it has requirements for. */
+/** The official conformance suite against the whole service with a key, at the revisions that it covers. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
@@ -21,7 +21,7 @@ afterAll(async () => {
   for (const each of open.reverse()) await each.close();
 });
 
-/** A service that wants a key, and the gateway in front of it that shows one. */
+/** A service that requires a key, and a gateway in front of it that adds one. */
 async function serve(
   options: Parameters<typeof startServiceUnderTest>[1],
 ): Promise<[ServiceUnderTest, Gateway]> {
@@ -38,7 +38,7 @@ async function serve(
 const wordsOf = (checks: readonly Check[]) =>
   checks.map(({ scenario, id, errorMessage }) => `${scenario}: ${id}: ${errorMessage ?? ''}`);
 
-describe.each(revisions)('our transports by the conformance suite for %s', (revision) => {
+describe.each(revisions)('our transports in the conformance suite for %s', (revision) => {
   let checks: Check[];
   let service: ServiceUnderTest;
 
@@ -61,7 +61,7 @@ describe.each(revisions)('our transports by the conformance suite for %s', (revi
     expect(required.filter((scenario) => !passed.has(scenario))).toEqual([]);
   });
 
-  it('fail and warn exactly where an exception says why', () => {
+  it('fail and warn exactly where an exception explains it', () => {
     const failed = checks.filter(({ status }) => status === 'FAILURE');
     expect([...new Set(failed.map(({ scenario }) => scenario))].toSorted()).toEqual(
       Object.keys(failing[revision]).toSorted(),
@@ -75,7 +75,7 @@ describe.each(revisions)('our transports by the conformance suite for %s', (revi
   });
 });
 
-/** What the suite can see of any server, whatever it offers. */
+/** What the suite can check of any server, whatever it offers. */
 const ofAnyServer = {
   '2025-11-25': [
     'server-initialize',
@@ -104,7 +104,7 @@ const ofAnyServer = {
   ],
 } as const;
 
-describe('the knowledge base by the conformance suite', () => {
+describe('the knowledge base in the conformance suite', () => {
   let gateway: Gateway;
 
   beforeAll(async () => {
@@ -112,7 +112,7 @@ describe('the knowledge base by the conformance suite', () => {
   });
 
   it.each(revisions)(
-    'passes for %s what can be asked of any server',
+    'passes the checks of %s that apply to any server',
     async (revision) => {
       const checks = await runConformance(`${gateway.address}/mcp`, revision);
       for (const scenario of ofAnyServer[revision]) {
@@ -128,7 +128,7 @@ describe('the knowledge base by the conformance suite', () => {
   );
 });
 
-it('the documentation has the result, and names every exception', () => {
+it('documents the result and every exception', () => {
   const text = readFileSync(new URL('../../../docs/mcp.md', import.meta.url), 'utf8');
   for (const revision of revisions) {
     const { length } = requiredScenarios(revision);

@@ -4,7 +4,7 @@ import { cutArguments } from './cut-arguments.ts';
 const sizeOf = (value: unknown) => JSON.stringify(value).length;
 
 describe('arguments of a call', () => {
-  it('stay as they came where they are short, one long text among them', () => {
+  it('are unchanged if they are short, even with one long text', () => {
     for (const given of [
       {},
       { predicate: 'p', args: ['a', 1, true, null, { x: [] }], 'a key': -0.5 },
@@ -14,7 +14,7 @@ describe('arguments of a call', () => {
       expect(cutArguments(given)).toEqual({ value: given, isCut: false });
   });
 
-  it('show the beginning of every field where one is long', () => {
+  it('are cut to the beginning of every field if one is long', () => {
     const given = { text: 'x'.repeat(5000), args: Array(5000).fill('a'), limit: 7, last: 'z' };
     const { value, isCut } = cutArguments(given);
     expect(isCut).toBe(true);
@@ -31,13 +31,13 @@ describe('arguments of a call', () => {
     ['long numbers', { args: Array(1000).fill(-1.234_567_890_123e-300) }],
     ['empty lists', { args: Array(100_000).fill([]) }],
     ['depth', { a: JSON.parse(`${'['.repeat(60)}"${'x'.repeat(2000)}"${']'.repeat(60)}`) as unknown }],
-  ])('are a few thousand characters at most, whatever is long in them: %s', (_what, given) => {
+  ])('have at most a few thousand characters, whatever is long in them: %s', (_what, given) => {
     const { value, isCut } = cutArguments(given);
     expect(isCut).toBe(true);
     expect(sizeOf(value)).toBeLessThan(3000);
   });
 
-  it('name no field that changes an object', () => {
+  it("contain no field that could change an object's prototype", () => {
     const given = JSON.parse('{"__proto__": {"a": 1}}') as Record<string, unknown>;
     const { value } = cutArguments(given);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);

@@ -1,4 +1,4 @@
-/** docs/agents.md, held against what configurations are made of, and tried: each block connects as its client would. */
+/** Compares docs/agents.md with the source of configurations, and tries each block as its client would. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -17,7 +17,7 @@ import { tools } from './tools.ts';
 
 const page = readFileSync(new URL('../../../docs/agents.md', import.meta.url), 'utf8');
 
-/** Where the page says that everything is. */
+/** The address shown on the page. */
 const place: AgentPlace = {
   address: 'http://127.0.0.1:9300',
   database: 'my-project',
@@ -32,7 +32,7 @@ interface Block {
   readonly text: string;
 }
 
-/** The page's blocks of code, in order, each with the heading that it stands under. */
+/** The page's code blocks, in order, each with its heading. */
 function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
   let section = '';
@@ -66,7 +66,7 @@ beforeAll(async () => {
     startServiceUnderTest(),
     startServiceUnderTest({ AUTH_ENABLED: 'true', API_KEY: 'the-admin-key' }),
   ]);
-  // As the page begins, and as an administrator does where keys are wanted.
+  // The setup at the top of the page, and that of an administrator if keys are required.
   const [created, ...others] = blocks.filter(({ section }) => section === '');
   if (others.length > 0)
     throw new Error('the page begins with one block of code: how the database is created');
@@ -76,7 +76,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([open.close(), keyed.close()]));
 
-/** Shakes hands by exactly this address, but for the port, and these headers; tells a fact and asks for it. */
+/** Connects with exactly this address, except for the port, and these headers; tells a fact and asks for it. */
 async function performed(route: AgentRoute, service: ServiceUnderTest) {
   if (route.via !== 'http') throw new Error('a route by the address was expected');
   const url = route.url.replace(':9300/', `:${service.port}/`);
@@ -101,7 +101,7 @@ describe.each(agentPrograms)('docs/agents.md on %s', (program) => {
   const { title, language, text, route } = configured(program, null);
   const found = blocks.filter(({ section }) => section === title);
 
-  it('has one block, which is the configuration for the usual address and a database of its own', () => {
+  it('has one block: the configuration for the default address and a separate database', () => {
     expect(found).toEqual([{ section: title, language: languages[language], text }]);
   });
 
@@ -109,9 +109,9 @@ describe.each(agentPrograms)('docs/agents.md on %s', (program) => {
     expect(routeOf(program, found[0]?.text ?? '', null)).toEqual(route);
   });
 
-  // Those by the bridge are tried with the built one, in e2e/docs-agents.spec.ts.
+  // e2e/docs-agents.spec.ts tries those that use the bridge, with the built one.
   if (route.via === 'bridge') return;
-  it('has a block by which a client connects, tells and asks', async () => {
+  it('has a block with which a client connects, tells and asks', async () => {
     const read = routeOf(program, found[0]?.text ?? '', null);
     expect(await performed(read, open)).toMatchObject(worked);
     const { body } = await open.call<{ total: number }>('GET', '/facts', undefined, {
@@ -124,7 +124,7 @@ describe.each(agentPrograms)('docs/agents.md on %s', (program) => {
 describe('docs/agents.md on keys', () => {
   const [request, asked, ...others] = blocks.filter(({ section }) => section === 'With a key');
 
-  it('has a command that makes a key, with which every client by the address connects to its database alone', async () => {
+  it('has a command that creates a key for every client of its database', async () => {
     const command = request?.text.replace(':9300/', `:${keyed.port}/`) ?? '';
     const environment = { ...process.env, ADMIN_KEY: 'the-admin-key' };
     const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: environment });
@@ -144,7 +144,7 @@ describe('docs/agents.md on keys', () => {
     await expect(performed(without, keyed)).rejects.toThrow('401');
   });
 
-  it('shows how VS Code asks for it, as the configuration with a key has it', () => {
+  it('shows how VS Code asks for it, as in the configuration with a key', () => {
     expect(others).toEqual([]);
     expect(asked?.text).toBe(configured('vs-code', 'any').text);
   });
@@ -169,7 +169,7 @@ describe('docs/agents.md on keys', () => {
 });
 
 describe('docs/agents.md', () => {
-  it('has no block that is not held against something', () => {
+  it('has no block without a test', () => {
     const titles = agentPrograms.map((program) => configured(program, null).title);
     const rest = blocks.filter(({ section }) => !['', ...titles, 'With a key'].includes(section));
     expect(rest.map(({ section, language }) => ({ section, language }))).toEqual([
@@ -177,7 +177,7 @@ describe('docs/agents.md', () => {
     ]);
   });
 
-  it('says of every tool when it is used, and names none that there is not', () => {
+  it('says when to use each tool, and names no unknown one', () => {
     const table = page.slice(
       page.indexOf('## What the tools are for'),
       page.indexOf('The prompt `start_session`'),

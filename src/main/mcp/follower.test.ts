@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { expect, it, onTestFinished } from 'vitest';
 import { startServiceUnderTest } from '../testing/service-under-test.ts';
 
-it('a follower refuses tools that write in words that say where to write, and answers questions', async () => {
+it('a follower refuses writing tools, names the leader, and answers questions', async () => {
   const leader = await startServiceUnderTest();
   onTestFinished(() => leader.close());
   await leader.call('POST', '/tell', { predicate: 'p', args: ['a'] });

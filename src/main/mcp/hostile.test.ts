@@ -1,4 +1,4 @@
-/** MCP and those who mean ill, or take no care: whatever they send or leave unread, others are answered. */
+/** MCP and malicious or careless clients: whatever they send or leave unread, others are answered. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CreatedKey } from '../../engine/contract/authentication.ts';
@@ -45,7 +45,7 @@ async function openSession(headers: Headers = {}): Promise<string> {
   return id;
 }
 
-/** A stream of events: what has come so far, and whether it has ended. It reads only after `read`. */
+/** A stream of events: what has arrived so far, and whether it has ended. It reads only after `read`. */
 interface Stream {
   readonly response: IncomingMessage;
   readonly text: () => string;
@@ -88,7 +88,7 @@ function openStream(
 async function openSse(headers: Headers = {}): Promise<{ stream: Stream; path: string }> {
   const stream = await openStream('GET', '/mcp/sse', headers);
   stream.read();
-  // Also before the tests, where nothing can be polled.
+  // Also before the tests, where polling is unavailable.
   await vi.waitFor(() => expect(stream.text()).toContain('\n\n'), 300_000);
   const path = /data: (\S+)/.exec(stream.text())?.[1] ?? '';
   await post(path, initialize(), headers);
@@ -102,7 +102,7 @@ const meta = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-/** A request of the stateless revision, by its body and headers. */
+/** A request of the stateless revision, given its body and headers. */
 function stateless(method: string, params: Record<string, unknown>, name?: string): [string, Headers] {
   const message = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } };
   const headers: Headers = {
@@ -114,7 +114,7 @@ function stateless(method: string, params: Record<string, unknown>, name?: strin
   return [JSON.stringify(message), headers];
 }
 
-/** That everybody else is answered still, over each transport. */
+/** Checks that other clients still get answers, over each transport. */
 async function expectServed(): Promise<void> {
   const [body, headers] = stateless('tools/call', { name: 'predicates', arguments: {} }, 'predicates');
   expect(await post('/mcp', body, headers)).toMatchObject({ status: 200 });
@@ -177,7 +177,7 @@ const malformed: [string, unknown][] = [
   ],
 ];
 
-describe('a message that is malformed or makes no sense', () => {
+describe('a malformed or meaningless message', () => {
   let session = '';
   let sse: Awaited<ReturnType<typeof openSse>>;
   beforeAll(async () => {
@@ -210,8 +210,8 @@ describe('a message that is malformed or makes no sense', () => {
   });
 });
 
-describe('what is too large', () => {
-  it('is refused with 413 before it is parsed, on every address that takes messages', async () => {
+describe('oversized input', () => {
+  it('is refused with 413 before it is parsed, at every message address', async () => {
     const { stream, path } = await openSse();
     const huge = `{"jsonrpc": "2.0", ${'x'.repeat(10_485_760)}`;
     for (const address of ['/mcp', '/mcp/sse', path])
@@ -223,7 +223,7 @@ describe('what is too large', () => {
     await expectServed();
   });
 
-  it('is not kept by a session or a stream: a client that says a megabyte of itself is refused', async () => {
+  it('is not stored in a session or a stream: client info of a megabyte is refused', async () => {
     const long = 'x'.repeat(1_000_000);
     const refused = { status: 413, body: { code: 'PayloadTooLarge' } };
     const big = initialize({ clientInfo: { name: long, version: '1' } });
@@ -243,7 +243,7 @@ describe('what is too large', () => {
     expect(await post('/mcp', listen, headers)).toMatchObject(refused);
   });
 
-  it('is refused where an object of a message has more fields than anything could want', async () => {
+  it('is refused if an object of a message has too many fields', async () => {
     const session = await openSession();
     const refused = { status: 400, body: { code: 'ValidationException' } };
     for (const message of [
@@ -262,7 +262,7 @@ describe('what is too large', () => {
     ['a text', { predicate: 'p', args: ['x'.repeat(9 * 1024 * 1024)] }],
     ['a list', { predicate: 'p', args: Array(4_000_000).fill(1) }],
     ['fields', { predicate: 'p', args: ['a'], metadata: fields(100_000) }],
-  ])('9 MiB of arguments are a tool error of a few words: %s', async (_what, given) => {
+  ])('returns a short tool error for 9 MiB of arguments: %s', async (_what, given) => {
     const session = await openSession();
     const { body } = await post('/mcp', toolCall(2, 'tell', given), { 'mcp-session-id': session });
     expect(JSON.stringify(body)).toContain('isError');
@@ -278,8 +278,8 @@ describe('what is too large', () => {
   });
 });
 
-describe('a revision that is not spoken', () => {
-  it('is answered at initialize with one that is, and refused where it is claimed later', async () => {
+describe('an unsupported revision', () => {
+  it('is answered at initialize with a supported one, and refused later', async () => {
     for (const protocolVersion of ['1999-01-01', '2030-01-01', 'latest', '']) {
       const { body } = await post('/mcp', initialize({ protocolVersion }));
       expect(String(body)).toContain('"protocolVersion":"2025-11-25"');
@@ -293,7 +293,7 @@ describe('a revision that is not spoken', () => {
     const refused = await post('/mcp', future, { ...headers, 'mcp-protocol-version': '2030-01-01' });
     expect(refused).toMatchObject({ status: 400 });
     expect(JSON.stringify(refused.body)).toContain('2026-07-28');
-    // The header and the message must say the same.
+    // The header and the message must agree.
     expect(await post('/mcp', future, headers)).toMatchObject({ status: 400 });
   });
 });
@@ -306,7 +306,7 @@ describe('a session', () => {
     return body.key;
   }
 
-  it("is no other key's, however much that may do", async () => {
+  it('is closed to other keys, whatever their permissions', async () => {
     const key = await made({ role: 'writer' });
     const session = await openSession({ 'x-api-key': key });
     const { stream, path } = await openSse({ 'x-api-key': key });
@@ -326,7 +326,7 @@ describe('a session', () => {
     stream.close();
   });
 
-  it('works in no other tenant or database than it was opened for', async () => {
+  it('works only in the tenant and database that it was opened for', async () => {
     const session = await openSession({ 'x-tenant-id': 'one' });
     const { stream, path } = await openSse({ 'x-tenant-id': 'one' });
     for (const elsewhere of [{ 'x-tenant-id': 'two' }, { 'x-tenant-id': 'one', 'x-database': 'two' }]) {
@@ -338,7 +338,7 @@ describe('a session', () => {
     stream.close();
   });
 
-  it('is not opened, nor a request without one answered, for a tenant or database that the key does not cover', async () => {
+  it('is not opened, nor a stateless request answered, for a tenant or database outside the key', async () => {
     const key = await made({ role: 'writer', tenants: ['acme'], databases: ['default'] });
     const [body, headers] = stateless('tools/call', { name: 'predicates', arguments: {} }, 'predicates');
     for (const place of [{ 'x-tenant-id': 'other' }, { 'x-tenant-id': 'acme', 'x-database': 'other' }]) {
@@ -353,7 +353,7 @@ describe('a session', () => {
     expect(await post('/mcp', body, own)).toMatchObject({ status: 200 });
   });
 
-  it("of a reader's key gets a tool error from tools that write, over every transport", async () => {
+  it("of a reader's key gets a tool error from writing tools, over every transport", async () => {
     const key = await made({ role: 'reader' });
     const tell = toolCall(2, 'tell', { predicate: 'p', args: ['a'] });
     const session = await openSession({ 'x-api-key': key });
@@ -371,7 +371,7 @@ describe('a session', () => {
   });
 });
 
-it('a foreign Origin is 403 on every address of MCP, whoever asks', async () => {
+it('a foreign Origin returns 403 at every address of MCP, whoever asks', async () => {
   const session = await openSession();
   const { stream, path } = await openSse();
   const [body, headers] = stateless('tools/list', {});
@@ -402,19 +402,19 @@ it('a foreign Origin is 403 on every address of MCP, whoever asks', async () => 
 });
 
 describe('a client that never reads its stream', () => {
-  /** Tells facts of these predicates, in writes of their own so that each is told of. */
+  /** Tells facts of these predicates in separate writes, so that each is notified. */
   async function change(tenant: string, times: number, predicates: readonly string[]): Promise<void> {
     const headers = { 'x-api-key': apiKey, 'x-tenant-id': tenant };
     for (let round = 0; round < times; round++) {
       const facts = predicates.map((predicate) => ({ predicate, args: [`${round}`] }));
       const { status } = await service.call('POST', '/assert/facts', { facts }, { headers });
       expect(status).toBe(200);
-      // Changes within 100 ms are told together.
+      // Changes within 100 ms are notified together.
       await new Promise((resolve) => void setTimeout(resolve, 110));
     }
   }
 
-  /** An answer of some four million characters, as often as is said. */
+  /** An answer of some four million characters, the given number of times. */
   async function askAtLength(path: string, tenant: Headers, times: number): Promise<number[]> {
     const facts = Array.from({ length: 40 }, (_, index) => ({
       predicate: 'long',
@@ -430,7 +430,7 @@ describe('a client that never reads its stream', () => {
     return statuses;
   }
 
-  it('is told once of each document that changed meanwhile when it reads again, and cut off where answers pile up', async () => {
+  it('gets one notification for each changed document when it reads again, and is cut off if answers pile up', async () => {
     const tenant = { 'x-tenant-id': 'unread' };
     const headers = { 'x-api-key': apiKey, ...tenant };
     const { stream, path } = await openSse(tenant);

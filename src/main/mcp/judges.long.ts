@@ -1,6 +1,6 @@
 /**
- * Judges that need a newer Node than the product does, fetched on demand: the command line of the official Inspector
- * against the built service, over every transport, and the conformance suite as its authors mean it to be run.
+ * Test suites that need a newer Node than the product, downloaded on demand: the command line of the official Inspector
+ * against the built service, over every transport, and the conformance suite as its authors run it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -62,10 +62,10 @@ describe.each(ways)("the Inspector's command line over $title", ({ title, target
   });
   afterAll(() => service.close());
 
-  /** What a method answers, parsed. Rejects where the Inspector ends with an error. */
+  /** The parsed answer of a method. Rejects if the Inspector exits with an error. */
   function inspect(method: string, more: readonly string[] = []): Promise<Record<string, unknown>> {
     const argumentList = [judges.inspector, '--cli', ...target(service), '--method', method, ...more];
-    // Its catalog of servers is in the home folder, which is not to be that of the one who tests.
+    // Its catalog of servers is in the home folder, so it must not be that of the user running the test.
     const env = { PATH: process.env['PATH'], HOME: service.folder };
     return new Promise((resolve, reject) => {
       execFile(
@@ -110,7 +110,7 @@ describe.each(ways)("the Inspector's command line over $title", ({ title, target
     });
   });
 
-  it('reads resources, and is given prompts', async () => {
+  it('reads resources and gets prompts', async () => {
     expect(await inspect('resources/list')).toMatchObject({
       resources: expect.arrayContaining([expect.objectContaining({ uri: 'kb://rules' })]),
     });
@@ -122,8 +122,8 @@ describe.each(ways)("the Inspector's command line over $title", ({ title, target
   });
 });
 
-describe('the conformance suite under the Node that it wants', () => {
-  it.each(revisions)('finds for %s what it finds under ours', async (revision) => {
+describe('the conformance suite under its own Node', () => {
+  it.each(revisions)('gives the same result for %s as under ours', async (revision) => {
     const service = await startServiceUnderTest({}, { mcpSurface: conformanceSurface });
     try {
       const checks = await runConformance(`${service.address}/mcp`, revision, judges.node);

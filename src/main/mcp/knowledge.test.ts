@@ -1,4 +1,4 @@
-/** What agents are told of: each change once, and nothing else. That all kinds of clients are told is in clients.test.ts. */
+/** Notifications for agents: each change once, and nothing else. clients.test.ts covers all kinds of clients. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
@@ -27,7 +27,7 @@ async function connect(revision: (typeof revisions)[number], tenant: string): Pr
   return client;
 }
 
-/** For a notice to come, on however busy a machine. */
+/** Long enough for a notification on a busy machine. */
 
 function freshTenant(): string {
   return `space-${++tenants}`;
@@ -47,7 +47,7 @@ async function promptOf(client: Client, name: string, given: Record<string, stri
 }
 
 describe.each(revisions)('an agent that speaks %s', (revision) => {
-  it('is given prompts with the rules, the facts as they are written, and a text that cannot end early', async () => {
+  it('gets prompts with the rules, the facts as written, and text that cannot end early', async () => {
     const tenant = freshTenant();
     await tell(tenant, 'road', ['a, b', 'c']);
     const rule = { text: `way_of_${tenant.replace('-', '_')}(?x, ?y) :- road(?x, ?y)` };
@@ -62,7 +62,7 @@ describe.each(revisions)('an agent that speaks %s', (revision) => {
     expect(extract.split('--------- end of the text')).toHaveLength(2);
   });
 
-  it('is given the proof of a conclusion that it is to explain, or what is missing for it', async () => {
+  it('gets the proof of a conclusion to explain, or what is missing for it', async () => {
     const tenant = freshTenant();
     const of = tenant.replace('-', '_');
     for (const args of [
@@ -87,7 +87,7 @@ describe.each(revisions)('an agent that speaks %s', (revision) => {
     expect(await explain('is there a way?')).toContain('it was refused');
   });
 
-  it('is told of a change once, and that there are other documents only where there are', async () => {
+  it('is notified once of a change, and of list changes only if there are other documents', async () => {
     const tenant = freshTenant();
     await tell(tenant, 'road', ['a', 'b']);
     const client = await connect(revision, tenant);

@@ -1,6 +1,6 @@
 /**
- * MCP as agents meet it: the official client, over real HTTP, on both transports. What every client can do, of any
- * generation and revision, is in clients.test.ts.
+ * MCP as agents use it: the official client, over real HTTP, on both transports. clients.test.ts covers what every
+ * client can do, of any generation and revision.
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
@@ -43,7 +43,7 @@ async function connect(
   return client;
 }
 
-/** A tenant nobody else has. */
+/** A tenant used by no other test. */
 function freshTenant(): Record<string, string> {
   tenants++;
   return { 'X-Tenant-ID': `tenant-${tenants}` };
@@ -62,7 +62,7 @@ async function call(client: Client, name: string, given: Record<string, unknown>
 const kinds: Kind[] = ['Streamable HTTP', 'Streamable HTTP at the SSE address', 'SSE'];
 
 describe.each(kinds)('an agent over %s', (kind) => {
-  it('compresses episodes, and cleans up what has ended', async () => {
+  it('consolidates episodes and removes what has expired', async () => {
     const client = await connect(kind, freshTenant());
     await client.listTools();
     for (const day of [1, 2, 3])
@@ -80,7 +80,7 @@ describe.each(kinds)('an agent over %s', (kind) => {
     expect(await call(client, 'cleanup', { threshold: 2 })).toMatchObject({ isError: true });
   });
 
-  it('counts null and blank text in optional fields as absent', async () => {
+  it('treats null and blank text in optional fields as absent', async () => {
     const client = await connect(kind, freshTenant());
     const told = await call(client, 'tell', {
       predicate: 'likes',
@@ -101,7 +101,7 @@ describe.each(kinds)('an agent over %s', (kind) => {
     expect(asked.content).toMatchObject({ count: 1 });
   });
 
-  it('is told by a tool error how to mend a call', async () => {
+  it('learns from a tool error how to fix a call', async () => {
     const client = await connect(kind, freshTenant());
     const typo = await call(client, 'tell', { predicat: 'p', args: ['a'] });
     expect(typo.isError).toBe(true);
@@ -122,7 +122,7 @@ describe.each(kinds)('an agent over %s', (kind) => {
     expect(unknown).toMatchObject({ isError: true, text: expect.stringContaining('tell, ') });
   });
 
-  it('stores its name as the source of what it tells, where none was given', async () => {
+  it('becomes the source of the facts it tells if none was given', async () => {
     const headers = freshTenant();
     const client = await connect(kind, headers, 'clerk');
     await call(client, 'tell', { predicate: 'p', args: ['new'] });
@@ -140,7 +140,7 @@ describe.each(kinds)('an agent over %s', (kind) => {
 });
 
 describe('several agents at once', () => {
-  it('each get their own answers, tenants apart', async () => {
+  it('each get their own answers, separated by tenant', async () => {
     const crowd = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
         connect(kinds[index % 3] ?? 'SSE', freshTenant(), `agent-${index}`),
@@ -176,7 +176,7 @@ describe('several agents at once', () => {
   });
 });
 
-describe('an agent that no longer waits', () => {
+describe('an agent that stops waiting', () => {
   const vast = {
     predicate: 'triple',
     args: ['?x', '?y', '?z'],
@@ -211,7 +211,7 @@ describe('an agent that no longer waits', () => {
   });
 
   it.each(['Streamable HTTP at the SSE address', 'SSE'] as const)(
-    'cancels its question by going away over %s',
+    'cancels its question by disconnecting over %s',
     async (kind) => {
       const client = await curious(kind);
       const before = finished();
@@ -224,14 +224,14 @@ describe('an agent that no longer waits', () => {
 });
 
 describe('the tenant and the database of a connection', () => {
-  it('are both default where the headers are missing', async () => {
+  it('default to "default" if the headers are missing', async () => {
     const client = await connect('Streamable HTTP');
     await call(client, 'tell', { predicate: 'here', args: ['default'] });
     const { body } = await service.call('POST', '/query', { predicate: 'here', args: ['?x'] });
     expect(body).toEqual([{ predicate: 'here', args: ['default'], truthVal: true }]);
   });
 
-  it('are refused at connect when the database does not exist', async () => {
+  it('are refused at connect if the database does not exist', async () => {
     for (const kind of kinds)
       await expect(connect(kind, { 'X-Database': 'nowhere' })).rejects.toThrow(/404|nowhere/);
     const { status, body } = await service.call('GET', '/mcp/sse', undefined, {
@@ -240,7 +240,7 @@ describe('the tenant and the database of a connection', () => {
     expect({ status, body }).toMatchObject({ status: 404, body: { code: 'DatabaseNotFound' } });
   });
 
-  it('are another database where the header names one', async () => {
+  it('come from the headers', async () => {
     await service.call('POST', '/databases', { name: 'other' });
     const client = await connect('SSE', { 'X-Database': 'other' });
     await call(client, 'tell', { predicate: 'there', args: ['x'] });

@@ -19,7 +19,7 @@ const caller: Caller = {
   signal: new AbortController().signal,
 };
 
-it('what changed is worked out once, however many clients of a space want to know', async () => {
+it('computes a change once, however many clients of a space subscribe', async () => {
   const engine = await openEngine({ storageDir: null });
   let asked = 0;
   let listening = 0;
@@ -71,7 +71,7 @@ it('what changed is worked out once, however many clients of a space want to kno
     { uris: new Set(['kb://predicates', 'kb://facts/p', 'kb://facts/q']), hasOthers: true },
   ]);
   expect({ asked, listening }).toEqual({ asked: 2, listening: 1 });
-  // Calls of tools change nothing, so nobody is told of them.
+  // A tool call changes no document, so it causes no notification.
   engine.tellOfToolCall(caller, '1');
   await setTimeout(150);
   expect(first).toHaveLength(1);

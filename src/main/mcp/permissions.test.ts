@@ -1,4 +1,4 @@
-/** MCP by every role and restriction, with the official client over real HTTP; and what becomes of open sessions. */
+/** MCP by every role and restriction, with the official client over real HTTP; and what happens to open sessions. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -38,7 +38,7 @@ async function connect(key: string | null, headers: Record<string, string> = {})
   return client;
 }
 
-/** The status that connecting comes to on each transport, 200 where it does. */
+/** The status of a connection attempt on each transport, 200 if it succeeds. */
 async function statuses(key: string | null, headers: Record<string, string> = {}): Promise<number[]> {
   const shown = key === null ? {} : { authorization: `Bearer ${key}` };
   const stream = await fetch(`${service.address}/mcp/sse`, { headers: { ...shown, ...headers } });
@@ -65,7 +65,7 @@ async function toolText(client: Client, name: string, given: Record<string, unkn
 }
 
 describe('connecting', () => {
-  it('needs a key, of any role but replica', async () => {
+  it('requires a key of any role except replica', async () => {
     expect(await statuses(null)).toEqual([401, 401]);
     expect(await statuses('made-up')).toEqual([401, 401]);
     for (const role of ['reader', 'writer', 'admin'])
@@ -73,7 +73,7 @@ describe('connecting', () => {
     expect(await statuses((await made({ role: 'replica' })).key)).toEqual([403, 403]);
   });
 
-  it('is 403 for a tenant or database that the key does not cover, the defaults included', async () => {
+  it('returns 403 for a tenant or database outside the key, even for defaults', async () => {
     const { key: ofTenant } = await made({ role: 'writer', tenants: ['acme'] });
     expect(await statuses(ofTenant)).toEqual([403, 403]);
     expect(await statuses(ofTenant, { 'x-tenant-id': 'default' })).toEqual([403, 403]);
@@ -86,14 +86,14 @@ describe('connecting', () => {
 
 describe.each(['reader', 'writer', 'admin'] as const)('the key of a %s', (role) => {
   it.each([{}, { tenants: ['default'], databases: ['default'] }])(
-    'gets a tool error from tools that its role or restrictions do not allow: %j',
+    'gets a tool error from tools that its role or restrictions exclude: %j',
     async (restriction) => {
       const client = await connect((await made({ role, ...restriction })).key);
       for (const spec of toolSpecs) {
         const isOfRules = spec.changesRules === true && 'tenants' in restriction;
         const needed = spec.role === 'admin' ? 3 : spec.role === 'writer' ? 2 : 1;
         const name = spec.tool?.name ?? '';
-        // A field that no tool has: what is let through is refused for it.
+        // A field that no tool has: a permitted call is refused for it.
         const text = await toolText(client, name, { nonsense: 1 });
         const isRefused = isOfRules || rank[role] < needed;
         expect(text, name).toMatch(isRefused ? /^error: Forbidden/ : /^error: ValidationException/);
@@ -106,7 +106,7 @@ describe.each(['reader', 'writer', 'admin'] as const)('the key of a %s', (role) 
   );
 });
 
-it("a reader's dry run by a tool answers and changes nothing", async () => {
+it('allows a reader a dry run of a tool, which changes nothing', async () => {
   const { key } = await made({ role: 'reader' });
   const headers = { 'x-api-key': apiKey };
   await service.call('POST', '/tell', { predicate: 'p', args: ['a'] }, { headers });
@@ -119,7 +119,7 @@ it("a reader's dry run by a tool answers and changes nothing", async () => {
   await client.close();
 });
 
-describe('sessions of a key that is revoked, expires or is restricted otherwise', () => {
+describe('sessions of a key that is revoked, expires or is restricted anew', () => {
   it.each([
     ['is revoked', async ({ id }: CreatedKey) => changed('DELETE', id), 401],
     ['expires', async ({ id }: CreatedKey) => changed('PATCH', id, { expiresAt: Date.now() + 200 }), 401],
@@ -139,7 +139,7 @@ describe('sessions of a key that is revoked, expires or is restricted otherwise'
       },
     });
     await change(key);
-    // Both come to an end: a stream that stays open would time out here.
+    // Both must end: a stream that stays open would time out here.
     expect(await stream.text()).toContain('event: endpoint');
     await notifications.text();
     expect(await statuses(key.key)).toEqual([status, status]);

@@ -36,12 +36,12 @@ describe.each(['2025-11-25', '2026-07-28'])('a client that speaks %s', (revision
   });
   afterAll(() => client.close());
 
-  it('is told that the server has apps, and of which kind', () => {
+  it('learns that the server has apps, and of which kind', () => {
     const { extensions } = client.getServerCapabilities() ?? {};
     expect(extensions).toEqual({ [EXTENSION_ID]: { mimeTypes: [RESOURCE_MIME_TYPE] } });
   });
 
-  it('finds the page at ask and at no other tool, by the name of today and the one before', async () => {
+  it('finds the page at ask and at no other tool, under its current and its former name', async () => {
     const { tools } = await client.listTools();
     const withPage = tools.filter((tool) => getToolUiResourceUri(tool) !== undefined);
     expect(withPage.map(({ name }) => name)).toEqual(['ask']);
@@ -61,7 +61,7 @@ describe.each(['2025-11-25', '2026-07-28'])('a client that speaks %s', (revision
     });
   });
 
-  it('gets text and structured content as without the page, and beside them where the workbench is', async () => {
+  it('gets the same text and structured content with or without the page, and the address of the workbench', async () => {
     await client.callTool({ name: 'tell', arguments: { predicate: 'p', args: ['a'] } });
     const { _meta, ...answer } = await client.callTool({
       name: 'ask',
@@ -80,7 +80,7 @@ describe('the page', () => {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-proof-app-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is read as it was built, with what it may load', async () => {
+  it('is served as built, with its content security policy', async () => {
     const proofAppFile = join(folder, 'page.html');
     writeFileSync(proofAppFile, '<!doctype html><title>Proof</title>');
     expect(await readProofApp({ proofAppFile })).toEqual({
@@ -91,7 +91,7 @@ describe('the page', () => {
     });
   });
 
-  it('is refused with how to get it where it was not built', async () => {
+  it('is refused with how to build it if it was not built', async () => {
     await expect(readProofApp({ proofAppFile: join(folder, 'none.html') })).rejects.toMatchObject({
       code: 'NotReady',
       message: expect.stringContaining('npm run build'),

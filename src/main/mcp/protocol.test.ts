@@ -1,4 +1,4 @@
-/** What MCP's addresses answer to those who do not speak as the official client does. */
+/** What MCP's addresses answer to clients other than the official ones. */
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ async function openSession(path = '/mcp', headers: Record<string, string> = {}):
   return id;
 }
 
-/** Opens an SSE stream and gives its events as they come. */
+/** Opens an SSE stream and yields its events as they arrive. */
 function openStream(
   headers: Record<string, string> = {},
 ): Promise<{ next(): Promise<string>; response: IncomingMessage }> {
@@ -77,13 +77,13 @@ describe('Streamable HTTP', () => {
     expect(answer).toMatchObject({ result: { protocolVersion: version } });
   });
 
-  it('carries the request id and version of the API on its answers', async () => {
+  it('sets the request id and API version on its answers', async () => {
     const { headers } = await post('/mcp', initialize, { 'x-request-id': 'mine' });
     expect(headers.get('x-request-id')).toBe('mine');
     expect(headers.get('x-api-version')).toBe('1');
   });
 
-  it('answers a message of no session with what is missing', async () => {
+  it('reports what is missing for a message without a session', async () => {
     const { status, answer } = await post('/mcp', toolCall(2, 'ask', {}));
     expect({ status, answer }).toMatchObject({
       status: 400,
@@ -93,7 +93,7 @@ describe('Streamable HTTP', () => {
     expect(await service.call('DELETE', '/mcp')).toMatchObject({ status: 400 });
   });
 
-  it('answers 404 for a session that is unknown or has ended', async () => {
+  it('returns 404 for an unknown or ended session', async () => {
     const unknown = await post('/mcp', toolCall(2, 'ask', {}), { 'mcp-session-id': 'nobody' });
     expect(unknown).toMatchObject({ status: 404, answer: { code: 'SessionNotFound' } });
     const id = await openSession();
@@ -107,7 +107,7 @@ describe('Streamable HTTP', () => {
     });
   });
 
-  it('refuses another tenant or database than the session was opened for', async () => {
+  it("refuses another tenant or database than the session's", async () => {
     const id = await openSession('/mcp', { 'x-tenant-id': 'one' });
     const tell = toolCall(2, 'tell', { predicate: 'p', args: ['a'] });
     const other = await post('/mcp', tell, { 'mcp-session-id': id, 'x-tenant-id': 'two' });
@@ -119,7 +119,7 @@ describe('Streamable HTTP', () => {
     });
   });
 
-  it('answers rubbish without harm', async () => {
+  it('answers malformed input without harm', async () => {
     const id = await openSession();
     const headers = { 'mcp-session-id': id };
     for (const rubbish of [
@@ -141,7 +141,7 @@ describe('Streamable HTTP', () => {
     expect(await post('/mcp', toolCall(9, 'predicates', {}), headers)).toMatchObject({ status: 200 });
   });
 
-  it('refuses tool arguments of the wrong kind and of any size within bounds', async () => {
+  it('rejects tool arguments of the wrong type and of any size within bounds', async () => {
     const headers = { 'mcp-session-id': await openSession() };
     const array = await post('/mcp', toolCall(2, 'ask', ['p']), headers);
     expect(array.answer).toMatchObject({ error: { code: -32602 } });
@@ -164,7 +164,7 @@ describe('Streamable HTTP', () => {
     expect(({} as { a?: number }).a).toBeUndefined();
   });
 
-  it('names all methods that an address has', async () => {
+  it('names all methods of an address', async () => {
     expect(await service.call('PUT', '/mcp', {})).toMatchObject({ status: 405 });
     const { headers } = await service.call('PUT', '/mcp', {});
     expect(headers.get('allow')?.split(', ')).toEqual(expect.arrayContaining(['DELETE', 'GET', 'POST']));
@@ -172,7 +172,7 @@ describe('Streamable HTTP', () => {
 });
 
 describe('the SSE transport', () => {
-  it('names the address for messages first, and answers on the stream', async () => {
+  it('sends the address for messages first, and answers on the stream', async () => {
     const stream = await openStream();
     expect(stream.response.headers['content-type']).toContain('text/event-stream');
     expect(stream.response.headers['x-api-version']).toBe('1');
@@ -184,7 +184,7 @@ describe('the SSE transport', () => {
     stream.response.destroy();
   });
 
-  it('answers 404 for messages to a session that is unknown or whose stream has closed', async () => {
+  it('returns 404 for messages to a session that is unknown or whose stream is closed', async () => {
     const unknown = await post('/mcp/messages?sessionId=nobody', initialize);
     expect(unknown).toMatchObject({ status: 404, answer: { code: 'SessionNotFound' } });
     expect(await post('/mcp/messages', initialize)).toMatchObject({ status: 400 });
@@ -194,7 +194,7 @@ describe('the SSE transport', () => {
     await expect.poll(async () => (await post(path, initialize)).status).toBe(404);
   });
 
-  it('does not serve Streamable HTTP its stream, and says so', async () => {
+  it('refuses a Streamable HTTP stream with an explanation', async () => {
     for (const more of [{}, { 'mcp-protocol-version': '2025-11-25' }]) {
       const headers = { ...more, 'mcp-session-id': 'any' };
       const answered = await service.call('GET', '/mcp/sse', undefined, {
@@ -205,7 +205,7 @@ describe('the SSE transport', () => {
     }
   });
 
-  it('opens its stream to a client that names a revision on its first GET', async () => {
+  it('opens its stream for a client that names a revision on its first GET', async () => {
     const stream = await openStream({ 'mcp-protocol-version': '2025-11-25' });
     expect(stream.response.statusCode).toBe(200);
     expect(await stream.next()).toMatch(/^event: endpoint\n/);
@@ -228,7 +228,7 @@ describe('a POST without a session and without Accept', () => {
     });
   }
 
-  it.each([{}, { accept: '*/*' }])('is answered statelessly, as JSON: %j', async (headers) => {
+  it.each([{}, { accept: '*/*' }])('gets a stateless answer as JSON: %j', async (headers) => {
     for (const [message, expected] of [
       [initialize, { result: { protocolVersion: '2025-11-25' } }],
       [{ jsonrpc: '2.0', id: 2, method: 'tools/list' }, { result: { tools: expect.any(Array) } }],
@@ -245,7 +245,7 @@ describe('a POST without a session and without Accept', () => {
     expect(await plain(note, headers)).toMatchObject({ status: 202, body: '' });
   });
 
-  it('is of the database and tenant of its headers, and lists its client', async () => {
+  it('uses the database and tenant of its headers, and lists its client', async () => {
     const tell = toolCall(1, 'tell', { predicate: 'there', args: ['a'] });
     await plain(tell, { 'x-tenant-id': 'plainly' });
     const asked = await plain(toolCall(2, 'ask', { predicate: 'there', args: ['?x'] }), {
@@ -261,13 +261,13 @@ describe('a POST without a session and without Accept', () => {
 });
 
 describe('both transports', () => {
-  it('refuse a foreign Origin', async () => {
+  it('reject a foreign Origin', async () => {
     const headers = { origin: 'https://evil.example' };
     expect(await post('/mcp', initialize, headers)).toMatchObject({ status: 403 });
     expect(await service.call('GET', '/mcp/sse', undefined, { headers })).toMatchObject({ status: 403 });
   });
 
-  it('end with the service, their streams too', async () => {
+  it('end with the service, including their streams', async () => {
     const own = await startServiceUnderTest();
     const response = await fetch(`${own.address}/mcp/sse`);
     const opened = await fetch(`${own.address}/mcp`, {
@@ -284,7 +284,7 @@ describe('both transports', () => {
     await expect(fetch(`${own.address}/health`)).rejects.toThrow(/fetch failed/);
   });
 
-  it('want the key where one is set', async () => {
+  it('require the key if one is set', async () => {
     const own = await startServiceUnderTest({ API_KEY: 'a-key-of-some-length' });
     const open = (headers: Record<string, string>) =>
       fetch(`${own.address}/mcp`, {

@@ -1,4 +1,4 @@
-/** What clients of MCP find after the service was started again, in the folder that it had. */
+/** What MCP clients find after the service restarted in the same folder. */
 import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ async function startAgain(more: Record<string, string> = {}): Promise<void> {
   await start(more);
 }
 
-/** Without any header that is not given, but the key. */
+/** Only the given headers, and the key. */
 async function post(message: unknown, headers: Record<string, string>) {
   const answered = await fetch(`${service.address}/mcp`, {
     method: 'POST',
@@ -79,7 +79,7 @@ async function made(input: Record<string, unknown>): Promise<CreatedKey> {
 }
 
 describe('a session over Streamable HTTP, after a restart', () => {
-  it('goes on where it was: database, tenant, revision and client, with calls counted anew', async () => {
+  it('continues with its database, tenant, revision and client, and a new call count', async () => {
     await service.call('POST', '/databases', { name: 'kb' }, { headers: admin });
     const session = await openSession({ 'x-database': 'kb', 'x-tenant-id': 'acme' });
     expect((await post(tell('a'), session)).body).toContain('asserted');
@@ -96,7 +96,7 @@ describe('a session over Streamable HTTP, after a restart', () => {
         calls: 1,
       },
     ]);
-    // The fact says who told it.
+    // The source of the fact names the client.
     const told = await post(tell('b'), session);
     expect(told.body).toContain('asserted');
     const facts = await service.call('GET', '/facts?predicate=p', undefined, {
@@ -105,7 +105,7 @@ describe('a session over Streamable HTTP, after a restart', () => {
     expect(JSON.stringify(facts.body).match(/remembering agent/g)).toHaveLength(2);
   });
 
-  it('is one session, however many requests wake it at once', async () => {
+  it('stays one session, however many requests restore it at once', async () => {
     const session = await openSession();
     await startAgain();
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(ask, session)));
@@ -114,7 +114,7 @@ describe('a session over Streamable HTTP, after a restart', () => {
     expect(body.clients).toMatchObject([{ calls: 20 }]);
   });
 
-  it('answers batches, notifications and pings as one that is new', async () => {
+  it('answers batches, notifications and pings like a new one', async () => {
     const session = await openSession();
     await startAgain();
     const note = { jsonrpc: '2.0', method: 'notifications/initialized' };
@@ -126,7 +126,7 @@ describe('a session over Streamable HTTP, after a restart', () => {
     });
   });
 
-  it('is 404 where it was ended, before the restart or after', async () => {
+  it('returns 404 if it was ended, before the restart or after', async () => {
     const [before, after] = [await openSession(), await openSession()];
     const end = (session: Record<string, string>) =>
       service.call('DELETE', '/mcp', undefined, { headers: { ...admin, ...session } });
@@ -140,7 +140,7 @@ describe('a session over Streamable HTTP, after a restart', () => {
     expect(await post(ask, after)).toMatchObject({ status: 404 });
   });
 
-  it('is 404 where its signature is not ours, and where the key of the folder was deleted', async () => {
+  it('returns 404 if its signature is foreign, or the key of the folder was deleted', async () => {
     const session = await openSession();
     const id = session['mcp-session-id'];
     const forged = id.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'));
@@ -155,7 +155,7 @@ describe('a session over Streamable HTTP, after a restart', () => {
     expect(await post(ask, session)).toMatchObject({ status: 404 });
   });
 
-  it('is 403 for another credential, 401 for a revoked one, 400 for headers at odds with it', async () => {
+  it('returns 403 for another credential, 401 for a revoked one, 400 for contradictory headers', async () => {
     const key = await made({ role: 'writer' });
     const own = { 'x-api-key': key.key };
     const session = await openSession({ ...own, 'x-tenant-id': 'acme' });
@@ -170,7 +170,7 @@ describe('a session over Streamable HTTP, after a restart', () => {
     expect(await post(ask, { ...session, ...own })).toMatchObject({ status: 401 });
   });
 
-  it('is 404 of the database where that was deleted meanwhile', async () => {
+  it('returns 404 if its database was deleted meanwhile', async () => {
     await service.call('POST', '/databases', { name: 'kb' }, { headers: admin });
     const session = await openSession({ 'x-database': 'kb' });
     await startAgain();
@@ -180,7 +180,7 @@ describe('a session over Streamable HTTP, after a restart', () => {
     expect(answered.body).toContain('DatabaseNotFound');
   });
 
-  it('is told of the documents that it subscribed to as soon as its stream is back', async () => {
+  it('is notified of its subscribed documents as soon as its stream is back', async () => {
     const session = await openSession();
     const subscribe = (method: string, uri: string) => ({ jsonrpc: '2.0', id: 3, method, params: { uri } });
     for (const uri of ['kb://facts/p', 'kb://facts/q', 'kb://rules'])
@@ -220,7 +220,7 @@ describe('the log of calls', () => {
     return (await service.call<CallList>('GET', '/mcp/calls', undefined, { headers: admin })).body.calls;
   }
 
-  it('lasts through restarts, and its ids go on', async () => {
+  it('survives restarts, and its ids continue', async () => {
     const session = await openSession();
     await post(tell('a'), session);
     await post(ask, session);
@@ -237,7 +237,7 @@ describe('the log of calls', () => {
     expect(older).toEqual(before);
   });
 
-  it('has nothing any more of what was said in a database or tenant that was deleted or nuked', async () => {
+  it('contains nothing of a database or tenant that was deleted or nuked', async () => {
     const tellIn = async (tenant: string, database = 'default') => {
       const session = await openSession({ 'x-tenant-id': tenant, 'x-database': database });
       expect((await post(tell('a secret'), session)).body).toContain('asserted');
@@ -261,7 +261,7 @@ describe('the log of calls', () => {
   });
 });
 
-it('what is kept beside the log is encrypted with the folder', async () => {
+it('the journal beside the log is encrypted with the folder', async () => {
   await service.close();
   rmSync(folder, { recursive: true, force: true });
   const ENCRYPTION_KEY = '0123456789abcdef'.repeat(4);

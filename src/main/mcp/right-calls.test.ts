@@ -1,4 +1,4 @@
-/** The nine tools, each called by the example that its description gives, beside the operation that it is. */
+/** The nine tools, each called with the example from its description and compared with its operation. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,8 +25,8 @@ let service: ServiceUnderTest;
 let client: Client;
 
 /**
- * The time stands still but where facts are told. Two equal calls are equal at one time: as facts grow old, the order of
- * those that were told a moment apart changes, from that of their atoms to that of their ages.
+ * The clock is stopped except when facts are told. Two equal calls give equal answers only at one time: as facts age,
+ * the order of those told a moment apart changes, from that of their atoms to that of their ages.
  */
 let time = Date.UTC(2026, 0, 7);
 const clock = { now: () => time };
@@ -54,7 +54,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Without what differs between two calls of the same. */
+/** Without what differs between two equal calls. */
 function comparable(answer: unknown): unknown {
   // `hints`: a tool has more of them than its operation.
   const passing = new Set(['elapsedMs', 'windowId', 'hints']);
@@ -63,7 +63,7 @@ function comparable(answer: unknown): unknown {
   ) as unknown;
 }
 
-it('the tools are the nine of the contract, each the operation that the contract names for it', () => {
+it('are the nine of the contract, each mapped to the operation that the contract names', () => {
   const of = Object.fromEntries(
     [...tools].map(([name, { operation }]) => {
       const { path, aliases = [] }: OperationSpec = operations[operation];
@@ -78,8 +78,8 @@ describe.each(Object.entries(sameAs))('%s', (name, path) => {
   const tool = tools.get(name);
   const example = tool?.example ?? {};
 
-  it('answers its example with structured content of its output schema, beside a short text', async () => {
-    // Once before, so that what is said twice is the same twice.
+  it('answers its example with structured content of its output schema, and a short text', async () => {
+    // Once before, so that repeated statements are repeated in both.
     await client.callTool({ name, arguments: example });
     const result = await client.callTool({ name, arguments: example });
     expect(result.isError ?? false).toBe(false);
@@ -92,7 +92,7 @@ describe.each(Object.entries(sameAs))('%s', (name, path) => {
     expect(content).toMatchObject({ type: 'text', text: expect.stringMatching(/\S/) });
     expect(JSON.stringify(content).length).toBeLessThan(2000);
 
-    // What is told as text is what its fields would say, and has no answer of its own over HTTP.
+    // Statements as text have no operation of their own over HTTP; their answer is that of the fields.
     if (name === 'tell') return;
     const isRead = name === 'predicates';
     const body = isRead ? undefined : { ...example, ...(name === 'ask' ? { withProof: true } : {}) };
@@ -103,7 +103,7 @@ describe.each(Object.entries(sameAs))('%s', (name, path) => {
   });
 });
 
-it('a fact that is told again is unchanged, and raises no generation', async () => {
+it('reports a repeated fact as unchanged and keeps the generation', async () => {
   const fact = { name: 'tell', arguments: { predicate: 'told', args: ['again', 1] } };
   const first = await client.callTool(fact);
   const second = await client.callTool(fact);

@@ -13,7 +13,7 @@ const claims: TokenClaims = {
 };
 
 describe('the id of a session', () => {
-  it('says what the session was opened for, and is known to its credential alone', () => {
+  it('encodes what the session was opened for, bound to its credential', () => {
     for (const credential of [null, 'k1', 'nobody']) {
       const read = tokens.read(tokens.issue(claims, credential), now);
       expect(read).toMatchObject(claims);
@@ -45,7 +45,7 @@ describe('the id of a session', () => {
     }
   });
 
-  it('shows neither the credential nor the key', () => {
+  it('reveals neither the credential nor the key', () => {
     const key = random(32);
     const id = new SessionTokens(key, random).issue(claims, 'the-id-of-a-credential');
     const bytes = Buffer.from(id.split('~')[0] ?? '', 'base64url');
@@ -53,14 +53,14 @@ describe('the id of a session', () => {
     expect(bytes.includes(Buffer.from(key.subarray(0, 8)))).toBe(false);
   });
 
-  it('is good for 30 days', () => {
+  it('is valid for 30 days', () => {
     const id = tokens.issue(claims, null);
     expect(tokens.read(id, now + sessionLifeSeconds - 1)).not.toBeNull();
     expect(tokens.read(id, now + sessionLifeSeconds)).toBeNull();
     expect(sessionLifeSeconds).toBe(2_592_000);
   });
 
-  it('is nothing where any character was changed, added or left out, or the key is another', () => {
+  it('is invalid if any character was changed, added or removed, or with another key', () => {
     const id = tokens.issue({ ...claims, binding: { database: 'kb', tenant: 'acme' } }, 'k1');
     for (let at = 0; at < id.length; at++) {
       const other = id[at] === 'A' ? 'B' : 'A';
@@ -74,7 +74,7 @@ describe('the id of a session', () => {
       expect(tokens.read(rubbish, now)).toBeNull();
   });
 
-  it('is another for each session, which is known by when it began and a random number', () => {
+  it('is unique to each session by its start time and a random number', () => {
     const read = [1, 2].map(() => tokens.read(tokens.issue(claims, null), now)?.session ?? '');
     expect(new Set(read).size).toBe(2);
     expect(read.map(openedAtOf)).toEqual([now, now]);

@@ -41,10 +41,10 @@ async function openSession(mcpSurface: McpSurface = knowledgeSurface): Promise<T
   };
 }
 
-/** Takes a request off the usual way. */
+/** Headers that make the SDK's general path handle a request. */
 const unusual = { headers: { 'content-type': 'application/json; charset=utf-8' } };
 
-/** Headers that differ from answer to answer, or say in which pieces one came. */
+/** Headers that differ between answers, or describe how one was chunked. */
 const passing = new Set(['date', 'x-request-id', 'content-length', 'transfer-encoding']);
 
 async function seen(response: Response): Promise<unknown> {
@@ -52,7 +52,7 @@ async function seen(response: Response): Promise<unknown> {
   return { status: response.status, headers, body: await response.text() };
 }
 
-/** A surface whose one tool does as it is told; `working` resolves with the call once it runs. */
+/** A surface whose one tool does as instructed; `working` resolves with the call once it runs. */
 function surfaceOf(run: (call: SurfaceCall) => Promise<void>): {
   surface: McpSurface;
   working: Promise<SurfaceCall>;
@@ -95,19 +95,19 @@ describe('a session over Streamable HTTP', () => {
     ],
     ['another field', { jsonrpc: '2.0', id: 1, method: 'ping', more: true }],
     ['an id of no kind', { jsonrpc: '2.0', id: 1.5, method: 'ping' }],
-  ])('answers %s alike, whichever way it is taken', async (_, message) => {
+  ])('answers %s alike on the fast and the general path', async (_, message) => {
     const { post } = await openSession();
     expect(await seen(await post(message))).toEqual(await seen(await post(message, unusual)));
   });
 
-  it('refuses a revision that there is not, and what cannot be answered with events', async () => {
+  it('refuses an unknown revision, and clients that do not accept events', async () => {
     const { post } = await openSession();
     const headers = { 'mcp-protocol-version': '1999-01-01' };
     expect(await post(callOf(1), { headers })).toMatchObject({ status: 400 });
     expect(await post(callOf(1), { headers: { accept: 'application/json' } })).toMatchObject({ status: 406 });
   });
 
-  it('tells that there will be an answer before a long call has ended', async () => {
+  it('sends the headers before a long call has ended', async () => {
     let release = (): void => {};
     const { surface } = surfaceOf(() => new Promise((resolve) => (release = resolve)));
     const { post } = await openSession(surface);
@@ -117,7 +117,7 @@ describe('a session over Streamable HTTP', () => {
     expect(await response.text()).toContain('"text":"done"');
   });
 
-  it('tells of progress on the answer of its call, before the result', async () => {
+  it('sends progress on the answer of its call, before the result', async () => {
     const { surface } = surfaceOf(async ({ context }) => {
       const params = { progressToken: 1, progress: 1, total: 2 };
       await context.mcpReq.notify({ method: 'notifications/progress', params });
@@ -140,7 +140,7 @@ describe('a session over Streamable HTTP', () => {
     for (const response of [await first, second]) expect(await response.text()).toContain('"text":"done"');
   });
 
-  it('ends the answer of a call that runs when the session is ended', async () => {
+  it('ends the answer of a running call when the session ends', async () => {
     const { surface, working } = surfaceOf(
       ({ caller }) =>
         new Promise((_, reject) => {
@@ -157,7 +157,7 @@ describe('a session over Streamable HTTP', () => {
     expect((await post(callOf(2))).status).toBe(404);
   });
 
-  it('cancels a call whose client has gone', async () => {
+  it('cancels a call whose client has disconnected', async () => {
     const { surface, working } = surfaceOf(() => new Promise(() => {}));
     const { post } = await openSession(surface);
     const gone = new AbortController();
@@ -171,7 +171,7 @@ describe('a session over Streamable HTTP', () => {
 });
 
 describe('a plain request', () => {
-  it('is one that the schema of messages takes, whatever it is made of', () => {
+  it('is accepted by the schema of messages, whatever it contains', () => {
     const things = [undefined, null, 0, -3, 1.5, 2 ** 60, Number.NaN, '', 'a', true, [], {}];
     const metas = [
       { progressToken: 'x' },

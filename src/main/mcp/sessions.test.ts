@@ -43,7 +43,7 @@ async function openIn(
 }
 
 describe('sessions', () => {
-  it('end after they were idle for too long', async () => {
+  it('end after an idle timeout', async () => {
     const sessions = new Sessions<InMemoryTransport>({ maxSessions: 10, maxSessionsOfOne: 10, idleMs: 1000 });
     await openIn(sessions, 'old', 0);
     const used = await openIn(sessions, 'used', 0);
@@ -68,7 +68,7 @@ describe('sessions', () => {
     expect(sessions.size).toBe(0);
   });
 
-  it('make room by ending the one that was idle longest', async () => {
+  it('make room by ending the longest idle one', async () => {
     const sessions = new Sessions<InMemoryTransport>({ maxSessions: 2, maxSessionsOfOne: 2, idleMs: 1000 });
     await openIn(sessions, 'first', 0);
     await openIn(sessions, 'second', 1);
@@ -79,7 +79,7 @@ describe('sessions', () => {
     expect(sessions.size).toBe(2);
   });
 
-  it('are refused with RateLimited when all are in use', async () => {
+  it('are refused with RateLimited if all are in use', async () => {
     const sessions = new Sessions<InMemoryTransport>({ maxSessions: 1, maxSessionsOfOne: 1, idleMs: 1000 });
     (await openIn(sessions, 'busy', 0)).occupy(1, 0);
     await expect(openIn(sessions, 'more', 5)).rejects.toMatchObject({ code: 'RateLimited' });
@@ -87,7 +87,7 @@ describe('sessions', () => {
     expect(sessions.size).toBe(0);
   });
 
-  it('of one credential take no room from others: its own idle one goes, or it is refused', async () => {
+  it('of one credential take no room from others: its own idle one ends, or it is refused', async () => {
     const sessions = new Sessions<InMemoryTransport>({ maxSessions: 10, maxSessionsOfOne: 2, idleMs: 1000 });
     await openIn(sessions, 'of another', 0, 'another');
     for (const [at, id] of ['first', 'second', 'third'].entries())

@@ -36,7 +36,7 @@ function arrive(name: string, changes: Partial<Caller> = {}, version = '1'): Vis
 const names = () => clients.list(() => true).map(({ name }) => name);
 
 describe('a client without a session', () => {
-  it('is listed from its first request on, with all its calls, for five minutes after its last', () => {
+  it('is listed from its first request, with all its calls, until five minutes after its last', () => {
     const first = arrive('agent');
     first.called();
     first.end();
@@ -63,7 +63,7 @@ describe('a client without a session', () => {
     expect(names()).toEqual([]);
   });
 
-  it('has made a call that was cancelled since it went away', () => {
+  it('is counted with a call that was cancelled because it disconnected', () => {
     const visit = arrive('agent');
     visit.end();
     visit.called();
@@ -74,14 +74,14 @@ describe('a client without a session', () => {
     expect(names()).toEqual([]);
   });
 
-  it('is not listed for a request that was refused', () => {
+  it('is not listed for a refused request', () => {
     const visit = clients.visit(anybody, { name: 'wrong' });
     visit.called();
     visit.end();
     expect(names()).toEqual([]);
   });
 
-  it('is another one for another name, version, credential, address, database or tenant', () => {
+  it('is distinguished by name, version, credential, address, database and tenant', () => {
     arrive('agent').end();
     arrive('agent', {}, '2').end();
     arrive('other').end();
@@ -92,12 +92,12 @@ describe('a client without a session', () => {
     expect(clients.list(({ credential }) => credential === 'k')).toHaveLength(1);
   });
 
-  it('is listed without a name where it gives none', () => {
+  it('is listed without a name if it gives none', () => {
     clients.visit(anybody, {}).accepted();
     expect(clients.list(() => true)).toMatchObject([{ name: null, version: null }]);
   });
 
-  it('makes room for others, its own first: of one owner 100, of all 1,000, and who is answered stays', () => {
+  it("makes room for others, its owner's first: at most 100 of one owner and 1,000 in all, never one with a running call", () => {
     arrive('of another', { credential: 'another' }).end();
     const busy = arrive('busy', { credential: 'greedy' });
     for (let index = 0; index < 500; index++) arrive(`name ${index}`, { credential: 'greedy' }).end();

@@ -52,7 +52,7 @@ async function generation(): Promise<unknown> {
 }
 
 describe('tell with text', () => {
-  it('stores a fact as its fields would', async () => {
+  it('stores a fact like its fields', async () => {
     const told = await call('tell', { text: 'parent(alice, "bob, the elder").' });
     expect(told).toMatchObject({ isError: false, content: { status: 'asserted' } });
     expect(told.text).toBe('Stored: parent(alice, "bob, the elder")');
@@ -63,7 +63,7 @@ describe('tell with text', () => {
     });
   });
 
-  it('stores several, with and without full stops, in one generation, and says what became of each', async () => {
+  it('stores several, with and without full stops, in one generation, and reports each', async () => {
     await call('tell', { text: 'a(1).' });
     const before = Number(await generation());
     const { content, text } = await call('tell', { text: '% said today\na(1)\na(2). -a(3).\na(2)' });
@@ -77,7 +77,7 @@ describe('tell with text', () => {
     ]);
   });
 
-  it('stores facts and rules as one transaction, the rules with their ids', async () => {
+  it('stores facts and rules in one transaction, and returns the ids of the rules', async () => {
     const { content, text } = await call('tell', {
       text: 'p(a, b).\np(b, c).\nr(?x, ?z) :- p(?x, ?y), p(?y, ?z).\ns(?x) :- r(?x, ?_).',
     });
@@ -90,7 +90,7 @@ describe('tell with text', () => {
     });
   });
 
-  it('stores nothing where anything is wrong: a syntax error, a rule that is unsafe, one that cannot be stratified', async () => {
+  it('stores nothing if anything is wrong: a syntax error, an unsafe rule, an unstratifiable one', async () => {
     for (const bad of ['b(?y).', 'c(', 'd(?x) :- a(?y).', 'e(?x) :- a(?x), not e(?x).']) {
       const refused = await call('tell', { text: `a(1).\nf(?x) :- a(?x).\n${bad}` });
       expect(refused.isError, bad).toBe(true);
@@ -100,7 +100,7 @@ describe('tell with text', () => {
     expect(rules.body).toMatchObject({ rules: [] });
   });
 
-  it('takes the scope and validity of its facts beside it, and no validity for rules', async () => {
+  it('accepts scope and validity for its facts, and no validity for rules', async () => {
     await call('tell', { text: 'a(1). a(2).', scope: 'draft', ttl: 3_600_000 });
     const recalled = await call('recall', { scope: 'draft' });
     expect(recalled.content).toMatchObject({
@@ -113,7 +113,7 @@ describe('tell with text', () => {
     expect((await call('tell', { text: 'a(1).', truthVal: false })).text).toContain('with - before it');
   });
 
-  it('keeps the metadata of what is stored, and says of what is new who told it', async () => {
+  it('keeps the metadata of stored facts and records the source of new ones', async () => {
     await call('tell', { predicate: 'a', args: ['1'], metadata: { note: 'kept' } });
     await call('tell', { text: 'a(1). a(2).' });
     const { body } = await service.call<{ facts: { metadata: unknown }[] }>('GET', '/facts', undefined, {
@@ -125,7 +125,7 @@ describe('tell with text', () => {
     ]);
   });
 
-  it('needs the right to teach where a rule is in it, and stores nothing else without', async () => {
+  it('requires permission to teach if it contains a rule, and otherwise stores nothing', async () => {
     const restricted = await connected(await key({ role: 'writer', tenants: ['default'] }));
     const reader = await connected(await key({ role: 'reader' }));
     for (const text of ['b(?x) :- a(?x).', 'a(1). b(?x) :- a(?x).'])
@@ -139,7 +139,7 @@ describe('tell with text', () => {
 });
 
 describe('tell with facts', () => {
-  it('stores them all or none, each with its fields, and names the bad one by its place', async () => {
+  it('stores all or none, each with its fields, and names an invalid one by its position', async () => {
     const good = [
       { predicate: 'a', args: ['1'] },
       { predicate: 'a', args: [2], truthVal: false },
@@ -150,7 +150,7 @@ describe('tell with facts', () => {
     expect((await call('tell', { facts: good })).text).toBe('2 stored:\na(1)\n-a(2)');
   });
 
-  it('stores thousands at once, and says how many', async () => {
+  it('stores thousands at once and reports the count', async () => {
     const facts = Array.from({ length: 5000 }, (_, index) => ({ predicate: 'n', args: [index] }));
     expect(await call('tell', { facts })).toMatchObject({
       isError: false,
@@ -159,7 +159,7 @@ describe('tell with facts', () => {
     });
   });
 
-  it('refuses more than a call takes, and says how many that are', async () => {
+  it('refuses more than the limit of a call, with the count', async () => {
     const facts = Array.from({ length: 100_001 }, (_, index) => ({ predicate: 'n', args: [index] }));
     const { isError, text } = await call('tell', { facts });
     expect(isError).toBe(true);
@@ -173,7 +173,7 @@ describe('forget with text', () => {
     await call('ask', { text: 'r(?x, ?y)' });
   });
 
-  it('retracts the fact with its sign, or what a pattern matches', async () => {
+  it('retracts a fact with its sign, or what a pattern matches', async () => {
     expect((await call('forget', { text: 'p(a, b).' })).content).toMatchObject({
       retracted: 1,
       dependents: ['r(a, c)'],
@@ -182,7 +182,7 @@ describe('forget with text', () => {
     expect((await call('forget', { text: 'p(?x, ?y)' })).content).toMatchObject({ retracted: 1 });
   });
 
-  it('forgets a rule by its text, up to the names of its variables', async () => {
+  it('forgets a rule by its text, up to renaming of variables', async () => {
     const tried = await call('forget', { text: 'r(?a, ?c) :- p(?a, ?b), p(?b, ?c).', dryRun: true });
     expect(tried.text).toBe(
       'Would retract the rule r(?x, ?z) :- p(?x, ?y), p(?y, ?z)\nWould no longer hold, 1 conclusion:\nr(a, c)',
@@ -195,7 +195,7 @@ describe('forget with text', () => {
     expect(await results('r(?x, ?y)')).toEqual([]);
   });
 
-  it('forgets a rule by its id, and of an unknown one names those there are', async () => {
+  it('forgets a rule by its id, and lists the existing ones for an unknown id', async () => {
     const taught = await call('teach', { text: 's(?x) :- q(?x)' });
     const ruleId = taught.content['id'];
     expect((await call('forget', { ruleId })).content).toMatchObject({ status: 'retracted' });
@@ -205,7 +205,7 @@ describe('forget with text', () => {
     });
   });
 
-  it('says which rules are like one that is not stored', async () => {
+  it('names similar rules for one that is not stored', async () => {
     const { isError, content, text } = await call('forget', {
       text: 'r(?x, ?z) :- p(?x, ?y), q(?y), p(?y, ?z)',
     });
@@ -215,7 +215,7 @@ describe('forget with text', () => {
     expect((await call('forget', JSON.parse(near) as Given)).content).toMatchObject({ status: 'retracted' });
   });
 
-  it('takes several away together or not at all, and says what became of each', async () => {
+  it('removes several together or none, and reports each', async () => {
     const text = 'p(a, ?x). q(b). r(?x, ?z) :- p(?x, ?y), p(?y, ?z).';
     const tried = await call('forget', { text, dryRun: true });
     expect(tried.text).toContain(
@@ -233,7 +233,7 @@ describe('forget with text', () => {
     expect(await results('q(?x)')).toEqual(['q(a)']);
   });
 
-  it('leaves rules to those who may change them', async () => {
+  it('requires permission to change rules', async () => {
     const restricted = await connected(await key({ role: 'writer', tenants: ['default'] }));
     for (const text of ['r(?x, ?z) :- p(?x, ?y), p(?y, ?z)', 'q(a). r(?x, ?z) :- p(?x, ?y), p(?y, ?z).'])
       expect((await call('forget', { text }, restricted)).text).toMatch(/^Forbidden/);
@@ -242,7 +242,7 @@ describe('forget with text', () => {
     await restricted.close();
   });
 
-  it('may be tried by a reader', async () => {
+  it('can be previewed by a reader', async () => {
     const reader = await connected(await key({ role: 'reader' }));
     for (const text of ['q(a)', 'q(a). p(a, b).', 'r(?x, ?z) :- p(?x, ?y), p(?y, ?z)'])
       expect(await call('forget', { text, dryRun: true }, reader), text).toMatchObject({
@@ -259,7 +259,7 @@ describe('ask', () => {
     await call('tell', { text: 'p(a, b). p(b, c).\nr(?x, ?z) :- p(?x, ?y), p(?y, ?z).' });
   });
 
-  it('takes a question mark at the end', async () => {
+  it('accepts a question mark at the end', async () => {
     for (const text of ['r(a, ?x)?', 'r(a, ?x) ?', 'r(?y, ?x), p(?y, b)?', 'r(a, ?x)'])
       expect((await call('ask', { text })).content, text).toMatchObject({ count: 1 });
     expect((await call('ask', { text: 'p(a, ?x), ?x = ?y' })).content).toMatchObject({
@@ -267,7 +267,7 @@ describe('ask', () => {
     });
   });
 
-  it('says why not: the rules that would conclude it, what they have and what they lack', async () => {
+  it('says why not: the rules that would conclude it, with satisfied and missing premises', async () => {
     const given = { predicate: 'r', args: ['b', 'd'], whyNot: true };
     const { content, text } = await call('ask', given);
     expect(content).toMatchObject({
@@ -283,7 +283,7 @@ describe('ask', () => {
     );
   });
 
-  it('answers as ever where it follows', async () => {
+  it('answers as usual if the goal follows', async () => {
     const { content } = await call('ask', { text: 'r(a, c)', whyNot: true });
     expect(content).toMatchObject({ results: ['r(a, c)'] });
     expect(content).not.toHaveProperty('whyNot');
@@ -299,20 +299,17 @@ describe('the text of an overview', () => {
   it.each([
     ['recall', { maxFacts: 60 }, 'facts'],
     ['context', { maxFacts: 60 }, 'entries'],
-  ])(
-    'of %s has every entry that the structured content has, at not much less cost',
-    async (name, given, field) => {
-      await call('tell', { facts });
-      const { content, text } = await call(name, given);
-      const entries = content[field] as { atom: string }[];
-      expect(entries).toHaveLength(60);
-      for (const { atom } of entries)
-        expect(text.split('\n').some((line) => line.startsWith(`${atom} (`))).toBe(true);
-      expect(JSON.stringify(content).length).toBeLessThan(text.length * 3);
-    },
-  );
+  ])('of %s has every entry of the structured content at hardly lower cost', async (name, given, field) => {
+    await call('tell', { facts });
+    const { content, text } = await call(name, given);
+    const entries = content[field] as { atom: string }[];
+    expect(entries).toHaveLength(60);
+    for (const { atom } of entries)
+      expect(text.split('\n').some((line) => line.startsWith(`${atom} (`))).toBe(true);
+    expect(JSON.stringify(content).length).toBeLessThan(text.length * 3);
+  });
 
-  it('of a window for goals has all that proves them', async () => {
+  it('of a window for goals contains everything that proves them', async () => {
     const chain = Array.from({ length: 30 }, (_, index) => `e(${index}, ${index + 1}).`).join(' ');
     await call('tell', { text: `${chain} c(?x, ?y) :- e(?x, ?y). c(?x, ?z) :- e(?x, ?y), c(?y, ?z).` });
     const { content, text } = await call('context', {

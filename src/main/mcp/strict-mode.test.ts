@@ -1,6 +1,6 @@
 /**
- * The published input schemas in the strict mode of OpenAI, as its documentation states it: clients convert what they are
- * given (every object closed, every field required, an optional one nullable), and a model then fills in every field.
+ * The published input schemas in OpenAI's strict mode, as its documentation describes it: clients convert the schemas
+ * (every object closed, every field required, an optional one nullable), and a model then fills in every field.
  */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -38,7 +38,7 @@ const scalars = new Set(['string', 'number', 'integer', 'boolean', 'null', 'arra
 const maxProperties = 5000;
 const maxDepth = 10;
 
-/** The schema as strict mode takes it; throws what cannot be converted. Nothing was required, so all is nullable. */
+/** The schema converted to strict mode; throws if it cannot be. No field was required, so all are nullable. */
 function strict(schema: Schema, path: string, depth = 0): Schema {
   if (depth > maxDepth) throw new Error(`${path}: nested too deeply`);
   for (const keyword of Object.keys(schema))
@@ -80,7 +80,7 @@ function propertiesIn(schema: unknown): number {
 const converted = new Map([...tools].map(([name, { listing }]) => [name, strict(listing.inputSchema, name)]));
 
 describe('the published input schemas', () => {
-  it('convert to strict mode, every one', () => {
+  it('all convert to strict mode', () => {
     for (const [name, schema] of converted) {
       expect(new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema), name).toBeTypeOf(
         'function',
@@ -89,11 +89,11 @@ describe('the published input schemas', () => {
     }
   });
 
-  it.each(['metadata', 'additionalProperties'])('have no %s, which is an object of any fields', (word) => {
+  it.each(['metadata', 'additionalProperties'])('have no %s, an object of arbitrary fields', (word) => {
     expect(JSON.stringify([...tools.values()].map(({ listing }) => listing.inputSchema))).not.toContain(word);
   });
 
-  it('the converter refuses what strict mode does', () => {
+  it('the converter rejects what strict mode rejects', () => {
     const object = (field: Schema) => ({ type: 'object', properties: { field } });
     for (const field of [
       { type: 'object' },
@@ -122,7 +122,7 @@ describe('a model that fills in every field', () => {
     await service.close();
   });
 
-  /** What stands in for nothing in a field of that type, where the client knows no null. */
+  /** The empty value for a field of that type if the client has no null. */
   function fillerOf({ type }: Schema): unknown {
     switch ([type].flat()[0]) {
       case 'array':
@@ -166,7 +166,7 @@ describe('a model that fills in every field', () => {
     ['forget', { predicate: 'p', args: ['a', '?x'] }, { retracted: 1 }],
   ];
 
-  it('is understood where null stands for nothing', async () => {
+  it('is understood if it uses null for absent values', async () => {
     for (const [name, given, content] of calls) {
       const call = filled(name, given, () => null);
       const matches = new Ajv2020({ strict: false }).compile(converted.get(name) ?? false);
@@ -176,13 +176,13 @@ describe('a model that fills in every field', () => {
     }
   });
 
-  it('is understood where blanks, empty lists, zeros and false do', async () => {
+  it('is understood if it uses blanks, empty lists, zeros and false', async () => {
     const headers = { 'X-Tenant-ID': 'blanks' };
     const other = new Client({ name: 'strict', version: '1' });
     const url = new URL('/mcp', service.address);
     await other.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
     for (const [name, given] of calls) {
-      // Of true and false one has to be chosen.
+      // A boolean must be true or false.
       const call = filled(name, name === 'tell' ? { truthVal: true, ...given } : given, fillerOf);
       const answer = await other.callTool({ name, arguments: call });
       expect(answer.isError ?? false, JSON.stringify([call, answer.content])).toBe(false);

@@ -20,14 +20,14 @@ describe('the tools', () => {
     expect(named).toEqual(expect.arrayContaining(['tell', 'ask', 'teach', 'forget', 'predicates']));
   });
 
-  it('say whether they read, destroy and may be repeated', () => {
+  it('declare whether they are read-only, destructive and idempotent', () => {
     expect(listing('ask').annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
     expect(listing('tell').annotations).toMatchObject({ readOnlyHint: false, idempotentHint: true });
     expect(listing('forget').annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
     for (const { annotations } of listings) expect(annotations.openWorldHint).toBe(false);
   });
 
-  it('take and give objects, require nothing and rule no field out: what is wrong is told by the answer', () => {
+  it('accept and return objects, require nothing and exclude no field: errors are reported in the answer', () => {
     for (const tool of tools.values())
       for (const { inputSchema, outputSchema } of [tool.listing, tool.fullListing]) {
         expect(inputSchema.type).toBe('object');
@@ -36,7 +36,7 @@ describe('the tools', () => {
       }
   });
 
-  it('publish fields that they take, as what they take', () => {
+  it('publish accepted fields with their types', () => {
     for (const tool of tools.values()) {
       const all = tool.fullListing.inputSchema['properties'] as Record<string, { type?: unknown }>;
       const shown = tool.listing.inputSchema['properties'] as Record<string, { type?: unknown }>;
@@ -48,7 +48,7 @@ describe('the tools', () => {
     }
   });
 
-  it('with MCP_TOOLS=all show every field, but what they settle by themselves', () => {
+  it('with MCP_TOOLS=all show every field, except those that they set themselves', () => {
     const { inputSchema } = tools.get('tell')?.fullListing ?? {};
     expect(inputSchema).toMatchObject({
       properties: {
@@ -67,11 +67,11 @@ describe('the tools', () => {
     expect(tools.get('ask')?.fullListing.inputSchema['properties']).not.toHaveProperty('withProof');
   });
 
-  it('leave out bounds that bound nothing', () => {
+  it('leave out bounds without effect', () => {
     expect(JSON.stringify(listings)).not.toContain(String(Number.MAX_SAFE_INTEGER));
   });
 
-  it('have descriptions that say when to use which, each with an example that is a call', () => {
+  it('have descriptions that say when to use which, each with a valid example call', () => {
     for (const { operation, listing, example } of tools.values()) {
       expect(listing.description).toMatch(/\b(use|look here|for what|before you|when)\b/i);
       expect(listing.description).toContain(` Example: ${JSON.stringify(example)}`);
@@ -88,7 +88,7 @@ describe('the tools', () => {
     for (const [name, other] of Object.entries(others)) expect(listing(name).description).toContain(other);
   });
 
-  it('describe every field that is shown with MCP_TOOLS=all', () => {
+  it('describe every field that MCP_TOOLS=all shows', () => {
     for (const { fullListing } of tools.values())
       for (const [field, schema] of Object.entries(fullListing.inputSchema['properties'] ?? {}))
         if (!['predicate', 'args', 'name', 'description'].includes(field))
@@ -97,23 +97,23 @@ describe('the tools', () => {
           });
   });
 
-  it('have schemas in the plain part of JSON Schema, without references', () => {
+  it('have schemas in plain JSON Schema, without references', () => {
     for (const tool of tools.values())
       for (const { inputSchema } of [tool.listing, tool.fullListing])
         expect(JSON.stringify(inputSchema)).not.toMatch(/"\$ref"|"\$defs"|"anyOf"/);
   });
 
-  it('cost an agent that lists them at most 1,500 tokens, and 2,500 with what they answer', () => {
+  it('cost an agent that lists them at most 1,500 tokens, and 2,500 with their output schemas', () => {
     const shown = listings.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
     expect(countTokens(JSON.stringify(shown))).toBeLessThanOrEqual(1500);
     expect(countTokens(JSON.stringify(listings))).toBeLessThanOrEqual(2500);
   });
 
-  it('without fields take an empty object', () => {
+  it('without fields accept an empty object', () => {
     expect(listing('predicates').inputSchema).toEqual({ type: 'object', properties: {} });
   });
 
-  it('know which of their fields may be left out', () => {
+  it('know which of their fields are optional', () => {
     expect(tools.get('tell')?.optionalFields).toContain('scope');
     expect(tools.get('tell')?.optionalFields).toContain('predicate');
     expect(tools.get('context')?.optionalFields).toContain('goals');

@@ -1,17 +1,17 @@
 /**
- * Clients that open a stream of notifications and read nothing of it, until what the machine keeps for them is full.
+ * Clients that open a notification stream and never read it, until the system's buffers are full.
  *
- * What is then told to them must not pile up in the service, by either way of being told.
+ * Further notifications must not pile up in the service, on either kind of stream.
  */
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** More notices than the buffers of two connected sockets take: some eleven megabytes. */
+/** More notifications than the buffers of two connected sockets hold: some eleven megabytes. */
 const documents = 800;
 const rounds = 80;
-/** Changes within 100 ms are told together. */
+/** Changes within 100 ms are notified together. */
 const apartMs = 120;
 
 const predicates = Array.from({ length: documents }, (_, index) => `p${String(index).padStart(60, '0')}`);
@@ -45,13 +45,13 @@ async function change(tenant: string, round: number): Promise<void> {
   await setTimeout(apartMs);
 }
 
-/** Open streams of notifications. */
+/** Open notification streams. */
 async function subscribers(): Promise<string | undefined> {
   const { body } = await service.call<string>('GET', '/metrics');
   return /^service_mcp_sse_subscribers (\d+)/m.exec(body)?.[1];
 }
 
-it('a session whose stream is not read is told once of each document that changed, when it is read again', async () => {
+it('sends a session one notification for each changed document when its stream is read again', async () => {
   const tenant = { 'x-tenant-id': 'session' };
   const params = {
     protocolVersion: '2025-11-25',
@@ -79,7 +79,7 @@ it('a session whose stream is not read is told once of each document that change
   await expect.poll(() => subscribers()).toBe('0');
 });
 
-it('a stream without a session that is not read is cut off', async () => {
+it('cuts off an unread stream without a session', async () => {
   const tenant = { 'x-tenant-id': 'stateless' };
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -1,6 +1,6 @@
 /**
- * Wrong calls that models make, through the official clients of both generations: what the answer's text says to call
- * leads to what was meant. The calls are taken from the text as a model would take them, and made.
+ * Wrong calls that models make, through the official clients of both generations: the call that the error text suggests
+ * does what was meant. The calls are taken from the text as a model would take them, and made.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
@@ -10,7 +10,7 @@ type Given = Record<string, unknown>;
 
 let service: ServiceUnderTest;
 
-/** What everybody knows at the start of each case. */
+/** The knowledge at the start of each case. */
 const known = [
   'parent(alice, bob). parent(bob, carol). parent(bob, dave).',
   'lives_in(alice, "New York"). lives_in(bob, Rome). likes(alice, tea). likes(bob, coffee).',
@@ -22,16 +22,16 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What has to be so once the calls of the text were made. */
+/** The expected state after the suggested calls. */
 interface Outcome {
   /** The answers of the last call. */
   readonly results?: readonly string[];
-  /** Follows, or is stored. */
+  /** Derivable or stored. */
   readonly holds?: string;
   readonly holdsNot?: string;
-  /** Stands in the text of the last call. */
+  /** Occurs in the text of the last call. */
   readonly says?: string;
-  /** Stands in the text of the first. */
+  /** Occurs in the text of the first. */
   readonly shows?: string;
 }
 
@@ -45,7 +45,7 @@ const forgotten = { holdsNot: 'likes(alice, tea)' };
 const fact = { predicate: 'likes', args: ['carol', 'tea'] };
 
 const table: readonly WrongCall[] = [
-  // Stored or answered as it was given, while something else was meant.
+  // Stored or answered literally, although something else was meant.
   [
     'tell',
     { predicate: 'parent', args: ['alice'] },
@@ -92,7 +92,7 @@ const table: readonly WrongCall[] = [
   ['forget', { predicate: 'likes', args: ['alice', '"tea"'] }, forgotten],
   ['teach', { text: 'older(X, Y) :- parent(X, Y)' }, { holds: 'older(alice, bob)' }],
 
-  // No search by words.
+  // No full-text search.
   ['recall', { query: 'Where does Alice live?' }, { says: 'lives_in(alice, New York)' }],
   ['recall', { topic: 'parents' }, { says: 'parent(alice, bob)' }],
   ['recall', { query: 'likes', limit: 5 }, { says: 'likes(alice, tea)' }],
@@ -103,7 +103,7 @@ const table: readonly WrongCall[] = [
   ['ask', { question: 'Who are the grandparents of carol?' }, { says: 'grandparent(alice, carol)' }],
   ['ask', { text: 'where does bob live' }, { says: 'lives_in(bob, Rome)' }],
 
-  // Names that are spelt otherwise, where an overview is asked for.
+  // Differently spelt names for an overview.
   ['recall', { predicates: ['Likes'] }, { says: 'likes(alice, tea)' }],
   ['recall', { predicates: ['likes'], scope: 'default' }, { shows: 'there is no scope default' }],
   ['ask', { predicate: 'parent', args: ['bob', '?x'], scope: 'main' }, { shows: 'there is no scope main' }],
@@ -114,7 +114,7 @@ const table: readonly WrongCall[] = [
   ],
   ['compress', { predicates: ['Likes'] }, { shows: 'likes' }],
 
-  // Tools that there are not.
+  // Unknown tools.
   [
     'update',
     { predicate: 'lives_in', args: ['bob', 'Paris'] },
@@ -138,7 +138,7 @@ const table: readonly WrongCall[] = [
   ['why_not', { predicate: 'grandparent', args: ['carol', 'alice'] }, { says: 'missing' }],
   ['reacll', {}, { says: 'parent(alice, bob)' }],
 
-  // Fields of other names and forms.
+  // Fields of other names and types.
   ['ask', { subject: 'bob', predicate: 'parent', object: '?x' }, children],
   ['ask', { query: 'parent(bob, ?x)' }, children],
   ['ask', { question: 'parent(bob, ?x)?' }, children],
@@ -183,7 +183,7 @@ const table: readonly WrongCall[] = [
   ['predicates', { filter: 'par' }, { says: 'parent/2' }],
 ];
 
-/** The calls that the text says to make, in its order; of an atom that was meant, the tool called with it as text. */
+/** The calls that the text suggests, in order; for a suggested atom, the tool called with it as text. */
 function callsIn(tool: string, text: string): [tool: string, given: Given][] {
   const calls: [string, Given][] = [];
   for (const line of text.split('\n')) {
@@ -200,7 +200,7 @@ function callsIn(tool: string, text: string): [tool: string, given: Given][] {
   return calls;
 }
 
-/** What was meant, in the field that the tool has for it. */
+/** What was meant, in the tool's field for it. */
 function callFor(tool: string, meant: string): Given {
   if (tool === 'recall' || tool === 'compress') return { predicates: [meant] };
   if (tool !== 'context') return { text: meant };
@@ -223,13 +223,13 @@ describe.each(clients)('through the official client of generation $generation', 
     return body.count > 0;
   }
 
-  it.each(table)('%s %j is led to what was meant', async (tool, given, outcome) => {
+  it.each(table)('%s %j leads to what was meant', async (tool, given, outcome) => {
     const name = `wrong-${kind.generation}-${++cases}`;
     await service.call('POST', '/databases', { name });
     headers = { 'X-Database': name };
     agent = await connectAgent(kind, service.address, headers);
     try {
-      // The client checks what is answered by the schemas that it was given.
+      // The client validates answers against the schemas that it received.
       await agent.listTools();
       expect(await agent.call('tell', { text: known })).toMatchObject({ isError: false });
       let last: ToolAnswer = await agent.call(tool, given);

@@ -1,4 +1,4 @@
-/** Calls as models make them that have not read the schema: each is told how to mend it, and what it is told works. */
+/** Calls of models that have not read the schema: each error says how to fix the call, and the fix works. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ const fact = { predicate: 'parent', args: ['alice', 'bob'] };
 const question = { predicate: 'parent', args: ['alice', '?x'] };
 const rule = { text: 'ancestor(?x, ?y) :- parent(?x, ?y)' };
 
-/** What a model says, and what it is told to say instead. */
+/** What a model sends, and the suggested replacement. */
 const plain: [tool: string, given: Given, meant: Given][] = [
   ['ask', { subject: 'alice', predicate: 'parent', object: '?x' }, question],
   ['tell', { subject: 'alice', predicate: 'parent', object: 'bob' }, fact],
@@ -98,25 +98,22 @@ const plain: [tool: string, given: Given, meant: Given][] = [
   ['cleanup', { treshold: '0.05', dryRun: 'true' }, { threshold: 0.05, dryRun: true }],
 ];
 
-describe('a wrong call whose meaning is plain', () => {
-  it.each(plain)(
-    'is answered with the call that was meant, which works: %s %j',
-    async (name, given, meant) => {
-      const { isError, text } = await call(name, given);
-      expect(isError).toBe(true);
-      const said = /^Perhaps you mean: (.*)$/m.exec(text)?.[1] ?? 'null';
-      expect(JSON.parse(said)).toEqual(meant);
-      expect(await call(name, meant)).toMatchObject({ isError: false });
-    },
-  );
+describe('a wrong call with an obvious meaning', () => {
+  it.each(plain)('is answered with the intended call, which works: %s %j', async (name, given, meant) => {
+    const { isError, text } = await call(name, given);
+    expect(isError).toBe(true);
+    const said = /^Perhaps you mean: (.*)$/m.exec(text)?.[1] ?? 'null';
+    expect(JSON.parse(said)).toEqual(meant);
+    expect(await call(name, meant)).toMatchObject({ isError: false });
+  });
 
-  it('is not carried out as it was meant: a guess changes nothing', async () => {
+  it('is not executed as intended: a guess changes nothing', async () => {
     await call('tell', { fact: 'parent(alice, bob)' });
     expect((await call('predicates', {})).text).not.toContain('parent/2');
   });
 });
 
-/** What cannot be known, and what is said in place of it. */
+/** Unknowable values, and their replacements. */
 const unclear: [tool: string, given: Given, advice: string][] = [
   ['tell', {}, 'predicate: is required'],
   ['tell', { predicate: 'parent', args: ['alice', '?x'] }, 'a rule, for teach'],
@@ -145,18 +142,18 @@ const unclear: [tool: string, given: Given, advice: string][] = [
   ['predicates', { filter: 'par' }, 'predicates takes no arguments'],
 ];
 
-describe('a wrong call whose meaning is not plain', () => {
-  it.each(unclear)('is told what to do: %s %j', async (name, given, advice) => {
+describe('a wrong call without an obvious meaning', () => {
+  it.each(unclear)('is answered with what to do: %s %j', async (name, given, advice) => {
     const { isError, text } = await call(name, given);
     expect(isError).toBe(true);
     expect(text).toContain(advice);
     expect(text).not.toContain('Perhaps you mean');
-    // The first words are the problem's code; what follows names the place once.
+    // The first words are the problem's code; the rest names the location once.
     expect(text).toMatch(/^(ValidationException|RuleException): /);
     expect(new Set(text.split('\n')).size).toBe(text.split('\n').length);
   });
 
-  it('is told so in few words, whatever it made up', async () => {
+  it('gets a short answer, whatever it made up', async () => {
     const { isError, text } = await call('tell', {
       ...fact,
       ['😀'.repeat(100_000)]: 1,
@@ -167,7 +164,7 @@ describe('a wrong call whose meaning is not plain', () => {
     expect(isWellFormed(text)).toBe(true);
   });
 
-  it('of a tool that there is not is told which there are', async () => {
+  it('to an unknown tool gets the list of tools', async () => {
     expect(await call('weather', fact)).toEqual({
       isError: true,
       text: `There is no tool "weather". Tools: ${[...tools.keys()].join(', ')}.`,
@@ -176,7 +173,7 @@ describe('a wrong call whose meaning is not plain', () => {
 });
 
 describe('a variable in the notation of another language', () => {
-  it('is pointed out where nothing follows, since it is a constant here', async () => {
+  it('is pointed out if nothing follows, since it is a constant here', async () => {
     await call('tell', fact);
     for (const given of [{ predicate: 'parent', args: ['alice', 'X'] }, { text: 'parent(alice, X)' }])
       expect((await call('ask', given)).text).toContain(
@@ -187,7 +184,7 @@ describe('a variable in the notation of another language', () => {
     );
   });
 
-  it('is pointed out in a rule that has no other', async () => {
+  it('is pointed out in a rule without any other variable', async () => {
     expect((await call('teach', { text: 'old(X) :- born(X, 1900)' })).text).toContain(
       'as in old(?x) :- born(?x, 1900)',
     );
@@ -195,11 +192,11 @@ describe('a variable in the notation of another language', () => {
   });
 });
 
-describe('mending', () => {
+describe('repairing a call', () => {
   const tell = tools.get('tell');
   if (tell === undefined) throw new Error('there is a tool tell');
 
-  it('looks at no call that is long, deep or odd', () => {
+  it('ignores calls that are long, deep or odd', () => {
     const deep = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as unknown;
     for (const given of [
       { fact: `p(${'a'.repeat(100_000)})` },
@@ -211,7 +208,7 @@ describe('mending', () => {
     expect(mend(tell, { constructor: 1, toString: 'x', valueOf: null }).call).toBeNull();
   });
 
-  it('proposes only what the tool takes, whatever was given', () => {
+  it('suggests only what the tool accepts, whatever was given', () => {
     const name = fc.constantFrom(
       'args',
       'predicate',
@@ -268,12 +265,12 @@ describe('mending', () => {
     expect(proposed).toBeGreaterThan(0);
   });
 
-  it('leaves a call that is in order as it is', () => {
+  it('leaves a valid call unchanged', () => {
     for (const tool of tools.values())
       expect(mend(tool, tool.example)).toEqual({ call: null, hints: new Map() });
   });
 
-  it('proposes nothing that keeps a field it does not know', () => {
+  it('suggests no call with an unknown field', () => {
     expect(mend(tell, { ...fact, metadata: '{"a": 1}', colour: 'red' }).call).toBeNull();
   });
 });

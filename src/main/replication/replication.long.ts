@@ -7,7 +7,7 @@ import { startServiceUnderTest } from '../testing/service-under-test.ts';
 const batches = 200;
 const batchSize = 5000;
 
-test('a follower catches up from empty with a million facts and answers alike', {
+test('a follower catches up from empty with a million facts and gives the same answers', {
   timeout: 1_800_000,
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'replication-'));

@@ -74,7 +74,7 @@ async function teach(service: ServiceUnderTest): Promise<void> {
   await service.call('POST', '/retract', { predicate: 'parent', args: ['bob', 'nobody'] });
 }
 
-/** What a service says of its knowledge, but for what is measured and observed. */
+/** What a service reports of its knowledge, without measurements. */
 async function answers(service: ServiceUnderTest): Promise<unknown[]> {
   const asked = await service.call<Record<string, unknown>>('POST', '/ask', question);
   const queried = await service.call('POST', '/query', { predicate: 'parent', args: ['?x', '?y'] });
@@ -97,12 +97,12 @@ async function readiness(service: ServiceUnderTest): Promise<[number, string]> {
   return [status, body.subsystems.replication];
 }
 
-/** Waits until something is so. */
+/** Waits until a condition is true. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Ends the service, and starts it again with what its environment is to be then. */
+/** Stops the service and starts it again with this environment. */
 async function again(
   service: ServiceUnderTest,
   name: string,
@@ -118,7 +118,7 @@ function warnings(service: ServiceUnderTest): unknown[] {
 }
 
 describe('a follower', () => {
-  it('catches up from empty by a snapshot and answers as its leader, ids and generations included', async () => {
+  it('catches up from empty by a snapshot and answers like its leader, ids and generations included', async () => {
     const leader = await start('leader');
     await teach(leader);
     const one = await follower(leader.address);
@@ -128,7 +128,7 @@ describe('a follower', () => {
     expect(warnings(one)).toEqual([]);
   });
 
-  it('applies what is written later, in the same order', async () => {
+  it('applies later writes in the same order', async () => {
     const leader = await start('leader');
     const one = await follower(leader.address);
     await caughtUp(leader, one);
@@ -140,7 +140,7 @@ describe('a follower', () => {
     expect((await one.call('GET', '/databases')).body).toEqual((await leader.call('GET', '/databases')).body);
   });
 
-  it('tells of its place, and its leader of it', async () => {
+  it('reports its position, and its leader reports it too', async () => {
     const leader = await start('leader');
     await teach(leader);
     const one = await follower(leader.address);
@@ -176,7 +176,7 @@ describe('a follower', () => {
     expect((await leader.call<string>('GET', '/metrics')).body).toMatch(/^service_replication_followers 1$/m);
   });
 
-  it('tells of changes under the ids of its leader', async () => {
+  it('sends change events under the ids of its leader', async () => {
     const leader = await start('leader');
     const one = await follower(leader.address);
     await caughtUp(leader, one);
@@ -190,7 +190,7 @@ describe('a follower', () => {
     expect(seen.get(one)?.length).toBeGreaterThan(3);
   });
 
-  it('answers dry runs, and refuses of an extraction only what is to be stored', async () => {
+  it('answers dry runs, and refuses only extractions that store', async () => {
     const leader = await start('leader');
     await teach(leader);
     const one = await follower(leader.address);
@@ -207,7 +207,7 @@ describe('a follower', () => {
     });
   });
 
-  it('chooses windows as its leader does, and keeps what questions use to itself', async () => {
+  it('selects windows like its leader, and counts the use by questions locally', async () => {
     const leader = await start('leader');
     await teach(leader);
     const one = await follower(leader.address);
@@ -233,7 +233,7 @@ describe('a follower', () => {
     expect(await factsOf(one)).toEqual(ofFollower.map(({ id, uses }) => ({ id, uses: uses + 1 })));
   });
 
-  it('goes on from its own last record after a restart', async () => {
+  it('continues from its last record after a restart', async () => {
     const leader = await start('leader');
     const one = await follower(leader.address);
     await caughtUp(leader, one);
@@ -252,7 +252,7 @@ describe('a follower', () => {
     expect(back.engine.counters().records).toBe(1);
   });
 
-  it('keeps what it received sealed with a key of its own, and opens it again', async () => {
+  it('encrypts what it receives with a key of its own, and opens it again', async () => {
     const leader = await start('leader');
     await teach(leader);
     const sealed = { ENCRYPTION_KEY: 'ab'.repeat(32) };
@@ -265,7 +265,7 @@ describe('a follower', () => {
     expect(warnings(back)).toEqual([]);
   });
 
-  it('begins with a snapshot again where the log of the leader does not continue its own', async () => {
+  it("starts over from a snapshot if the leader's log does not continue its own", async () => {
     const leader = await start('leader');
     const one = await follower(leader.address);
     await caughtUp(leader, one);
@@ -279,7 +279,7 @@ describe('a follower', () => {
     expect(warnings(back)).toEqual([]);
   });
 
-  it('stays ready while its leader is away, and follows it when it is back', async () => {
+  it('stays ready while its leader is unreachable, and follows it when it is back', async () => {
     const leader = await start('leader');
     await teach(leader);
     const port = String(leader.port);
@@ -301,7 +301,7 @@ describe('a follower', () => {
     expect(warnings(one)).toEqual([]);
   });
 
-  it('serves what it has after a restart while its leader is away', async () => {
+  it('serves its data after a restart while its leader is unreachable', async () => {
     const leader = await start('leader');
     await teach(leader);
     const one = await follower(leader.address);
@@ -315,7 +315,7 @@ describe('a follower', () => {
     expect(await answers(back)).toEqual(before);
   });
 
-  it('is not ready before its first catch-up: calls are refused, its status is told', async () => {
+  it('is not ready before its first catch-up: it refuses calls and reports its status', async () => {
     const one = await follower('http://127.0.0.1:9');
     await until(async () => (await statusOf(one)).lastError !== null);
     expect(await readiness(one)).toEqual([503, 'off']);
@@ -328,7 +328,7 @@ describe('a follower', () => {
     expect((await one.call('GET', '/facts')).body).toMatchObject({ code: 'NotReady' });
   });
 
-  it('begins again with a snapshot of a leader of another history, with one warning', async () => {
+  it('starts over from a snapshot if the leader has another history, with one warning', async () => {
     const leader = await start('leader');
     await teach(leader);
     const port = String(leader.port);
@@ -343,7 +343,7 @@ describe('a follower', () => {
     expect(warnings(one)).toEqual([expect.stringContaining(`another history (${told.historyId})`)]);
   });
 
-  it('whose key is refused tries again, is not ready, and says why without the key', async () => {
+  it('whose key is refused retries, is not ready, and reports the reason without the key', async () => {
     const leader = await start('leader', { API_KEY: 'key-of-leader' });
     const one = await follower(leader.address, 'follower', { REPLICATION_API_KEY: 'key-that-is-wrong' });
     await until(async () => (await statusOf(one)).state === 'refused');
@@ -353,7 +353,7 @@ describe('a follower', () => {
     expect(JSON.stringify([one.logged, leader.logged])).not.toContain('key-that-is-wrong');
   });
 
-  it('follows with a key of the role replica, which opens nothing else, and knows the keys of its leader', async () => {
+  it("follows with a key of the role replica, which opens nothing else, and receives its leader's keys", async () => {
     const admin = { headers: { 'x-api-key': 'key-of-leader' } };
     const leader = await start('leader', { AUTH_ENABLED: 'true', API_KEY: 'key-of-leader' });
     const made = async (role: string): Promise<string> =>
@@ -379,7 +379,7 @@ describe('a write to a follower', () => {
     ([, { kind }]) => kind === 'write',
   );
 
-  it('is answered with 421 and the leader, whatever it is', async () => {
+  it('returns 421 with the address of the leader, for every kind of write', async () => {
     const headers = { 'x-api-key': 'key-of-both' };
     const both = { AUTH_ENABLED: 'true', API_KEY: 'key-of-both', SERVICE_ADMIN_PASS: 'password' };
     const leader = await start('leader', both);
@@ -406,14 +406,14 @@ describe('after writes of every kind', () => {
   const headers = { 'x-api-key': 'key-of-both' };
   const both = { AUTH_ENABLED: 'true', API_KEY: 'key-of-both', SERVICE_ADMIN_PASS: 'password' };
 
-  /** What a backup of the service holds, whole, as anybody can fetch it. */
+  /** The whole content of a backup of the service. */
   async function logged({ address }: ServiceUnderTest): Promise<unknown> {
     const response = await fetch(`${address}/admin/backup`, { method: 'POST', headers });
     expect(response.status).toBe(200);
     return toldInBackup(new Uint8Array(await response.arrayBuffer()));
   }
 
-  it('a follower has logged what its leader has, keys and idempotency keys too, and answers for it as a leader', async () => {
+  it("a follower has the leader's log, keys and idempotency keys, and answers from them as a leader", async () => {
     const leader = await start('leader', both);
     const one = await follower(leader.address, 'follower', { ...both, REPLICATION_API_KEY: 'key-of-both' });
     let words = 0;
@@ -447,12 +447,12 @@ describe('after writes of every kind', () => {
   });
 });
 
-/** All is compared after every write where there is time, else after some. */
+/** Compares everything after every write if there is time, else after some. */
 const stride = process.env['LONG'] === '1' ? 1 : 8;
 
 /**
- * What a restart ends, too, whoever leads then: consequences are worked out after the write and not logged, transactions are
- * of one process, what is salient is told as of now, and of a key there is only the hash.
+ * A restart ends these too, on any leader: consequences are computed after the write and not logged, transactions
+ * belong to one process, salience depends on the current time, and of a key only the hash is stored.
  */
 const answeredAnew = [
   'deleteRule',
@@ -464,14 +464,14 @@ const answeredAnew = [
   'createKey',
 ];
 
-/** An answer, but for what is not known any more after a restart: whether all dependents were told. */
+/** An answer without what is unknown after a restart: whether all dependents were reported. */
 function comparable(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body;
   return { ...body, dependentsComplete: undefined };
 }
 
 describe('a follower that is started as a leader', () => {
-  it('has all that it had, and takes writes in a history of its own, which its old leader then follows', async () => {
+  it('keeps all its data and accepts writes in a history of its own, which its old leader then follows', async () => {
     const leader = await start('leader');
     await teach(leader);
     const once = { headers: { 'idempotency-key': 'k1' } };
@@ -489,7 +489,7 @@ describe('a follower that is started as a leader', () => {
     const repeated = await promoted.call('POST', '/tell', fact, once);
     expect([repeated.body, repeated.headers.get('idempotent-replayed')]).toEqual([first.body, 'true']);
     await promoted.call('POST', '/tell', { predicate: 'parent', args: ['after', 'it'] });
-    // The old leader wrote something that nobody fetched.
+    // The old leader wrote something that was never fetched.
     await leader.call('POST', '/tell', { predicate: 'lost', args: ['a'] });
     const settings = {
       REPLICATION_MODE: 'FOLLOWER',

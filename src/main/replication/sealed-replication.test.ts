@@ -8,7 +8,7 @@ import { type Environment, parseConfig } from '../base/config.ts';
 import { runFolderCommand } from '../command-line/folder-commands.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
-/** What exists only where folders are encrypted, restored or converted, and are followed. */
+/** Cases that exist only if folders are encrypted, restored or converted, and are followed. */
 const keys = { one: 'ab'.repeat(32), other: 'cd'.repeat(32) };
 let folder: string;
 let running: ServiceUnderTest[];
@@ -70,7 +70,7 @@ async function stateOf(service: ServiceUnderTest): Promise<StorageState> {
   return (await service.call<StorageState>('GET', '/admin/storage')).body;
 }
 
-/** True where the bytes of some file of the folder hold this word. */
+/** True if the bytes of some file of the folder contain this word. */
 async function isReadable(name: string, word: string): Promise<boolean> {
   const files = (await readdir(join(folder, name))).filter((file) => !file.startsWith('lock'));
   const contents = await Promise.all(files.map((file) => readFile(join(folder, name, file))));
@@ -82,7 +82,7 @@ describe.each([
   ['with a key, whose leader has none,', keys.one, null],
   ['without a key, whose leader has one,', null, keys.other],
 ])('a follower %s', (_, mine, leaders) => {
-  it('keeps what it receives as its own folder is kept, by snapshot and by log, over restarts', async () => {
+  it('stores what it receives as its own folder is stored, by snapshot and by log, over restarts', async () => {
     const leader = await start(at('leader', leaders));
     await tell(leader, 'insnapshot');
     let one = await start({ ...at('follower', mine), ...following(leader) });
@@ -108,7 +108,7 @@ describe.each([
 });
 
 describe('a follower that is started as a leader', () => {
-  it('names the history that it followed, when a snapshot covers its log and its key is another one too', async () => {
+  it('names the history that it followed if a snapshot covers its log, even with another key', async () => {
     const leader = await start(at('leader', null));
     await tell(leader, 'a');
     const one = await start({ ...at('follower', keys.one), ...following(leader) });
@@ -130,7 +130,7 @@ describe('a follower that is started as a leader', () => {
     expect((await promoted.call<ReplicationStatus>('GET', '/replication/status')).body.epoch).toBe(2);
   });
 
-  it('tells its own followers where it branched off, which then refuse the leader that it replaced', async () => {
+  it('tells its own followers where it branched off, and they then refuse the leader that it replaced', async () => {
     const leader = await start(at('leader', null));
     await tell(leader, 'a');
     const one = await start({ ...at('follower', null), ...following(leader) });
@@ -150,7 +150,7 @@ describe('a follower that is started as a leader', () => {
 });
 
 describe('a backup', () => {
-  it('that the leader is restored from makes followers begin again with a snapshot, with one warning', async () => {
+  it('restored as the leader makes followers start over from a snapshot, with one warning', async () => {
     const leader = await start(at('leader', keys.one));
     await tell(leader, 'kept');
     const one = await start({ ...at('follower', keys.other), ...following(leader) });
@@ -171,7 +171,7 @@ describe('a backup', () => {
     expect(warned).toEqual([expect.stringContaining(`another history (${historyId})`)]);
   });
 
-  it('of a follower is one of the history that it follows, and is restored as a leader', async () => {
+  it('of a follower belongs to the history that it follows, and is restored as a leader', async () => {
     const leader = await start(at('leader', null));
     await tell(leader, 'a');
     const one = await start({ ...at('follower', keys.one), ...following(leader) });
@@ -188,7 +188,7 @@ describe('a backup', () => {
 });
 
 describe('a folder that was repaired', () => {
-  it('of a follower takes the leader up again from a snapshot', async () => {
+  it('of a follower resumes from a snapshot of the leader', async () => {
     const leader = await start(at('leader', null));
     await tell(leader, 'a');
     const environment = { ...at('follower', keys.one), ...following(leader) };
@@ -198,7 +198,7 @@ describe('a folder that was repaired', () => {
       await tell(leader, name);
       await caughtUp(leader, one);
     }
-    // As a kill leaves it: the log, and the snapshot that was received.
+    // The state after a kill: the log, and the snapshot that was received.
     const left = new Map<string, Buffer>();
     const names = (await readdir(join(folder, 'follower'))).filter((file) => !file.startsWith('lock'));
     for (const name of names) left.set(name, await readFile(join(folder, 'follower', name)));

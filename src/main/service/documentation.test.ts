@@ -1,7 +1,8 @@
 /**
- * The pages for people, held together: every link leads somewhere, every block of code is run, read as what it is, or
- * counted here as one that is not run, and the README files beside the code name files and types that exist. Pages whose calls are walked are in http/tour.test.ts, the configurations of agents in
- * mcp/docs-agents.test.ts, the reference in scripts/reference-pages.test.mjs.
+ * Checks the documentation pages: every link has a target, every code block is run, parsed as what it is, or listed
+ * here as not run, and the README files beside the code name existing files and types. http/tour.test.ts runs the calls
+ * on pages, mcp/docs-agents.test.ts checks the configurations of agents, scripts/reference-pages.test.mjs the
+ * reference.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -21,7 +22,7 @@ const filesIn = (folder: string): string[] =>
     (name) => `${folder}/${name.replaceAll('\\', '/')}`,
   );
 const sources = filesIn('src');
-/** What explains mechanisms beside the code. */
+/** The READMEs that explain mechanisms beside the code. */
 const notes = sources.filter((path) => path.endsWith('.md')).sort();
 const pages = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
@@ -32,10 +33,10 @@ const pages = [
 const texts = new Map(pages.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 const blocks = [...texts].flatMap(([page, text]) => blocksOf(text).map((block) => ({ page, ...block })));
 
-/** Walked or held against something by tests of their own. */
+/** Run or checked by tests of their own. */
 const walked = /^(?:README|docs\/(?:tutorial|http|a2a|agents|how-to\/.*|reference\/.*))\.md$/;
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** The anchors of a page's headings, as GitHub generates them. */
 function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm)) {
@@ -51,7 +52,7 @@ function anchorsOf(text: string): Set<string> {
   return anchors;
 }
 
-/** The links of a page that stay within the project, without those in code. */
+/** A page's links within the project, without those in code. */
 function linksOf(text: string): string[] {
   const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -60,7 +61,7 @@ function linksOf(text: string): string[] {
 }
 
 describe('links', () => {
-  it.each(pages)('of %s lead to files and headings that there are', (page) => {
+  it.each(pages)('of %s have existing files and headings as targets', (page) => {
     const dead = linksOf(texts.get(page) ?? '').filter((link) => {
       const [path = '', anchor] = link.split('#');
       const target = path === '' ? page : normalize(join(dirname(page), path)).replaceAll('\\', '/');
@@ -90,8 +91,8 @@ function declaredNames(): Set<string> {
 }
 
 /**
- * What a README beside the code names and nobody has: files and folders, which it names from its own folder or from one
- * above, and types (`Name` or `Name.member`).
+ * Names in a README beside the code that do not exist: files and folders, relative to its own folder or one above, and
+ * types (`Name` or `Name.member`).
  */
 function missingNames(page: string, text: string, declared: ReadonlySet<string>): string[] {
   const folders = ['.', ...dirname(page).split('/')].map((_, at, parts) => parts.slice(0, at + 1).join('/'));
@@ -105,14 +106,14 @@ function missingNames(page: string, text: string, declared: ReadonlySet<string>)
     });
 }
 
-describe('notes beside the code', () => {
+describe('READMEs beside the code', () => {
   const declared = declaredNames();
 
   it.each(notes)('%s names files, folders and types that exist', (page) => {
     expect(missingNames(page, texts.get(page) ?? '', declared)).toEqual([]);
   });
 
-  it('are found, and a name that nothing has would be', () => {
+  it('are found, and an unknown name would be', () => {
     expect(notes).toContain('src/engine/datalog/README.md');
     expect(
       missingNames(
@@ -132,7 +133,7 @@ describe('notes beside the code', () => {
   });
 });
 
-/** Commands that are not run in the tests: the blocks of each page. A new one belongs here, with a reason to be one. */
+/** Commands that the tests do not run: the blocks of each page. A new one belongs here, with a reason. */
 const notRun = {
   'CONTRIBUTING.md': 1,
   'README.md': 1,
@@ -148,7 +149,7 @@ const notRun = {
   'docs/tutorial.md': 1,
 };
 
-/** The words of a line of shell, without what is set before its command; quotation marks group. */
+/** The words of a shell line, without variables set before its command; quotation marks group. */
 function wordsOf(line: string): string[] {
   const words = [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word);
   const command = words.findIndex((word) => !/^[A-Z_]+=/.test(word));
@@ -158,7 +159,7 @@ function wordsOf(line: string): string[] {
     .map((word) => word.replaceAll(/^(['"])(.*)\1$/g, '$2'));
 }
 
-/** The commands of a block, those of one line one after the other. */
+/** The commands of a block, including several on one line. */
 function commandsOf({ text }: Block): string[][] {
   return text
     .replaceAll(/\\\n\s*/g, '')
@@ -167,8 +168,8 @@ function commandsOf({ text }: Block): string[][] {
     .map(wordsOf);
 }
 
-describe('blocks of code', () => {
-  it('say what they are, and stand at the margin, where these tests see them', () => {
+describe('code blocks', () => {
+  it('name their language and are not indented, so these tests see them', () => {
     for (const [page, text] of texts) expect(text, page).not.toMatch(/^[ \t]+```/m);
     const kinds = new Set(blocks.map(({ kind }) => kind));
     expect([...kinds].sort()).toEqual(
@@ -188,7 +189,7 @@ describe('blocks of code', () => {
     );
   });
 
-  it('with commands are walked, or counted as not run', () => {
+  it('with commands are run, or listed as not run', () => {
     const unwalked = blocks.filter(({ page, kind }) => kind === 'sh' && !walked.test(page));
     expect(unwalked.map(({ page, line }) => `${page}:${line}`)).toEqual([]);
     const counts: Record<string, number> = {};
@@ -196,7 +197,7 @@ describe('blocks of code', () => {
     expect(counts).toEqual(notRun);
   });
 
-  it('with commands that are not run name scripts, commands and options that there are', () => {
+  it('with commands that are not run name existing scripts, commands and options', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
@@ -217,7 +218,7 @@ describe('blocks of code', () => {
     );
   });
 
-  it('in the language are read', () => {
+  it('in the language parse', () => {
     const programs = blocks.filter(({ kind }) => kind === 'datalog');
     expect(programs.length).toBeGreaterThan(2);
     for (const { page, line, text } of programs) {
@@ -227,7 +228,7 @@ describe('blocks of code', () => {
     }
   });
 
-  it('of JSON outside of walked pages are a rule that can be taught, and configurations that clients read', () => {
+  it('of JSON outside of executed pages are a valid rule, or configurations that clients read', () => {
     const place = {
       address: 'http://127.0.0.1:9300',
       database: 'my-project',
@@ -255,7 +256,7 @@ describe('blocks of code', () => {
     ]);
   });
 
-  it('in JavaScript, and in TypeScript that is JavaScript too, parse and call existing operations', () => {
+  it('in JavaScript, and in TypeScript that is also JavaScript, parse and call existing operations', () => {
     const scripts = blocks.filter(({ kind }) => kind === 'js' || kind === 'ts');
     expect(scripts).toHaveLength(3);
     for (const { text } of scripts) {

@@ -30,7 +30,7 @@ async function ask(engine: Engine, text: string) {
 
 const index = sampleIndexSchema.parse(readJson('index.json'));
 
-test('the index names every sample that ships, and no other', () => {
+test('the index names every shipped sample, and no other', () => {
   const files = readdirSync(samplesFolder).filter((file) => file !== 'index.json');
   expect(index.map(({ file }) => file).toSorted()).toEqual(files.toSorted());
 });
@@ -38,7 +38,7 @@ test('the index names every sample that ships, and no other', () => {
 describe.each(index)('the sample $title', ({ id, title, description, file }) => {
   const sample = sampleSchema.parse(readJson(file));
 
-  test('is told in the index as it tells itself', () => {
+  test('has the same description in the index', () => {
     expect({ id: sample.id, title: sample.title, description: sample.description }).toEqual({
       id,
       title,
@@ -46,7 +46,7 @@ describe.each(index)('the sample $title', ({ id, title, description, file }) => 
     });
   });
 
-  test('has facts as POST /assert/facts takes them, each once', () => {
+  test('has facts in the format of POST /assert/facts, each once', () => {
     const { facts } = factsInputSchema.parse(sample.facts);
     const identities = facts.map(({ predicate, args, truthVal }) =>
       JSON.stringify([predicate, args, truthVal]),
@@ -61,7 +61,7 @@ describe.each(index)('the sample $title', ({ id, title, description, file }) => 
     expect(statements.map(({ kind }) => kind)).toEqual(sample.rules.map(() => 'rule'));
   });
 
-  test('has questions that can be bodies of rules', () => {
+  test('has questions that are valid rule bodies', () => {
     const { statements, errors } = parseProgram(
       sample.questions.map((text) => `asked() :- ${text}.`).join('\n'),
     );

@@ -56,7 +56,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** A request over TLS, the certificate verified, on a connection of its own unless `options` has an agent. */
+/** A request over TLS, with the certificate verified, on a new connection unless `options` has an agent. */
 async function call(path: string, options: RequestOptions = {}, body = '', of = service): Promise<Answer> {
   const request = httpsRequest({
     host: '127.0.0.1',
@@ -79,7 +79,7 @@ async function handshake(options: ConnectionOptions = {}, of = service): Promise
   return socket;
 }
 
-/** The subject that a new connection is shown. */
+/** The certificate subject that a new connection sees. */
 async function shownSubject(of = service): Promise<string> {
   const socket = await handshake({}, of);
   const subject = new X509Certificate(socket.getPeerCertificate(true).raw).subject;
@@ -87,7 +87,7 @@ async function shownSubject(of = service): Promise<string> {
   return subject;
 }
 
-/** Everything that comes back for the bytes on a plain connection; an end by force counts as one. */
+/** Everything received for the bytes on a plain connection; a reset counts as an end. */
 async function closedAfter(bytes: string | Buffer, port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => socket.destroy());
@@ -125,18 +125,18 @@ const above = (of: ServiceUnderTest): unknown[] =>
   of.logged.filter(({ level }) => level === 'WARN' || level === 'ERROR');
 
 describe('TLS_ENABLED', () => {
-  it('is HTTPS on TLS_PORT at HOST, and PORT then serves loopback only', async () => {
+  it('serves HTTPS on TLS_PORT at HOST, and restricts PORT to loopback', async () => {
     expect((await call('/rules')).status).toBe(200);
     expect(
       (await service.call('GET', '/rules', undefined, { headers: { 'x-api-key': 'the-key' } })).status,
     ).toBe(200);
     expect(service.address).toBe(`http://127.0.0.1:${service.port}`);
-    // An address of this machine beside the one that PORT listens on: what listens on all of them is there too.
+    // Another address of this machine than the one that PORT listens on: a listener on all addresses is there too.
     expect(await connectionTo('127.0.0.2', service.port)).toBe(false);
     if (process.platform === 'linux') expect(await connectionTo('127.0.0.2', securePort())).toBe(true);
   });
 
-  it('answers as the plain port does: headers, errors, refusals, expectations', async () => {
+  it('answers like the plain port: headers, errors, refusals, Expect', async () => {
     const { status, headers, body } = await call('/nowhere', { headers: { 'x-request-id': 'mine' } });
     expect([status, headers['x-request-id'], headers['x-api-version']]).toEqual([404, 'mine', '1']);
     expect(JSON.parse(body)).toMatchObject({ code: 'NotFound', requestId: 'mine' });
@@ -150,7 +150,7 @@ describe('TLS_ENABLED', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 [^]*"code":"ValidationException"/);
   });
 
-  it('has A2A too, and its cards name the secure address', async () => {
+  it('serves A2A, whose cards name the secure address', async () => {
     const { status, body } = await call('/.well-known/agent.json');
     expect(status).toBe(200);
     expect(JSON.parse(body)).toMatchObject({ url: `https://127.0.0.1:${securePort()}/a2a` });
@@ -159,7 +159,7 @@ describe('TLS_ENABLED', () => {
     ).toContain('-32600');
   });
 
-  it('has MCP too', async () => {
+  it('serves MCP', async () => {
     const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     const clientInfo = { name: 'agent', version: '1' };
     const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo };
@@ -182,7 +182,7 @@ describe('TLS_ENABLED', () => {
     expect(told.body).toContain('asserted');
   });
 
-  it('speaks TLS 1.2 and 1.3, nothing older and nothing without forward secrecy, and HTTP/1.1', async () => {
+  it('supports TLS 1.2 and 1.3 with forward secrecy, and HTTP/1.1, nothing older', async () => {
     for (const [version, protocol] of [
       ['TLSv1.2', 'TLSv1.2'],
       ['TLSv1.3', 'TLSv1.3'],
@@ -200,7 +200,7 @@ describe('TLS_ENABLED', () => {
       );
   });
 
-  it('with authentication off and HOST beyond loopback says so in one WARN line at start, loopback PORT or not', async () => {
+  it('logs one WARN line at start if authentication is off and HOST is beyond loopback, even with a loopback PORT', async () => {
     const open = await start({ HOST: '0.0.0.0' });
     const own = await start();
     await Promise.all([open.close(), own.close()]);
@@ -211,7 +211,7 @@ describe('TLS_ENABLED', () => {
 });
 
 describe('Origin and Host, over TLS', () => {
-  it("take the service's own by https alone, and loopback names alone", async () => {
+  it("accept the service's own only by https, and only loopback names", async () => {
     const port = securePort();
     const status = async (headers: Record<string, string>): Promise<number> =>
       (await call('/rules', { headers })).status;
@@ -234,13 +234,13 @@ describe('Origin and Host, over TLS', () => {
   });
 });
 
-describe('what does not come to speak TLS', () => {
+describe('a failed TLS handshake', () => {
   it.each([
     ['a plain request', 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['garbage', Buffer.alloc(300, 0xff)],
     ['a hello that is broken', Buffer.from('16030100050100000103', 'hex')],
     ['nothing of use', '\n'.repeat(20)],
-  ])('is closed and nothing to be told about: %s', async (_name, bytes) => {
+  ])('is closed silently: %s', async (_name, bytes) => {
     const answer = await closedAfter(bytes, securePort());
     expect(answer).not.toContain('HTTP/');
     expect(above(service).filter((line) => !JSON.stringify(line).includes('SERVICE_ADMIN_PASS'))).toEqual([]);
@@ -262,13 +262,13 @@ describe('what does not come to speak TLS', () => {
     expect((await call('/health')).status).toBe(200);
   });
 
-  it('is answered in HTTP on the plain port, where TLS is not spoken', async () => {
+  it('gets an HTTP error on the plain port, which does not speak TLS', async () => {
     const answer = await closedAfter(Buffer.from('160301007a010000760303', 'hex'), service.port);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   });
 });
 
-describe('a start', () => {
+describe('the start', () => {
   it.each([
     [
       'a wrong password',
@@ -285,20 +285,20 @@ describe('a start', () => {
     ['PEM', { TLS_KEYSTORE_PATH: stored('ec.pem') }, /^TLS_KEYSTORE_PATH: got .* openssl pkcs12 -export/],
     ['no path', { TLS_KEYSTORE_PATH: '' }, /^TLS_KEYSTORE_PATH: got nothing/],
     ['no HOST of this machine', { HOST: '203.0.113.7' }, /^HOST: /],
-  ])('is refused with a clear message that names the variable: %s', async (_name, more, words) => {
+  ])('fails with a clear message that names the variable: %s', async (_name, more, words) => {
     const refusal = await refusalOf(more);
     expect(refusal.exitCode).toBe(2);
     expect(refusal.message).toMatch(words);
     expect(refusal.message).not.toContain('not-the-secret');
   });
 
-  it('is refused with a file that is longer than any key store', async () => {
+  it('fails for a file that is too long for a key store', async () => {
     const long = join(folder, 'long');
     await writeFile(long, Buffer.alloc(600_000, 0x30));
     expect((await refusalOf({ TLS_KEYSTORE_PATH: long })).message).toContain('longer than a key store');
   });
 
-  it('is refused where TLS_PORT is taken, and then keeps no port', async () => {
+  it('fails if TLS_PORT is taken, and then releases all ports', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const free = createServer().listen(0, '127.0.0.1');
@@ -314,13 +314,13 @@ describe('a start', () => {
     expect(await connectionTo('127.0.0.1', port)).toBe(false);
   });
 
-  it('goes on with a certificate that has expired, and warns', async () => {
+  it('succeeds with an expired certificate, with a warning', async () => {
     const expired = await start({ TLS_KEYSTORE_PATH: stored('expired.p12') });
     await expired.close();
     expect(JSON.stringify(above(expired))).toContain('the TLS certificate has expired');
   });
 
-  it('takes a JKS as well, and says which of several keys it takes', async () => {
+  it('accepts JKS too, and reports which of several keys it uses', async () => {
     const java = await start({ TLS_KEYSTORE_PATH: stored('two-keys.jks') });
     expect(await shownSubject(java)).toBe('CN=rsa.test');
     await java.close();
@@ -328,8 +328,8 @@ describe('a start', () => {
   });
 });
 
-describe('the key store, when it changes', () => {
-  it('is read again: new connections get its certificate, open ones go on, and what is half written is passed over', async () => {
+describe('a changed key store', () => {
+  it('is loaded again: new connections get its certificate, open ones continue, and a partial file is skipped', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const before = await call('/health', { agent });
     expect(await shownSubject()).toContain('CN=ec.test');
@@ -342,7 +342,7 @@ describe('the key store, when it changes', () => {
     expect([before.status, after.status]).toEqual([200, 200]);
     agent.destroy();
 
-    // In place, half of it, then another part: told once, and the certificate stays.
+    // In place, half of it, then another part: reported once, and the certificate stays.
     const bytes = await readFile(stored('ec.jks'));
     const tellings = (): number => JSON.stringify(service.logged).split('cannot be used').length - 1;
     await writeFile(keystore, bytes.subarray(0, 300));
@@ -354,24 +354,24 @@ describe('the key store, when it changes', () => {
     await eventually(async () => (await shownSubject()).includes('CN=ec.test'));
     expect(tellings()).toBe(1);
 
-    // By a link that points elsewhere.
+    // By a link to another file.
     await symlink(stored('rsa-chain.p12'), `${keystore}.link`);
     await rename(`${keystore}.link`, keystore);
     await eventually(async () => (await shownSubject()) === 'CN=rsa.test');
-    // Not again where nothing has changed.
+    // Not again if nothing has changed.
     const changes = JSON.stringify(service.logged).split('the key store has changed:').length - 1;
     expect(changes).toBe(3);
     expect(JSON.stringify(service.logged)).toContain('"subject":"CN=rsa.test"');
   });
 
-  it('and at all times leaves no key and no password in the log', () => {
+  it('never puts a key or a password into the log', () => {
     const log = JSON.stringify(service.logged);
     expect(log).not.toMatch(/PRIVATE KEY|changeit/);
   });
 });
 
-describe('the end', () => {
-  it('closes both ports, whatever hangs on them', async () => {
+describe('the end of the service', () => {
+  it('closes both ports, whatever connections are open', async () => {
     const ending = await start({ TLS_KEYSTORE_PATH: stored('ec.p12') });
     const silent = connect(securePort(ending), '127.0.0.1');
     await once(silent, 'connect');

@@ -45,7 +45,7 @@ function configFor(environment: Record<string, string>) {
 }
 
 describe('a start', () => {
-  it('keeps what was written before, after a clean end', async () => {
+  it('keeps earlier writes after a clean end', async () => {
     const environment = { STORAGE_DIR: join(folder, 'data') };
     const first = await startServiceUnderTest(environment);
     await first.call('POST', '/tell', { predicate: 'kept', args: ['x'] });
@@ -57,7 +57,7 @@ describe('a start', () => {
     await second.close();
   });
 
-  it('reads the snapshot that was taken, and what was written after it', async () => {
+  it('reads the snapshot and the later writes', async () => {
     const environment = { STORAGE_DIR: join(folder, 'data') };
     const first = await startServiceUnderTest(environment);
     await first.call('POST', '/tell', { predicate: 'kept', args: ['x'] });
@@ -72,7 +72,7 @@ describe('a start', () => {
     await second.close();
   });
 
-  it('is refused where the port is taken, naming it and what to do', async () => {
+  it('is refused if the port is taken, with the port and what to do', async () => {
     const first = await startService(configFor({}), { log });
     const config = configFor({ PORT: String(first.port), STORAGE_DIR: join(folder, 'other') });
     const refusal = await refusalOf(startService(config, { log }));
@@ -82,7 +82,7 @@ describe('a start', () => {
     await first.close();
   });
 
-  it('is refused where the folder is in use, saying by whom', async () => {
+  it('is refused if the folder is in use, with its owner', async () => {
     const first = await startService(configFor({}), { log });
     const refusal = await refusalOf(startService(configFor({}), { log }));
     expect(refusal.kind).toBe('folder-locked');
@@ -91,7 +91,7 @@ describe('a start', () => {
     await first.close();
   });
 
-  it('is refused for the folder, where the one that has it has the port too', async () => {
+  it('is refused for the folder if the same service has folder and port', async () => {
     const first = await startService(configFor({}), { log });
     const refusal = await refusalOf(startService(configFor({ PORT: String(first.port) }), { log }));
     expect(refusal.kind).toBe('folder-locked');
@@ -100,20 +100,20 @@ describe('a start', () => {
     await first.close();
   });
 
-  it('is refused where the host is no address of this machine', async () => {
+  it('is refused if the host is not an address of this machine', async () => {
     const refusal = await refusalOf(startService(configFor({ HOST: '203.0.113.7' }), { log }));
     expect(refusal.kind).toBe('configuration');
     expect(refusal.message).toMatch(/^HOST: /);
   });
 
-  it('is refused where the storage folder cannot be one', async () => {
+  it('is refused if the storage folder is invalid', async () => {
     const file = join(folder, 'a-file');
     await writeFile(file, '');
     const refusal = await refusalOf(startService(configFor({ STORAGE_DIR: join(file, 'below') }), { log }));
     expect(refusal.message).toContain(file);
   });
 
-  it('warns once where everyone in the network may do everything', async () => {
+  it('warns once if everyone in the network may do everything', async () => {
     const open = await startServiceUnderTest({ HOST: '0.0.0.0' });
     const closed = await startServiceUnderTest({ HOST: '0.0.0.0', API_KEY: 'k' });
     const warnings = (service: typeof open) => service.logged.filter(({ level }) => level === 'WARN');
@@ -132,7 +132,7 @@ describe('the language model', () => {
     [{ OPENAI_API_KEY: 'a-secret-key' }, 'off'],
     [{ OPENAI_API_KEY: 'a-secret-key', EXTRACTION_ENABLED: 'true' }, 'ready'],
     [{ LOCAL_LLM_BASE_URL: 'http://127.0.0.1:9', EXTRACTION_ENABLED: 'true' }, 'ready'],
-  ])('with %j is %s, and its key in no line of the log', async (environment, state) => {
+  ])('with %j is %s, and its key is in no line of the log', async (environment, state) => {
     const service = await startServiceUnderTest(environment);
     const { body } = await service.call<Readiness>('GET', '/health/ready');
     await service.close();
@@ -142,13 +142,13 @@ describe('the language model', () => {
 });
 
 describe('a log that cannot be written', () => {
-  it('answers writes with 507 while reads go on, is not ready, and works again when it can', async () => {
+  it('makes writes return 507 while reads continue, is not ready, and recovers', async () => {
     const storage = join(folder, 'data');
     const fact = (n: number) => ({ predicate: 'kept', args: [n] });
     const before = await startServiceUnderTest({ STORAGE_DIR: storage });
     await before.call('POST', '/tell', fact(1));
     await before.close();
-    // The first write of a process makes a file: without the folder it cannot.
+    // The first write of a process creates a file: without the folder that fails.
     const service = await startServiceUnderTest({ STORAGE_DIR: storage });
     const { id } = (await service.call<{ id: string }>('POST', '/tx/begin')).body;
     const within = { headers: { 'x-transaction-id': id } };
@@ -176,7 +176,7 @@ describe('a log that cannot be written', () => {
     await expect.poll(async () => (await ready()).status).toBe(200);
     expect((await service.call('POST', '/tell', fact(5))).status).toBe(200);
     expect((await service.call<Answer>('POST', '/ask', asked)).body.results).toEqual(['kept(1)', 'kept(5)']);
-    // The transaction whose commit was refused is still open, and whole.
+    // The transaction whose commit was refused is still open and complete.
     expect((await service.call('POST', `/tx/commit/${id}`)).status).toBe(200);
     expect((await service.call<Answer>('POST', '/ask', asked)).body.count).toBe(4);
     await service.close();
@@ -184,7 +184,7 @@ describe('a log that cannot be written', () => {
 });
 
 describe('the end', () => {
-  /** As at the end of a service, in less time. */
+  /** Like the end of a service, with less time. */
   const endLimits = {
     finishMs: 100,
     cancelMs: 100,
@@ -193,7 +193,7 @@ describe('the end', () => {
     allMs: 60_000,
   };
 
-  it('lets a running call finish, refuses new ones with NotReady, and answers health all the while', async () => {
+  it('finishes a running call, refuses new ones with NotReady, and keeps answering health', async () => {
     const service = await startServiceUnderTest({}, { endLimits: { ...endLimits, finishMs: 1500 } });
     const facts = Array.from({ length: 3000 }, (_, index) => ({
       predicate: 'edge',
@@ -228,7 +228,7 @@ describe('the end', () => {
     await expect(fetch(`${service.address}/health`)).rejects.toThrow('fetch failed');
   });
 
-  it('does not wait for connections that are idle, or on which half a request has come', async () => {
+  it('does not wait for connections that are idle or have sent half a request', async () => {
     const service = await startServiceUnderTest();
     const sockets = [];
     for (const sent of ['', 'GET /hea', 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n']) {
@@ -242,10 +242,10 @@ describe('the end', () => {
     for (const socket of sockets) if (!socket.resume().closed) await once(socket, 'close');
   });
 
-  it('cuts off a client that never reads, and keeps all that was answered', async () => {
+  it('cuts off a client that never reads, and keeps everything acknowledged', async () => {
     const environment = { STORAGE_DIR: join(folder, 'data') };
     const service = await startServiceUnderTest(environment, { endLimits });
-    // More than the buffers of both ends take.
+    // More than the buffers of both ends hold.
     for (let part = 0; part < 3; part++) {
       const facts = Array.from({ length: 400 }, (_, n) => ({
         predicate: 'wide',
@@ -292,7 +292,7 @@ describe('the end', () => {
     await again.close();
   });
 
-  it('ends streams of changes and of MCP at once', async () => {
+  it('ends change streams and MCP streams at once', async () => {
     const service = await startServiceUnderTest();
     const headers = { 'x-tenant-id': 'default' };
     const streams = await Promise.all(
@@ -303,9 +303,9 @@ describe('the end', () => {
     expect(await ended).toEqual([expect.stringContaining('retry:'), expect.stringContaining('endpoint')]);
   });
 
-  it('waits no longer than ten seconds for a disk that does not answer, and says so', async () => {
+  it('waits at most ten seconds for a disk that does not answer, and logs it', async () => {
     const service = await startServiceUnderTest({}, { endLimits: { ...endLimits, allMs: 200 } });
-    // No disk can be made to hang here: the end of the engine, which waits for it, takes for ever in its place.
+    // No disk can be made to hang here, so the end of the engine, which waits for it, never resolves instead.
     const { engine } = service;
     const close = engine.close.bind(engine);
     engine.close = () => new Promise(() => {});
@@ -316,7 +316,7 @@ describe('the end', () => {
     expect(service.logged.at(-1)?.['msg']).toContain('the disk does not answer');
   });
 
-  it('may be asked for twice', async () => {
+  it('may be requested twice', async () => {
     const service = await startServiceUnderTest();
     await Promise.all([service.close(), service.close()]);
     await expect(fetch(`${service.address}/health`)).rejects.toThrow('fetch failed');
@@ -324,7 +324,7 @@ describe('the end', () => {
 });
 
 describe('the endpoint file', () => {
-  it('is there while the service runs, for its user alone, and gone afterwards', async () => {
+  it('exists while the service runs, for its user only, and is removed afterwards', async () => {
     const config = configFor({});
     const file = config.endpointFile ?? '';
     const service = await startService(config, { log });
@@ -334,7 +334,7 @@ describe('the endpoint file', () => {
     expect(await readEndpoint(file)).toBeNull();
   });
 
-  it("holds no key, and another service's file is left alone", async () => {
+  it("contains no key, and another service's file is left alone", async () => {
     const config = configFor({ API_KEY: 'the-key' });
     const file = config.endpointFile ?? '';
     const service = await startService(config, { log });
@@ -345,7 +345,7 @@ describe('the endpoint file', () => {
     await removeEndpoint(join(folder, 'not-there.json'));
   });
 
-  it('counts as absent where it cannot be read as one', async () => {
+  it('is treated as absent if it is invalid', async () => {
     const file = join(folder, 'endpoint.json');
     await writeFile(file, '{"url": 7}');
     expect(await readEndpoint(file)).toBeNull();

@@ -14,7 +14,7 @@ async function startWarming(): Promise<ServiceUnderTest> {
   return service;
 }
 
-/** Samples of the metrics that count what was done, beside those of the process itself. */
+/** Samples of the metrics that count activity, without those of the process itself. */
 async function countsOf({ call }: ServiceUnderTest): Promise<string[]> {
   const { body } = await call<string>('GET', '/metrics');
   const own = body.split('\n').filter((line) => line.startsWith('service_') && !line.endsWith(' 0'));
@@ -24,7 +24,7 @@ async function countsOf({ call }: ServiceUnderTest): Promise<string[]> {
 }
 
 describe('a service that warms up', () => {
-  it('leaves no trace of it: no line, no count, no tenant, no call, no event', async () => {
+  it('leaves no trace of it: no log line, count, tenant, call or event', async () => {
     const cold = await startServiceUnderTest();
     const counted = await countsOf(cold);
     await cold.close();
@@ -42,7 +42,7 @@ describe('a service that warms up', () => {
     expect(await countsOf(warm)).toEqual(counted);
   });
 
-  it('answers who asks in the middle of it', async () => {
+  it('answers requests in the middle of it', async () => {
     const warm = await startWarming();
     let isWarm = false;
     void warm.warmedUp.then(() => (isWarm = true));
@@ -55,7 +55,7 @@ describe('a service that warms up', () => {
     expect(warm.logged.filter(({ level }) => level === 'ERROR')).toEqual([]);
   });
 
-  it('ends at once when it is told to, in the middle of it', async () => {
+  it('ends at once on request, in the middle of it', async () => {
     const warm = await startWarming();
     await new Promise((resolve) => setTimeout(resolve, 150));
     await warm.close();
@@ -64,7 +64,7 @@ describe('a service that warms up', () => {
   });
 });
 
-/** A server that counts what it is asked, and answers all of it. */
+/** A server that counts and answers its requests. */
 function counting(status = 200) {
   const rehearsal = { asked: 0, isClosed: false };
   const server = createServer((request, response) => {
@@ -81,7 +81,7 @@ function counting(status = 200) {
 describe('warming up', () => {
   const all = [...warmUpRequests()].length;
 
-  it('makes every request where nobody asks', async () => {
+  it('makes every request if the service is idle', async () => {
     const { rehearsal, open } = counting();
     await warmUp(
       { activity: { running: 0, started: 3 }, signal: new AbortController().signal, quietMs: 20 },
@@ -90,7 +90,7 @@ describe('warming up', () => {
     expect(rehearsal).toEqual({ asked: all, isClosed: true });
   });
 
-  it('makes none while a call runs, and goes on after it', async () => {
+  it('makes none while a call runs, and resumes after it', async () => {
     const { rehearsal, open } = counting();
     const activity = { running: 0, started: 0 };
     const warming = warmUp({ activity, signal: new AbortController().signal, quietMs: 20 }, open);
@@ -105,7 +105,7 @@ describe('warming up', () => {
     expect(rehearsal.asked).toBe(all);
   });
 
-  it('makes none while calls come one after the other', async () => {
+  it('makes none while calls keep coming', async () => {
     const { rehearsal, open } = counting();
     const activity = { running: 0, started: 0 };
     const asking = setInterval(() => activity.started++, 1);
@@ -118,7 +118,7 @@ describe('warming up', () => {
     await warming;
   });
 
-  it('ends in the middle when the service does', async () => {
+  it('ends early when the service ends', async () => {
     const { rehearsal, open } = counting();
     const ended = new AbortController();
     const warming = warmUp({ activity: { running: 0, started: 0 }, signal: ended.signal, quietMs: 20 }, open);
@@ -129,7 +129,7 @@ describe('warming up', () => {
     expect(rehearsal.asked).toBeLessThan(all);
   });
 
-  it('waits for the end of an answer that comes in parts', async () => {
+  it('waits for the end of a chunked answer', async () => {
     const open = { now: 0, most: 0 };
     const server = createServer((request, response) => {
       open.most = Math.max(open.most, ++open.now);
@@ -149,7 +149,7 @@ describe('warming up', () => {
     expect(open).toEqual({ now: 0, most: 1 });
   });
 
-  it('says so where it is not answered as it should be', async () => {
+  it('logs an unexpected answer', async () => {
     const { rehearsal, open } = counting(500);
     const signal = new AbortController().signal;
     await expect(warmUp({ activity: { running: 0, started: 0 }, signal, quietMs: 20 }, open)).rejects.toThrow(

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { lagSummaryOf, watchLag } from './event-loop-lag.ts';
 
-it('sums up what was seen, and is 0 throughout where nothing was', () => {
+it('summarizes the observed delays, and is 0 without any', () => {
   expect(new Set(Object.values(lagSummaryOf([], 0)))).toEqual(new Set([0]));
   const values = Array.from({ length: 100 }, (_, at) => 100 - at);
   expect(lagSummaryOf(values, 7)).toMatchObject({
@@ -17,7 +17,7 @@ it('sums up what was seen, and is 0 throughout where nothing was', () => {
   expect(lagSummaryOf([2, 4], 4).stddev).toBe(1);
 });
 
-it('sees a thread that is kept, until it is stopped', async () => {
+it('observes a blocked thread, until it is stopped', async () => {
   const seen: number[] = [];
   const watch = watchLag((lag) => seen.push(lag));
   expect(watch.summary().max).toBe(0);

@@ -17,7 +17,7 @@ it('writes JSON lines with time, level and fields', () => {
   });
 });
 
-it('writes plain lines for a terminal, the stack of an error below', () => {
+it('writes plain lines for a terminal, with the stack of an error below', () => {
   const lines: string[] = [];
   const log = createLogger({ level: 'DEBUG', format: 'plain', write: (line) => lines.push(line) });
   log.warn({ requestId: 'r 1', route: '/tell' }, 'careful');
@@ -35,19 +35,19 @@ it.each([
   '\u202eback',
   'x\u{e0001}',
   '\u007f',
-])('lets no value, message or error write more than its own line, nor to the terminal: %j', (text) => {
+])('keeps any value, message or error within its line and away from the terminal: %j', (text) => {
   const lines: string[] = [];
   const log = createLogger({ level: 'INFO', format: 'plain', write: (line) => lines.push(line) });
   log.info({ client: text, list: [text] }, text);
   log.error({ err: new Error(text) }, 'a bug');
   expect(lines[0]?.match(/\n/g)).toHaveLength(1);
-  // Lines of an error are indented: none looks like one of its own.
+  // Lines of an error are indented, so that none looks like a log line.
   for (const line of lines[1]?.trimEnd().split('\n').slice(1) ?? []) expect(line).toMatch(/^ {2}/);
   // eslint-disable-next-line no-control-regex
   for (const line of lines) expect(line.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
 });
 
-it('logs of an error its kind, words, stack and causes, and nothing that hangs on it or that it quotes', () => {
+it("logs an error's kind, message, stack and causes, but no attached or quoted data", () => {
   const lines: string[] = [];
   const log = createLogger({ level: 'INFO', format: 'json', write: (line) => lines.push(line) });
   let quoting: unknown = null;
@@ -65,12 +65,12 @@ it('logs of an error its kind, words, stack and causes, and nothing that hangs o
   expect(lines.join('')).not.toContain('secret');
 });
 
-it('keeps one event on one line, whatever a client put into its request id', () => {
+it("keeps one event on one line, whatever the client's request id", () => {
   const line = plainLine(JSON.stringify({ level: 'INFO', msg: 'm', requestId: 'a" b=c' }));
   expect(line).toBe(' INFO  m requestId="a\\" b=c"\n');
 });
 
-it('writes the lines of one turn together and in their order, at its end or before they become many', async () => {
+it('writes the lines of one turn together and in order, at its end or when they become many', async () => {
   const written: string[] = [];
   const write = inTurns((lines) => written.push(lines));
   write('one\n');
@@ -88,7 +88,7 @@ it('writes the lines of one turn together and in their order, at its end or befo
   expect(written.slice(2)).toEqual(['four\n']);
 });
 
-it('writes at the end of the process what still waits for the end of the turn', () => {
+it('flushes at process exit the lines that wait for the end of the turn', () => {
   const before = process.listeners('exit');
   const written: string[] = [];
   const write = inTurns((lines) => written.push(lines));

@@ -8,7 +8,7 @@ import { MetricsHistory, summed } from './metrics-history.ts';
 const hourMs = 3_600_000;
 
 describe('the metrics of the last day', () => {
-  it('are few series, summed up over routes, tools and reasons', () => {
+  it('are few series, summed over routes, tools and reasons', () => {
     const text = [
       '# HELP service_facts_asserted_total Facts',
       'service_facts_asserted_total 2',
@@ -31,7 +31,7 @@ describe('the metrics of the last day', () => {
     ]);
   });
 
-  it('are of 24 hours, and of so many readings at most', async () => {
+  it('cover 24 hours, with a bounded number of readings', async () => {
     let now = 0;
     const history = new MetricsHistory(
       async () => `service_uptime_seconds ${now / 1000}`,
@@ -49,7 +49,7 @@ describe('the metrics of the last day', () => {
     expect(history.text().trim().split('\n')).toHaveLength(600);
   });
 
-  it('are told through a restart, to whoever may read the metrics', async () => {
+  it('survive a restart, for callers that may read the metrics', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'corollary-history-'));
     const headers = { 'x-api-key': 'a-key-of-some-length' };
     const start = () => startServiceUnderTest({ STORAGE_DIR: folder, API_KEY: 'a-key-of-some-length' });

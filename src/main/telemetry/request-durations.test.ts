@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Histogram, Registry } from 'prom-client';
 import { RequestDurations } from './request-durations.ts';
 
-it('tells a scrape exactly what a histogram of the library tells', async () => {
+it('exports exactly what a histogram of the library exports', async () => {
   const bounds = [0.001, 0.01, 0.1];
   const [ours, theirs] = [new Registry(), new Registry()];
   const requests = new RequestDurations('service_requests_seconds', 'Time it took', bounds, ours);

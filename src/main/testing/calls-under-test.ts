@@ -1,13 +1,13 @@
 /**
- * For tests: one call of every operation of the table that succeeds, with what it needs made before.
+ * For tests: one successful call of every operation of the table, with its prerequisites.
  *
- * Tests that hold of every operation are loops over these. All words of a call come from a `Wording`, so that a test can
- * choose them: each is new, and so no call meets what another one left. The service must be one of `startEverythingUnderTest`.
+ * Tests of every operation are loops over these. All words of a call come from a `Wording`, so that a test can choose
+ * them: each is new, so that calls do not interfere. The service must be one of `startEverythingUnderTest`.
  */
 import type { OperationName } from '../../engine/contract/operations.ts';
 import type { Answered, ServiceUnderTest } from './service-under-test.ts';
 
-/** What is sent; `path` with its query string. */
+/** The request; `path` with its query string. */
 export interface Call {
   readonly method: string;
   readonly path: string;
@@ -15,12 +15,12 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Where calls are made and with what words. */
+/** The target of calls, and the source of their words. */
 export interface Surroundings {
   readonly service: ServiceUnderTest;
-  /** Headers of every call: the credential, and database and tenant where those are not the default. */
+  /** Headers of every call: the credential, and database and tenant unless those are the default. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A name that was not used before; it fits wherever a name can stand. */
+  /** An unused name; it is valid wherever a name is. */
   word(): string;
   /** User name and password of the bootstrap. */
   readonly admin: { readonly username: string; readonly password: string };
@@ -28,14 +28,14 @@ export interface Surroundings {
 
 export type AnyAnswer = Answered<Record<string, unknown>>;
 
-/** Makes a call within the surroundings. */
+/** Makes a call with these headers. */
 export function send(at: Surroundings, { method, path, body, headers }: Call): Promise<AnyAnswer> {
   return at.service.call(method, path, body, { headers: { ...at.headers, ...headers } });
 }
 
 type Make = (at: Surroundings) => Call | Promise<Call>;
 
-/** The call of each operation, what it needs made before. Calls of the same operation are independent of one another. */
+/** The call of each operation, after its prerequisites. Calls of the same operation are independent of one another. */
 export const callOf: { readonly [Name in OperationName]: Make } = {
   assertFact: (at) => post('/tell', { ...fact(at), metadata: { source: at.word() }, scope: at.word() }),
   assertFacts: (at) => post('/assert/facts', { facts: [fact(at), fact(at)] }),
@@ -184,7 +184,7 @@ function rule(at: Surroundings) {
   return { text: `${at.word()}(?x) :- ${at.word()}(?x, ${at.word()})`, name: at.word() };
 }
 
-/** Makes a call that something else needs. */
+/** Makes a call that is a prerequisite. */
 async function made(at: Surroundings, call: Call): Promise<AnyAnswer> {
   const answer = await send(at, call);
   if (answer.status >= 300) throw new Error(`${call.method} ${call.path}: ${JSON.stringify(answer.body)}`);
@@ -220,7 +220,7 @@ async function scope(at: Surroundings): Promise<string> {
   return name;
 }
 
-/** A predicate of which there is something to be consolidated. */
+/** A predicate with facts that can be consolidated. */
 async function episodes(at: Surroundings): Promise<string> {
   const predicate = at.word();
   const who = at.word();

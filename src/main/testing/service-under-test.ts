@@ -1,4 +1,4 @@
-/** For tests: the whole service over real HTTP on a free port, its engine in memory, every answer checked. */
+/** For tests: the whole service over real HTTP on a free port, its engine in memory, every answer validated. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Problem } from '../../engine/contract/problems.ts';
@@ -7,23 +7,23 @@ import { type Service, type ServiceOptions, startService } from '../service/serv
 import { createLogger } from '../telemetry/logger.ts';
 
 export interface ServiceUnderTest extends Service {
-  /** What was logged, line by line, as JSON. */
+  /** The log, line by line, as JSON. */
   readonly logged: Record<string, unknown>[];
-  /** A request with the tenant header and, where there is a body, its type; `init.headers` go over both. */
+  /** A request with the tenant header and, if there is a body, its type; `init.headers` override both. */
   call<Body = Problem>(
     method: string,
     path: string,
     body?: unknown,
     init?: RequestInit,
   ): Promise<Answered<Body>>;
-  /** Writes the bytes to a connection of its own and answers all that comes back until it is closed. */
+  /** Writes the bytes to a connection of its own and returns everything received until it is closed. */
   raw(bytes: string | Uint8Array): Promise<string>;
 }
 
 export interface Answered<Body> {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON where the answer is JSON, else its text. */
+  /** The parsed JSON if the answer is JSON, else its text. */
   readonly body: Body;
 }
 

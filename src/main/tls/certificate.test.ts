@@ -8,7 +8,7 @@ import { describeCertificate, outOfTime, readServerCertificate } from './certifi
 import { KeystoreProblem } from './keystore.ts';
 import { maxRounds } from './password-cipher.ts';
 
-/** Made by testing/make-keystores.sh; the keys are for tests alone. */
+/** Created by testing/make-keystores.sh; the keys are for tests only. */
 const folder = join(import.meta.dirname, 'testing', 'keystores');
 const unicode = 'pässwörd 𝄞';
 
@@ -23,7 +23,7 @@ async function problemOf(bytes: Buffer, password = 'changeit'): Promise<Keystore
   throw error ?? new Error('the key store was opened');
 }
 
-describe('PKCS12 and JKS, told apart by content', () => {
+describe('PKCS12 and JKS, distinguished by content', () => {
   it.each([
     ['rsa-chain.p12', 'changeit', 'CN=rsa.test', 3],
     ['ec.p12', 'changeit', 'CN=ec.test', 1],
@@ -58,7 +58,7 @@ describe('PKCS12 and JKS, told apart by content', () => {
     'old-3des.p12',
     'two-keys-java.p12',
     'two-keys.jks',
-  ])('says of a wrong password that it is wrong: %s', async (name) => {
+  ])('reports a wrong password: %s', async (name) => {
     for (const password of ['wrong', '', 'changeiT', unicode]) {
       const problem = await problemOf(await stored(name), password);
       expect(problem.about).toBe('password');
@@ -66,8 +66,8 @@ describe('PKCS12 and JKS, told apart by content', () => {
     }
   });
 
-  it('takes the empty password in both ways in which it is written', async () => {
-    // The other way is no text at all instead of a text of no characters: the checksum is made so here.
+  it('accepts the empty password in both encodings', async () => {
+    // The other encoding is a missing text instead of an empty one; this checksum uses it.
     const bytes = await rewritten('empty-password.p12', (pfx) => {
       const [, content, mac] = parts(pfx);
       const safes = valueOf(parts(parts(content)[1])[0]);
@@ -86,14 +86,14 @@ describe('PKCS12 and JKS, told apart by content', () => {
       const digest = parts(parts(mac)[0])[1];
       if (digest !== undefined) digest.value = hmac.digest().getBytes();
     });
-    // Its contents are locked by PBES2, where the two are the same.
+    // Its contents are encrypted by PBES2, for which the two are the same.
     expect((await readServerCertificate(bytes, '')).chain).toHaveLength(1);
     expect((await problemOf(bytes, 'x')).about).toBe('password');
   });
 });
 
-describe('of what is in a key store', () => {
-  it('takes of several keys the first by name, and says how many others there are', async () => {
+describe('the contents of a key store', () => {
+  it('provide the first of several keys by name, and the number of others', async () => {
     for (const name of ['two-keys.jks', 'two-keys-java.p12'])
       expect(await readServerCertificate(await stored(name), 'changeit')).toMatchObject({
         alias: 'alpha',
@@ -101,7 +101,7 @@ describe('of what is in a key store', () => {
       });
   });
 
-  it('puts the chain in order from the certificate to its root, and leaves out what does not belong', async () => {
+  it('are ordered from the certificate to its root, without unrelated certificates', async () => {
     for (const name of ['rsa-chain.p12', 'two-keys.jks']) {
       const { chain } = await readServerCertificate(await stored(name), 'changeit');
       expect(chain.map(({ subject }) => subject)).toEqual([
@@ -112,7 +112,7 @@ describe('of what is in a key store', () => {
     }
   });
 
-  it('says in the log whose certificate it is and when it ends, and nothing of the key', async () => {
+  it('are logged with subject and expiry of the certificate, and nothing of the key', async () => {
     const certificate = await readServerCertificate(await stored('ec.jks'), 'changeit');
     const described = describeCertificate(certificate);
     expect(described).toMatchObject({ alias: 'server', subject: 'O=Example, CN=ec.test', chain: 1 });
@@ -122,7 +122,7 @@ describe('of what is in a key store', () => {
     expect(JSON.stringify(described)).not.toContain(secret);
   });
 
-  it('says that a certificate has expired, or is not valid yet', async () => {
+  it('cause a warning if the certificate has expired or is not valid yet', async () => {
     const expired = await readServerCertificate(await stored('expired.p12'), 'changeit');
     expect(outOfTime(expired, Date.now())).toContain('has expired');
     expect(outOfTime(expired, Date.parse('2020-01-15'))).toBeNull();
@@ -130,7 +130,7 @@ describe('of what is in a key store', () => {
   });
 });
 
-describe('what cannot be used', () => {
+describe('an unusable key store', () => {
   it.each([
     ['foreign-certificate.p12', 'which has no private key'],
     ['certificates-only.jks', 'which has no private key'],
@@ -143,13 +143,13 @@ describe('what cannot be used', () => {
     expect(problem.message).toContain(words);
   });
 
-  it('is refused where the key of a JKS has a password of its own', async () => {
+  it('is refused if the key of a JKS has a password of its own', async () => {
     const problem = await problemOf(await stored('other-key-password.jks'));
     expect(problem.about).toBe('password');
     expect(problem.message).toContain('keytool -keypasswd');
   });
 
-  it('is refused where no certificate belongs to the key', async () => {
+  it('is refused if no certificate belongs to the key', async () => {
     const other = valueOfCertificate(await stored('root.pem'));
     const bytes = await rewritten('open-key.p12', (pfx) => replaceCertificate(pfx, other));
     const problem = await problemOf(bytes);
@@ -168,17 +168,20 @@ describe('what cannot be used', () => {
     expect((await problemOf(bytes)).about).toBe('file');
   });
 
-  it('is refused where it is a certificate alone', async () => {
+  it('is refused if it has only a certificate', async () => {
     expect((await problemOf(valueOfCertificate(await stored('ec.pem')))).message).toContain('no PKCS12');
   });
 
-  it.each(['ec.p12', 'ec.jks', 'no-checksum.p12'])('is refused cut off anywhere: %s', async (name) => {
-    const bytes = await stored(name);
-    for (let length = 0; length < bytes.length; length += 11) await problemOf(bytes.subarray(0, length));
-  });
+  it.each(['ec.p12', 'ec.jks', 'no-checksum.p12'])(
+    'is refused if it is truncated anywhere: %s',
+    async (name) => {
+      const bytes = await stored(name);
+      for (let length = 0; length < bytes.length; length += 11) await problemOf(bytes.subarray(0, length));
+    },
+  );
 
   it.each(['ec.p12', 'ec.jks', 'no-checksum.p12'])(
-    'is refused, or opened as it was, with any byte turned: %s',
+    'is refused, or opened unchanged, with any byte flipped: %s',
     async (name) => {
       const bytes = await stored(name);
       const original = (await readServerCertificate(bytes, 'changeit')).secrets.key;
@@ -193,7 +196,7 @@ describe('what cannot be used', () => {
     20_000,
   );
 
-  it('is refused where it asks for more rounds of hashing than it may', async () => {
+  it('is refused if it requests more hashing rounds than the limit', async () => {
     const setRounds = (rounds: string) => (pfx: forge.asn1.Asn1) => {
       const count = parts(parts(pfx)[2])[2];
       if (count !== undefined) count.value = forge.util.hexToBytes(rounds);
@@ -205,7 +208,7 @@ describe('what cannot be used', () => {
     expect((await problemOf(await rewritten('ec.p12', setRounds('80')))).about).toBe('file');
   });
 
-  it('is refused where it has more keys than anybody has', async () => {
+  it('is refused if it has too many keys', async () => {
     const one = await stored('ec.jks');
     const withKeys = (count: number): Buffer => {
       const body = Buffer.concat([one.subarray(0, 12), ...Array<Buffer>(count).fill(one.subarray(12, -20))]);
@@ -217,7 +220,7 @@ describe('what cannot be used', () => {
     expect((await problemOf(withKeys(101))).message).toContain('more than 100 private keys');
   });
 
-  it('never shows a key or a password in what it says', async () => {
+  it('never reveals a key or a password in the message', async () => {
     const password = 'the-secret-password';
     for (const name of ['ec.p12', 'ec.jks', 'old.p12', 'other-key-password.jks']) {
       const { message, stack, cause } = await problemOf(await stored(name), password);
@@ -229,7 +232,7 @@ describe('what cannot be used', () => {
 type Asn1 = forge.asn1.Asn1;
 type Bytes = forge.util.ByteBuffer;
 
-/** node-forge's own derivation of a key, which its types leave out. */
+/** node-forge's key derivation, which its types leave out. */
 const { generatePkcs12Key: pkcs12Key } = Reflect.get(forge, 'pbe') as {
   generatePkcs12Key(
     password: string | null,
@@ -241,7 +244,7 @@ const { generatePkcs12Key: pkcs12Key } = Reflect.get(forge, 'pbe') as {
   ): Bytes;
 };
 
-/** The key store with its outermost structure changed; where it has a checksum, that is not made anew. */
+/** The key store with its outermost structure changed; a checksum is not recomputed. */
 async function rewritten(name: string, change: (pfx: Asn1) => void): Promise<Buffer> {
   const pfx = forge.asn1.fromDer((await stored(name)).toString('latin1'));
   change(pfx);
@@ -260,7 +263,7 @@ function valueOfCertificate(pem: Buffer): Buffer {
   return Buffer.from(new X509Certificate(pem).raw);
 }
 
-/** In a file whose safes are not encrypted; the checksum goes, since it would not fit any more. */
+/** In a file whose safes are not encrypted; removes the checksum, since it would no longer match. */
 function replaceCertificate(pfx: Asn1, der: Buffer): void {
   const content = parts(parts(pfx)[1])[1];
   const octets = parts(content)[0];

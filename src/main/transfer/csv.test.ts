@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
 import { readCsv } from './csv.ts';
 
-/** What is read of the text, cut into chunks: the line and the arguments, or what is wrong. */
+/** What the parser reads of the text, cut into chunks: the line and the arguments, or the problem. */
 async function read(text: string | Buffer, size = 65_536, separator: ',' | '\t' = ','): Promise<unknown[]> {
   const bytes = Buffer.from(text as string);
   const chunks = (async function* () {
@@ -23,7 +23,7 @@ const unopened = 'a field that contains a quotation mark must be in quotation ma
 const unended = 'after a closing quotation mark the field ends; within it a quotation mark is doubled';
 const unclosed = 'the quotation mark of this record is never closed: the lines after it are read without it';
 
-it('CSV is RFC 4180 without a header: quoted fields hold separators, line breaks and doubled quotation marks', async () => {
+it('CSV is RFC 4180 without a header: quoted fields may contain separators, line breaks and doubled quotation marks', async () => {
   const text =
     '\uFEFF"a","b, ""c""\r\nd",\r\n\r\n \r\n"",x\n"""",""""""\n"1\n2\n","3\r\n"\r\nplain,\rreturn,\u2028\nlast,"';
   expect(await read(text.replace(/"$/, '"one"'))).toEqual([
@@ -45,7 +45,7 @@ it('TSV is quoted as CSV is', async () => {
   ]);
 });
 
-it('a CSV record that cannot be read is a problem of its own lines, and reading goes on behind it', async () => {
+it('reports an unreadable CSV record for its own lines and continues after it', async () => {
   const text =
     'a\nb,"x"y\nc\n5" disk,d\nsaid "so"\ne,"one\ntwo"three\nf\ng,"one\nand ""two""\nthe "bad" one\nh,"i"\n';
   for (const size of [1, 7, 65_536])
@@ -62,7 +62,7 @@ it('a CSV record that cannot be read is a problem of its own lines, and reading 
     ]);
 });
 
-it('a CSV record that is never closed is named by its first line, and what follows is read without it', async () => {
+it('reports an unclosed CSV record by its first line and continues after it', async () => {
   const text = 'a,"b\nc,d\n\ne,""\nf,""""\n';
   for (const size of [1, 5, 65_536])
     expect(await read(text, size)).toEqual([
@@ -73,7 +73,7 @@ it('a CSV record that is never closed is named by its first line, and what follo
     ]);
 });
 
-it('a CSV record that is open for longer than the longest line is given up, not the rest of the file', async () => {
+it('gives up an unclosed CSV record longer than the longest line, but not the rest of the file', async () => {
   const filler = `${'x'.repeat(99_999)}\n`;
   const found = await read(`a,b\nc,"d\n${filler.repeat(100)}e,f\ng,"h\ni"\n`);
   expect(found).toHaveLength(104);
@@ -87,7 +87,7 @@ it('a CSV record that is open for longer than the longest line is given up, not 
   ]);
 });
 
-it('bytes of a CSV that are not UTF-8 fail their own line, and the record that it is part of', async () => {
+it('fails only the line and record with bytes that are not UTF-8', async () => {
   const text = Buffer.concat([
     Buffer.from('a\nb,'),
     Buffer.from([0xff]),
@@ -105,7 +105,7 @@ it('bytes of a CSV that are not UTF-8 fail their own line, and the record that i
     ]);
 });
 
-it('a long CSV record comes whole, whatever characters its pieces begin and end with', async () => {
+it('reads a long CSV record whole, whatever its chunk boundaries', async () => {
   const long = `x${'😀"",\n'.repeat(30_000)}`;
   const field = long.replaceAll('""', '"');
   expect(await read(`a,"${long}"\n"b","${'ü'.repeat(70_000)}"\n"c","${'y'.repeat(70_000)}"z\nd\n`)).toEqual([

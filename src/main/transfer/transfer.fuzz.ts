@@ -1,6 +1,6 @@
 /**
- * Hostile knowledge goes out in every format and comes back as what the format promises, and anything at all comes in
- * alike however it is cut into pieces.
+ * Hostile knowledge is exported in every format and comes back as the format promises, and any input reads the same,
+ * however it is cut into pieces.
  */
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
@@ -117,35 +117,32 @@ const typeOf: Readonly<Record<ExportFormat, ImportType>> = {
   ntriples: 'application/n-triples',
 };
 
-it.each(['ndjson', 'datalog', 'csv'] as const)(
-  'what is exported as %s comes back the same',
-  async (format) => {
-    await fc.assert(
-      fc.asyncProperty(knowledge, sizes, async (facts, pieces) => {
-        const tenant = await stored(facts);
-        const { text, omitted } = await exported(tenant, format);
-        const held = await everything(tenant);
-        expect(omitted).toBe(format === 'csv' ? held.filter(({ truthVal }) => !truthVal).length : 0);
-        const other = newTenant();
-        const done = await imported(other, typeOf[format], Buffer.from(text), pieces);
-        expect(done.errors).toEqual([]);
-        // Facts of several scopes may be one without.
-        const again = (await exported(other, format)).text;
-        if (format === 'ndjson') {
-          expect(again).toBe(text);
-          expect(await everything(other)).toEqual(held);
-          return;
-        }
-        expect(distinct(again)).toEqual(distinct(text));
-        const promised = held.filter(({ truthVal }) => truthVal || format === 'datalog');
-        expect(identities(await everything(other))).toEqual(identities(promised));
-      }),
-      { numRuns },
-    );
-  },
-);
+it.each(['ndjson', 'datalog', 'csv'] as const)('an export as %s comes back the same', async (format) => {
+  await fc.assert(
+    fc.asyncProperty(knowledge, sizes, async (facts, pieces) => {
+      const tenant = await stored(facts);
+      const { text, omitted } = await exported(tenant, format);
+      const held = await everything(tenant);
+      expect(omitted).toBe(format === 'csv' ? held.filter(({ truthVal }) => !truthVal).length : 0);
+      const other = newTenant();
+      const done = await imported(other, typeOf[format], Buffer.from(text), pieces);
+      expect(done.errors).toEqual([]);
+      // Facts of several scopes may be equal without them.
+      const again = (await exported(other, format)).text;
+      if (format === 'ndjson') {
+        expect(again).toBe(text);
+        expect(await everything(other)).toEqual(held);
+        return;
+      }
+      expect(distinct(again)).toEqual(distinct(text));
+      const promised = held.filter(({ truthVal }) => truthVal || format === 'datalog');
+      expect(identities(await everything(other))).toEqual(identities(promised));
+    }),
+    { numRuns },
+  );
+});
 
-it('what is exported as ntriples are the true facts of two arguments, and the rest is counted', async () => {
+it('an export as ntriples has the true binary facts, and counts the rest', async () => {
   await fc.assert(
     fc.asyncProperty(knowledge, sizes, async (facts, pieces) => {
       const tenant = await stored(facts);
@@ -156,7 +153,7 @@ it('what is exported as ntriples are the true facts of two arguments, and the re
       const other = newTenant();
       const done = await imported(other, 'application/n-triples', Buffer.from(text), pieces);
       expect(done.errors).toEqual([]);
-      // What was no IRI has become one where only that can stand.
+      // A term that was no IRI becomes one where only an IRI is allowed.
       const names = (facts: readonly ExportedFact[]): string[] =>
         identities(facts.map((fact) => ({ ...fact, args: fact.args.slice(1) }))).map(plain);
       expect(new Set(names(await everything(other)))).toEqual(new Set(names(promised)));
@@ -165,7 +162,7 @@ it('what is exported as ntriples are the true facts of two arguments, and the re
   );
 });
 
-it('rules come back with scope, name, description and whether they are enabled', async () => {
+it('rules come back with scope, name, description and enabled flag', async () => {
   const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 });
   const rule = fc.record(
     {
@@ -201,7 +198,7 @@ it('rules come back with scope, name, description and whether they are enabled',
         const done = await imported('default', typeOf[format], Buffer.from(text), pieces, into);
         expect(done.errors).toEqual([]);
         const again = (await exported('default', format, into)).text;
-        // Rules that differ in their scopes alone are one without.
+        // Rules that differ only in their scopes are equal without them.
         if (format === 'ndjson') expect(again).toBe(text);
         else expect(distinct(again)).toEqual(distinct(text));
       }
@@ -233,7 +230,7 @@ it('every text comes back as the object of a triple', async () => {
   );
 });
 
-it.each(importTypes)('anything that comes as %s comes alike however it is cut', async (type) => {
+it.each(importTypes)('any input as %s reads the same, however it is cut', async (type) => {
   const text = fc.string({
     unit: fc.constantFrom(
       ...'pq(),.:-?x "\\\n\r\t%#<>{}[]@_;\ufeff',
@@ -269,7 +266,7 @@ it.each(importTypes)('anything that comes as %s comes alike however it is cut', 
   );
 });
 
-/** All that is stored, in the order of an export. */
+/** Everything stored, in the order of an export. */
 async function everything(tenant: string): Promise<ExportedFact[]> {
   const all: ExportedFact[] = [];
   const choice = { scope: null, unscoped: false, predicate: null, rules: false };
@@ -280,13 +277,13 @@ async function everything(tenant: string): Promise<ExportedFact[]> {
   return all;
 }
 
-/** Predicate, arguments and truth value of each, distinct and in one order. */
+/** Predicate, arguments and truth value of each, distinct and sorted. */
 function identities(facts: readonly ExportedFact[]): string[] {
   const names = facts.map(({ predicate: name, args, truthVal }) => JSON.stringify([name, args, truthVal]));
   return [...new Set(names)].toSorted();
 }
 
-/** Without what makes an IRI of a text. */
+/** Without what turns a text into an IRI. */
 function plain(identity: string): string {
   const [name, ...rest] = JSON.parse(identity) as [string, ...unknown[]];
   const prefix = 'urn:corollary:';

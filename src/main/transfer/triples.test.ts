@@ -5,7 +5,7 @@ import { readTurtle } from './triples.ts';
 interface Read {
   readonly facts: readonly (readonly string[])[];
   readonly problems: readonly number[];
-  /** The most items that came at once. */
+  /** The largest number of items that arrived at once. */
   readonly most: number;
 }
 
@@ -25,7 +25,7 @@ async function read(text: string): Promise<Read> {
   return { facts, problems, most };
 }
 
-it('a line of very many triples is read in pieces, whatever they begin and end with', async () => {
+it('reads a line of very many triples in pieces, whatever their boundaries', async () => {
   const objects = Array.from({ length: 30_000 }, (_, at) => `"😀${'x'.repeat(at % 7)}${at}"`);
   const { facts, problems, most } = await read(`<urn:s> <urn:p> ${objects.join(',')} .\n`);
   expect(problems).toEqual([]);
@@ -33,7 +33,7 @@ it('a line of very many triples is read in pieces, whatever they begin and end w
   expect(most).toBeLessThan(10_000);
 });
 
-it('prefixes outlast a statement that failed, the latest two hundred of them', async () => {
+it('keeps the latest two hundred prefixes after a failed statement', async () => {
   const prefixes = Array.from({ length: 300 }, (_, at) => `@prefix p${at}: <urn:${at}:> .\n`).join('');
   const { facts, problems } = await read(
     `${prefixes}p0:a p1:b p2:c .\nx x x .\np299:a p100:b p200:c .\np0:a p299:b p200:c .\n`,

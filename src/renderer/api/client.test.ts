@@ -16,7 +16,7 @@ async function failureOfCall(promise: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('a call', () => {
-  test('goes to the path, method, headers and body that the table says', async () => {
+  test('uses the path, method, headers and body of the table', async () => {
     const endpoint = await scriptedService((request, response, body) => {
       const { method, url, headers } = request;
       response.end(JSON.stringify({ method, url, headers, body: JSON.parse(body) as unknown }));
@@ -42,7 +42,7 @@ describe('a call', () => {
     });
   });
 
-  test('leaves absent query parameters out, and encodes the others', () => {
+  test('omits absent query parameters and encodes the others', () => {
     const endpoint = { origin: 'http://x', database: 'db', tenant: 'acme', key: null };
     const url = addressOf(endpoint, 'listFacts', {
       query: { predicate: 'a b', q: undefined, cursor: null, limit: '10' },
@@ -50,7 +50,7 @@ describe('a call', () => {
     expect(url).toBe('http://x/facts?predicate=a+b&limit=10');
   });
 
-  test('a problem becomes an error with code, detail and request id', async () => {
+  test('turns a problem into an error with code, detail and request id', async () => {
     const endpoint = await scriptedService((_, response) => {
       response.statusCode = 422;
       response.end(
@@ -72,7 +72,7 @@ describe('a call', () => {
     expect(error.errors).toHaveLength(1);
   });
 
-  test('a refusal that says when to try again keeps that', async () => {
+  test('keeps the retry time of a refusal', async () => {
     const endpoint = await scriptedService((request, response) => {
       response.statusCode = 429;
       if (request.url === '/health') response.setHeader('Retry-After', '17');
@@ -83,7 +83,7 @@ describe('a call', () => {
     expect(await failureOfCall(call(endpoint, 'whoami', {}))).toMatchObject({ retryAfterSeconds: null });
   });
 
-  test('an answer that is not of the service is told as such', async () => {
+  test('reports an answer that is not from the service', async () => {
     const endpoint = await scriptedService((_, response) => {
       response.statusCode = 502;
       response.end('<html>');
@@ -91,13 +91,13 @@ describe('a call', () => {
     expect((await failureOfCall(call(endpoint, 'health', {}))).code).toBe('Unreadable');
   });
 
-  test('no answer is Unreachable, with the request id that was sent', async () => {
+  test('reports a missing answer as Unreachable, with the request id that was sent', async () => {
     const endpoint = await scriptedService((request) => request.socket.destroy());
     const error = await failureOfCall(call(endpoint, 'health', {}, { requestId: 'gone' }));
     expect(error).toMatchObject({ code: 'Unreachable', requestId: 'gone', status: null });
   });
 
-  test('a call that is given up stays an abort', async () => {
+  test('rejects an aborted call as aborted', async () => {
     const endpoint = await scriptedService(() => undefined);
     const controller = new AbortController();
     const running = call(endpoint, 'health', {}, { signal: controller.signal });
@@ -107,7 +107,7 @@ describe('a call', () => {
 });
 
 describe('the stream of changes', () => {
-  test('reconnects with what it last saw, and says how it stands', async () => {
+  test('reconnects after the last event, and reports its state', async () => {
     const seenIds: (string | undefined)[] = [];
     const endpoint = await scriptedService((request, response) => {
       seenIds.push(request.headers['last-event-id'] as string | undefined);
@@ -132,7 +132,7 @@ describe('the stream of changes', () => {
     expect(states).toEqual(['connecting', 'live', 'waiting', 'connecting', 'live']);
   });
 
-  test('is opened anew on demand, without a pause, and goes on after what it last saw', async () => {
+  test('reopens on demand without a pause, and continues after the last event', async () => {
     const seenIds: (string | undefined)[] = [];
     const endpoint = await scriptedService((request, response) => {
       seenIds.push(request.headers['last-event-id'] as string | undefined);
@@ -152,7 +152,7 @@ describe('the stream of changes', () => {
     expect(seenIds).toEqual([undefined, '1.0']);
   });
 
-  test('a refusal is the reason it gives while it waits', async () => {
+  test('gives a refusal as the reason for waiting', async () => {
     const endpoint = await scriptedService((_, response) => {
       response.statusCode = 404;
       response.end(
@@ -172,7 +172,7 @@ describe('the stream of changes', () => {
     expect(reason).toBe('DatabaseNotFound');
   });
 
-  test('a key that is not taken is not tried again until somebody asks for it', async () => {
+  test('does not retry a rejected key until requested', async () => {
     let calls = 0;
     const endpoint = await scriptedService((_, response) => {
       calls += 1;
@@ -194,7 +194,7 @@ describe('the stream of changes', () => {
     expect(calls).toBe(2);
   });
 
-  test('pauses grow, but not without end', () => {
+  test('increases pauses up to a limit', () => {
     expect([1, 2, 3].map(pauseBefore)).toEqual([500, 1_000, 2_000]);
     expect(pauseBefore(30)).toBe(8_000);
   });

@@ -16,7 +16,7 @@ const before = useCredential.getState();
 const stored = new Map<string, string>();
 
 beforeEach(() => {
-  // Browsers have it, this environment does not.
+  // Browsers have these; this environment does not.
   Object.defineProperty(globalThis, 'sessionStorage', {
     configurable: true,
     value: {
@@ -51,7 +51,7 @@ function serviceOf(taken: string): { calls: (string | null)[]; ask: () => Promis
 }
 
 describe('a call whose key is refused', () => {
-  test('opens the sign-in with the reason, waits, and is made again with the next key', async () => {
+  test('opens the sign-in with the reason, waits, and retries with the next key', async () => {
     const { calls, ask } = serviceOf('second');
     signIn('first');
     const answer = asSignedIn(ask);
@@ -69,7 +69,7 @@ describe('a call whose key is refused', () => {
     expect([...stored.values()]).toEqual(['second']);
   });
 
-  test('fails where the sign-in is closed, and does not open it again', async () => {
+  test('fails if the sign-in is closed, without opening it again', async () => {
     const { calls, ask } = serviceOf('second');
     const first = asSignedIn(ask);
     await expect.poll(() => useCredential.getState().isAsking).toBe(true);
@@ -86,7 +86,7 @@ describe('a call whose key is refused', () => {
     expect(await waiting).toBe('answer');
   });
 
-  test('asks again where somebody wants just that', async () => {
+  test('opens the sign-in again on request', async () => {
     const { ask } = serviceOf('second');
     const first = asSignedIn(ask);
     await expect.poll(() => useCredential.getState().isAsking).toBe(true);
@@ -98,7 +98,7 @@ describe('a call whose key is refused', () => {
     expect(await wanted).toBe('answer');
   });
 
-  test('is forgotten when the same key is taken again', async () => {
+  test('is cleared when the same key is accepted again', async () => {
     signIn('first');
     const { ask } = serviceOf('first');
     const { turn } = useCredential.getState();
@@ -108,7 +108,7 @@ describe('a call whose key is refused', () => {
     expect(useCredential.getState()).toMatchObject({ key: 'first', refusal: null, turn: turn + 1 });
   });
 
-  test('that somebody gives up while it waits is an abort', async () => {
+  test('rejects as aborted if it is cancelled while it waits', async () => {
     const controller = new AbortController();
     const waiting = asSignedIn(serviceOf('none').ask, { signal: controller.signal });
     await expect.poll(() => useCredential.getState().isAsking).toBe(true);
@@ -116,7 +116,7 @@ describe('a call whose key is refused', () => {
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  test('says nothing of the key of somebody who has signed in meanwhile', async () => {
+  test('does not affect a user who has signed in meanwhile', async () => {
     signIn('first');
     let refuse: (error: ApiError) => void = () => undefined;
     const answers = [new Promise<string>((_, reject) => (refuse = reject)), Promise.resolve('answer')];
@@ -136,7 +136,7 @@ describe('a call whose key is refused', () => {
   });
 });
 
-test('signing out forgets the key, and begins with somebody else', () => {
+test('forgets the key at sign-out, and starts again for another user', () => {
   signIn('first');
   const { turn, person } = useCredential.getState();
   signOut();
@@ -162,13 +162,13 @@ describe('in the desktop application', () => {
     return given;
   }
 
-  test('the key that it keeps is taken up, and how it is kept is known', async () => {
+  test('restores the stored key and how it is stored', async () => {
     application('kept-key');
     await restoreKey();
     expect(useCredential.getState()).toMatchObject({ key: 'kept-key', place: 'kept' });
   });
 
-  test('a key is given to it to keep and to forget, and to the browser’s storage never', async () => {
+  test('stores and deletes keys by the application, never in the browser’s storage', async () => {
     const given = application(null);
     await restoreKey();
     signIn('first');
@@ -179,7 +179,7 @@ describe('in the desktop application', () => {
   });
 });
 
-test('in a browser there is nothing to restore', async () => {
+test('restores nothing in a browser', async () => {
   signIn('first');
   await restoreKey();
   expect(useCredential.getState()).toMatchObject({ key: 'first', place: 'tab' });

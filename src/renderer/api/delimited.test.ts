@@ -6,21 +6,21 @@ function fieldsOf(text: string, separator = ','): (readonly string[] | string)[]
 }
 
 describe('records of a table', () => {
-  test('are read after RFC 4180: quotes doubled, separators and line breaks within them', () => {
+  test('are parsed by RFC 4180: quotes doubled, separators and line breaks within them', () => {
     expect(fieldsOf('a,"b ""c"", d","e\nf"\r\n1,2,3')).toEqual([
       ['a', 'b "c", d', 'e\nf'],
       ['1', '2', '3'],
     ]);
   });
 
-  test('keep empty fields, the last one too, and pass over blank lines', () => {
+  test('keep empty fields, the last one too, and skip blank lines', () => {
     expect(fieldsOf('a,,\n\n\r\n"",b,')).toEqual([
       ['a', '', ''],
       ['', 'b', ''],
     ]);
   });
 
-  test('know the line that each begins in, and how many it goes over', () => {
+  test('know their first line and their number of lines', () => {
     const lines = delimitedRecordsOf('a\n\n"b\nc"\nd', ',').map(({ line, lines: count }) => [line, count]);
     expect(lines).toEqual([
       [1, 1],
@@ -29,7 +29,7 @@ describe('records of a table', () => {
     ]);
   });
 
-  test('that are wrong fail by themselves, and reading goes on', () => {
+  test('that are malformed fail alone, and parsing continues', () => {
     expect(fieldsOf('a"b,c\n"a"b,c\nd,e\n"open')).toEqual([
       'a field that contains a quotation mark must be in quotation marks',
       'after a closing quotation mark the field ends; within it a quotation mark is doubled',
@@ -38,13 +38,13 @@ describe('records of a table', () => {
     ]);
   });
 
-  test('are separated by what is asked for', () => {
+  test('are separated by the given character', () => {
     expect(fieldsOf('a;b,c;"d;e"', ';')).toEqual([['a', 'b,c', 'd;e']]);
     expect(fieldsOf('a\tb', '\t')).toEqual([['a', 'b']]);
   });
 });
 
-test('the separator is the one that cuts the rows alike', () => {
+test('detects the separator that gives rows of equal length', () => {
   expect(separatorOf('a;b;c\n1;2,5;3\n4;5,5;6', ',')).toBe(';');
   expect(separatorOf('a,b\n1,2', ',')).toBe(',');
   expect(separatorOf('a|b\n1|2', ',')).toBe('|');
@@ -52,14 +52,14 @@ test('the separator is the one that cuts the rows alike', () => {
   expect(separatorOf('', ',')).toBe(',');
 });
 
-test('a field is quoted where it has to be, and reads back', () => {
+test('quotes a field if necessary, and reads it back', () => {
   for (const text of ['plain', '', 'a,b', 'say "so"', 'two\nlines', 'a\rb', ' space ', ';'])
     expect(fieldsOf(`${writtenField(text, ',')},x`)).toEqual([[text, 'x']]);
   expect(writtenField('a,b', '\t')).toBe('a,b');
 });
 
 describe('a pasted table', () => {
-  test('is what has tabs, its cells as the spreadsheet wrote them, every row in its line', () => {
+  test('is recognized by tabs, with its cells as the spreadsheet wrote them, one row a line', () => {
     const table = pastedTable('name\tnote\r\nann\t"two\nlines"\nbob\t5" pipe\n\ncyd\t"so" they say\ndan\t\n');
     expect(table).toMatchObject({ kind: 'tsv', rows: 5, columns: 2 });
     expect(delimitedRecordsOf(table?.text ?? '', '\t').map(({ line, fields }) => [line, ...fields])).toEqual([
@@ -71,12 +71,12 @@ describe('a pasted table', () => {
     ]);
   });
 
-  test('is what has as many fields in every line, by commas or semicolons; numbers stay as they are written', () => {
+  test('is recognized by equal numbers of fields in every line, by commas or semicolons; numbers stay as written', () => {
     expect(pastedTable('ann;1,5\nbob;2,5\n')).toMatchObject({ kind: 'csv', rows: 2, columns: 2 });
     expect(pastedTable('ann,1.50\nbob,"a, b"')).toMatchObject({ rows: 2, columns: 2 });
   });
 
-  test('keeps a row that cannot be read, so that it is told of by its line', () => {
+  test('keeps an unreadable row, to report it by its line', () => {
     const table = pastedTable('a\tb\nc\t"never closed');
     expect(
       delimitedRecordsOf(table?.text ?? '', '\t').map(({ line, problem }) => [line, problem === null]),
@@ -86,7 +86,7 @@ describe('a pasted table', () => {
     ]);
   });
 
-  test('is neither statements, whole or not, nor prose', () => {
+  test('is neither statements, complete or not, nor prose', () => {
     for (const text of [
       'parent(alice, bob).\nparent(bob, ann).',
       'parent(alice,\n bob',

@@ -17,7 +17,7 @@ import { ApiError } from './problem.ts';
 let spaces = 0;
 const space = () => ({ database: 'd', tenant: `t${(spaces += 1)}` });
 
-/** A value, and the acts that set it to another and back. */
+/** A value, and the actions that change it and change it back. */
 function cell(value: string) {
   const at = { value };
   const set = (wanted: string): Act => {
@@ -41,7 +41,7 @@ const labels = ({ done, undone }: Steps) => [
   undone.map(({ label }) => label),
 ];
 
-test('a step that is asked for while another is under way waits for its turn', async () => {
+test('queues a step that is requested during another', async () => {
   const here = space();
   const { at, set } = cell('c');
   record(here, 'b', set('a'));
@@ -53,7 +53,7 @@ test('a step that is asked for while another is under way waits for its turn', a
   expect(store.getState().running).toBeNull();
 });
 
-test('steps of all kinds go back and forth in one order, each with what takes it back', async () => {
+test('undoes and redoes steps of all kinds in one order, each with its inverse', async () => {
   const here = space();
   const { at, set } = cell('c');
   record(here, 'b', set('a'), 'staged');
@@ -70,14 +70,14 @@ test('steps of all kinds go back and forth in one order, each with what takes it
   expect(labels(store.getState())).toEqual([['b', 'c'], []]);
 });
 
-test('a new step ends what could be done again, and what is stored takes the place of its staging', () => {
+test('ends redo at a new step, and replaces staged steps by the stored one', () => {
   const undone: Steps = { done: [step('a')], undone: [step('b')] };
   expect(withStep(undone, step('c')).undone).toEqual([]);
   const staged = withStep(withStep(withStep(noSteps, step('a')), step('b', 'staged')), step('c', 'staged'));
   expect(labels(withoutStaged(staged))).toEqual([['a'], []]);
 });
 
-test('a step that somebody else stands against says why, and makes way for the one before it', async () => {
+test("explains a step that another user's change blocks, and continues with the one before it", async () => {
   const here = space();
   const { at, set } = cell('b');
   record(here, 'first', set('a'));
@@ -92,21 +92,21 @@ test('a step that somebody else stands against says why, and makes way for the o
   expect(at.value).toBe('a');
 });
 
-test('a step that was refused for now stays where it is', async () => {
+test('keeps a step that was refused for now', async () => {
   const here = space();
   record(here, 'only', () => Promise.reject(new Error('away')));
   expect(await move(historyOf(here), 'undo')).toBeNull();
   expect(nextStep(historyOf(here).getState(), 'undo')?.label).toBe('only');
 });
 
-test('what cannot be undone is told and passed over', () => {
+test('reports and skips what cannot be undone', () => {
   const here = space();
   record(here, 'first', () => Promise.reject(new Error('away')));
   recordStuck(here, 'deleted the scope draft', 'a scope is deleted with all that is in it');
   expect(nextStep(historyOf(here).getState(), 'undo')?.label).toBe('first');
 });
 
-test('steps are bounded', () => {
+test('limits the number of steps', () => {
   let steps = noSteps;
   for (let number = 0; number < 250; number += 1) steps = withStep(steps, step(String(number)));
   expect(steps.done).toHaveLength(100);

@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { keySnippets, shownPrefix, typedKey } from './key-text.ts';
 
-describe('a key that is typed', () => {
-  test('is taken without the white space around it, whatever it looks like', () => {
+describe('a typed key', () => {
+  test('is accepted without the surrounding white space, whatever its form', () => {
     for (const text of ['x', '  x\r\n', '\tx ', '\u00a0x'])
       expect(typedKey(text)).toEqual({ kind: 'key', key: 'x' });
     expect(typedKey('bearer')).toEqual({ kind: 'key', key: 'bearer' });
     expect(typedKey(' \n')).toEqual({ kind: 'none' });
   });
 
-  test('may stand in the header in which it is sent', () => {
+  test('is accepted if its header can contain it', () => {
     expect(typedKey('Authorization: Bearer cor_1')).toEqual({ kind: 'key', key: 'cor_1' });
     expect(typedKey('bearer cor_1 ')).toEqual({ kind: 'key', key: 'cor_1' });
   });
 
-  test('is none where no header can carry it', () => {
+  test('is rejected if no header can contain it', () => {
     for (const text of ['two words', 'a\nb', 'schlüssel', '\u0000', '😀'])
       expect(typedKey(text)).toMatchObject({ kind: 'problem' });
   });
 });
 
-test('of a key no more is shown than how those of the service begin', () => {
+test('shows only the prefix that all keys of the service share', () => {
   expect(shownPrefix(`cor_${'a'.repeat(49)}`)).toBe('cor_aaaaaaaa…');
   for (const key of ['hunter2', 'cor_short', `corx${'a'.repeat(49)}`]) expect(shownPrefix(key)).toBe(null);
 });
@@ -28,7 +28,7 @@ test('of a key no more is shown than how those of the service begin', () => {
 describe('the snippets of a new key', () => {
   const at = { origin: 'http://127.0.0.1:9300', database: 'default', tenant: 'default' };
 
-  test('name database and tenant where they are not the default', () => {
+  test('name database and tenant unless they are the default', () => {
     const [curl, mcp] = keySnippets({ ...at, database: 'shop', tenant: "o'hara" }, 'k');
     expect(curl?.text).toContain(String.raw`-H 'X-Tenant-ID: o'\''hara'`);
     expect(curl?.text).toContain(`-H 'X-Database: shop'`);
@@ -42,7 +42,7 @@ describe('the snippets of a new key', () => {
     });
   });
 
-  test('carry a tenant by hand in any case, since the call needs one', () => {
+  test('contain the tenant in manual calls in any case, since the call needs one', () => {
     const [curl, mcp] = keySnippets(at, 'k');
     expect(curl?.text).toContain(`-H 'X-Tenant-ID: default'`);
     expect(curl?.text).not.toContain('X-Database');

@@ -6,13 +6,13 @@ function question(text: string, kind: KnownQuestion['kind'], place = nowhere): K
 }
 
 describe('the questions of a space', () => {
-  test('a question asked again moves to the top and is listed once, in its folder as before', () => {
+  test('moves a question asked again to the top and lists it once, in its old folder', () => {
     const saved = question('b', 'saved', { name: 'B', folder: 'F' });
     const list = withAsked([question('a', 'asked'), saved], 'b', 5, 2);
     expect(list).toEqual([{ ...saved, askedAt: 5, count: 2 }, question('a', 'asked')]);
   });
 
-  test('too many questions push out the oldest that are not saved', () => {
+  test('drops the oldest unsaved of too many questions', () => {
     const list = Array.from({ length: 205 }, (_, index) =>
       question(String(index), index >= 200 ? 'saved' : 'asked'),
     );
@@ -22,7 +22,7 @@ describe('the questions of a space', () => {
     expect(trimmed.at(194)?.text).toBe('194');
   });
 
-  test('a question is saved in its place, moved, and saved no longer; one that was never asked is added', () => {
+  test('saves a question in place, moves it, and unsaves it; adds one that was never asked', () => {
     const place = { name: 'A', folder: 'F' };
     const list = withSaved([question('b', 'asked'), question('a', 'asked')], 'a', place);
     expect(list).toEqual([question('b', 'asked'), question('a', 'saved', place)]);
@@ -31,7 +31,7 @@ describe('the questions of a space', () => {
     expect(withSaved(list, 'c', null)).toBe(list);
   });
 
-  test('saved ones lie in folders by name, and beside them', () => {
+  test('lists saved ones in folders by name, and outside of them', () => {
     const inFolder = (text: string, name: string | null, folder: string | null) =>
       question(text, 'saved', { name, folder });
     const { folders, loose } = savedByFolder([

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { apiFailureOf } from './problem.ts';
 import { bareQuestion, questionSearchOf, refuseUnreadable } from './question-text.ts';
 
-test('a question mark at the end of a question is allowed, and is no part of it', () => {
+test('accepts a question mark at the end and drops it', () => {
   expect([' p(a) ? ', 'p(?x)', 'p(?x), q(?x)?', '?x < 3'].map(bareQuestion)).toEqual([
     'p(a)',
     'p(?x)',
@@ -11,12 +11,12 @@ test('a question mark at the end of a question is allowed, and is no part of it'
   ]);
 });
 
-test('an address names a question, or none', () => {
+test('reads a question, or none, from an address', () => {
   expect(questionSearchOf({ question: 'p(a)', other: 'x' })).toEqual({ question: 'p(a)' });
   expect([questionSearchOf({ question: '' }), questionSearchOf({ question: 3 })]).toEqual([{}, {}]);
 });
 
-test('what cannot be read is refused with a failure that can be shown', () => {
+test('reports an unreadable question with a message to show', () => {
   expect(() => refuseUnreadable('p(a)')).not.toThrow();
   let failure = null;
   try {

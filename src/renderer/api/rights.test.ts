@@ -26,8 +26,8 @@ const changing: readonly OperationName[] = [
 ];
 const administering: readonly OperationName[] = ['createDatabase', 'nukeTenant', 'createKey', 'listKeys'];
 
-describe('what is refused is known before it is tried', () => {
-  test('a reader may everything that changes no knowledge, and a writer also what does', () => {
+describe('permissions known before a call', () => {
+  test('allow a reader everything that does not change knowledge, and a writer changes too', () => {
     const reader = mayCall({ role: 'reader' });
     expect(reader).toEqual(expect.arrayContaining(['ask', 'query', 'events', 'whoami', 'exportKnowledge']));
     for (const name of [...changing, ...administering]) expect(reader, name).not.toContain(name);
@@ -36,13 +36,13 @@ describe('what is refused is known before it is tried', () => {
     for (const name of administering) expect(writer, name).not.toContain(name);
   });
 
-  test('an admin may everything, and a replica nothing but replication', () => {
+  test('allow an admin everything, and a replica only replication', () => {
     expect(mayCall({ role: 'admin' })).toEqual(names);
     for (const name of mayCall({ role: 'replica' }))
       expect(['public', 'replica'], name).toContain(operations[name].role);
   });
 
-  test('a key that is restricted to tenants may not change rules, and may change facts', () => {
+  test('forbid rule changes to a tenant-restricted key, and allow fact changes', () => {
     const restricted = mayCall({ role: 'writer', tenants: ['acme'] });
     for (const name of ['assertRule', 'updateRule', 'deleteRule'] as const)
       expect(restricted).not.toContain(name);
@@ -51,7 +51,7 @@ describe('what is refused is known before it is tried', () => {
     expect(mayCall({ role: 'writer', databases: ['shop'] })).toContain('assertRule');
   });
 
-  test('what lies outside of the restrictions is refused, by name', () => {
+  test('exclude names outside the restrictions', () => {
     const rights = { role: 'admin', databases: ['shop'], tenants: ['acme'] } as const;
     expect(reasonAgainst(rights, 'ask', here)).toBe(null);
     expect(reasonAgainst(rights, 'ask', { ...here, database: 'lab' })).toContain('lab');
@@ -59,14 +59,14 @@ describe('what is refused is known before it is tried', () => {
     expect(reasonAgainst(rights, 'takeSnapshot', { database: null, tenant: null })).toBe(null);
   });
 
-  test('the reason says which role is needed, and which one has', () => {
+  test('give the required and the actual role as the reason', () => {
     expect(reasonAgainst({ role: 'reader', databases: [], tenants: [] }, 'assertFact', here)).toBe(
       'This needs a key of the role writer; you are signed in as reader.',
     );
   });
 });
 
-test('empty lists mean no restriction', () => {
+test('treat empty lists as no restriction', () => {
   expect(reaches({ databases: [], tenants: [] }, here)).toBe(true);
   expect(reaches({ databases: ['shop'], tenants: [] }, here)).toBe(true);
   expect(reaches({ databases: ['lab'], tenants: [] }, here)).toBe(false);

@@ -16,21 +16,21 @@ const spaces: Space[] = [
 ];
 
 describe('the space in the address', () => {
-  test('what is written is read back', () => {
+  test('is read back as written', () => {
     for (const space of spaces) expect(spaceOfSearch(spaceSearchOf({ ...searchOf(space) }))).toEqual(space);
   });
 
-  test('the default space needs no parameters', () => {
+  test('has no parameters for the default space', () => {
     expect(searchOf({ database: 'default', tenant: 'default', scope: { kind: 'all' } })).toEqual({});
   });
 
-  test('malformed names are dropped, never sent', () => {
+  test('drops malformed names and never sends them', () => {
     expect(
       spaceSearchOf({ database: '../x', tenant: 'two words', scope: 7, unscoped: 'yes', other: 1 }),
     ).toEqual({});
   });
 
-  test('requests name a scope, the unscoped, or neither', () => {
+  test('makes requests name a scope, the unscoped facts, or neither', () => {
     expect(spaces.map((space) => scopeFieldsOf(space.scope))).toEqual([
       {},
       { unscoped: true },
@@ -40,14 +40,14 @@ describe('the space in the address', () => {
   });
 });
 
-describe('what changes concern', () => {
-  test('a fact concerns facts, vocabulary and conclusions, not the rules', () => {
+describe('what a change affects', () => {
+  test('is facts, vocabulary and conclusions for a fact, not the rules', () => {
     const stale = topicsOf([{ kind: 'fact.asserted' }]);
     expect(stale.has('facts') && stale.has('predicates') && stale.has('answers')).toBe(true);
     expect(stale.has('rules')).toBe(false);
   });
 
-  test('a changed rule concerns all knowledge, a tool call the log of calls alone, a reset everything', () => {
+  test('is all knowledge for a rule, only the log of calls for a tool call, everything for a reset', () => {
     expect(topicsOf([{ kind: 'rule.changed' }]).size).toBe(5);
     expect(topicsOf([{ kind: 'rule.changed' }]).has('agents')).toBe(false);
     expect([...topicsOf([{ kind: 'mcp.call' }])]).toEqual(['agents']);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withoutSupposedAway } from './supposed.ts';
 
-test('a fact that was supposed to be retracted is no conclusion that is lost', () => {
+test('does not count a fact supposed to be retracted as a lost conclusion', () => {
   const goal = { goal: 'p(?x1)', before: ['-p(a)', 'p(a)', 'p(b)'], after: [], gained: [] };
   const result = { goals: [{ ...goal, lost: ['-p(a)', 'p(a)', 'p(b)'] }] };
   const lostOf = (retracted: Parameters<typeof withoutSupposedAway>[1]) =>

@@ -45,13 +45,13 @@ const written = [
   '/assert/fact in x1 {"predicate":"p","args":["b"]}',
 ];
 
-test('the writes are made in their order between begin and commit', async () => {
+test('sends the writes in order between begin and commit', async () => {
   const { endpoint, asked } = await serve(() => null);
   expect(await runTransaction(endpoint, writes)).toMatchObject({ status: 'committed', generation: 7 });
   expect(asked).toEqual([begun, ...written, '/tx/commit/x1 {"dryRun":false}']);
 });
 
-test('a write that is guarded says of what, and the others do not', async () => {
+test('sends the precondition of a guarded write, and none for the others', async () => {
   const guards: unknown[] = [];
   const { endpoint } = await serve((_, request) => {
     guards.push(request.headers['if-match']);
@@ -65,34 +65,34 @@ test('a write that is guarded says of what, and the others do not', async () => 
   expect(guards).toEqual([undefined, undefined, '"tag"', undefined]);
 });
 
-test('it is told how many writes were made', async () => {
+test('reports how many writes were made', async () => {
   const { endpoint } = await serve(() => null);
   const made: number[] = [];
   await runTransaction(endpoint, writes, { onProgress: (count) => made.push(count) });
   expect(made).toEqual([1, 2]);
 });
 
-test('a dry run tries the commit and leaves nothing open', async () => {
+test('previews the commit in a dry run and leaves nothing open', async () => {
   const { endpoint, asked } = await serve(() => null);
   await runTransaction(endpoint, writes, { dryRun: true });
   expect(asked).toEqual([begun, ...written, '/tx/commit/x1 {"dryRun":true}', '/tx/rollback/x1 ']);
 });
 
-test('a write that is refused ends it, and its problem is thrown', async () => {
+test('ends at a refused write, and throws its problem', async () => {
   const refusal = { status: 409, body: problem('Conflict', { transaction: 'rolled_back' }) };
   const { endpoint, asked } = await serve((path) => (path === '/retract' ? refusal : null));
   await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code: 'Conflict', requestId: 'r' });
   expect(asked).toEqual([begun, written[0]]);
 });
 
-test('what a failed write leaves open is rolled back', async () => {
+test('rolls back what a failed write leaves open', async () => {
   const refusal = { status: 429, body: problem('RateLimited') };
   const { endpoint, asked } = await serve((path) => (path === '/assert/fact' ? refusal : null));
   await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code: 'RateLimited' });
   expect(asked).toEqual([begun, ...written, '/tx/rollback/x1 ']);
 });
 
-test('a commit that is refused is thrown, and one that stays open is rolled back', async () => {
+test('throws a refused commit, and rolls back one that stays open', async () => {
   for (const [status, code, rollsBack] of [
     [409, 'Conflict', false],
     [507, 'StorageUnavailable', true],
@@ -105,7 +105,7 @@ test('a commit that is refused is thrown, and one that stays open is rolled back
   }
 });
 
-test('a roll back that fails hides nothing', async () => {
+test('hides no error when the roll back fails', async () => {
   const { endpoint } = await serve((path) => {
     if (path.startsWith('/tx/rollback/')) return { status: 404, body: problem('TransactionNotFound') };
     return path === '/retract' ? { status: 403, body: problem('Forbidden') } : null;
@@ -113,7 +113,7 @@ test('a roll back that fails hides nothing', async () => {
   await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code: 'Forbidden' });
 });
 
-test('what is given up is rolled back', async () => {
+test('rolls back when it is cancelled', async () => {
   const controller = new AbortController();
   const { endpoint, asked } = await serve((path) => {
     if (path === '/retract') controller.abort();

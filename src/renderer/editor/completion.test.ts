@@ -49,7 +49,7 @@ function at(text: string) {
 }
 
 describe('completion', () => {
-  test('offers predicates with arity and counts, the busiest first', () => {
+  test('offers predicates with arity and counts, the most used first', () => {
     const { suggestions, from } = at('ancestor(?x, ?y) :- pa|');
     expect(from).toBe(20);
     expect(suggestions[0]).toMatchObject({
@@ -60,7 +60,7 @@ describe('completion', () => {
     expect(suggestions.map((suggestion) => suggestion.label)).toContain('not');
   });
 
-  test('after the minus of an explicit negation offers predicates only', () => {
+  test('offers only predicates after the minus of an explicit negation', () => {
     const { suggestions, from } = at('p(?x) :- -pa|');
     expect(from).toBe(10);
     expect(suggestions.every((suggestion) => suggestion.kind === 'predicate')).toBe(true);
@@ -76,12 +76,12 @@ describe('completion', () => {
     expect(at('p("pa|').suggestions).toEqual([]);
   });
 
-  test('a statement starts after the full stop of the one before, not after a dot in a constant', () => {
+  test('starts a statement after the previous full stop, not after a dot in a constant', () => {
     expect(statementStart('p(a.b). q(?x', 12)).toBe(7);
     expect(variablesAround('p(?a).\nq(?b) :- r(?c', 20)).toEqual(['?b', '?c']);
   });
 
-  test('hover tells what is known of a predicate', () => {
+  test('shows on hover what is known of a predicate', () => {
     const told = (name: string, arity: number | null, samples: string[] = []) =>
       hoverAt({ name, arity, samples }, { ...knowledge, rules: [rule] }).join('\n');
     expect(told('parent', 2)).toMatch(/12 facts.*in 1 scope: draft/);

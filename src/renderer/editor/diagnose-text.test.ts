@@ -17,37 +17,37 @@ function of(text: string, mode: 'program' | 'question' = 'question') {
   );
 }
 
-describe('what is wrong with a question', () => {
-  test('a good question has no complaints, whatever occurs in it once', () => {
+describe('diagnostics of a question', () => {
+  test('are empty for a valid question, even if a variable occurs once', () => {
     expect(of('parent(?x, ?y), ancestor(?y, nora)')).toEqual([]);
     expect(of('parent(?x, bob)?')).toEqual([]);
   });
 
-  test('a place is that in the question', () => {
+  test('have positions within the question', () => {
     expect(of('parent(?x, ?y) parent(?y, ?z)')).toEqual(['syntax 1:16']);
     expect(of('parent(?x, ?y),\n ?z < 3')).toEqual(['unsafe_variable 2:2']);
   });
 
-  test('an unknown predicate and another number of arguments are told', () => {
+  test('report an unknown predicate and another number of arguments', () => {
     const complaints = of('parnt(?x, ?y), parent(?x)');
     expect(complaints.some((complaint) => complaint.endsWith('1:1'))).toBe(true);
     expect(complaints).toContain('arity_drift 1:16');
   });
 
-  test('several statements are not one question', () => {
+  test('reject several statements as one question', () => {
     expect(of('parent(?x, bob). parent(a, b).')).toContain('syntax 1:1');
   });
 
-  test('nothing written is nothing wrong', () => {
+  test('are empty for an empty question', () => {
     expect(of('  ')).toEqual([]);
   });
 });
 
-test('a program is diagnosed as the service does', () => {
+test('of a program are those of the service', () => {
   expect(of('odd(?x) :- parent(?x, ?y), ?z < 3.', 'program').join(' ')).toContain('unsafe_variable');
 });
 
-test('a text that replaces a rule makes no cycle with it, and is no duplicate of it', () => {
+test('report no cycle or duplicate between a text and the rule that it replaces', () => {
   const stored = parseRule('a(?x) :- parent(?x, ?_), not b(?x)');
   const known = { ...knowledge, rules: [{ id: 'r1', rule: stored, scope: null }] };
   const codes = (text: string, instead: string | null) =>

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { parseProgram, parseRule } from '../../engine/language/parse.ts';
 import { textFoldsOf, formatText, ruleForEditor } from './format-text.ts';
 
-describe('a rule for the editor', () => {
-  test('a long rule is broken over lines and means the same', () => {
+describe('a rule in the editor', () => {
+  test('is broken over lines if it is long, and means the same', () => {
     const text =
       'related(?x, ?y) :- ancestor(?common_one, ?x), ancestor(?common_one, ?y), "a :- b" != ?x, ?x != ?y, not banned(?x)';
     const rule = parseRule(text);
@@ -12,7 +12,7 @@ describe('a rule for the editor', () => {
     expect(parseRule(shown)).toEqual(rule);
   });
 
-  test('a head that holds the arrow in quotes is not torn apart', () => {
+  test('is not split at an arrow in quotes', () => {
     const rule = parseRule(
       'p("x :- y") :- q(?long_variable_name), r(?long_variable_name), s(?long_variable_name), t(a)',
     );
@@ -21,7 +21,7 @@ describe('a rule for the editor', () => {
 });
 
 describe('formatting', () => {
-  test('statements are laid out, comments and what cannot be read stay', () => {
+  test('lays out statements, and keeps comments and unreadable text', () => {
     const text =
       '\n\n% people\np( a,b ).   % ada\n\n\n\nq(?x):-p(?x,?y),not r(?y).\nbroken(\nr(?x) :- % why\n  p(?x, ?y).  \n';
     expect(formatText(text, 'program')).toBe(
@@ -29,7 +29,7 @@ describe('formatting', () => {
     );
   });
 
-  test('what is formatted means the same and stays as it is when formatted again', () => {
+  test('keeps the meaning, and changes nothing when repeated', () => {
     const text = 'p(50%,"a, b").-p( x ).\nt(?n):-?n=count{?y:p(?y,?z),?z>3},?n<=10.';
     const once = formatText(text, 'program');
     const meaning = (source: string) =>
@@ -38,14 +38,14 @@ describe('formatting', () => {
     expect(formatText(once, 'program')).toBe(once);
   });
 
-  test('a question is one line, or a line a condition where it is long', () => {
+  test('writes a question on one line, or each condition on a line if it is long', () => {
     expect(formatText('p(?x,?y),not  q(?x)', 'question')).toBe('p(?x, ?y), not q(?x)');
     const long = Array.from({ length: 5 }, (_, index) => `condition_${index}(?variable, ?other)`).join(',');
     expect(formatText(long, 'question').split('\n')).toHaveLength(5);
   });
 });
 
-test('statements of several lines and runs of comments can be folded', () => {
+test('allows folding of statements of several lines and runs of comments', () => {
   const text = '% one\n% two\np(?x) :-\n  q(?x),\n  r(?x).\np(a).\n# alone\n';
   expect(textFoldsOf(text, 'program')).toEqual([
     { first: 3, last: 5, kind: 'statement' },

@@ -7,8 +7,8 @@ function kinds(line: string, isOpen = false): string[] {
     .map((token) => `${line.slice(token.start, token.end)}:${token.kind}`);
 }
 
-describe('the lexer of shown code', () => {
-  test('a rule has predicates, variables and operators', () => {
+describe('the lexer of displayed code', () => {
+  test('finds predicates, variables and operators in a rule', () => {
     expect(kinds('p(?x, a) :- q(?x, 3), not -r(?x).')).toEqual([
       'p:predicate',
       '(:operator',
@@ -34,7 +34,7 @@ describe('the lexer of shown code', () => {
     ]);
   });
 
-  test('a comment starts outside of argument lists only', () => {
+  test('starts a comment outside of argument lists only', () => {
     expect(kinds('p(50%, #1, a.b) % really')).toEqual([
       'p:predicate',
       '(:operator',
@@ -48,12 +48,12 @@ describe('the lexer of shown code', () => {
     ]);
   });
 
-  test('an argument list that is open at the end of a line goes on in the next', () => {
+  test('continues an argument list that is open at the end of a line in the next', () => {
     expect(lexLine('p(a,', false).isOpen).toBe(true);
     expect(kinds('# b)', true)).toEqual(['# b:constant', '):operator']);
   });
 
-  test('a quoted argument is one string, whatever it holds', () => {
+  test('reads a quoted argument as one string, whatever it contains', () => {
     expect(kinds('p("a, (b) % \\" c")')).toEqual([
       'p:predicate',
       '(:operator',
@@ -62,14 +62,14 @@ describe('the lexer of shown code', () => {
     ]);
   });
 
-  test('aggregates and arithmetic are told from atoms of the same name', () => {
+  test('distinguishes aggregates and arithmetic from atoms of the same name', () => {
     expect(kinds('?n = count { ?y : p(?y) }')).toContain('count:keyword');
     expect(kinds('count(?y)')).toContain('count:predicate');
     expect(kinds('?c = ?a mod -2')).toContain('mod:keyword');
     expect(kinds('?c = ?a mod -2')).toContain('-2:number');
   });
 
-  test('tokens cover every line without gaps', () => {
+  test('covers every line with tokens without gaps', () => {
     for (const line of ['', '   ', '"open', 'p((', ')', '}{', 'a:-b', '?', '-', "'x'", 'p(ü, 🙂)']) {
       let at = 0;
       for (const token of lexLine(line, false).tokens) {

@@ -16,29 +16,29 @@ const knowledge = {
 /** The text after each fix of each diagnostic with that code, by title. */
 function fixed(text: string, code: string, mode: TextMode = 'program'): Record<string, string> {
   const found = diagnoseText(text, mode, knowledge).filter((each) => each.code === code);
-  expect(found.length, `a complaint ${code}`).toBeGreaterThan(0);
+  expect(found.length, `a diagnostic ${code}`).toBeGreaterThan(0);
   const fixes = found.flatMap((each) => fixerOf(text, mode, knowledge.predicates)(each));
   return Object.fromEntries(fixes.map(({ title, edits }) => [title, applyTextEdits(text, edits)]));
 }
 
 describe('quick fixes', () => {
-  test('an unsafe variable of the head becomes one that the body binds', () => {
+  test('replace an unsafe variable of the head by one that the body binds', () => {
     expect(fixed('p(?x, ?w) :- parent(?x, ?y).', 'unsafe_variable')).toMatchObject({
       'Change ?w to ?y': 'p(?x, ?y) :- parent(?x, ?y).',
     });
   });
 
-  test('an unsafe variable under not may be anything', () => {
+  test('replace an unsafe variable under not by ?_', () => {
     expect(fixed('p(?x) :- person(?x), not parent(?x, ?y).', 'unsafe_variable')).toMatchObject({
       'Let it be anything: write ?_ in place of ?y': 'p(?x) :- person(?x), not parent(?x, ?_).',
     });
   });
 
-  test('a fact with a variable gets the constant of its name', () => {
+  test('replace a variable in a fact by the constant of its name', () => {
     expect(fixed('person(?ada).', 'unsafe_variable')).toEqual({ 'Write the constant ada': 'person(ada).' });
   });
 
-  test('arguments too many are taken out, and too few added', () => {
+  test('remove extra arguments, and add missing ones', () => {
     expect(Object.values(fixed('p(?x) :- person(?x), parent(?x).', 'arity_drift'))).toEqual([
       'p(?x) :- person(?x), parent(?x, ?_).',
     ]);
@@ -48,7 +48,7 @@ describe('quick fixes', () => {
     ]);
   });
 
-  test('a slip in case and a slip of the pen become the name that is known', () => {
+  test('replace a slip in case and a typo by the known name', () => {
     expect(Object.values(fixed('p(?x) :- Parent(?x, ?x).', 'near_miss_case'))).toEqual([
       'p(?x) :- parent(?x, ?x).',
     ]);
@@ -57,7 +57,7 @@ describe('quick fixes', () => {
     ]);
   });
 
-  test('a singleton may be anything, keep its name, or be another variable', () => {
+  test('replace a singleton by ?_, by _ before its name, or by another variable', () => {
     const fixes = fixed('p(?child) :- parent(?child, ?_), person(?chidl).', 'singleton_variable');
     expect(Object.keys(fixes)).toEqual([
       'It may be anything: write ?_',
@@ -67,7 +67,7 @@ describe('quick fixes', () => {
     expect(fixes['Change ?chidl to ?child']).toBe('p(?child) :- parent(?child, ?_), person(?child).');
   });
 
-  test('a repetition goes with its line', () => {
+  test('remove a duplicate with its line', () => {
     const text = 'person(ada).\nperson(ada).\nperson(bob).';
     expect(Object.values(fixed(text, 'duplicate'))).toEqual(['person(ada).\nperson(bob).']);
     expect(Object.values(fixed('person(ada). person(ada). person(bob).', 'duplicate'))).toEqual([
@@ -78,7 +78,7 @@ describe('quick fixes', () => {
     ]);
   });
 
-  test('a cycle through negation is broken at the premise that closes it, where the rule stays safe', () => {
+  test('break a cycle through negation at the premise that closes it, if the rule stays safe', () => {
     const text = 'in(?x) :- person(?x), not out(?x).\nout(?x) :- not in(?x), person(?x).';
     expect(fixed(text, 'negative_cycle')).toEqual({
       'Break the cycle: take out not out(?x)': text.replace(', not out(?x)', ''),
@@ -88,19 +88,19 @@ describe('quick fixes', () => {
     expect(fixed(bare, 'negative_cycle')).toEqual({});
   });
 
-  test('a missing full stop is written', () => {
+  test('add a missing full stop', () => {
     expect(Object.values(fixed('person(ada). person(cy)\nperson(bob).', 'syntax'))).toEqual([
       'person(ada). person(cy).\nperson(bob).',
     ]);
   });
 
-  test('places in a question are those of the question', () => {
+  test('have positions within the question', () => {
     expect(Object.values(fixed('person(?x),\n  Parent(?x, ?y)', 'near_miss_case', 'question'))).toEqual([
       'person(?x),\n  parent(?x, ?y)',
     ]);
   });
 
-  test('every fix makes its complaint go away', () => {
+  test('each remove their diagnostic', () => {
     const text =
       'p(?x, ?w) :- parent(?x, ?y), not married(?z, ?x).\nq(?x) :- Person(?x).\nperson(a, b).\nr(?u) :- person(?u), prent(?u, ?v).';
     for (const each of diagnoseText(text, 'program', knowledge))

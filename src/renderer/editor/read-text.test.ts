@@ -12,26 +12,26 @@ function usesAt(marked: string, mode: 'program' | 'question' = 'program'): strin
 }
 
 describe('the names of a text', () => {
-  test('a predicate is name and arity, in facts, heads, bodies and braces, whatever its sign', () => {
+  test('identify a predicate by name and arity, in facts, heads, bodies and braces, whatever its sign', () => {
     expect(
       usesAt('p(a). p(a, b). -|p(c).\nq(?n) :- ?n = count { ?x : p(?x), not p(?x) }, r("p(x)").'),
     ).toEqual(['p 0', 'p 16', 'p 49', 'p 60']);
   });
 
-  test('a variable is that of its statement', () => {
+  test('identify a variable within its statement', () => {
     expect(usesAt('q(?x) :- p(?x|). r(?x) :- p(?x).')).toEqual(['?x 2', '?x 11']);
   });
 
-  test('a question has its own places', () => {
+  test('have positions within the question', () => {
     expect(usesAt('parent(?x, ?y), |parent(?y, ?z)?', 'question')).toEqual(['parent 0', 'parent 16']);
   });
 
-  test('nothing is named in a constant or a comment', () => {
+  test('exclude constants and comments', () => {
     expect(usesAt('p(a, |parent). % parent(a)')).toEqual([]);
     expect(usesAt('p(a). % par|ent(a)')).toEqual([]);
   });
 
-  test('a predicate is renamed where it is meant', () => {
+  test('rename a predicate only where it is meant', () => {
     expect(
       renameInText('p(p). p(a, b). % p(x)\nq(?x) :- p(?x), broken', 'program', { name: 'p', arity: 1 }, 'is'),
     ).toBe('is(p). p(a, b). % p(x)\nq(?x) :- is(?x), broken');

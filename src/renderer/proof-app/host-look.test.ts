@@ -12,18 +12,18 @@ const panel = {
   '--color-border-primary': '#333',
 };
 
-test('colours of a host are taken over together or not at all', () => {
+test('adopts the colours of a host together or not at all', () => {
   expect(takenOver({ ...text, ...panel })).toEqual({ ...text, ...panel });
   expect(takenOver({ '--color-background-primary': '#000' })).toEqual({});
   expect(takenOver({ ...text, '--color-text-secondary': '' })).toEqual({});
   expect(takenOver({ ...text, '--color-border-primary': '#333' })).toEqual(text);
 });
 
-test('surfaces of a host are not taken without the text that is to be read on them', () => {
+test("does not adopt a host's surfaces without its text colours", () => {
   expect(takenOver(panel)).toEqual({});
 });
 
-test('fonts of a host are taken by themselves, what is not known is not', () => {
+test('adopts the known fonts of a host independently', () => {
   const given = { '--font-mono': 'Courier', '--border-radius-lg': '9px' } as const;
   expect(takenOver(given)).toEqual({ '--font-mono': 'Courier' });
 });

@@ -12,8 +12,8 @@ const answer = {
 };
 const text = [{ type: 'text' as const, text: 'in words' }];
 
-describe('what a result says', () => {
-  test('an answer is read by the schema of the contract, with its proof', () => {
+describe('the content of a result', () => {
+  test('is an answer by the schema of the contract, with its proof', () => {
     const step = { id: 0, atom: 'p(a)', kind: 'fact', rule: null, ruleId: null, premises: [], scope: null };
     const structuredContent = { ...answer, proof: { roots: [0], steps: [step] } };
     expect(readResult({ content: text, structuredContent })).toEqual({
@@ -23,7 +23,7 @@ describe('what a result says', () => {
     });
   });
 
-  test('the slim content of the tool is an answer, with what it leaves out put back', () => {
+  test('is restored to a full answer from the slim content of the tool', () => {
     const structuredContent = { results: ['p(a)'], count: 1, truncated: false, generation: 3 };
     expect(readResult({ content: text, structuredContent })).toMatchObject({
       kind: 'answer',
@@ -31,7 +31,7 @@ describe('what a result says', () => {
     });
   });
 
-  test('what is no answer, or was cut on the way, is shown in the words beside it', () => {
+  test('is shown as its text if it is no answer or was truncated', () => {
     const { results: _, ...cut } = answer;
     for (const structuredContent of [undefined, {}, cut, { ...answer, results: [1] }])
       expect(
@@ -46,7 +46,7 @@ describe('what a result says', () => {
     });
   });
 
-  test('a refusal is one, whatever else comes with it', () => {
+  test('is a refusal if it says so, whatever else it contains', () => {
     expect(readResult({ content: text, structuredContent: answer, isError: true })).toEqual({
       kind: 'refusal',
       text: 'in words',
@@ -58,7 +58,7 @@ describe('what a result says', () => {
     ['javascript:alert(1)', undefined],
     ['nonsense', undefined],
     [7, undefined],
-  ])('the address of the workbench is taken where it is one of the web: %s', (given, expected) => {
+  ])("includes the workbench's address if it is http or https: %s", (given, expected) => {
     const read = readResult({ content: [], structuredContent: answer, _meta: { 'corollary/proofs': given } });
     expect(read.kind === 'answer' ? read.proofs?.href : null).toBe(expected);
   });
@@ -72,14 +72,14 @@ describe('the address of a proof', () => {
     return Object.fromEntries(new URLSearchParams(hash.slice(hash.indexOf('?'))));
   }
 
-  test('names place and answer, whatever is in them', () => {
+  test('names space and answer, whatever they contain', () => {
     const asked = 'p("a&b=c#d?", ?x)';
     const address = proofAddressOf(proofs, null, asked);
     expect(address).toMatch(/^http:\/\/127\.0\.0\.1:9300\/#\/proof\?/);
     expect(searchOf(address)).toEqual({ database: 'd', tenant: 'a b', question: asked });
   });
 
-  test('keeps the scope in which it was asked', () => {
+  test('keeps the scope of the question', () => {
     expect(searchOf(proofAddressOf(proofs, { scope: 's' }, 'p(a)'))).toMatchObject({ scope: 's' });
     expect(searchOf(proofAddressOf(proofs, { scope: ' ' }, 'p(a)'))).not.toHaveProperty('scope');
     expect(searchOf(proofAddressOf(proofs, { unscoped: true }, 'p(a)'))).toMatchObject({ unscoped: 'true' });
@@ -108,7 +108,7 @@ describe('the question', () => {
     expect(questionOf(given)).toBe(expected);
   });
 
-  test('for more is the same, after the answers that are shown', () => {
+  test('for more continues after the shown answers', () => {
     expect(argumentsAfter({ predicate: 'p', args: [], limit: 2 }, 2)).toEqual({
       predicate: 'p',
       args: [],

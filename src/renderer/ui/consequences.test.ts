@@ -6,7 +6,7 @@ import {
   notWorkedOutInWords,
 } from './consequences.ts';
 
-test('consequences are told as far as they are worked out, and never as none where that is not known', () => {
+test('reports consequences as far as they are computed, and never as none if that is unknown', () => {
   const words = (gained: number, lost: number, notWorkedOut: string[] | null = null): string =>
     consequencesInWords({ gained, lost, ...(notWorkedOut && { consequencesComplete: false, notWorkedOut }) });
   expect(words(0, 0)).toBe('No conclusion would change.');
@@ -29,6 +29,6 @@ test.each([
   [{ derived: 1, derivedComplete: true }, '1', '1 conclusion'],
   [{ derived: 150, derivedComplete: false }, '150 or more', '150 or more conclusions'],
   [{ derived: 0, derivedComplete: false }, '?', 'conclusions not worked out'],
-])('a count of conclusions says whether it is complete (%o)', (counted, short, words) => {
+])('says whether a count of conclusions is complete (%o)', (counted, short, words) => {
   expect([countOfConclusions(counted), conclusionsInWords(counted)]).toEqual([short, words]);
 });

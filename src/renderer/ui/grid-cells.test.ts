@@ -4,19 +4,19 @@ import { isInRanges, nextCell, rangeBetween, chosenRowCount, withRange, withTogg
 const size = { rows: 1_000_000, columns: 5, page: 20 };
 const press = (key: string, ctrlKey = false) => ({ key, ctrlKey, metaKey: false });
 
-test('End goes to the end of the row, and from there to the last row', () => {
+test('goes to the end of the row by End, and from there to the last row', () => {
   const atEnd = nextCell(press('End'), { row: 3, column: 1 }, size);
   expect(atEnd).toEqual({ row: 3, column: 4 });
   expect(nextCell(press('End'), { row: 3, column: 4 }, size)).toEqual({ row: 999_999, column: 4 });
   expect(nextCell(press('End', true), { row: 3, column: 1 }, size)).toEqual({ row: 999_999, column: 4 });
 });
 
-test('Home goes to the first column, and from there to the first row', () => {
+test('goes to the first column by Home, and from there to the first row', () => {
   expect(nextCell(press('Home'), { row: 3, column: 1 }, size)).toEqual({ row: 3, column: 0 });
   expect(nextCell(press('Home'), { row: 3, column: 0 }, size)).toEqual({ row: 0, column: 0 });
 });
 
-test('arrows and pages stop at the ends', () => {
+test('stops at the ends with arrows and pages', () => {
   expect(nextCell(press('ArrowUp'), { row: 0, column: 0 }, size)).toEqual({ row: 0, column: 0 });
   expect(nextCell(press('PageDown'), { row: 999_990, column: 0 }, size)).toEqual({
     row: 999_999,
@@ -25,13 +25,13 @@ test('arrows and pages stop at the ends', () => {
   expect(nextCell(press('x'), { row: 0, column: 0 }, size)).toBeNull();
 });
 
-test('a range is the same in whichever direction it was drawn', () => {
+test('selects the same range in either direction', () => {
   expect(rangeBetween(2, 5)).toEqual({ first: 2, last: 6 });
   expect(rangeBetween(5, 2)).toEqual({ first: 2, last: 6 });
   expect(rangeBetween(4, 4)).toEqual({ first: 4, last: 5 });
 });
 
-test('rows are chosen and dropped one by one, with gaps between them', () => {
+test('selects and deselects rows one by one, with gaps between them', () => {
   const rows = [4, 9, 5, 4].reduce<ReturnType<typeof withToggled>>(withToggled, []);
   expect(rows).toEqual([
     { first: 5, last: 6 },
@@ -45,7 +45,7 @@ test('rows are chosen and dropped one by one, with gaps between them', () => {
   ]);
 });
 
-test('ranges that overlap or touch become one', () => {
+test('joins ranges that overlap or touch', () => {
   const rows = [
     { first: 1, last: 3 },
     { first: 8, last: 9 },

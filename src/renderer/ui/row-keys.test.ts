@@ -9,13 +9,13 @@ const press = (key: string, held: { ctrlKey?: boolean; metaKey?: boolean; altKey
   ...held,
 });
 
-it('names the key of the grid that was pressed, in either case', () => {
+it('returns the grid key that was pressed, in either case', () => {
   expect(rowKeyOf(press('e'), 'rules')).toBe('toggle');
   expect(rowKeyOf(press('E'), 'rules')).toBe('toggle');
   expect(rowKeyOf(press('Delete'), 'accessKeys')).toBe('revoke');
 });
 
-it('leaves alone what is no key of the grid, or has a modifier', () => {
+it('ignores other keys, and keys with a modifier', () => {
   expect(rowKeyOf(press('e'), 'scopes')).toBeNull();
   for (const held of [{ ctrlKey: true }, { metaKey: true }, { altKey: true }])
     expect(rowKeyOf(press('e', held), 'rules')).toBeNull();

@@ -9,7 +9,7 @@ interface Declaration {
   readonly value: string;
 }
 
-/** The declarations of a sheet, except custom properties, which are where literals belong. */
+/** The declarations of a sheet, except custom properties, where literals belong. */
 function declarationsOf(path: string, sheet: string): Declaration[] {
   const text = sheet.replaceAll(/\/\*.*?\*\//gs, (comment) => comment.replaceAll(/[^\n]/g, ' '));
   return [...text.matchAll(/(?<=[;{}]\s*)([a-z-]+):\s*([^;{}]+);/g)]
@@ -31,18 +31,18 @@ function breachesOf(ofProperty: RegExp, isRight: (value: string) => boolean): st
 
 const measure = /\d(?:\.\d+)?(?:px|rem|em|pt)\b/;
 
-test('there are style sheets, and what they declare is read', () => {
+test('there are style sheets with declarations to check', () => {
   expect(Object.keys(sheets).length).toBeGreaterThan(20);
   expect(declarations.filter(({ property }) => property === 'padding').length).toBeGreaterThan(50);
 });
 
-test('colours come from the theme', () => {
+test('takes colours from the theme', () => {
   const literal =
     /#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch|lab)a?\(|\b(?:white|black|red|green|blue|gray|grey|orange|yellow)\b/i;
   expect(breachesOf(/./, (value) => !literal.test(value.replaceAll(/var\([^()]*\)/g, '')))).toEqual([]);
 });
 
-test('distances come from the scale', () => {
+test('takes distances from the scale', () => {
   // One pixel may align an icon with its line.
   const isRight = (value: string) => !measure.test(value.replaceAll(/(?<![\d.])1px\b/g, ''));
   expect(
@@ -53,22 +53,22 @@ test('distances come from the scale', () => {
   ).toEqual([]);
 });
 
-test('font sizes come from the scale, and there are two weights', () => {
+test('takes font sizes from the scale, and has two weights', () => {
   expect(breachesOf(/^font-size$/, (value) => !measure.test(value))).toEqual([]);
   expect(breachesOf(/^font$/, (value) => !measure.test(value))).toEqual([]);
   expect(breachesOf(/^font-weight$/, (value) => ['400', '600', 'inherit'].includes(value))).toEqual([]);
 });
 
-test('corners come from the scale', () => {
+test('takes corners from the scale', () => {
   expect(breachesOf(/radius$/, (value) => !measure.test(value))).toEqual([]);
 });
 
-test('what is as high as a control, a row or a bar says so', () => {
+test('uses the named height for controls, rows and bars', () => {
   const isRight = (value: string) => !/^(?:1[6-9]|2[0-9]|3[0-6])px$/.test(value);
   expect(breachesOf(/^(?:min-)?height$/, isRight)).toEqual([]);
 });
 
-test('lines have one of two widths', () => {
+test('has lines of one of two widths', () => {
   const isRight = (value: string) => !measure.test(value.replaceAll(/(?<![\d.])-?[12]px\b/g, ''));
   expect(breachesOf(/^(?:border|outline)(?:-(?!.*radius)[a-z-]+)?$/, isRight)).toEqual([]);
 });

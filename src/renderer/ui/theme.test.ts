@@ -67,21 +67,24 @@ function failuresOf(theme: 'light' | 'dark' | 'contrast', least: number): string
     .map(({ text, surface, ratio }) => `${text} on ${surface}: ${ratio.toFixed(2)}`);
 }
 
-test.each(['light', 'dark'] as const)('every text can be read on every surface of the theme %s', (theme) => {
-  expect(failuresOf(theme, 4.5)).toEqual([]);
-});
+test.each(['light', 'dark'] as const)(
+  'makes every text readable on every surface of the theme %s',
+  (theme) => {
+    expect(failuresOf(theme, 4.5)).toEqual([]);
+  },
+);
 
-test('high contrast reaches 7 : 1 for every text on every surface', () => {
+test('reaches 7 : 1 in high contrast for every text on every surface', () => {
   expect(failuresOf('contrast', 7)).toEqual([]);
 });
 
-test('the three themes name the same colours', () => {
+test('names the same colours in the three themes', () => {
   const names = [...coloursOf('light').keys()].sort();
   expect([...coloursOf('dark').keys()].sort()).toEqual(names);
   expect([...coloursOf('contrast').keys()].sort()).toEqual(names);
 });
 
-test('no style sheet has a colour of its own', () => {
+test('has no colour of its own in any style sheet', () => {
   const sheets = import.meta.glob<string>('../**/*.module.css', {
     query: '?raw',
     import: 'default',

@@ -98,10 +98,10 @@ function claudeCodeRoute(text: string): AgentRoute {
   let isHeader = false;
   for (const word of options) {
     if (word === '--header') isHeader = true;
-    else if (!isHeader) throw new Error(`a word too many: ${word}`);
+    else if (!isHeader) throw new Error(`an extra word: ${word}`);
     else {
       const colon = word.indexOf(':');
-      if (colon < 1) throw new Error(`no header: ${word}`);
+      if (colon < 1) throw new Error(`not a header: ${word}`);
       said[word.slice(0, colon).trim()] = word.slice(colon + 1).trim();
     }
   }

@@ -138,7 +138,7 @@ function randomGraph(rules: readonly string[], nodes: number, edges: number, prn
 }
 
 for (const [name, rules] of Object.entries({ left, right, double }))
-  test(`a closure by ${name} recursion is held as rows of bits, and kept true edge by edge`, async () => {
+  test(`holds a closure by ${name} recursion as a bitset relation, maintained edge by edge`, async () => {
     const prng = new Prng(5);
     const graph = randomGraph(rules, 40, 60, prng);
     expect(pairsOf(await graph.ask('tc(?x, ?y)'))).toEqual(graph.closure());
@@ -156,7 +156,7 @@ for (const [name, rules] of Object.entries({ left, right, double }))
     expect((await graph.ask('tc(n3, n3)')).count).toBe(graph.closure().includes('n3 n3') ? 1 : 0);
   });
 
-test('sources share rows of bits, and a change of the base alone is put into them', async () => {
+test('shares bitset rows between sources, and applies a change of the base alone to them', async () => {
   const prng = new Prng(13);
   const graph = new Graph(['tc(?x, ?y) :- edge(?x, ?y).', 'tc(?x, ?z) :- tc(?x, ?y), road(?y, ?z).']);
   for (let road = 0; road < 40; road++) graph.change(prng.below(30), prng.below(30), 'road');
@@ -177,7 +177,7 @@ const both = [
   'sg(?x, ?y) :- edge(?p, ?x), sg(?p, ?q), edge(?q, ?y).',
 ];
 
-test('recursion at both ends is held as rows of bits, and kept true edge by edge', async () => {
+test('holds recursion at both ends as a bitset relation, maintained edge by edge', async () => {
   const prng = new Prng(11);
   const graph = randomGraph(both, 30, 40, prng);
   expect(pairsOf(await graph.ask('sg(?x, ?y)'))).toEqual(graph.sameGeneration());
@@ -196,13 +196,13 @@ test.each([
   'sg(?x, ?y) :- edge(?p, ?x), sg(?p, ?q), edge(?p, ?y).',
   'sg(?x, ?y) :- edge(?y, ?x), sg(?y, ?q), edge(?q, ?y).',
   'sg(?x, ?y) :- edge(?p, ?x), sg(?p, ?q), edge(?q, ?y), edge(?u, ?u).',
-])('recursion whose ends have to do with each other is derived by its rules: %s', async (rule) => {
+])('derives recursion whose ends depend on each other by its rules: %s', async (rule) => {
   const graph = randomGraph([both[0] as string, rule], 20, 30, new Prng(12));
   await graph.ask('sg(?x, ?y)');
   expect(graph.bits).toBe(false);
 });
 
-test('a closure in which sources have few of all targets is derived by its rules', async () => {
+test('derives a closure by its rules if its sources reach few of all targets', async () => {
   for (const rules of [left, right, double]) {
     const graph = new Graph(rules);
     for (let node = 0; node < 400; node++) if (node % 4 !== 3) graph.change(node, node + 1);
@@ -211,7 +211,7 @@ test('a closure in which sources have few of all targets is derived by its rules
   }
 });
 
-test('a sparse closure over what is concluded is derived by its rules once that is known', async () => {
+test('derives a sparse closure over derived pairs by its rules once they are known', async () => {
   const graph = new Graph([
     'link(?x, ?y) :- edge(?y, ?x).',
     'tc(?y, ?x) :- link(?x, ?y).',
@@ -220,7 +220,7 @@ test('a sparse closure over what is concluded is derived by its rules once that 
   for (let node = 0; node < 400; node++) if (node % 4 !== 3) graph.change(node, node + 1);
   expect(pairsOf(await graph.ask('tc(?x, ?y)'))).toEqual(graph.closure());
   expect(graph.bits).toBe(false);
-  // The bitset attempt compiled joins of its own; they must be complete too.
+  // The bitset attempt compiled its own joins; they must be complete too.
   for (const { derived } of graph.set.justifications.supports)
     expect(derived.done, derived.name).toBe(derived.rows.count);
   const changed = [graph.change(3, 4), graph.change(0, 1)];
@@ -228,14 +228,14 @@ test('a sparse closure over what is concluded is derived by its rules once that 
   expect(pairsOf(await graph.ask('tc(?x, ?y)'))).toEqual(graph.closure());
 });
 
-test('rows of bits heed the limit of derivations', async () => {
+test('applies the limit of derivations to bitset rows', async () => {
   const prng = new Prng(7);
   const graph = randomGraph(left, 300, 900, prng);
   const asked = graph.ask('tc(?x, ?y)', graph.pacer(10_000));
   await expect(asked).rejects.toThrow('more than 10000 derivations');
 });
 
-test('what rules concluded is counted for rows of bits too', async () => {
+test('counts the conclusions of rules for bitset rows too', async () => {
   const graph = randomGraph(right, 30, 60, new Prng(3));
   const { count } = await graph.ask('tc(?x, ?y)');
   expect(graph.tallies.get('r0')?.fired).toBe(60);

@@ -37,7 +37,7 @@ test.each([
   ['few values, asked for often', 4, 50, 200],
   ['many values, asked for often', 4, 3000, 9000],
   ['many values, asked for once', 300, 300, 30_000],
-])('what is marked is what is there: %s', (_, rests, values, count) => {
+])('marks exactly the live rows: %s', (_, rests, values, count) => {
   const prng = new Prng(7);
   const { source, rows } = randomPairs(prng, rests, values, count);
   const step = derivedStep(source, shape, 'done');

@@ -28,7 +28,7 @@ function look(
   return { again, wrong };
 }
 
-test('a binding is said to be seen only where one with the same values that count was', () => {
+test('reports a binding as seen only if one with the same relevant values was', () => {
   const values = new Int32Array(3);
   const seen = new SeenBindings([0, 2], values);
   const prng = new Prng(5);
@@ -41,14 +41,14 @@ test('a binding is said to be seen only where one with the same values that coun
   expect(wrong).toEqual([0, 0, 0, 0, 0, 0, 0]);
 });
 
-test('of bindings that come again most are seen', () => {
+test('reports most repeated bindings as seen', () => {
   const values = new Int32Array(3);
   const seen = new SeenBindings([0, 2], values);
   seen.begin();
   expect(look(seen, values, new Prng(6), 100_000, 100).again).toBeGreaterThan(60_000);
 });
 
-test('where bindings hardly come again nothing is looked up until another reader comes', () => {
+test('looks nothing up if bindings rarely repeat, until another reader comes', () => {
   const values = new Int32Array(3);
   const seen = new SeenBindings([0, 2], values);
   const prng = new Prng(7);
@@ -60,7 +60,7 @@ test('where bindings hardly come again nothing is looked up until another reader
   expect(look(seen, values, prng, 1000, 2).again).toBeGreaterThan(900);
 });
 
-test('bindings of which nothing is needed are gone on from once', () => {
+test('continues once from bindings of which nothing is needed', () => {
   const seen = new SeenBindings([], new Int32Array(0));
   seen.begin();
   expect([seen.isNew(), seen.isNew()]).toEqual([true, false]);

@@ -51,7 +51,7 @@ function qImpliesP() {
   return { reasoner, tell, forget, now, count };
 }
 
-test('what a question about an earlier state has the tables hold goes with the fact that it rests on', async () => {
+test('removes the rows that a question about an earlier state added with the fact that they rest on', async () => {
   const { reasoner, tell, forget, now, count } = qImpliesP();
   tell('q(a)');
   const earlier = now();
@@ -65,7 +65,7 @@ test('what a question about an earlier state has the tables hold goes with the f
   expect(await count('p(?x)', now())).toBe(0);
 });
 
-test('facts that change while nothing is derived are not waited for', async () => {
+test('does not wait for changed facts while nothing is derived', async () => {
   const { reasoner, tell, now } = qImpliesP();
   await reasoner.evaluate(now(), false, reasoner.pacer(limits), async () => {
     tell('s(b)');

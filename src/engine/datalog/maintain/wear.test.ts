@@ -4,7 +4,7 @@ import { KeptFacts } from '../../testing/kept-facts.ts';
 interface Case {
   readonly rules: readonly string[];
   readonly start: readonly string[];
-  /** The fact to tell and retract by turns. */
+  /** The fact to assert and retract in turn. */
   readonly change: (at: number) => string;
   readonly goal: string;
 }
@@ -58,7 +58,7 @@ const cases: Record<string, Case> = {
 };
 
 for (const [name, { rules, start, change, goal }] of Object.entries(cases))
-  test(`what upkeep keeps does not grow with every change: ${name}`, async () => {
+  test(`incremental maintenance keeps its memory bounded over many changes: ${name}`, async () => {
     const kept = new KeptFacts(rules);
     for (const text of start) kept.tell(text);
     for (let at = 0; at < pairs; at++) {

@@ -3,7 +3,7 @@ import { FactStore, type FactPattern, type FactToStore } from '../../store/fact-
 import { FactOverlay } from './fact-overlay.ts';
 import { isAdded, matching, type Reader } from './reader.ts';
 
-/** Facts hidden and added over a pinned reader, compared with what real writes do. */
+/** Facts hidden and added over a pinned reader, compared with the effect of real writes. */
 
 const everywhere = { kind: 'all' } as const;
 
@@ -38,7 +38,7 @@ function seen(base: Reader, overlay: FactOverlay, wanted: FactPattern): string[]
     .sort();
 }
 
-test('added facts are seen beside the stored ones, in their scopes, and hidden ones are not', () => {
+test('shows added facts beside the stored ones, in their scopes, and no hidden ones', () => {
   const facts = new FactStore(0);
   facts.store(fact('p', ['a']), 1, 0);
   facts.store(fact('p', ['b'], { scope: 's' }), 1, 0);
@@ -55,7 +55,7 @@ test('added facts are seen beside the stored ones, in their scopes, and hidden o
   expect(seen(base, overlay, pattern('p', ['?x'], { scope: { kind: 'unscoped' } }))).toEqual(['a']);
 });
 
-test('constants and scopes of added facts do not come to the stored ones', () => {
+test('keeps constants and scopes of added facts out of the stored ones', () => {
   const facts = new FactStore(0);
   facts.store(fact('p', ['a']), 1, 0);
   const before = {
@@ -73,7 +73,7 @@ test('constants and scopes of added facts do not come to the stored ones', () =>
   }).toEqual(before);
 });
 
-test('a fact that is stored is replaced by its next version, which keeps its id and what is not given', () => {
+test('replaces a stored fact by its next version, which keeps its id and the fields not given', () => {
   const facts = new FactStore(0);
   const { relation, row } = facts.store(
     fact('p', ['a'], { validFrom: 5, validUntil: 50, metadata: { a: 1 } }),
@@ -94,7 +94,7 @@ test('a fact that is stored is replaced by its next version, which keeps its id 
   expect(overlay.boundsOf(fact('p', ['a']))).toEqual({ from: Number.NEGATIVE_INFINITY, until: 60 });
 });
 
-test('a fact that has ended counts as not stored: asserted again it is a new one', () => {
+test('treats an expired fact as absent: asserted again it is a new one', () => {
   const facts = new FactStore(0);
   facts.store(fact('p', ['a'], { validUntil: 5, metadata: { a: 1 } }), 1, 0);
   const overlay = new FactOverlay(pinned(facts, 1, 10));
@@ -104,7 +104,7 @@ test('a fact that has ended counts as not stored: asserted again it is a new one
   expect(version && [overlay.idOf(version), overlay.added.facts.metadataOf(version)]).toEqual([null, {}]);
 });
 
-test('what is retracted and asserted again is a new fact; what is added can be retracted', () => {
+test('makes a retracted and reasserted fact a new one; an added one can be retracted', () => {
   const facts = new FactStore(0);
   facts.store(fact('p', ['a'], { validUntil: 50 }), 1, 0);
   const base = pinned(facts, 1);
@@ -118,7 +118,7 @@ test('what is retracted and asserted again is a new fact; what is added can be r
   expect(seen(base, overlay, pattern('p', ['?x']))).toEqual([]);
 });
 
-test('a pattern retracts what is not valid yet too', () => {
+test('retracts facts by pattern even before their validity begins', () => {
   const facts = new FactStore(0);
   facts.store(fact('p', ['a'], { validFrom: 50 }), 1, 0);
   const overlay = new FactOverlay(pinned(facts, 1));
@@ -127,7 +127,7 @@ test('a pattern retracts what is not valid yet too', () => {
   expect(overlay.boundsOf(fact('p', ['a'])).from).toBe(Number.NEGATIVE_INFINITY);
 });
 
-test('a fact is retracted by its id in whatever version, once, and not in the place of another', () => {
+test('retracts a fact by its id in any version, once, and never another in its place', () => {
   const facts = new FactStore(0);
   const id = facts.idOf(facts.store(fact('p', ['a']), 1, 0));
   const overlayOf = (): FactOverlay => new FactOverlay(pinned(facts, 1));
@@ -145,7 +145,7 @@ test('a fact is retracted by its id in whatever version, once, and not in the pl
   expect(overlayOf().retractById('f1-1')).toBeNull();
 });
 
-test('what was written since the reader was pinned is not seen: the version of its generation counts', () => {
+test('ignores writes after the reader was pinned: the version of its generation counts', () => {
   const facts = new FactStore(0);
   const first = facts.store(fact('p', ['a'], { validUntil: 50 }), 1, 0);
   const id = facts.idOf(first);

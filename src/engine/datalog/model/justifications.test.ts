@@ -22,7 +22,7 @@ function manyRows() {
   return { justifications, premise, target };
 }
 
-test('more than any block of places holds is found, and found again without what was let go', async () => {
+test('finds more rows than fit into a block, and still finds them after others are removed', async () => {
   const { justifications, premise, target } = manyRows();
   const dependents = (): number[] => {
     const rows: number[] = [];

@@ -24,7 +24,7 @@ function contents(found: ReturnType<KnownConclusions['of']>): [string, number[]]
   ]);
 }
 
-test('to look at what is known of some relations changes nothing, not even the order', () => {
+test('reads the known conclusions of some relations without changing anything, not even the order', () => {
   const known = new KnownConclusions();
   for (const predicate of ['p', 'q', 'r']) known.add(about(predicate), rows(1, 2));
   known.add(about('p'), rows(2, 3));
@@ -39,7 +39,7 @@ test('to look at what is known of some relations changes nothing, not even the o
   expect(contents(known.of(all))).toEqual(before);
 });
 
-test('what is taken is known no more, and all else is', () => {
+test('forgets what is taken, and keeps the rest', () => {
   const known = new KnownConclusions();
   for (const predicate of ['p', 'q', 'r']) known.add(about(predicate), rows(1));
   expect(contents(known.take(new Set(['q/1', 'unheard of/1'])))).toEqual([['q/1', [1]]]);

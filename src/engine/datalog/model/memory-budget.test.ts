@@ -16,7 +16,7 @@ function kept(bytes: number, isBusy = false): Kept {
   };
 }
 
-test('what was used longest ago is let go first, and no more than is needed', () => {
+test('evicts the least recently used first, and no more than necessary', () => {
   const budget = new MemoryBudget(100);
   const [oldest, older, newest] = [kept(40), kept(30), kept(20)];
   for (const each of [older, oldest, newest]) budget.use(each);
@@ -29,7 +29,7 @@ test('what was used longest ago is let go first, and no more than is needed', ()
   expect([older, newest].map(({ isThere }) => isThere)).toEqual([true, false]);
 });
 
-test('what somebody is at stays, and counts', () => {
+test('keeps and counts what is in use', () => {
   const budget = new MemoryBudget(100);
   const busy = kept(60, true);
   budget.use(busy);
@@ -39,7 +39,7 @@ test('what somebody is at stays, and counts', () => {
   expect(budget.fits(41, null)).toBe(true);
 });
 
-test('what grows does not count against itself, and lets go of nobody for more than there is', () => {
+test('does not count growth against its owner, and evicts nothing if it could never fit', () => {
   const budget = new MemoryBudget(100);
   const [own, other] = [kept(10, true), kept(30)];
   budget.use(other);

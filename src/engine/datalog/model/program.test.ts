@@ -18,7 +18,7 @@ const unscoped: ScopeChoice = { kind: 'unscoped' };
 const scopeS: ScopeChoice = { kind: 'scope', scope: 's' };
 const scopeT: ScopeChoice = { kind: 'scope', scope: 't' };
 
-test('a view has the rules without scope and those of its scope; everything has what scoped rules conclude', () => {
+test('gives a view the unscoped rules and those of its scope, and the view of everything the conclusions of scoped rules', () => {
   const all = new Program([kept('p(?x) :- a(?x)', 0), kept('p(?x) :- b(?x)', 1, { scope: 's' })]);
   const seen = (view: ScopeChoice): unknown[] =>
     all.rulesFor(view, 'p/1').map(({ record: { id }, bodyView }) => [id, bodyView]);
@@ -34,7 +34,7 @@ test('a view has the rules without scope and those of its scope; everything has 
   ]);
 });
 
-test('rules come in the order of their creation, whichever scope they are of', () => {
+test('lists rules in the order of their creation, whatever their scope', () => {
   const all = new Program([
     kept('p(?x) :- a(?x)', 0, { scope: 't' }),
     kept('p(?x) :- b(?x)', 1),
@@ -45,19 +45,19 @@ test('rules come in the order of their creation, whichever scope they are of', (
   expect(all.rulesFor(scopeS, 'p/1').map((rule) => rule.order)).toEqual([1, 2, 3]);
 });
 
-test('disabled rules conclude nothing', () => {
+test('ignores disabled rules', () => {
   const all = new Program([kept('p(?x) :- a(?x)', 0, { enabled: false })]);
   expect(all.rulesFor(everything, 'p/1')).toEqual([]);
   expect([...all.reached('a/1')]).toEqual(['a/1']);
 });
 
-test('what is reached from a relation is all that rules conclude from it, however far', () => {
+test('reaches from a relation everything that rules conclude from it, however far', () => {
   const all = program('b(?x) :- a(?x)', 'c(?x) :- b(?x), z(?x)', '-d(?x) :- c(?x)', 'e(?x) :- d(?x)');
   expect([...all.reached('a/1')].sort()).toEqual(['-d/1', 'a/1', 'b/1', 'c/1']);
   expect([...all.reached('d/1')].sort()).toEqual(['d/1', 'e/1']);
 });
 
-test('relations are mutually recursive exactly where their components are equal', () => {
+test('treats relations as mutually recursive exactly if their components are equal', () => {
   const all = program('b(?x) :- a(?x)', 'a(?x) :- b(?x)', 'c(?x) :- b(?x)', 'c(?x) :- c(?x)');
   const component = (relation: string): number => all.component(everything, relation);
   expect(component('a/1')).toBe(component('b/1'));
@@ -65,13 +65,13 @@ test('relations are mutually recursive exactly where their components are equal'
   expect(component('z/1')).toBe(-1);
 });
 
-test('a recursion through scopes is none: a scoped rule is read in its own scope', () => {
+test('does not treat recursion through scopes as such: a scoped rule is read in its own scope', () => {
   const all = new Program([kept('b(?x) :- a(?x)', 0), kept('a(?x) :- b(?x)', 1, { scope: 's' })]);
   expect(all.component(everything, 'a/1')).not.toBe(all.component(everything, 'b/1'));
   expect(all.component(scopeS, 'a/1')).toBe(all.component(scopeS, 'b/1'));
 });
 
-test('a chain of ten thousand rules, and a circle of them, need no deep stack', () => {
+test('handles a chain of ten thousand rules, and a cycle of them, without a deep stack', () => {
   const chain = Array.from({ length: 10_000 }, (_, at) => kept(`p${at + 1}(?x) :- p${at}(?x)`, at));
   const line = new Program(chain);
   expect(line.reached('p0/1').size).toBe(10_001);
@@ -80,7 +80,7 @@ test('a chain of ten thousand rules, and a circle of them, need no deep stack', 
   expect(circle.component(everything, 'p1/1')).toBe(circle.component(everything, 'p10000/1'));
 });
 
-test('the constants of heads and bodies are known, those of disabled rules are not', () => {
+test('knows the constants of heads and bodies, except those of disabled rules', () => {
   const all = new Program([
     kept('p(?x, one) :- a(?x, two), ?x != three', 0),
     kept('p(?x, four) :- a(?x, ?_)', 1, { enabled: false }),
@@ -88,7 +88,7 @@ test('the constants of heads and bodies are known, those of disabled rules are n
   expect([...all.constants].sort()).toEqual(['one', 'three', 'two']);
 });
 
-test('a body reads the relations of its atoms, not its built-ins', () => {
+test('reads for a body the relations of its atoms, not its built-ins', () => {
   const { body } = parseRule('h(?x) :- p(?x, ?y), -q(?y), ?x < ?y, p(?y, ?x)');
   expect(relationsRead(body)).toEqual(['p/2', '-q/1', 'p/2']);
 });

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { KeptFacts } from '../../testing/kept-facts.ts';
 
-/** What is demanded key by key and what at once: of cost alone, so that what is looked at is the tables. */
+/**
+ * Which relations are demanded key by key and which at once: this affects only cost, so the tests inspect the tables.
+ */
 
-/** Of odd length: the recursion below takes two steps more at a time. */
+/** Of odd length: the recursion below takes two steps at a time. */
 const cycle = 21;
 const nodes = 20 * cycle;
 const last = nodes - 1;
@@ -23,14 +25,17 @@ function marks(count: number): string[] {
   return Array.from({ length: count }, (_, at) => `mark(n${at})`);
 }
 
-/** How many keys of the table were demanded, and how many rows it has; null where there is no such table or it was not demanded. */
+/**
+ * How many keys of the table were demanded, and how many rows it has; null if there is no such table or it was not
+ * demanded.
+ */
 async function held(world: KeptFacts, name: string): Promise<[number, number] | null> {
   const table = (await world.tables()).get(name);
   if (table === undefined || table.demand.rows.count === 0) return null;
   return [table.demand.rows.count, table.rows.rows.live];
 }
 
-test('a recursion that is asked for most of its keys is derived whole, and its table holds the keys alone', async () => {
+test('derives a recursion whole if most of its keys are demanded, and its table has only the keys', async () => {
   const world = kept([...path, 'far(?x, ?y) :- mark(?x), path(?x, ?y)'], edges, marks(300));
   expect(await world.ask('far(?x, ?y)', false)).toBe(300 * cycle);
   expect((await world.tables()).get('path/2 0')?.way).toBe('generalized');
@@ -38,14 +43,14 @@ test('a recursion that is asked for most of its keys is derived whole, and its t
   expect(await held(world, 'path/2')).toEqual([1, nodes * cycle]);
 });
 
-test('a recursion that is asked for few of its keys is derived for what they reach', async () => {
+test('derives a recursion only for reachable keys if few are demanded', async () => {
   const world = kept([...path, 'far(?x, ?y) :- mark(?x), path(?x, ?y)'], edges, marks(20));
   expect(await world.ask('far(?x, ?y)', false)).toBe(20 * cycle);
   expect(await held(world, 'path/2')).toBeNull();
   expect(await held(world, 'path/2 0')).toEqual([cycle, cycle * cycle]);
 });
 
-test('of two bound arguments the one is left free of which most values are asked', async () => {
+test('frees that of two bound arguments for which most values are demanded', async () => {
   const world = kept([...path, 'cut(?x, ?y) :- start(?x), node(?y), not path(?x, ?y)'], edges, ['start(n0)']);
   for (let at = 0; at < nodes; at++) world.tell(`node(n${at})`);
   expect(await world.ask('cut(?x, ?y)', false)).toBe(nodes - cycle);
@@ -55,7 +60,7 @@ test('of two bound arguments the one is left free of which most values are asked
   expect(demanded?.[0]).toBe(cycle);
 });
 
-test('a table that was asked for few keys and then for most goes on, and says the same of those', async () => {
+test('continues with a table that was demanded for few keys and then for most, with the same answers for those', async () => {
   const world = kept([...path, 'far(?x, ?y) :- mark(?x), path(?x, ?y)'], edges, marks(300));
   expect(await world.ask(`path(n${last}, ?y)`, false)).toBe(cycle);
   expect((await world.tables()).get('path/2 0')?.way).toBe('keyed');
@@ -68,7 +73,7 @@ test('a table that was asked for few keys and then for most goes on, and says th
   expect(await world.ask(`path(n${last}, ?y)`, false)).toBe(cycle);
 });
 
-test('an absence that is asked for nearly all values there are has its relation derived whole', async () => {
+test('derives the relation of a negation whole if nearly all values are demanded', async () => {
   const rules = ['out(?x) :- edge(?x, ?y), not mark(?y)', 'lone(?x) :- edge(?_, ?x), not out(?x)'];
   const world = kept(rules, edges, marks(10));
   expect(await world.ask('lone(?x)', false)).toBe(10);
@@ -76,7 +81,7 @@ test('an absence that is asked for nearly all values there are has its relation 
   expect(await held(world, 'out/1 0')).toBeNull();
 });
 
-test('an absence that is asked for few values is looked at for those', async () => {
+test('derives the relation of a negation for few demanded values only', async () => {
   const rules = ['out(?x) :- edge(?x, ?y), not mark(?y)', 'lone(?x) :- mark(?x), not out(?x)'];
   const world = kept(rules, edges, marks(100));
   expect(await world.ask('lone(?x)', false)).toBe(99);

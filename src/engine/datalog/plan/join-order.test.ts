@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { KeptFacts } from '../../testing/kept-facts.ts';
 
-/** In which order atoms pass bindings on: of cost alone, so that what is looked at is what was demanded. */
+/** The order in which atoms pass bindings on: this affects only cost, so the tests inspect the demand. */
 
 const persons = Array.from({ length: 100 }, (_, at) => `p${at}`);
 const type = ['type(?x, ?c) :- kind(?x, ?c)', 'type(?x, ?d) :- type(?x, ?c), subclass(?c, ?d)'];
@@ -16,7 +16,7 @@ async function keysOf(rules: readonly string[], facts: readonly string[], goal: 
   return new Map(tables.map(([name, { demand }]) => [name, demand.rows.count]));
 }
 
-test('an atom that shares no variable with what is joined waits for those that do', async () => {
+test('joins an atom that shares no variable with the joined ones after those that do', async () => {
   const keys = await keysOf(
     [
       ...type,
@@ -36,7 +36,7 @@ test('an atom that shares no variable with what is joined waits for those that d
   expect(keys.get('member/2 0,1')).toBeUndefined();
 });
 
-test('stored facts that are one for each binding come before a key that is derived, and that before one that recurs', async () => {
+test('joins stored facts unique to each binding before a derived key, and that before a recursive one', async () => {
   const keys = await keysOf(
     [
       ...type,
@@ -55,7 +55,7 @@ test('stored facts that are one for each binding come before a key that is deriv
   expect(keys.get('type/2 0,1')).toBe(3);
 });
 
-test('a constant of the question goes before stored facts that have nothing to do with it', async () => {
+test('joins an atom with a constant of the question before unrelated stored facts', async () => {
   const keys = await keysOf(
     [
       'path(?x, ?y) :- edge(?x, ?y)',

@@ -45,7 +45,7 @@ const right = 't(?x, ?z) :- edge(?x, ?y), t(?y, ?z)';
 const left = 't(?x, ?z) :- t(?x, ?y), edge(?y, ?z)';
 const double = 't(?x, ?z) :- t(?x, ?y), t(?y, ?z)';
 
-test('right recursion with the first argument bound becomes what is reached', () => {
+test('turns right recursion with the first argument bound into reachability', () => {
   expect(parts(factored([exit, right], [0]))).toEqual([
     'reach(?seed 0 ?seed 0) :- demand(?seed 0)',
     'rows(?seed 0 ?1) :- reach(?seed 0 ?0), stored',
@@ -54,7 +54,7 @@ test('right recursion with the first argument bound becomes what is reached', ()
   ]);
 });
 
-test('left recursion is factored from its other end', () => {
+test('factors left recursion from its other end', () => {
   expect(factored([exit, left], [0])).toBeNull();
   expect(parts(factored([exit, left], [1]))).toEqual([
     'reach(?seed 0 ?seed 0) :- demand(?seed 0)',
@@ -64,32 +64,32 @@ test('left recursion is factored from its other end', () => {
   ]);
 });
 
-test('rules that recur at either end are factored together', () => {
+test('factors rules that recur at either end together', () => {
   const found = parts(factored([exit, right, left], [0]));
   expect(found).toHaveLength(5);
   expect(found?.[4]).toBe('rows(?x ?z) :- rows(?x ?y), edge(?y, ?z)');
 });
 
-test('without a rule that recurs to the right there is nothing to factor', () => {
+test('factors nothing without a right-recursive rule', () => {
   expect(factored([exit], [0])).toBeNull();
   expect(factored([left], [0])).toBeNull();
 });
 
-test('all bound or all free needs no factoring', () => {
+test('factors nothing if all arguments are bound or all are free', () => {
   expect(factored([exit, right], [])).toBeNull();
   expect(factored([exit, right], [0, 1])).toBeNull();
 });
 
-test('recursion that is not linear stays as it is', () => {
+test('leaves nonlinear recursion unchanged', () => {
   expect(factored([exit, double], [0])).toBeNull();
   expect(factored([exit, right, double], [0])).toBeNull();
 });
 
-test('recursion through another relation stays as it is', () => {
+test('leaves recursion through another relation unchanged', () => {
   expect(factored(['t(?x, ?z) :- edge(?x, ?y), u(?y, ?z)', 'u(?x, ?z) :- t(?x, ?z)', exit], [0])).toBeNull();
 });
 
-test('a free argument that does not go through untouched is not factored', () => {
+test('does not factor a free argument that is not passed through unchanged', () => {
   const refused = [
     't(?x, ?z) :- edge(?x, ?y), t(?y, ?w), label(?w, ?z)',
     't(?x, ?z) :- edge(?x, ?y), t(?y, ?z), good(?z)',
@@ -102,14 +102,14 @@ test('a free argument that does not go through untouched is not factored', () =>
   expect(refused.filter((rule) => factored([exit, rule], [0]) !== null)).toEqual([]);
 });
 
-test('a recursive call whose bound argument nothing binds is not factored', () => {
+test('does not factor a recursive call whose bound argument nothing binds', () => {
   expect(factored([exit, 't(?x, ?z) :- edge(?x, ?w), t(?y, ?z)'], [0])).toBeNull();
   expect(factored([exit, 't(?x, ?z) :- edge(?x, ?w), t(?_, ?z)'], [0])).toBeNull();
   // The recursive atom itself binds ?y, so this = compares and binds nothing.
   expect(factored([exit, 't(?x, ?z) :- edge(?x, ?w), ?y = ?w, t(?y, ?z)'], [0])).toBeNull();
 });
 
-test('a constant and comparisons do not stand in the way', () => {
+test('factors despite a constant and comparisons', () => {
   const taken = [
     't(?x, ?z) :- edge(?x, ?w), t(hub, ?z)',
     't(?x, ?z) :- edge(?x, ?y), ?y != hub, t(?y, ?z)',
@@ -118,7 +118,7 @@ test('a constant and comparisons do not stand in the way', () => {
   expect(taken.filter((rule) => factored([exit, rule], [0]) === null)).toEqual([]);
 });
 
-test('several bound and several free arguments are factored as one', () => {
+test('factors several bound and several free arguments as one', () => {
   const rule = 't(?a, ?b, ?c, ?d) :- step(?a, ?b, ?e, ?f), t(?e, ?f, ?c, ?d)';
   expect(parts(factored([rule], [0, 1], { arity: 4 }))).toEqual([
     'reach(?seed 0 ?seed 1 ?seed 0 ?seed 1) :- demand(?seed 0 ?seed 1)',
@@ -129,7 +129,7 @@ test('several bound and several free arguments are factored as one', () => {
   expect(factored([swapped], [0, 1], { arity: 4 })).toBeNull();
 });
 
-test('in the view of everything a scoped rule comes in from its own scope, and does not recur', () => {
+test('treats a scoped rule in the view of everything as a base case, not as recursion', () => {
   const scopes = [null, 's'];
   expect(factored([exit, right], [0], { scopes })).toBeNull();
   const inScope = factored([exit, right], [0], { scopes, view: { kind: 'scope', scope: 's' } });

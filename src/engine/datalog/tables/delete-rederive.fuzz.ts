@@ -40,8 +40,8 @@ import { SeenBindings } from '../join/seen-bindings.ts';
 import { TableSet } from './table-set.ts';
 
 /**
- * Tables that live long, against tables derived afresh: many changes of few facts, the rules as they are. After each
- * question what was kept is compared table by table, and every row has a reason that holds (`table-truth.ts`).
+ * Long-lived tables against freshly derived ones: many changes of few facts, with fixed rules. After each question it
+ * compares the cached tables one by one, and every row has a valid justification (`table-truth.ts`).
  */
 
 const steady = { ...plainFlavour, steadyRules: true, facts: 20, rules: 8, constants: 4 };
@@ -75,27 +75,29 @@ const flavours: Record<string, Flavour> = {
 };
 
 const timeout = 3_600_000;
-/** Set by `npm run test:mutants` where it has lowered the limits from which on tables are dropped. */
+/** Set by `npm run test:mutants` when it has lowered the limits for dropping tables. */
 const areLimitsLow = process.env['LIMITS'] === 'low';
-/** Tables filled from those that bind less that were looked at: without rows of their own rules, and with. */
+/** Inspected tables filled from those with fewer bound arguments: without rows of their own rules, and with. */
 const generalized = { fromTheFirst: 0, later: 0 };
-/** Tables looked at whose rules aggregate what a single atom matches, without a relation of their own, and with one. */
+/**
+ * Inspected tables whose rules aggregate the matches of a single atom, without a relation of their own, and with one.
+ */
 const grouped = { without: 0, within: 0 };
 const everything = { kind: 'all' } as const;
-/** The clock of some tests leaps: time is no limit here. */
+/** The clock of some tests jumps: time is no limit here. */
 const limits = {
   timeoutMs: Number.MAX_SAFE_INTEGER,
   maxDerivations: 1e9,
   signal: new AbortController().signal,
 };
 
-/** What a fact base and a reasoner over it have come to by a stream of updates. */
+/** The state of a fact base and a reasoner over it after a stream of updates. */
 class KeptCase {
   readonly facts = new FactStore(0);
   readonly program: Program;
   readonly reasoner: Reasoner;
   readonly current: CurrentCase;
-  /** Of all facts that were ever stored. */
+  /** Of all facts ever stored. */
   readonly numbers = new Set<number>();
   #generation = 0;
 
@@ -112,7 +114,7 @@ class KeptCase {
     for (const fact of start.facts) this.apply({ kind: 'assert', fact });
   }
 
-  /** Makes a change of facts or time; what would change rules is left out. */
+  /** Applies a change of facts or time; ignores changes of rules. */
   apply(update: RandomUpdate): void {
     if (update.kind !== 'assert' && update.kind !== 'retract' && update.kind !== 'time') return;
     applyUpdate(this.current, update);
@@ -139,7 +141,7 @@ class KeptCase {
       this.facts.compact(this.facts.relations.keys(), generation);
   }
 
-  /** Calls with a reader of the state as it is now. */
+  /** Calls with a reader of the current state. */
   async read<Result>(work: (reader: PinnedReader) => Promise<Result>): Promise<Result> {
     const { time } = this.current;
     const passed = this.facts.boundaries.takeUntil(time);
@@ -153,7 +155,7 @@ class KeptCase {
   }
 }
 
-/** Without any limit, and never at the end of a slice for long. */
+/** Without limits, and never close to the end of a slice for long. */
 function unlimited(): Pacer {
   return new Pacer({ ...limits, maxDerivations: 1e9, memory: new MemoryBudget(2 ** 40) }, () =>
     Promise.resolve(),
@@ -171,7 +173,7 @@ function texts({ question: asked, constants, columns, count }: Matches): string[
   ).sort();
 }
 
-/** Asks something and compares the answers, and perhaps their proofs, with those of fresh tables. */
+/** Asks a question and compares the answers, and sometimes their proofs, with those of fresh tables. */
 async function askAndCompare(
   kept: KeptCase,
   prng: Prng,
@@ -205,7 +207,7 @@ async function askAndCompare(
   });
 }
 
-/** A question that may be refused on the way: nothing half done is left. */
+/** A question that may hit a limit: it leaves nothing half done. */
 async function askTooMuch(kept: KeptCase, asked: Question, maxDerivations: number): Promise<void> {
   const page = { offset: 0, limit: null, withProof: true, withAlternatives: false };
   await kept.read(async (reader) => {
@@ -221,7 +223,7 @@ async function askTooMuch(kept: KeptCase, asked: Question, maxDerivations: numbe
   });
 }
 
-/** Looks at one of the shared sets, with something more demanded of it now and then. Returns the atoms it holds. */
+/** Reads one of the shared sets, sometimes with additional demand. Returns its atoms. */
 async function lookAt(
   kept: KeptCase,
   prng: Prng,
@@ -259,7 +261,7 @@ async function lookAt(
   });
 }
 
-/** What both shared sets hold. */
+/** The contents of both shared sets. */
 async function lookAtBoth(
   kept: KeptCase,
   prng: Prng,
@@ -276,7 +278,7 @@ function change(kept: KeptCase, prng: Prng, vocabulary: Vocabulary, flavour: Fla
     kept.apply(randomUpdate(prng, vocabulary, flavour, kept.current));
 }
 
-/** Makes changes while losses are watched for: those are what was held and is no longer. */
+/** Makes changes while deletions are watched: those are atoms present before and absent now. */
 async function changeAndWatch(
   kept: KeptCase,
   prng: Prng,
@@ -293,22 +295,22 @@ async function changeAndWatch(
   const gone = new Set(lost);
   expect(
     lost.filter((atom) => after.has(atom)),
-    'what is said to be lost and is held still',
+    'reported as deleted but still present',
   ).toEqual([]);
   expect(
     lost.filter((atom) => !before.has(atom)),
-    'what is said to be lost and was not held',
+    'reported as deleted but never present',
   ).toEqual([]);
-  if (!mayDrop) expect(losses.dropped, 'a small case is kept true without dropping a table').toEqual([]);
-  // What stood in tables that were dropped is known, and for the watcher to compare.
+  if (!mayDrop) expect(losses.dropped, 'a small case is maintained without dropping a table').toEqual([]);
+  // The contents of dropped tables are known, and the watcher must compare them.
   const known = new Set(keysOf(kept, losses.dropped));
   const unheard = [...before].filter(([atom]) => !after.has(atom) && !gone.has(atom) && !known.has(atom));
-  expect(await withdrawn(kept, new Map(unheard)), 'what was lost unheard').toEqual([]);
+  expect(await withdrawn(kept, new Map(unheard)), 'deleted without a report').toEqual([]);
 }
 
 /**
- * True where no table can be dropped by a few changes. A set that made constants of its own is let go when the dictionary
- * comes to know one of them, and a relation of thousands of rows when most are dead.
+ * True if a few changes can drop no table. A set with constants of its own is dropped when the dictionary adds one of
+ * them, and a relation of thousands of rows when most are dead.
  */
 async function isSmall(kept: KeptCase): Promise<boolean> {
   return kept.read(async (reader) => {
@@ -333,7 +335,7 @@ function keysOf(kept: KeptCase, candidates: readonly Candidates[]): string[] {
   );
 }
 
-/** Of these atoms, those that hold no more; the others stood in tables that were dropped. */
+/** Those of these atoms that are no longer true; the others were in dropped tables. */
 async function withdrawn(kept: KeptCase, atoms: ReadonlyMap<string, GroundAtom>): Promise<string[]> {
   return kept.read(async (reader) => {
     const fresh = freshSet(kept);
@@ -361,7 +363,7 @@ async function changeAndLook(
   await lookAtBoth(kept, prng, vocabulary, flavour);
 }
 
-/** Changes and questions in turn, and after each a look at what is kept. */
+/** Alternates changes and questions, and inspects the cached tables after each. */
 async function changeInTurn(flavour: Flavour, seed: number, caseOf = randomCase): Promise<void> {
   const prng = new Prng(seed);
   const start = caseOf(prng, flavour);
@@ -373,19 +375,24 @@ async function changeInTurn(flavour: Flavour, seed: number, caseOf = randomCase)
   }
 }
 
-/** A case of these takes many times as long as one of the others. */
+/** A case of this kind takes many times as long as another. */
 const laborious: ReadonlySet<string> = new Set(['joins', 'strata']);
 
 for (const [name, flavour] of Object.entries(flavours))
-  test(`tables kept true hold what is derived afresh, each row for a reason (${name})`, { timeout }, () =>
-    overSeeds({ name, few: laborious.has(name) ? 1 : 2, many: 3000 }, (seed) => changeInTurn(flavour, seed)),
+  test(
+    `maintained tables equal freshly derived ones, and each row has a justification (${name})`,
+    { timeout },
+    () =>
+      overSeeds({ name, few: laborious.has(name) ? 1 : 2, many: 3000 }, (seed) =>
+        changeInTurn(flavour, seed),
+      ),
   );
 
 // A table is dropped when most of the thousands of rows that wait for one of its rules are dead.
-test('tables are kept true in a case with a table that wears out (made 212)', () =>
+test('maintains tables in a case with a table that needs compaction (made 212)', () =>
   changeInTurn(flavours['made'] as Flavour, 212));
 
-/** Questions and changes in the pauses of others, and in between a look at what is kept. */
+/** Questions and changes in the pauses of others, with inspections of the cached tables in between. */
 async function changeMeanwhile(flavour: Flavour, seed: number, caseOf = randomCase): Promise<void> {
   const prng = new Prng(seed);
   const start = caseOf(prng, flavour);
@@ -397,7 +404,7 @@ async function changeMeanwhile(flavour: Flavour, seed: number, caseOf = randomCa
   const kept: KeptCase = new KeptCase(start, async () => {
     if (isQuiet) return;
     if (restless.chance(0.1)) kept.apply(randomUpdate(restless, start.vocabulary, flavour, kept.current));
-    // Nobody waits for it here: it may wait for what pauses now.
+    // Nothing here depends on it, so it may wait for the paused one.
     if (asked.length === 0 && restless.chance(0.1))
       asked.push(askAndCompare(kept, restless, start.vocabulary, flavour));
   });
@@ -417,7 +424,7 @@ async function changeMeanwhile(flavour: Flavour, seed: number, caseOf = randomCa
 }
 
 for (const name of ['joins', 'strata', 'time'])
-  test(`tables are kept true whatever changes while a question is at them (${name})`, { timeout }, () =>
+  test(`maintains tables whatever changes while a question uses them (${name})`, { timeout }, () =>
     overSeeds({ name, few: laborious.has(name) ? 1 : 2, many: 2000 }, (seed) =>
       changeMeanwhile(flavours[name] as Flavour, seed),
     ),
@@ -429,12 +436,14 @@ const closures: Record<string, Flavour> = {
 };
 
 for (const [name, flavour] of Object.entries(closures)) {
-  test(`rows of bits hold what is derived afresh by the rules (${name})`, { timeout }, () =>
+  test(`bitset relations equal what the rules derive afresh (${name})`, { timeout }, () =>
     overSeeds({ name, few: 2, many: 3000 }, (seed) => changeInTurn(flavour, seed, closureCase)),
   );
 
-  test(`rows of bits hold whatever changes while a question is at them (${name})`, { timeout }, () =>
-    overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, closureCase)),
+  test(
+    `bitset relations are correct whatever changes while a question uses them (${name})`,
+    { timeout },
+    () => overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, closureCase)),
   );
 }
 
@@ -444,11 +453,13 @@ const demands: Record<string, Flavour> = {
 };
 
 for (const [name, flavour] of Object.entries(demands)) {
-  test(`tables filled from those that bind less hold what is derived key by key (${name})`, { timeout }, () =>
-    overSeeds({ name, few: 3, many: 1000 }, (seed) => changeInTurn(flavour, seed, demandCase)),
+  test(
+    `tables filled from those with fewer bound arguments equal those derived key by key (${name})`,
+    { timeout },
+    () => overSeeds({ name, few: 3, many: 1000 }, (seed) => changeInTurn(flavour, seed, demandCase)),
   );
 
-  test(`they hold whatever changes while a question is at them (${name})`, { timeout }, () =>
+  test(`such tables are correct whatever changes while a question uses them (${name})`, { timeout }, () =>
     overSeeds({ name, few: 2, many: 1000 }, (seed) => changeMeanwhile(flavour, seed, demandCase)),
   );
 }
@@ -456,7 +467,7 @@ for (const [name, flavour] of Object.entries(demands)) {
 test.each([
   ['later', 1],
   ['fromTheFirst', 5],
-] as const)('some of these cases have tables filled so (%s, seed %i)', async (when, seed) => {
+] as const)('some of these cases contain such tables (%s, seed %i)', async (when, seed) => {
   generalized.fromTheFirst = generalized.later = 0;
   await changeInTurn(demands['demands'] as Flavour, seed, demandCase);
   expect(generalized[when]).toBeGreaterThan(0);
@@ -468,7 +479,7 @@ const chains: Record<string, Flavour> = {
 };
 
 for (const [name, flavour] of Object.entries(chains)) {
-  test(`joins go on once from bindings that lead to the same, and rows have a reason (${name})`, {
+  test(`joins continue once from equivalent bindings, and rows have a justification (${name})`, {
     timeout,
   }, async () => {
     let skipped = 0;
@@ -483,10 +494,10 @@ for (const [name, flavour] of Object.entries(chains)) {
     } finally {
       spy.mockRestore();
     }
-    expect(skipped, 'bindings that were not gone on from').toBeGreaterThan(0);
+    expect(skipped, 'bindings skipped').toBeGreaterThan(0);
   });
 
-  test(`so they do whatever changes meanwhile (${name})`, { timeout }, () =>
+  test(`skips equivalent bindings correctly whatever changes meanwhile (${name})`, { timeout }, () =>
     overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, chainCase)),
   );
 }
@@ -497,7 +508,7 @@ const cycles: Record<string, Flavour> = {
 };
 
 for (const [name, flavour] of Object.entries(cycles)) {
-  test(`neighbours are intersected in bodies with cycles (${name})`, { timeout }, async () => {
+  test(`intersects neighbours in bodies with cycles (${name})`, { timeout }, async () => {
     const found = { row: 0, none: 0 };
     const rowOf = MarkedRows.prototype.row;
     const spy = vi.spyOn(MarkedRows.prototype, 'row').mockImplementation(function (this: MarkedRows) {
@@ -513,7 +524,7 @@ for (const [name, flavour] of Object.entries(cycles)) {
     for (const [what, times] of Object.entries(found)) expect(times, what).toBeGreaterThan(0);
   });
 
-  test(`so they are whatever changes meanwhile (${name})`, { timeout }, () =>
+  test(`intersects them correctly whatever changes meanwhile (${name})`, { timeout }, () =>
     overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, cycleCase)),
   );
 }
@@ -524,7 +535,7 @@ const aggregates: Record<string, Flavour> = {
 };
 
 for (const [name, flavour] of Object.entries(aggregates)) {
-  test(`aggregates that read an atom as it stands come to what they do afresh (${name})`, {
+  test(`aggregates over a single atom equal freshly derived ones (${name})`, {
     timeout,
   }, async () => {
     grouped.without = grouped.within = 0;
@@ -533,18 +544,18 @@ for (const [name, flavour] of Object.entries(aggregates)) {
     expect(grouped.within, 'tables with a group').toBeGreaterThan(0);
   });
 
-  test(`so they do whatever changes meanwhile (${name})`, { timeout }, () =>
+  test(`such aggregates are correct whatever changes meanwhile (${name})`, { timeout }, () =>
     overSeeds({ name, few: 2, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, aggregateCase)),
   );
 }
 
-// A change that a set of tables did not read yet was not noted, though a question about the state before could use it;
-// nor was one after a change that was noted, where the set had no tables (strata 1042).
+// A change that a set of tables had not yet read was not noted, though a question about the earlier state could use it;
+// nor was one after a noted change if the set had no tables (strata 1042).
 test.each([
   ['time', 80_012],
   ['strata', 80_005],
   ['joins', 80_015],
   ['strata', 1042],
-])('tables are kept true in a case that once failed (%s %i)', (name, seed) =>
+])('maintains tables in a case that once failed (%s %i)', (name, seed) =>
   changeMeanwhile(flavours[name] as Flavour, seed),
 );

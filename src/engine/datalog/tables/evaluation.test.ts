@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { Pacer } from './evaluation.ts';
 import { MemoryBudget } from '../model/memory-budget.ts';
 
-test('memory is measured after many derivations, however long the measurement before was held up', () => {
+test('measures memory after many derivations, however long the previous measurement was delayed', () => {
   let now = 0;
   const time = vi.spyOn(performance, 'now').mockImplementation(() => now);
   onTestFinished(() => time.mockRestore());

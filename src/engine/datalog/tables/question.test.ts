@@ -11,7 +11,7 @@ import { type Matches, matchesOf, question } from './question.ts';
 import type { Reader } from '../model/reader.ts';
 import { TableSet } from './table-set.ts';
 
-/** What is taken from tables as the answers to a question. */
+/** The rows read from tables as the answers to a question. */
 
 const everything = { kind: 'all' } as const;
 const rules = ['reach(?x, ?y) :- edge(?x, ?y).', 'reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z).'];
@@ -47,7 +47,7 @@ class Paths {
     return stored.relation.number[stored.row] as number;
   }
 
-  /** Brings the tables to what the facts with these numbers have come to. */
+  /** Updates the tables to the current state of the facts with these numbers. */
   async take(...changed: number[]): Promise<void> {
     const isMaintained = await maintainTables(this.set, changed, this.#reader, pacer());
     assert(isMaintained, 'so few changes drop no table');
@@ -76,7 +76,7 @@ function textsOf({ columns, count, constants }: Matches): string[] {
   return rows.sort();
 }
 
-test('answers stay as they were while their table grows and loses rows', async () => {
+test('keeps answers unchanged while their table gains and loses rows', async () => {
   const paths = new Paths();
   paths.tell('a', 'b');
   paths.tell('b', 'c');
@@ -89,7 +89,7 @@ test('answers stay as they were while their table grows and loses rows', async (
   expect(textsOf(all)).toEqual(['a b', 'a c', 'b c']);
 });
 
-test('a table of several keys answers for each its own rows, and without those that went', async () => {
+test('answers each key of a shared table with its own live rows', async () => {
   const paths = new Paths();
   paths.tell('a', 'b');
   paths.tell('c', 'd');
@@ -101,7 +101,7 @@ test('a table of several keys answers for each its own rows, and without those t
   expect(textsOf(await paths.ask('reach(c, ?y)'))).toEqual(['d']);
 });
 
-test('a variable that stands twice is answered by rows that have one constant in both places', async () => {
+test('answers a repeated variable with rows that have one constant in both columns', async () => {
   const paths = new Paths();
   paths.tell('a', 'b');
   paths.tell('b', 'a');

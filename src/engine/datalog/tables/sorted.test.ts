@@ -34,7 +34,7 @@ function randomRows(seed: number, count: number, width: number, distinct: number
   return { columns, texts, constants: new Constants(dictionary) };
 }
 
-test('numbers are put in order, equal ones in their own, however many', async () => {
+test('sorts numbers stably, however many', async () => {
   for (const count of [0, 1, 2, 4096, 4097, 30_000]) {
     const prng = new Prng(count);
     const keys = Array.from({ length: count }, () => prng.below(count / 3 + 1));
@@ -51,10 +51,10 @@ test('numbers are put in order, equal ones in their own, however many', async ()
   }
 });
 
-test('numbers that are almost in order are put in it, equal ones in their own', async () => {
+test('sorts nearly sorted numbers stably', async () => {
   for (const count of [1, 9, 40, 4097, 30_000]) {
     const prng = new Prng(count);
-    // Some stand apart, at the ends too; a great one at the start sets nearly all others apart.
+    // Some are outliers, also at the ends; a large one at the start makes nearly all others outliers.
     for (const moved of [0, 1, count / 100, count / 10]) {
       const keys = Array.from({ length: count }, (_, at) => at >> 1);
       for (let times = 0; times < moved; times++) keys[prng.below(count)] = prng.below(count);
@@ -73,7 +73,7 @@ test('numbers that are almost in order are put in it, equal ones in their own', 
   }
 });
 
-test('rows come in the order of their texts by code point, column by column', async () => {
+test('sorts rows by their texts by code point, column by column', async () => {
   const { columns, texts, constants } = randomRows(1, 9000, 2, 60);
   const order = await rowsByText(columns, 9000, constants, pacer(), 9000, (row) => row);
   const expected = [...texts.keys()].sort((left, right) => {
@@ -87,7 +87,7 @@ test('rows come in the order of their texts by code point, column by column', as
   expect(Array.from(order)).toEqual(expected);
 });
 
-test('where only the first rows are wanted they are the first of the whole order', async () => {
+test('returns the first rows of the full order if only those are wanted', async () => {
   const { columns, constants } = randomRows(2, 6000, 2, 2000);
   const whole = await rowsByText(columns, 6000, constants, pacer(), 6000);
   for (const wanted of [0, 1, 2, 10, 700, 749, 750, 751, 5999, 6000])
@@ -96,14 +96,14 @@ test('where only the first rows are wanted they are the first of the whole order
     );
 });
 
-test('no row and one row are in order already', async () => {
+test('returns no rows or one row as they are', async () => {
   const { columns, constants } = randomRows(3, 1, 1, 5);
   expect(Array.from(await rowsByText([new Int32Array(0)], 0, constants, pacer(), 0))).toEqual([]);
   expect(Array.from(await rowsByText(columns, 1, constants, pacer(), 1))).toEqual([0]);
   expect(Array.from(await rowsByText(columns, 1, constants, pacer(), 0))).toEqual([]);
 });
 
-test('sorting stops when the client has gone', async () => {
+test('stops sorting when the client has disconnected', async () => {
   const gone = new AbortController();
   gone.abort();
   const limits = { timeoutMs: 60_000, maxDerivations: 1, memory: new MemoryBudget(1), signal: gone.signal };

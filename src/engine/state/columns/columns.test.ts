@@ -68,7 +68,7 @@ async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
   }
 }
 
-test('values round-trip, however their bytes are split', async () => {
+test('round-trips values, however their bytes are split', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(value), fc.integer({ min: 1, max: 200 }), async (values, size) => {
       const columns = new ColumnReader(inPieces(await bytesOf(values), size), slices);
@@ -78,7 +78,7 @@ test('values round-trip, however their bytes are split', async () => {
   );
 });
 
-test('long columns and many texts round-trip piece by piece', async () => {
+test('round-trips long columns and many texts piece by piece', async () => {
   const values: Value[] = [
     { kind: 'int32', value: Int32Array.from({ length: 70_000 }, (_, at) => at * 7) },
     { kind: 'float64', value: Float64Array.from({ length: 40_000 }, (_, at) => at / 3) },
@@ -89,12 +89,12 @@ test('long columns and many texts round-trip piece by piece', async () => {
   for (const each of values) expect(await read(columns, each.kind)).toEqual(each.value);
 });
 
-test('numbers are little-endian', async () => {
+test('writes numbers in little-endian order', async () => {
   const bytes = await bytesOf([{ kind: 'int32', value: Int32Array.of(0x01020304) }]);
   expect([...bytes]).toEqual([2, 1, 0, 0, 0, 0, 0, 0, 0, 4, 3, 2, 1]);
 });
 
-test('a value of another kind, or an incomplete one, is refused', async () => {
+test('rejects a value of another kind, or an incomplete one', async () => {
   const bytes = await bytesOf([{ kind: 'int32', value: Int32Array.of(1, 2, 3) }]);
   await expect(new ColumnReader(inPieces(bytes, 5), slices).float64()).rejects.toThrow('float64');
   await expect(new ColumnReader(inPieces(bytes.slice(0, -1), 5), slices).int32()).rejects.toThrow('whole');

@@ -1,8 +1,8 @@
 /**
  * For tests: the agent cards of A2A 0.3 and 1.0 as JSON Schema, after the specifications.
  *
- * As strict as they can be read: what is required there is required and not empty, and no field is unknown. Of what our
- * cards do not have (OAuth, signatures, extensions) nothing is allowed.
+ * As strict as possible: what is required there is required and not empty, and no field is unknown. Features that our
+ * cards lack (OAuth, signatures, extensions) are not allowed.
  */
 const text = { type: 'string', minLength: 1 };
 const texts = { type: 'array', items: text };
@@ -30,7 +30,7 @@ const skills = {
   items: record(skill, { examples: texts, inputModes: texts, outputModes: texts }),
 };
 
-/** In 0.3 a scheme says its `type`, as in OpenAPI. */
+/** In 0.3 a scheme has its `type`, as in OpenAPI. */
 export const earlierCardSchema = record(
   {
     ...named,
@@ -67,7 +67,7 @@ export const earlierCardSchema = record(
   },
 );
 
-/** In 1.0, which is Protocol Buffers, the name of the field says which scheme it is. */
+/** In 1.0, which is Protocol Buffers, the name of the field identifies the scheme. */
 export const cardSchema = record(
   {
     ...named,

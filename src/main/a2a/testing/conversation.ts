@@ -1,4 +1,4 @@
-/** For tests: messages of both revisions of A2A by hand, and what comes back. */
+/** For tests: messages of both revisions of A2A by hand, and their answers. */
 import { randomUUID } from 'node:crypto';
 import type { ServiceUnderTest } from '../../testing/service-under-test.ts';
 
@@ -52,7 +52,7 @@ export function rpc(method: string, params?: unknown, id: unknown = 1): object {
   return { jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) };
 }
 
-/** The error of the answer, which came with status 200. */
+/** The error of the answer, which has status 200. */
 export async function errorOf(
   service: ServiceUnderTest,
   body: unknown,
@@ -64,7 +64,7 @@ export async function errorOf(
   return { ...answer.error, id: answer.id };
 }
 
-/** Sends the message; the message that it is answered with. */
+/** Sends the message and returns the answering one. */
 export async function exchanged(
   service: ServiceUnderTest,
   revision: Revision,
@@ -80,7 +80,7 @@ export async function exchanged(
     : (body.result as { readonly message: AnswerMessage }).message;
 }
 
-/** The text part of the answer, and what is in its data parts. */
+/** The text part of the answer, and the contents of its data parts. */
 export async function said(
   service: ServiceUnderTest,
   text: string,

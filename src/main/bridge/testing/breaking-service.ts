@@ -1,6 +1,6 @@
 /**
- * For tests: stands in for a service whose connections break. It knows three tools (`reads`, `same`, `changes`) and does with
- * a call what it is told; everything else it answers as a service does.
+ * For tests: a stand-in for a service whose connections break. It has three tools (`reads`, `same`, `changes`) and
+ * handles a call as instructed; everything else it answers like a service.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,12 +10,12 @@ export class BreakingService {
   readonly calls: string[] = [];
   readonly cancelled: unknown[] = [];
   readonly aborted: string[] = [];
-  /** What becomes of the next calls; then they are answered. */
+  /** The outcomes of the next calls; later ones are answered. */
   fates: ('break' | 'break-after' | 'forget' | 'hang' | 'progress')[] = [];
-  /** Of clients, to what was asked of them. */
+  /** Responses of clients to its requests. */
   readonly answers: unknown[] = [];
   revision = '2025-11-25';
-  /** That were opened so far. */
+  /** The number of sessions opened so far. */
   sessions = 0;
   readonly #streams = new Set<ServerResponse>();
   #known = new Set<string>();
@@ -37,7 +37,7 @@ export class BreakingService {
     });
   }
 
-  /** Streams of notifications that are open. */
+  /** The number of open notification streams. */
   get streams(): number {
     return this.#streams.size;
   }
@@ -46,7 +46,7 @@ export class BreakingService {
     for (const stream of this.#streams) stream.destroy();
   }
 
-  /** Sends a message on every stream of notifications. */
+  /** Sends a message on every notification stream. */
   tell(message: object): void {
     for (const stream of this.#streams) stream.write(eventOf(message));
   }

@@ -1,28 +1,28 @@
 /**
  * For tests: how to get each answer that the description of the API shows, by operation.
  *
- * Every operation has an entry, and every problem of its own in it, or this does not compile. Problems that come with what
- * an operation is (no credential, a body that is too large, ...) need no recipe of their own.
+ * Every operation has an entry, and every problem of its own in it, or this does not compile. Problems that follow from
+ * the kind of operation (no credential, a body that is too large, ...) need no recipe of their own.
  */
 import type { OperationName, Operations } from '../../../engine/contract/operations.ts';
 
-/** One request. What is not given: no parameters, no body, the tenant `default`, the admin's key. */
+/** One request. Defaults: no parameters, no body, the tenant `default`, the admin's key. */
 export interface Sent {
   readonly params?: Readonly<Record<string, string>>;
   /** With the question mark. */
   readonly query?: string;
-  /** Sent as it is where it is text, else as JSON. */
+  /** Sent unchanged if it is text, else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** At the service without keys, without a provider and with little memory. */
   readonly isAtSmall?: true;
 }
 
-/** The services that requests are prepared on. */
+/** The services on which requests are prepared. */
 export interface World {
-  /** A name that nothing has yet. */
+  /** An unused name. */
   fresh(): string;
-  /** The answer's body. Rejects where it is a problem. */
+  /** The answer's body. Rejects if it is a problem. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
   /** The same at the small service. */
   callSmall(method: string, path: string, body?: unknown): Promise<Answered>;
@@ -30,7 +30,7 @@ export interface World {
   attempt(method: string, path: string, body: unknown): Promise<void>;
 }
 
-/** What recipes read of answers. */
+/** The fields of answers that recipes read. */
 export interface Answered {
   readonly id: string;
   readonly facts: readonly { readonly id: string }[];
@@ -295,7 +295,7 @@ const memory = {
     FactNotFound: () => ({ body: { id: 'f999999-0' } }),
   },
   decay: {
-    // What has importance 0 is of salience 0.
+    // A fact of importance 0 has salience 0.
     success: async (world) => {
       const name = world.fresh();
       await fact(world, { scope: name, metadata: { importance: 0 } });
@@ -354,7 +354,7 @@ const memory = {
   },
 } satisfies Partial<Recipes>;
 
-/** Three facts that differ in one argument alone. */
+/** Three facts that differ only in one argument. */
 async function episodes(world: World): Promise<string> {
   const predicate = world.fresh();
   const facts = [1, 2, 3].map((day) => ({ predicate, args: ['a', day] }));

@@ -1,9 +1,9 @@
 /**
- * For tests: the description of the API as something that answers of the service can be held against.
+ * For tests: the description of the API, for checking answers of the service against it.
  *
- * Schemas are those of the document and nothing else; what they say is checked by a validator of JSON Schema 2020-12
- * in strict mode. An answer that the document does not describe is a complaint, and so is a member of a problem that it
- * does not name, though the schema of problems is open.
+ * The schemas are those of the document and nothing else, checked by a validator of JSON Schema 2020-12 in strict mode.
+ * An answer that the document does not describe is an error, and so is a member of a problem that it does not name,
+ * although the schema of problems is open.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { assert, present } from '../../../engine/index.ts';
@@ -59,7 +59,7 @@ export interface Place {
   readonly operation: DescribedOperation;
 }
 
-/** What came back of a call. */
+/** The answer to a call. */
 export interface Came {
   readonly status: number;
   readonly headers: Headers;
@@ -90,12 +90,12 @@ export class DescribedApi {
     );
   }
 
-  /** What `$ref` names, or the part itself where it is no reference. */
+  /** The target of `$ref`, or the part itself if it is no reference. */
   resolve<Part>(part: Json): Part {
     const { $ref } = part;
     if (typeof $ref !== 'string') return part as Part;
     const [, section = '', name = ''] = /^#\/components\/(\w+)\/(.+)$/.exec($ref) ?? [];
-    return present(this.document.components[section]?.[name], `${$ref} is there`) as Part;
+    return present(this.document.components[section]?.[name], `${$ref} does not exist`) as Part;
   }
 
   parametersOf({ parameters = [] }: DescribedOperation): DescribedParameter[] {
@@ -107,7 +107,7 @@ export class DescribedApi {
     return response === undefined ? null : this.resolve<DescribedResponse>(response);
   }
 
-  /** What is wrong with the value by the schema, which may refer to those of the document; empty where nothing is. */
+  /** The errors of the value by the schema, which may refer to those of the document; empty if there are none. */
   complaints(schema: Json, value: unknown): string[] {
     const key = JSON.stringify(schema);
     const validate = this.#validators.get(key) ?? this.#ajv.compile(pointed(schema) as Json);
@@ -118,7 +118,7 @@ export class DescribedApi {
     );
   }
 
-  /** What is wrong with an answer of the operation; empty where it is as described. */
+  /** The errors of an answer of the operation; empty if it is as described. */
   complaintsOf(operation: DescribedOperation, came: Came): string[] {
     const response = this.responseOf(operation, came.status);
     if (response === null) return [`the status ${came.status} is not described: ${came.text}`];
@@ -158,7 +158,7 @@ export class DescribedApi {
   }
 
   #unnamed(problem: unknown): string[] {
-    assert(typeof problem === 'object' && problem !== null, 'a problem is an object');
+    assert(typeof problem === 'object' && problem !== null, 'a problem must be an object');
     const schema = this.resolve<{ readonly properties: Json }>({ $ref: '#/components/schemas/Problem' });
     return Object.keys(problem)
       .filter((name) => !(name in schema.properties))
@@ -166,7 +166,7 @@ export class DescribedApi {
   }
 }
 
-/** References to the document's schemas, pointed at where the validator has them. */
+/** References to the document's schemas, rewritten to where the validator has them. */
 function pointed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(pointed);
   if (typeof value !== 'object' || value === null) return value;

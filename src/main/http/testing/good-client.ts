@@ -1,4 +1,4 @@
-/** A client that behaves, while others do not: it wants correct answers, always, and notes how long they took. */
+/** A well-behaved client beside others: it requires correct answers, always, and records their durations. */
 import { Agent, request as httpRequest } from 'node:http';
 
 export class GoodClient {
@@ -14,7 +14,7 @@ export class GoodClient {
     this.#headers = { 'x-api-key': apiKey, 'x-tenant-id': 'good', 'content-type': 'application/json' };
   }
 
-  /** Asks until `stop`; refuses with the first answer that is wrong. */
+  /** Sends requests until `stop`; rejects with the first wrong answer. */
   async run(): Promise<void> {
     const text = 'reached(?x) :- step(?x, ?_)';
     await this.#ask('POST', '/teach', { text }, (answer) => answer['rule'] === text);
@@ -38,7 +38,7 @@ export class GoodClient {
     this.#isOver = true;
   }
 
-  /** How many calls, and the time under which 99 in 100 of them were answered, in milliseconds. */
+  /** The number of calls, and the 99th percentile of their durations, in milliseconds. */
   figures(): { readonly calls: number; readonly p99: number } {
     const sorted = this.#elapsed.toSorted((left, right) => left - right);
     return { calls: sorted.length, p99: Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0) };

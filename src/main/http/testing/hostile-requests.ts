@@ -1,8 +1,8 @@
 /**
  * Requests for every operation of the table: good ones, nearly good ones and hostile ones.
  *
- * A third is left as the schemas have it, a third is changed in one place, the rest is worse. Ids, names and cursors of
- * earlier answers come up again, so that what one request made the next one meets.
+ * A third follows the schemas, a third is changed in one place, the rest is worse. Ids, names and cursors of earlier
+ * answers are reused, so that a request meets what earlier ones created.
  */
 import { type JsonSchema, jsonSchemaOf } from '../../../engine/contract/json-schema.ts';
 import { type OperationName, operations } from '../../../engine/contract/operations.ts';
@@ -11,16 +11,16 @@ import type { Chance } from './chance.ts';
 import { hostileValues, mutated, mutatedText, type Plausible, texts, valueOf } from './schema-values.ts';
 
 export interface HostileRequest {
-  /** null: an address beside the table. */
+  /** null: an address that is not in the table. */
   readonly operation: OperationName | null;
   readonly method: string;
-  /** The address as it is sent, query string included. */
+  /** The address as sent, query string included. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | null;
 }
 
-/** What earlier answers told, by the name of the field. */
+/** Values of earlier answers, by the name of the field. */
 export type Seen = Map<string, string[]>;
 
 const rules = [
@@ -174,7 +174,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** Percent-encoded, badly where it is wild. */
+/** Percent-encoded, incorrectly if it is wild. */
 function escaped(chance: Chance, text: string, wildness: number): string {
   if (wildness === 2 && chance.is(0.1))
     return chance.pick(['%', '%ff', '%C0%AF', '%00', '%2f..%2f', '%zz', '%ED%A0%80']);

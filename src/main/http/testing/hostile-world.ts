@@ -1,8 +1,8 @@
 /**
- * A service with authentication on, several keys, and in each place words that nobody outside of it may ever read.
+ * A service with authentication on, several keys, and in each place words that may never be visible outside of it.
  *
- * The words are in predicates, arguments, scopes, metadata, rules, names and descriptions. Every byte of every answer is
- * searched for them; those of the place that a request is about must come up, or the search would find nothing.
+ * The words are in predicates, arguments, scopes, metadata, rules, names and descriptions. Every byte of every answer
+ * is searched for them; those of the request's own place must occur, or the search would find nothing.
  */
 import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import { operations } from '../../../engine/contract/operations.ts';
@@ -14,7 +14,7 @@ import { type HostileRequest, hostileRequest, type Seen } from './hostile-reques
 
 export interface Target {
   readonly port: number;
-  /** Of an admin without restrictions, as API_KEY. */
+  /** Of an unrestricted admin, as API_KEY. */
   readonly apiKey: string;
 }
 
@@ -35,7 +35,7 @@ interface Place {
   readonly database: string;
   /** null: any of the database, whose rules they are. */
   readonly tenant: string | null;
-  /** What is only there. */
+  /** Words that exist only there. */
   readonly canary: string;
 }
 
@@ -46,9 +46,9 @@ const places: readonly Place[] = [
   { database: 'other', tenant: null, canary: 'zzcanary-rules-of-other' },
   { database: 'zzcanary-name', tenant: 'zzcanary-name', canary: 'zzcanary-unreachable' },
 ];
-/** In names of databases and tenants and in descriptions of keys: for an unrestricted admin alone. */
+/** In names of databases and tenants and in descriptions of keys: visible only to an unrestricted admin. */
 const nameCanary = 'zzcanary-name';
-/** A request that gets no answer for so long has failed. */
+/** A request without an answer for this long has failed. */
 const patienceMs = 300_000;
 
 export class HostileWorld {
@@ -57,11 +57,11 @@ export class HostileWorld {
   readonly #credentials: Credential[] = [];
   readonly #keptIds = new Set<string>();
   readonly #seen: Seen = new Map();
-  /** The headers with which sessions of agents were opened: their place is that of messages which name none. */
+  /** The headers with which sessions of agents were opened: they give the place of messages that name none. */
   readonly #sessions = new Map<string, Readonly<Record<string, string>>>();
   /** Answers by status. */
   readonly statuses = new Map<number, number>();
-  /** Answers that had a word of their own place in them. */
+  /** Answers that contained a word of their own place. */
   ownWords = 0;
 
   constructor(target: Target) {
@@ -72,7 +72,7 @@ export class HostileWorld {
     this.#agent.destroy();
   }
 
-  /** Makes databases, tenants, keys and the words in them. What is there already stays. */
+  /** Creates databases, tenants, keys and the words in them. Existing ones stay. */
   async plant(): Promise<void> {
     for (const name of ['other', 'scratch', 'zzcanary-name']) await this.#asAdmin('/databases', { name });
     for (const { database, tenant, canary } of places) {
@@ -112,7 +112,7 @@ export class HostileWorld {
     await this.#asAdmin('/auth/keys', { role: 'reader', databases: ['other'], description: nameCanary });
   }
 
-  /** Makes one request and looks at its answer; what is wrong with it, or null. */
+  /** Makes one request and checks its answer; returns the error, or null. */
   async step(chance: Chance): Promise<string | null> {
     // The admin, the writer and the reader mostly.
     const usual = this.#credentials[chance.pick([0, 0, 0, 0, 0, 1, 1, 1, 2])] as Credential;
@@ -138,7 +138,7 @@ export class HostileWorld {
     return null;
   }
 
-  /** Fails where there is none within the time; of a stream of changes the beginning is enough. */
+  /** Fails without an answer within the time; of a stream of changes the beginning is enough. */
   async send({ method, path, headers, body }: Omit<HostileRequest, 'operation'>): Promise<Answer> {
     const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     return new Promise((resolve, reject) => {
@@ -158,7 +158,7 @@ export class HostileWorld {
             const text = Buffer.concat(chunks).toString();
             resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
           };
-          // A stream of changes goes on; one that answers a message ends by itself.
+          // A stream of changes continues; one that answers a message ends by itself.
           if (response.headers['content-type']?.startsWith('text/event-stream') === true && method === 'GET')
             setTimeout(() => sent.destroy(), 20);
           response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('close', done);
@@ -203,7 +203,7 @@ export class HostileWorld {
       databases.length + tenants.length === 0
     )
       return null;
-    if (bytes.includes(nameCanary) && !isAdmin && operation !== 'whoami') return `it has ${nameCanary}`;
+    if (bytes.includes(nameCanary) && !isAdmin && operation !== 'whoami') return `it contains ${nameCanary}`;
     const opened = this.#sessions.get(headers['mcp-session-id'] ?? '');
     const database = headers['x-database'] ?? opened?.['x-database'] ?? 'default';
     const tenant = headers['x-tenant-id'] ?? opened?.['x-tenant-id'];
@@ -213,7 +213,7 @@ export class HostileWorld {
         (databases.length === 0 || databases.includes(place.database)) &&
         (tenants.length === 0 || place.tenant === null || tenants.includes(place.tenant));
       const isAskedFor = place.database === database && (place.tenant === null || place.tenant === tenant);
-      if (!isCovered || !isAskedFor) return `it has ${place.canary}`;
+      if (!isCovered || !isAskedFor) return `it contains ${place.canary}`;
       this.ownWords++;
     }
     return null;
@@ -236,7 +236,7 @@ export class HostileWorld {
     }
     for (const name of ['id', 'etag', 'nextCursor', 'windowId']) {
       const text = value[name];
-      // A cursor holds where it stands, which may be a word that is looked for.
+      // A cursor contains its position, which may be a word that is searched for.
       if (typeof text !== 'string' || text === '' || text.includes('zzcanary')) continue;
       if (this.#keptIds.has(text)) continue;
       const kind = name === 'id' && operation === 'beginTransaction' ? 'transaction' : name;
@@ -263,7 +263,7 @@ function describe(
   return `${flaw}\n${sent}${got}`;
 }
 
-/** What of an answer is against the contract, whoever asked; null: nothing. */
+/** How an answer violates the contract, for any caller; null: not at all. */
 function flawOf(request: HostileRequest, { status, headers, body }: Answer): string | null {
   const given = request.headers['x-request-id'];
   const id = headers['x-request-id'];
@@ -271,7 +271,7 @@ function flawOf(request: HostileRequest, { status, headers, body }: Answer): str
   if (typeof id !== 'string' || id === '') return 'no X-Request-ID';
   if (given !== undefined && /^[\x20-\x7e]{1,128}$/.test(given) && given.trim() !== '' && id !== given.trim())
     return 'the request id is not echoed';
-  // Within MCP what is wrong with a message is said in its own protocol.
+  // Within MCP errors in a message are reported in its own protocol.
   const isMessage =
     request.path.startsWith('/mcp') && headers['content-type']?.startsWith('application/json') === true;
   if (status >= 400 && !(isMessage && status < 500))
@@ -286,7 +286,7 @@ function flawOf(request: HostileRequest, { status, headers, body }: Answer): str
   const schema = isPending ? pendingSchema : spec.output;
   for (const text of texts) {
     const outcome = schema.safeParse(JSON.parse(text));
-    if (!outcome.success) return `not of its schema: ${outcome.error.message}`;
+    if (!outcome.success) return `does not match its schema: ${outcome.error.message}`;
   }
   return null;
 }
@@ -296,14 +296,14 @@ function flawOfProblem(
   { status, headers, body }: Answer,
   id: string,
 ): string | null {
-  if (headers['content-type'] !== 'application/problem+json') return 'no problem';
+  if (headers['content-type'] !== 'application/problem+json') return 'not a problem';
   if (method === 'HEAD') return null;
   const problem = JSON.parse(body) as Problem;
   const known = problems[problem.code];
   if (known === undefined || known.status !== status || problem.status !== status)
     return 'another code or status';
   if (problem.requestId !== id || problem.title !== known.title || problem.detail === '')
-    return 'not a whole problem';
+    return 'not a complete problem';
   if (status < 500) return null;
   const words = ['LLM provider not configured', 'LLM extraction is disabled'];
   return problem.code === 'LlmUnavailable' && words.includes(problem.detail)
@@ -311,7 +311,7 @@ function flawOfProblem(
     : 'a failure of the service';
 }
 
-/** A backup, or what followers fetch: whoever may have it has every place. */
+/** A backup, or a follower's download: whoever may have it has every place. */
 function givesEverything({ role, isOfEverything }: OperationSpec): boolean {
   return role === 'replica' || isOfEverything === true;
 }

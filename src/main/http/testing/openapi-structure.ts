@@ -1,8 +1,8 @@
 /**
- * For tests: what OpenAPI 3.1 wants of a document, as a JSON Schema (2020-12) of our own after the specification.
+ * For tests: the requirements of OpenAPI 3.1 for a document, as our own JSON Schema (2020-12) after the specification.
  *
- * Only what the description could use is there: callbacks, links, webhooks and XML are not, and so are refused. What one
- * object alone does not show (references, unique names) is for the test that uses it.
+ * It contains only what the description could use: callbacks, links, webhooks and XML are not included, and so refused.
+ * What one object alone does not show (references, unique names) is left to the test that uses it.
  */
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -61,7 +61,7 @@ const operation = closed(
     deprecated: flag,
     security: listOf(part('securityRequirement')),
   },
-  // Left free by the specification; here every operation has them.
+  // Optional in the specification; here every operation has them.
   ['operationId', 'summary', 'description', 'tags', 'responses'],
 );
 
@@ -188,7 +188,7 @@ export const openApiStructure: Schema = {
         ),
       ],
     },
-    // Whether it is one, the validator says when it compiles it.
+    // Whether it is one is checked when the validator compiles it.
     schema: { type: ['object', 'boolean'] },
   },
 };

@@ -1,8 +1,8 @@
 /**
- * What clients do to a connection that no HTTP library would: half requests, broken framing, floods, silence, resets.
+ * Abuse of connections that no HTTP library would commit: half requests, broken framing, floods, silence, resets.
  *
- * Each kind of abuse takes a connection or some, does its worst, and answers what came back, all of it, within a bounded
- * time. What comes back is HTTP of the service or nothing: `flawOfReply` says where it is anything else.
+ * Each kind of abuse uses one or several connections, and returns everything received, within a bounded time. That is
+ * HTTP of the service or nothing: `flawOfReply` reports anything else.
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,23 +10,23 @@ import type { Chance } from './chance.ts';
 
 export interface Abuse {
   readonly name: string;
-  /** Answers what the connections got, one text each. */
+  /** Returns what the connections received, one text each. */
   run(port: number, chance: Chance): Promise<string[]>;
 }
 
-/** So long a connection is read at most; who abuses does not wait for everything. */
+/** A connection is read for at most this long; an abuser does not wait for everything. */
 const patienceMs = 600;
 
 function opened(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => resolve(socket));
     socket.on('error', reject);
-    // Whoever is cut off in the middle of a sentence has it coming.
+    // Errors of a connection that is cut off in mid-request are expected.
     socket.on('error', () => socket.destroy());
   });
 }
 
-/** Sends the pieces, with pauses between them, and reads until the other side closes or patience is over. */
+/** Sends the pieces, with pauses between them, and reads until the other side closes or the time is over. */
 async function said(
   port: number,
   pieces: readonly (string | Uint8Array)[],
@@ -58,7 +58,7 @@ const post = (path: string, more: string, body = ''): string =>
   `POST ${path} HTTP/1.1\r\n${host}${place}${json}${more}\r\n${body}`;
 const sized = (path: string, body: string): string => post(path, `Content-Length: ${body.length}\r\n`, body);
 
-/** One connection, one text that is no good request. */
+/** One connection, one text that is not a valid request. */
 const texts: Readonly<Record<string, readonly string[]>> = {
   'nothing of a request': ['', '\r\n\r\n\r\n', '\0\0\0\0', 'x'.repeat(100)],
   'half a request': [
@@ -182,7 +182,7 @@ const floods: readonly Abuse[] = [
     },
   },
   {
-    name: 'answers that nobody reads',
+    name: 'answers that are not read',
     run: async (port, chance) => {
       const sockets = await Promise.all(Array.from({ length: 10 }, () => opened(port)));
       for (const socket of sockets) {
@@ -195,7 +195,7 @@ const floods: readonly Abuse[] = [
     },
   },
   {
-    name: 'connections that say nothing',
+    name: 'silent connections',
     run: async (port, chance) => {
       const sockets = await Promise.all(Array.from({ length: chance.pick([50, 200]) }, () => opened(port)));
       await wait(50);
@@ -213,7 +213,7 @@ export const abuses: readonly Abuse[] = [
   ...floods,
 ];
 
-/** What came back that is not HTTP of the service; null: nothing. */
+/** What was received besides HTTP of the service; null: nothing. */
 export function flawOfReply(text: string): string | null {
   if (text === '') return null;
   if (!/^HTTP\/1\.[01] \d{3} /.test(text)) return 'it does not begin like HTTP';
@@ -225,7 +225,7 @@ export function flawOfReply(text: string): string | null {
   return text.includes('zzcanary') ? 'a word of others' : null;
 }
 
-/** Opens as many connections as asked for that stay open and say nothing; answers how to end them. */
+/** Opens the given number of connections that stay open and silent; returns how to end them. */
 export async function idleConnections(port: number, count: number): Promise<() => void> {
   const sockets: Socket[] = [];
   for (let at = 0; at < count; at += 100)

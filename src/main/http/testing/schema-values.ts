@@ -1,13 +1,13 @@
 /**
- * Values of a JSON Schema, and values that are nearly or not at all of it.
+ * Values of a JSON Schema, and values that violate it slightly or completely.
  *
- * Fields get plausible values by their names, so that a good part of the requests comes through and does something;
- * the rest comes from the schema alone. What JSON cannot say (a key twice, half a text) is done to the text.
+ * Fields get plausible values by their names, so that a good part of the requests is accepted and has an effect; the
+ * rest comes from the schema alone. What JSON cannot express (a duplicate key, a truncated text) is done to the text.
  */
 import type { JsonSchema } from '../../../engine/contract/json-schema.ts';
 import type { Chance } from './chance.ts';
 
-/** Values by the name of the field; taken in place of what the schema says about three times in four. */
+/** Values by the name of the field; used instead of the schema about three times in four. */
 export type Plausible = Readonly<Record<string, readonly unknown[]>>;
 
 export function valueOf(chance: Chance, schema: JsonSchema, plausible: Plausible): unknown {
@@ -93,7 +93,7 @@ export const texts = [
   'constructor',
 ] as const;
 
-/** Values that hardly any field takes. */
+/** Values that hardly any field accepts. */
 export const hostileValues: readonly unknown[] = [
   null,
   true,
@@ -141,7 +141,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** The value with one part replaced, taken away or added. */
+/** The value with one part replaced, removed or added. */
 export function mutated(chance: Chance, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || chance.is(0.15)) return chance.pick(hostileValues);
   if (Array.isArray(value)) {
@@ -165,7 +165,7 @@ export function mutated(chance: Chance, value: unknown): unknown {
   return fields;
 }
 
-/** The text of a JSON body, broken now and then. */
+/** The text of a JSON body, sometimes broken. */
 export function mutatedText(chance: Chance, text: string): string | Uint8Array {
   switch (chance.below(9)) {
     case 0:

@@ -1,10 +1,10 @@
 /**
- * For tests: pages that a reader follows with a shell and curl, read and walked.
+ * For tests: reads and runs pages that a reader follows with a shell and curl.
  *
- * A `sh` block is a step; the block right after it, `json` or `text`, is what it prints. A step that starts the program
- * is not run: it begins another service with the variables that it sets. A page that starts none takes one for running.
- * The steps of one service share one shell, and functions that a step defines are there for all that follow. A block
- * marked `sh not-run` is no step: documentation.test.ts counts those, and looks at what they say.
+ * A `sh` block is a step; the block right after it, `json` or `text`, is its output. A step that starts the program is
+ * not run: it begins another service with the variables that it sets. A page that starts none assumes a running one.
+ * The steps of one service share one shell, and functions that a step defines exist in all later ones. A block marked
+ * `sh not-run` is no step: documentation.test.ts lists those, and checks what they name.
  */
 import { execFile } from 'node:child_process';
 import { present } from '../../../engine/index.ts';
@@ -18,14 +18,14 @@ interface Step {
 }
 
 export interface Leg {
-  /** What the start of the service sets. */
+  /** The variables set for the start of the service. */
   readonly environment: Readonly<Record<string, string>>;
   /** Functions of the shell that were defined before. */
   readonly definitions: readonly string[];
   readonly steps: readonly Step[];
 }
 
-/** What a step printed, beside what the page shows, both as they are compared. */
+/** The output of a step, beside what the page shows, both normalized for comparison. */
 export interface Walked {
   readonly line: number;
   readonly shown: unknown;
@@ -34,7 +34,7 @@ export interface Walked {
 
 const start = /^((?:[A-Z_]+=\S+ )*)(?:node out\/main\/headless\.js|npm start(?: .*\nnpm test .*)?)$/;
 
-/** A block of code: what its first line says, its text, and where it begins. */
+/** A block of code: its info string, its text, and its position. */
 export interface Block {
   readonly kind: string;
   readonly text: string;
@@ -52,7 +52,7 @@ export function blocksOf(page: string): Block[] {
   );
 }
 
-/** The page as services with the steps that are taken on each. */
+/** The page as services with the steps for each. */
 export function readTour(page: string): Leg[] {
   const legs: { environment: Record<string, string>; definitions: string[]; steps: Step[] }[] = [];
   const definitions: string[] = [];
@@ -85,7 +85,7 @@ export function readTour(page: string): Leg[] {
 
 const mark = '\u001e';
 
-/** Takes the steps at the service, one after the other, in this folder, and tells what each printed. */
+/** Runs the steps at the service, one after the other, in this folder, and returns the output of each. */
 export async function walk({ definitions, steps }: Leg, address: string, folder: string): Promise<string[]> {
   const script = [definitions.join('\n'), ...steps.map(({ command }) => `${command}\nprintf '${mark}'`)]
     .join('\n')
@@ -105,7 +105,7 @@ export async function walk({ definitions, steps }: Leg, address: string, folder:
   return output.split(mark).slice(0, -1);
 }
 
-/** What the page shows and what came, with what differs from run to run made alike. */
+/** The shown and the actual output, without what differs between runs. */
 export function compared({ steps }: Leg, outputs: readonly string[]): Walked[] {
   return steps.map(({ line, shown }, at) => {
     const output = outputs[at] ?? '';
@@ -115,7 +115,7 @@ export function compared({ steps }: Leg, outputs: readonly string[]): Walked[] {
   });
 }
 
-/** The JSON values that follow one another in a text. */
+/** The consecutive JSON values of a text. */
 export function jsonValues(text: string): unknown[] {
   const values: unknown[] = [];
   let [begin, depth, inString] = [0, 0, false];
@@ -138,7 +138,7 @@ export function jsonValues(text: string): unknown[] {
   return values;
 }
 
-/** Numbers and texts under these names differ from run to run. */
+/** Numbers and texts under these names differ between runs. */
 const volatile =
   /^(?:elapsedMs|uptimeMs|generatedAt|createdAt|updatedAt|expiresAt|lastUsedAt|time|first|last|salience|minSalience|maxSalience|version|key|prefix)$/;
 

@@ -1,8 +1,8 @@
 /**
  * For tests: a service on which every operation of the table can be called, with a language model behind it.
  *
- * Authentication is on and open for the bootstrap, `API_KEY` is the admin; what the model answers goes by what it is
- * asked for and repeats words of the question, as a model does.
+ * Authentication is on and open for the bootstrap, `API_KEY` is the admin; the model's answers depend on the requested
+ * kind and repeat words of the question, as models do.
  */
 import type { Surroundings } from '../../testing/calls-under-test.ts';
 import { type AskedRequest, type Reply, startScriptedProvider } from './scripted-provider.ts';
@@ -15,7 +15,7 @@ export interface EverythingUnderTest extends Surroundings {
   close(): Promise<void>;
 }
 
-/** `stem`: how every word and every secret begins: letters and digits. */
+/** `stem`: the prefix of every word and every secret: letters and digits. */
 export async function startEverythingUnderTest(
   stem: string,
   environment: Environment = {},

@@ -12,7 +12,7 @@ import {
 export interface LanguageUnderTest {
   readonly service: ServiceUnderTest;
   readonly provider: ScriptedProvider;
-  /** What the model was given as data, question by question. */
+  /** The data given to the model, question by question. */
   inputs(): Record<string, unknown>[];
 }
 
@@ -41,7 +41,7 @@ export function proposal(predicate: string, args: unknown[], quote: string, more
   return { predicate, args, negated: false, confidence: 0.9, quote, ...more };
 }
 
-/** What a model answers when it is asked for facts. */
+/** A model's answer to a request for facts. */
 export function found(facts: object[], rules: string[] = []): Reply {
   return { json: { facts, rules } };
 }

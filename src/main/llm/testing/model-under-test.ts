@@ -1,4 +1,6 @@
-/** For tests: a language model of each provider that talks to a scripted one, without waiting and without chance. */
+/**
+ * For tests: a language model of each provider that talks to a scripted one, without waiting and without randomness.
+ */
 import { z } from 'zod';
 import type { ProviderName } from '../../../engine/contract/extraction.ts';
 import { present } from '../../../engine/index.ts';
@@ -23,21 +25,21 @@ export const good = { facts: [{ predicate: 'likes', args: ['ann', 'bob'], confid
 export interface ModelUnderTest {
   readonly provider: ScriptedProvider;
   readonly model: LanguageModel;
-  /** Finished calls, in their order. */
+  /** Finished calls, in order. */
   readonly calls: ProviderCall[];
-  /** Pauses that were asked for, in milliseconds; none is waited for. */
+  /** Requested pauses, in milliseconds; none is waited for. */
   readonly pauses: number[];
   ask(signal?: AbortSignal): Promise<z.output<typeof schema>>;
 }
 
-/** Variables that configure a provider with its key, its address being the one given. */
+/** Variables that configure a provider with its key, at the given address. */
 export function environmentOf(name: ProviderName, address: string): Environment {
   if (name === 'local') return { LOCAL_LLM_BASE_URL: address };
   const letter = { anthropic: 'A', openai: 'B', google: 'C' }[name];
   return { [`LLM_PROVIDER_${letter}_API_KEY`]: secretKey, LLM_BASE_URL: address };
 }
 
-/** The time that its clock shows, in epoch milliseconds. */
+/** The current time of its clock, in epoch milliseconds. */
 export const frozenNow = Date.UTC(2030, 0, 1);
 
 export async function startModelUnderTest(
@@ -58,7 +60,7 @@ export async function startModelUnderTest(
     },
     random: () => 0.5,
   });
-  const asked = present(model, 'a provider is configured');
+  const asked = present(model, 'no provider is configured');
   return {
     provider,
     model: asked,

@@ -1,9 +1,9 @@
 /**
- * For tests: a provider of language models on this machine, in the wire formats of Anthropic, OpenAI (any address that
- * is compatible with it too) and Google, with answers from a script.
+ * For tests: a provider of language models on this machine, in the wire formats of Anthropic, OpenAI (and any
+ * compatible address) and Google, with answers from a script.
  *
- * It is a real HTTP server. Every request is kept as it came, and read into what all formats have in common; the reply
- * is written in the format that the request was in. Which it is goes by the path alone.
+ * It is a real HTTP server. Every request is recorded as received, and parsed into what all formats have in common; the
+ * reply is written in the format of the request, which depends only on the path.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,44 +11,44 @@ import { text } from 'node:stream/consumers';
 
 export type Wire = 'anthropic' | 'openai' | 'google';
 
-/** One question as a model is asked it, whatever format it came in. */
+/** One question to a model, in any format. */
 export interface AskedRequest {
   readonly wire: Wire;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** As it came. */
+  /** As received. */
   readonly body: Record<string, unknown>;
   readonly model: string;
   readonly temperature: number | undefined;
-  /** What the system is told. */
+  /** The system prompt. */
   readonly instructions: string;
-  /** The first thing the user says. */
+  /** The user's first message. */
   readonly input: string;
-  /** Everything said, the user's and the model's in turns; more than one where an answer is to be mended. */
+  /** All messages, the user's and the model's in turns; more than one if an answer must be repaired. */
   readonly turns: readonly string[];
   readonly schema: Record<string, unknown>;
-  /** How it is asked for JSON. */
+  /** How it requests JSON. */
   readonly jsonBy: 'format' | 'tool';
 }
 
 export type Reply =
-  /** What the model answers, as JSON. */
+  /** The model's answer, as JSON. */
   | { readonly json: unknown }
-  /** What the model answers, to the letter. */
+  /** The model's answer, verbatim. */
   | { readonly text: string; readonly stop?: 'length' | 'filter' }
-  /** An answer that is not in the format. */
+  /** An answer that violates the format. */
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
-  /** Nothing comes, and the connection stays open; `first`: sent before that. */
+  /** Nothing is sent, and the connection stays open; `first`: sent before that. */
   | { readonly silence: 'before head' | 'in body' }
-  /** The connection is cut. */
+  /** The connection is closed. */
   | { readonly cut: 'before head' | 'in body' }
-  /** A body without end. */
+  /** An endless body. */
   | { readonly endless: true };
 
 export interface ScriptedProvider {
   /** `http://127.0.0.1:PORT` */
   readonly address: string;
-  /** Questions, in the order in which they came. */
+  /** Questions, in the order of arrival. */
   readonly asked: AskedRequest[];
   /** Paths of all requests, such as those for the list of models. */
   readonly paths: string[];
@@ -58,7 +58,7 @@ export interface ScriptedProvider {
 }
 
 export interface Script {
-  /** What each question is answered with: replies in turn, the last for all that follow; or one for each request. */
+  /** The answers: replies in turn, and the last one from then on; or one for each request. */
   readonly replies: readonly [Reply, ...Reply[]] | ((request: AskedRequest) => Reply);
   /** Ids that `GET …/models` lists; absent: 404. */
   readonly models?: readonly string[];
@@ -118,7 +118,7 @@ function listModels(path: string, { models }: Script, response: ServerResponse):
   response.end(JSON.stringify({ object: 'list', data: models.map((id) => ({ id, object: 'model' })) }));
 }
 
-/** What the formats look like, as far as they are read here. */
+/** The formats, as far as they are read here. */
 interface Part {
   text?: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Agents as they are built: the official clients of both generations, on each transport and at each revision that they
- * speak, behind one face, so that a test can ask the same of all.
+ * Agents as users build them: the official clients of both generations, on each transport and at each revision that
+ * they support, behind one interface, so that a test can do the same with all.
  */
 import {
   Client,
@@ -27,7 +27,7 @@ export interface AgentKind {
   readonly transport: 'Streamable HTTP' | 'SSE';
   readonly path: '/mcp' | '/mcp/sse';
   readonly revision: (typeof sessionRevisions)[number] | typeof statelessRevision;
-  /** Whether the client first finds out what the service speaks, and takes the newest. */
+  /** Whether the client first finds out which revisions the service supports, and picks the newest. */
   readonly probes?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface ToolAnswer {
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-/** What an agent is told of without asking: addresses of documents, in order, and how often the list of them changed. */
+/** An agent's notifications: addresses of documents, in order, and how often the list of them changed. */
 export interface Told {
   readonly updated: string[];
   lists: number;
@@ -47,7 +47,7 @@ type Ref = { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: s
 
 export interface Agent {
   readonly told: Told;
-  /** The revision that was agreed on. */
+  /** The negotiated revision. */
   readonly revision: string;
   readonly serverName: string;
   readonly instructions: string;
@@ -55,11 +55,11 @@ export interface Agent {
   call(name: string, given?: Record<string, unknown>): Promise<ToolAnswer>;
   listResources(): Promise<string[]>;
   listTemplates(): Promise<string[]>;
-  /** The one document of that address, parsed. */
+  /** The only document at that address, parsed. */
   read(uri: string): Promise<unknown>;
-  /** Asks to be told when these change, and when there are others. */
+  /** Subscribes to changes of these documents and of the list. */
   watch(uris: readonly string[]): Promise<void>;
-  /** Asks to be told of this one no longer. */
+  /** Unsubscribes from this one. */
   unwatch(uri: string): Promise<void>;
   listPrompts(): Promise<string[]>;
   prompt(name: string, given?: Record<string, string>): Promise<string>;
@@ -67,7 +67,7 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-/** Connects an agent of that kind; the headers go with every request. */
+/** Connects an agent of that kind; the headers are sent with every request. */
 export function connectAgent(
   kind: AgentKind,
   address: string,
@@ -101,7 +101,7 @@ async function connectFirst(
     agreed = revision;
     setVersion(revision);
   };
-  // This client always asks for the newest that it knows: an older one is put in its mouth.
+  // This client always requests the newest revision that it knows: an older one is substituted.
   const send = transport.send.bind(transport);
   transport.send = (message: JSONRPCMessage) => send(askingFor(kind.revision, message));
   const client = new FirstClient({ name, version });

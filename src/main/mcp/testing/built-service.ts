@@ -11,7 +11,7 @@ export interface BuiltService {
   readonly address: string;
   readonly apiKey: string;
   readonly endpointFile: string;
-  /** Removed with the service; for what belongs to this test. */
+  /** Removed with the service; for files of this test. */
   readonly folder: string;
   close(): Promise<void>;
   /** Kills it as a crash does, and starts it again at the same address, in the same folder. */
@@ -20,7 +20,7 @@ export interface BuiltService {
 
 const program = fileURLToPath(new URL('../../../../out/main/headless.js', import.meta.url));
 
-/** Resolves when it is ready. Rejects where it was not built, or with what it wrote where it does not start. */
+/** Resolves when it is ready. Rejects if it was not built, or with its output if it does not start. */
 export async function startBuiltService(): Promise<BuiltService> {
   if (!existsSync(program)) throw new Error('build the service first: npm run build');
   const folder = mkdtempSync(join(tmpdir(), 'corollary-built-'));

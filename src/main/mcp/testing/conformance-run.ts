@@ -1,8 +1,8 @@
 /**
- * Runs the official conformance suite against an address, as its authors' own command line does, and reads what it found.
+ * Runs the official conformance suite against an address, as its authors' own command line does, and reads its results.
  *
- * The command line cannot show a key. So it goes through a gateway that adds one, as a reverse proxy would, and passes on
- * all else as it came: Host and Origin too, which the suite forges to see that they are checked.
+ * The command line cannot send a key. So it uses a gateway that adds one, as a reverse proxy would, and passes on
+ * everything else unchanged: Host and Origin too, which the suite forges to test their checks.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,11 +12,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** The sets of requirements that the suite has for servers, one for each revision. */
+/** The suite's sets of requirements for servers, one for each revision. */
 export const revisions = ['2025-11-25', '2026-07-28'] as const;
 export type Revision = (typeof revisions)[number];
 
-/** One thing that a scenario looked at. */
+/** One check of a scenario. */
 export interface Check {
   readonly scenario: string;
   readonly id: string;
@@ -27,7 +27,7 @@ export interface Check {
 const require = createRequire(import.meta.url);
 const packageFolder = dirname(require.resolve('@modelcontextprotocol/conformance/package.json'));
 
-/** Longest that one run may take; it is a few seconds. */
+/** The time limit of one run, which takes a few seconds. */
 const limitMs = 120_000;
 
 /** Scenarios for servers that the revision requires, by the suite's frozen list. */
@@ -38,8 +38,8 @@ export function requiredScenarios(revision: Revision): string[] {
 }
 
 /**
- * All checks of the scenarios that the revision requires, and of those that the suite runs beside without asking them of
- * anyone. `node` is the program that runs the suite.
+ * All checks of the scenarios that the revision requires, and of optional ones that the suite also runs. `node` is the
+ * program that runs the suite.
  */
 export async function runConformance(
   address: string,
@@ -59,7 +59,7 @@ export async function runConformance(
   }
 }
 
-/** The output of a program, whatever its exit code: what failed is in the files it writes. */
+/** The output of a program, whatever its exit code: failures are in the files it writes. */
 function runToEnd(program: string, argumentList: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, argumentList, { timeout: limitMs, maxBuffer: 2 ** 26 }, (_error, stdout, stderr) =>
@@ -80,8 +80,8 @@ function checksIn(folder: string, name: string): Check[] {
 }
 
 /**
- * The suite imports one function that Node has since 22, for a command that is not run here. This Node may be older: then
- * it gets one that refuses.
+ * The suite imports one function that Node has since 22, for a command that is not run here. This Node may be older:
+ * then it gets a stub that throws.
  */
 function needed(node: string): string[] {
   if (node !== process.execPath || Number(process.versions.node.split('.')[0]) >= 22) return [];
@@ -109,7 +109,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** Passes requests on to the service at `port` of this machine, with these headers beside their own. */
+/** Forwards requests to the service at `port` of this machine, with these headers beside their own. */
 export async function openGateway(port: number, headers: Readonly<Record<string, string>>): Promise<Gateway> {
   const gateway = createServer((received, reply) => {
     const { method, url: path, headers: own } = received;
@@ -120,7 +120,7 @@ export async function openGateway(port: number, headers: Readonly<Record<string,
         answer.pipe(reply);
       },
     );
-    // Either side that goes takes the other with it.
+    // If either side closes, so does the other.
     passed.on('error', () => reply.destroy());
     reply.on('close', () => passed.destroy());
     received.pipe(passed);

@@ -1,6 +1,6 @@
 /**
- * What the official conformance suite wants a server to offer, in the place of the knowledge base. All else of the
- * service is as ever: the suite is to meet our transports, sessions and authentication, and judge those.
+ * The server content that the official conformance suite requires, in place of the knowledge base. The rest of the
+ * service is unchanged: the suite must test our transports, sessions and authentication.
  */
 import {
   type GetPromptResult,

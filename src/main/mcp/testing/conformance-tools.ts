@@ -1,8 +1,8 @@
 /**
- * The tools that the official conformance suite calls by name, written to its descriptions of them.
+ * The tools that the official conformance suite calls by name, written after its descriptions of them.
  *
- * Those that ask the client for something do it in the way of both generations: in a session by a request to the
- * client while the call runs, in the stateless revision by an answer that says what is wanted, after which the client
+ * Those that request something from the client do it in the way of both generations: in a session by a request to the
+ * client while the call runs, in the stateless revision by an answer that says what is needed, after which the client
  * calls again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -33,7 +33,7 @@ export const redPoint =
 /** A wave of no samples. */
 const silence = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=';
 
-/** Of what a call keeps between its rounds: signed, since it travels through the client. */
+/** The state of a call between its rounds: signed, since it travels through the client. */
 export const stateCodec = createRequestStateCodec<string>({
   key: new Uint8Array(32).fill(7),
   ttlSeconds: 600,
@@ -58,7 +58,7 @@ function tool(
   return { listing: { name, description, inputSchema }, run };
 }
 
-/** Read from text, since an object that is written with a field "then" is taken for a promise. */
+/** Parsed from text, since an object literal with a field "then" would be taken for a promise. */
 const conditional = JSON.parse(`{
   "if": { "properties": { "contactMethod": { "const": "phone" } }, "required": ["contactMethod"] },
   "then": { "required": ["phone"] },
@@ -131,7 +131,7 @@ const answering: readonly ConformanceTool[] = [
   ),
 ];
 
-/** Time between two messages of one call, in milliseconds, as the suite asks for. */
+/** Time between two messages of one call, in milliseconds, as the suite requires. */
 const betweenMs = 50;
 
 const speaking: readonly ConformanceTool[] = [
@@ -268,24 +268,24 @@ const askModel = (question: string, maxTokens = 100) =>
     maxTokens,
   });
 
-/** What the user filled in, where it is a text. */
+/** The user's input, if it is a text. */
 export function fieldOf({ mcpReq }: SurfaceCall['context'], key: string, field: string): string | undefined {
   const value = acceptedContent(mcpReq.inputResponses, key)?.[field];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Where a request of the stateless revision says what its client can do; the SDK has checked that it does. */
+/** The client's capabilities in a request of the stateless revision; the SDK has checked them. */
 interface CapabilitiesEnvelope {
   readonly [CLIENT_CAPABILITIES_META_KEY]: Pick<ClientCapabilities, 'elicitation' | 'sampling' | 'roots'>;
 }
 
-/** What the client sent for an input of this key; undefined where it sent none. */
+/** The client's input for this key; undefined if it sent none. */
 function responseOf({ context }: SurfaceCall, key: string): unknown {
   const response = context.mcpReq.inputResponses?.[key];
   return typeof response === 'object' && response !== null ? response : undefined;
 }
 
-/** Asks for the inputs until all have been answered, its state kept by the client. */
+/** Requests the inputs until all have been answered, with its state stored by the client. */
 function withState(name: string, description: string, inputs: InputRequests, answer: string) {
   return tool(name, description, async (call) => {
     const { inputResponses, requestState } = call.context.mcpReq;

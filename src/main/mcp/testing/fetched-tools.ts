@@ -1,6 +1,6 @@
 /**
- * Programs of others that judge us and need a newer Node than the product does, and that Node: fetched once, in pinned
- * versions, into the folder that goes away with node_modules. They belong to no installation of the product.
+ * External test programs that need a newer Node than the product, and that Node: downloaded once, in pinned versions,
+ * into a folder that is removed with node_modules. The product does not install them.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,14 +18,14 @@ const folder = fileURLToPath(new URL('../../../../node_modules/.cache/corollary/
 const system = process.platform === 'win32' ? 'win' : process.platform;
 const nodePackage = `node-${system}-${process.arch}`;
 const wanted: Readonly<Record<string, string>> = {
-  // The program alone, of the package `node` for this system.
+  // Only the program, from the package `node` for this system.
   [nodePackage]: '22.23.3',
   '@modelcontextprotocol/inspector': '2.12.0',
 };
 
 const limitMs = 10 * 60_000;
 
-/** Rejects with what is in the way where they are not here and cannot be fetched. */
+/** Rejects with the obstacle if they are missing and cannot be downloaded. */
 export async function fetchTools(): Promise<FetchedTools> {
   if (!areHere()) {
     mkdirSync(folder, { recursive: true });
@@ -33,7 +33,7 @@ export async function fetchTools(): Promise<FetchedTools> {
     writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
     const packages = Object.entries(wanted).map(([name, version]) => `${name}@${version}`);
     await runNpm(['install', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund', ...packages]);
-    if (!areHere()) throw new Error(`npm ended well, but ${packages.join(' and ')} are not in ${folder}`);
+    if (!areHere()) throw new Error(`npm succeeded, but ${packages.join(' and ')} are not in ${folder}`);
   }
   const programs = join(folder, 'node_modules');
   return {
@@ -51,7 +51,7 @@ function areHere(): boolean {
 }
 
 function runNpm(argumentList: readonly string[]): Promise<void> {
-  // Under `npm run` npm says where it is; else the one on the path has to do, which on Windows only a shell starts.
+  // Under `npm run` npm says where it is; else the one on the path is used, which on Windows only a shell can start.
   const path = process.env['npm_execpath'];
   const isScript = path?.endsWith('.js') === true;
   const [program, before] = isScript ? [process.execPath, [path]] : ['npm', []];

@@ -17,20 +17,20 @@ function titles(typed: string, limit = 10): string[] {
   return findCommands(commands, typed, limit).map(({ title }) => title);
 }
 
-test('nothing typed lists the first commands', () => {
+test('lists the first commands without input', () => {
   expect(titles('', 2)).toEqual(['Facts', 'Rules']);
 });
 
-test('what begins with the words comes before what holds them elsewhere', () => {
+test('ranks matches at the beginning before others', () => {
   expect(titles('anc')).toEqual(['ancestor/2', 'related']);
   expect(titles('rules')).toEqual(['Rules', 'related']);
 });
 
-test('every word must occur, in title, detail or group', () => {
+test('requires every word to occur, in title, detail or group', () => {
   expect(titles('predicates 12')).toEqual(['ancestor/2']);
   expect(titles('predicates 13')).toEqual([]);
 });
 
-test('groups keep the order in which they first occur', () => {
+test('keeps the order in which groups first occur', () => {
   expect(groupCommands(commands).map(({ group }) => group)).toEqual(['Go to', 'Predicates', 'Rules']);
 });

@@ -4,7 +4,7 @@ import { reachableSpaces } from './reachable-spaces.ts';
 const here = { database: 'shop', tenant: 'acme' };
 const named = (...names: string[]) => names.map((name) => ({ name }));
 
-test('the tenants that the key names are offered, in the present database', () => {
+test('offers the tenants that the key names, in the current database', () => {
   const rights = { databases: [], tenants: ['globex', 'abc'] };
   expect(reachableSpaces(rights, here, named('default', 'shop'), named('acme'))).toEqual([
     { database: 'shop', tenant: 'abc' },
@@ -12,7 +12,7 @@ test('the tenants that the key names are offered, in the present database', () =
   ]);
 });
 
-test('where the database is out of reach, another is offered with the tenants there are', () => {
+test('offers another database with its tenants if the current one is inaccessible', () => {
   const rights = { databases: ['lab'], tenants: [] };
   expect(reachableSpaces(rights, here, named('lab'), named('x', 'acme'))).toEqual([
     { database: 'lab', tenant: 'acme' },
@@ -21,6 +21,6 @@ test('where the database is out of reach, another is offered with the tenants th
   expect(reachableSpaces(rights, here, named('lab'), [])).toEqual([{ database: 'lab', tenant: 'acme' }]);
 });
 
-test('a database that the key names and nobody has made is not offered', () => {
+test('does not offer a database that the key names but that does not exist', () => {
   expect(reachableSpaces({ databases: ['lab'], tenants: [] }, here, [], [])).toEqual([]);
 });

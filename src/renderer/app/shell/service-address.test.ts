@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import { addressProblem, serviceOriginOf, readOrigins, withOrigin } from './service-address.ts';
 
-test('an address names an origin, with or without its protocol and path', () => {
+test('accepts an address of an origin, with or without its protocol and path', () => {
   expect(serviceOriginOf('http://127.0.0.1:9302/#/facts')).toBe('http://127.0.0.1:9302');
   expect(serviceOriginOf(' localhost:9302 ')).toBe('http://localhost:9302');
   expect(serviceOriginOf('https://kb.example.org/')).toBe('https://kb.example.org');
 });
 
-test('what is no address of the web, or carries a password, is refused', () => {
+test('rejects an address that is not http or https, or has a password', () => {
   for (const address of ['', 'two words', 'javascript://alert(1)', 'file:///etc', 'http://me:secret@host'])
     expect(addressProblem(address), address).not.toBeNull();
 });
 
-test('an address that is opened again comes first and is listed once', () => {
+test('moves an address opened again to the top and lists it once', () => {
   expect(withOrigin(['http://a', 'http://b'], 'http://b')).toEqual(['http://b', 'http://a']);
 });
 
-test('what is stored and is no origin is dropped', () => {
+test('drops stored values that are not origins', () => {
   expect(readOrigins(['http://a', 'http://a/path', 7, 'javascript:x'])).toEqual(['http://a']);
   expect(readOrigins('http://a')).toBeNull();
 });

@@ -29,7 +29,7 @@ it('lists every key of every grid, once in its group', () => {
   }
 });
 
-it('is narrowed down by key, group and words together', () => {
+it('filters by key, group and words together', () => {
   expect(shortcutGroups(commands, 'alt+8')).toEqual([{ group: 'Go to', keys: [['Alt+8', 'Admin']] }]);
   expect(shortcutGroups(commands, 'scopes FORK')).toEqual([
     { group: 'In the list of scopes', keys: [['F', 'Fork the scope']] },

@@ -11,11 +11,11 @@ const progress = {
   before: { facts: [0], rules: ['r1'] },
 };
 
-test('progress is read back as it was stored', () => {
+test('reads progress back as stored', () => {
   expect(readProgress(JSON.parse(JSON.stringify(progress)))).toEqual(progress);
 });
 
-test('what is no progress of the tour counts as none', () => {
+test('ignores stored values that are not progress of the tour', () => {
   for (const other of [
     null,
     'tour',
@@ -26,7 +26,7 @@ test('what is no progress of the tour counts as none', () => {
     expect(readProgress(other), JSON.stringify(other)).toBeNull();
 });
 
-test('what the tour has one type can be read in its place', () => {
+test('can parse everything that the tour asks the user to type', () => {
   const text = (id: StepId) => tourSteps.find((step) => step.id === id)?.text ?? '';
   expect(parseProgram(text('assert')).errors).toEqual([]);
   expect(parseProgram(text('teach')).errors).toEqual([]);
@@ -46,7 +46,7 @@ test.each<[StepId, ShownPage]>([
   ['why', { path: '/proof', search: { question: 'parent(alice, bob)' } }],
   ['window', { path: '/context', search: { goals: 'parent(alice, ?who)' } }],
   ['window', { path: '/context', search: { goals: 'grandparent(alice' } }],
-])('the step %s is not done by what is on screen: %j', async (id, shown) => {
+])('does not count the step %s as done by what is on screen: %j', async (id, shown) => {
   const step = tourSteps.find((one) => one.id === id);
   expect(await step?.isDone(neverAsks, shown)).toBe(false);
 });

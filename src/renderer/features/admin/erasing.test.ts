@@ -7,8 +7,8 @@ const acme = { kind: 'tenant', database: 'shop', name: 'acme', facts: 1 } as con
 const inAcme: Space = { database: 'shop', tenant: 'acme', scope: { kind: 'named', name: 'draft' } };
 const elsewhere: Space = { database: 'default', tenant: 'acme', scope: allScopes };
 
-describe('the dialog before an erasure', () => {
-  test('a database goes with the facts of its tenants and its rules', () => {
+describe('the confirmation of a deletion', () => {
+  test('says that a database is deleted with the facts of its tenants and its rules', () => {
     expect(statementOf({ how: 'delete', target: shop }, elsewhere)).toEqual({
       title: 'Delete the database shop?',
       goes: '1,234 facts of 2 tenants, and 1 rule',
@@ -17,7 +17,7 @@ describe('the dialog before an erasure', () => {
     });
   });
 
-  test('a tenant goes with its facts only', () => {
+  test('says that a tenant is deleted with its facts only', () => {
     expect(statementOf({ how: 'nuke', target: acme }, elsewhere)).toEqual({
       title: 'Empty the tenant acme?',
       goes: '1 fact',
@@ -26,7 +26,7 @@ describe('the dialog before an erasure', () => {
     });
   });
 
-  test('an emptied database stays, with its tenants', () => {
+  test('says that a nuked database remains, with its tenants', () => {
     expect(statementOf({ how: 'nuke', target: shop }, elsewhere)).toMatchObject({
       title: 'Empty the database shop?',
       goes: '1,234 facts of 2 tenants, and 1 rule',

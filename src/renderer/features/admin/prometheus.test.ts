@@ -88,7 +88,7 @@ describe('a quantile', () => {
     expect(quantileOf(samples, 'h', 0.9)).toEqual({ value: 1, isAtLeast: true });
   });
 
-  test('of nothing is null', () => {
+  test('of no series is null', () => {
     expect(quantileOf(readMetrics(histogram([['+Inf', 0]])), 'h', 0.5)).toBeNull();
     expect(quantileOf([], 'h', 0.5)).toBeNull();
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { agentsSearchOf, filterOf, noFilter } from './agents-search.ts';
 
-test('an address selects the part, the filters, the call and the program', () => {
+test('selects the part, the filters, the call and the program by the address', () => {
   const search = {
     part: 'connect',
     client: 'Cursor',
@@ -22,11 +22,11 @@ test('an address selects the part, the filters, the call and the program', () =>
   });
 });
 
-test('unknown search parameters are dropped', () => {
+test('drops unknown search parameters', () => {
   expect(agentsSearchOf({ part: 'calling', outcome: 'maybe', program: 'emacs', q: '', call: 7 })).toEqual({});
 });
 
-test('without filters every call passes', () => {
+test('passes every call without filters', () => {
   const search = agentsSearchOf({ ...agentsSearchOf({ client: 'x', q: 'y' }), ...noFilter });
   expect(filterOf(search)).toEqual({ client: null, tool: null, outcome: null, text: '' });
 });

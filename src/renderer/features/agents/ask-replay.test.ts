@@ -18,7 +18,7 @@ function questionOf(given: Record<string, unknown>): string | null {
 }
 
 describe('replay into Ask', () => {
-  test('a pattern, a body and a text become the question that they ask', () => {
+  test('turns a pattern, a body and a text into a question', () => {
     expect(questionOf({ predicate: 'parent', args: ['ada', '?who'] })).toBe('parent(ada, ?who)');
     expect(questionOf({ predicate: 'age', args: ['a, b', 3], negated: true })).toBe('-age("a, b", 3)');
     expect(questionOf({ text: 'p(?x), not q(?x)' })).toBe('p(?x), not q(?x)');
@@ -29,11 +29,11 @@ describe('replay into Ask', () => {
     expect(questionOf({ body })).toBe('p(?x), not q(?x)');
   });
 
-  test('blank texts count as absent, as in the tool', () => {
+  test('treats blank texts as absent, like the tool', () => {
     expect(questionOf({ predicate: 'p', args: ['?x'], text: '  ', scope: '', limit: 5 })).toBe('p(?x)');
   });
 
-  test('the question is asked in the space of the call', () => {
+  test('asks in the space of the call', () => {
     const here = replayOf(asked({ text: 'p(?x)', scope: 'plan' }, { database: 'shop', tenant: 'acme' }));
     expect(here).toEqual({
       kind: 'question',
@@ -50,7 +50,7 @@ describe('replay into Ask', () => {
     });
   });
 
-  test('an invalid or truncated question has a reason', () => {
+  test('gives a reason for an invalid or truncated question', () => {
     expect(replayOf(asked({ predicate: 'p' }))).toMatchObject({ kind: 'none' });
     expect(replayOf(asked({ wrong: 1 }))).toMatchObject({ kind: 'none' });
     expect(replayOf(asked({ text: 'p(?x)' }, { argumentsCut: true }))).toMatchObject({ kind: 'none' });

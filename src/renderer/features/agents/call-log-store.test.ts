@@ -30,7 +30,7 @@ interface Service {
   readonly fetchCalls: FetchCalls;
 }
 
-/** A log of so many calls whose responses the test releases or fails. */
+/** A log of this many calls whose responses the test releases or fails. */
 function serviceOf(count: number): Service {
   const service: Service = {
     count,
@@ -53,7 +53,7 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-test('waiting reads of newer calls are merged', async () => {
+test('merges waiting reads of newer calls', async () => {
   const service = serviceOf(3);
   const log = createCallLog(service.fetchCalls);
   log.readOn();
@@ -67,7 +67,7 @@ test('waiting reads of newer calls are merged', async () => {
   expect(log.store.getState().held?.calls.map(({ id }) => id)).toEqual(['5', '4', '3', '2', '1']);
 });
 
-test('a call announced during a read is not missed', async () => {
+test('does not miss a call announced during a read', async () => {
   const service = serviceOf(3);
   let release: () => void = () => undefined;
   const log = createCallLog(service.fetchCalls);
@@ -83,7 +83,7 @@ test('a call announced during a read is not missed', async () => {
   expect(service.asked).toBe(3);
 });
 
-test('an export reads everything the service remembers, without a gap while calls come in', async () => {
+test('exports everything that the service remembers, without a gap while calls arrive', async () => {
   const service = serviceOf(2_345);
   const log = createCallLog(service.fetchCalls);
   log.readOn();
@@ -94,7 +94,7 @@ test('an export reads everything the service remembers, without a gap while call
   expect(new Set(calls.map(({ id }) => id)).size).toBe(2_345);
 });
 
-test('an unreachable service leaves the loaded calls, and the next read clears the failure', async () => {
+test('keeps the loaded calls while the service is unreachable, and clears the failure at the next read', async () => {
   const service = serviceOf(3);
   const log = createCallLog(service.fetchCalls);
   log.readOn();
@@ -115,7 +115,7 @@ test('an unreachable service leaves the loaded calls, and the next read clears t
   expect(log.store.getState().held?.calls).toHaveLength(4);
 });
 
-test('an export fails instead of containing only a part of the calls', async () => {
+test('fails an export rather than omitting calls', async () => {
   const service = serviceOf(500);
   const log = createCallLog(service.fetchCalls);
   log.readOn();

@@ -55,7 +55,7 @@ function logOf(calls: readonly ToolCallRecord[]): { fetchCalls: FetchCalls; aske
 }
 
 describe('following the log of calls', () => {
-  test('the newest calls are read first, and whether there are older ones', async () => {
+  test('reads the newest calls first, and whether there are older ones', async () => {
     const few = await readFirst(logOf(callsTo(3)).fetchCalls);
     expect(few.calls.map(({ id }) => id)).toEqual(['3', '2', '1']);
     expect(few.isWhole).toBe(true);
@@ -64,7 +64,7 @@ describe('following the log of calls', () => {
     expect(many.isWhole).toBe(false);
   });
 
-  test('only newer calls are read, in one small page if there are few', async () => {
+  test('reads only newer calls, in one small page if there are few', async () => {
     const held = await readFirst(logOf(callsTo(500)).fetchCalls);
     const { fetchCalls, asked } = logOf(callsTo(503));
     const next = await readNewer(held, fetchCalls);
@@ -75,7 +75,7 @@ describe('following the log of calls', () => {
     expect(await readNewer(next, fetchCalls)).toBe(next);
   });
 
-  test('many new calls are read in a large page, without a gap', async () => {
+  test('reads many new calls in a large page, without a gap', async () => {
     const held = await readFirst(logOf(callsTo(10)).fetchCalls);
     const { fetchCalls, asked } = logOf(callsTo(900));
     const next = await readNewer(held, fetchCalls);
@@ -84,7 +84,7 @@ describe('following the log of calls', () => {
     expect(next.isWhole).toBe(true);
   });
 
-  test('too many new calls for one page replace the loaded ones', async () => {
+  test('replaces the loaded calls if there are too many new ones for a page', async () => {
     const held = await readFirst(logOf(callsTo(10)).fetchCalls);
     const next = await readNewer(held, logOf(callsTo(5_000)).fetchCalls);
     expect(next.calls).toEqual(callsTo(5_000, 5_001 - smallPage - maxPage));
@@ -92,7 +92,7 @@ describe('following the log of calls', () => {
     expect(next.anchor?.id).toBe('5000');
   });
 
-  test('calls of a restarted service differ although their ids are the same', async () => {
+  test('distinguishes calls of a restarted service although their ids are the same', async () => {
     const held = await readFirst(logOf(callsTo(3)).fetchCalls);
     const again = callsTo(4).map((call) => ({ ...call, requestId: `other-${call.id}` }));
     const next = await readNewer(held, logOf(again).fetchCalls);
@@ -102,7 +102,7 @@ describe('following the log of calls', () => {
     expect(emptied.calls).toEqual([]);
   });
 
-  test('the first call of all is new', async () => {
+  test('treats the first call of all as new', async () => {
     const nothing = await readFirst(logOf([]).fetchCalls);
     expect(await readNewer(nothing, logOf([]).fetchCalls)).toBe(nothing);
     const next = await readNewer(nothing, logOf(callsTo(2)).fetchCalls);
@@ -110,7 +110,7 @@ describe('following the log of calls', () => {
     expect(countSince(next.calls, next.calls, next.anchor)).toBe(2);
   });
 
-  test('older calls are read in large pages until there are no more', async () => {
+  test('reads older calls in large pages until there are no more', async () => {
     const { fetchCalls } = logOf(callsTo(2_500));
     let held = await readFirst(fetchCalls);
     held = await readOlder(held, fetchCalls);
@@ -122,7 +122,7 @@ describe('following the log of calls', () => {
     expect(await readOlder(held, fetchCalls)).toBe(held);
   });
 
-  test('no more calls are loaded than the service remembers', async () => {
+  test('loads no more calls than the service remembers', async () => {
     const held = { calls: callsTo(rememberedCalls), isWhole: true, anchor: callOf(rememberedCalls) };
     const next = await readNewer(held, logOf(callsTo(rememberedCalls + 5)).fetchCalls);
     expect(next.calls).toHaveLength(rememberedCalls);
@@ -150,7 +150,7 @@ describe('a pause', () => {
 describe('filters', () => {
   const any: CallFilter = { client: null, tool: null, outcome: null, text: '' };
 
-  test('client, tool and outcome match exactly', () => {
+  test('match client, tool and outcome exactly', () => {
     const call = callOf(1, { outcome: 'error' });
     expect(passes(call, any)).toBe(true);
     expect(passes(call, { ...any, client: 'Cursor', tool: 'ask', outcome: 'error' })).toBe(true);
@@ -159,19 +159,19 @@ describe('filters', () => {
     expect(passes(call, { ...any, outcome: 'ok' })).toBe(false);
   });
 
-  test('a client without a name can be chosen', () => {
+  test('can select a client without a name', () => {
     expect(passes(callOf(1, { client: null }), { ...any, client: namelessClient })).toBe(true);
     expect(passes(callOf(1), { ...any, client: namelessClient })).toBe(false);
   });
 
-  test('a text is searched in arguments, result, space and ids, ignoring case', () => {
+  test('search a text in arguments, result, space and ids, ignoring case', () => {
     const call = callOf(1, { tenant: 'Acme', arguments: { predicate: 'p', args: ['a b'], limit: 7 } });
     for (const text of ['P(A B)', '"limit":7', 'BEN', 'acme', 'request-1'])
       expect(passes(call, { ...any, text }), text).toBe(true);
     expect(passes(call, { ...any, text: 'zoe' })).toBe(false);
   });
 
-  test('filtered rows that came since the log was opened are counted', () => {
+  test('count the filtered calls since the log was opened', () => {
     const calls = callsTo(6).map((call) => ({ ...call, tool: Number(call.id) % 2 === 0 ? 'ask' : 'tell' }));
     const asks = calls.filter(({ tool }) => tool === 'ask');
     expect(countSince(asks, calls, calls[3] ?? null)).toBe(2);
@@ -180,13 +180,13 @@ describe('filters', () => {
 });
 
 describe('arguments in one line', () => {
-  test('are the pattern as written, then all other arguments', () => {
+  test('show the pattern as written, then all other arguments', () => {
     expect(argumentsLine({ predicate: 'age', args: ['ada', 36], limit: 5 })).toBe('age(ada, 36) · limit: 5');
     expect(argumentsLine({ text: 'p(?x),\n  q(?x)' })).toBe('p(?x), q(?x)');
     expect(argumentsLine({})).toBe('');
   });
 
-  test('are shown whatever a careless agent sent', () => {
+  test('show whatever a careless agent sent', () => {
     expect(argumentsLine({ predicate: 7, args: 'ada' })).toBe('predicate: 7 · args: ada');
     expect(argumentsLine({ predicate: 'p', args: [{ a: 1 }] })).toBe('predicate: p · args: [{"a":1}]');
     expect(argumentsLine({ body: [{ naf: true }], scope: 'plan' })).toBe(
@@ -211,7 +211,7 @@ const call: ToolCallRecord = {
   requestId: 'r-1',
 };
 
-test('calls are exported as one JSON object per line', () => {
+test('exports calls as one JSON object per line', () => {
   const lines = callPieces([call, { ...call, id: '6' }], 'ndjson')
     .join('')
     .split('\n');
@@ -220,13 +220,13 @@ test('calls are exported as one JSON object per line', () => {
   expect(lines.slice(0, 2).map((line) => JSON.parse(line) as unknown)).toEqual([call, { ...call, id: '6' }]);
 });
 
-test("calls are exported as the service's list", () => {
+test("exports calls as the service's list", () => {
   for (const calls of [[], [call], [call, { ...call, id: '6' }]]) {
     const text = callPieces(calls, 'json').join('');
     expect(callListSchema.parse(JSON.parse(text))).toEqual({ calls });
   }
 });
 
-test('the file name contains the time, in characters that every system accepts', () => {
+test('puts the time into the file name, in characters that every system accepts', () => {
   expect(callFileName('ndjson', 0)).toBe('tool-calls-1970-01-01T00-00-00Z.ndjson');
 });

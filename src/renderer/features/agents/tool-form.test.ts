@@ -52,12 +52,12 @@ describe('the form of a tool', () => {
     expect(fields[6]?.choices).toEqual(['known', 'all']);
   });
 
-  test('an empty form sends only required lists', () => {
+  test('sends only required lists if it is empty', () => {
     expect(argumentsOf(fields, {})).toEqual({ given: { args: [] }, problems: {} });
     expect(fieldsOf({ type: 'object', properties: {} })).toEqual([]);
   });
 
-  test('typed texts become typed arguments', () => {
+  test('converts typed texts to typed arguments', () => {
     const texts = {
       predicate: 'parent',
       args: 'ada\n?who\n',
@@ -84,7 +84,7 @@ describe('the form of a tool', () => {
     expect(argumentsOf(fields, { validFrom: '-5' }).given).toMatchObject({ validFrom: -5 });
   });
 
-  test('an unreadable value is reported at its field and not sent', () => {
+  test('reports an unreadable value at its field and does not send it', () => {
     const { given, problems } = argumentsOf(fields, { ttl: 'soon', metadata: '{', predicate: 'p' });
     expect(Object.keys(problems)).toEqual(['ttl', 'metadata']);
     expect(given).toEqual({ predicate: 'p', args: [] });
@@ -103,7 +103,7 @@ describe('the form of a tool', () => {
     expect(textsOf(fields, { predicate: '', args: [] })).toBeNull();
   });
 
-  test('the arguments of a call fill the fields, else the JSON editor', () => {
+  test('fills its fields from a call, or else the JSON editor', () => {
     expect(draftOf(fields, { predicate: 'p', args: ['a'] })).toMatchObject({
       form: 'fields',
       texts: { predicate: 'p', args: 'a' },
@@ -122,7 +122,7 @@ describe('arguments as JSON', () => {
     expect(readArgumentsText('{a}')).toHaveProperty('problem');
   });
 
-  test('a stored draft is read back; anything else is rejected', () => {
+  test('reads a stored draft back and rejects anything else', () => {
     const draft = { form: 'json', texts: { predicate: 'p' }, json: '{' } as const;
     expect(readTryDraft(JSON.stringify(draft))).toEqual(draft);
     expect(readTryDraft(JSON.stringify(emptyDraft))).toEqual(emptyDraft);

@@ -7,7 +7,7 @@ function answersOf(...values: readonly string[]) {
 
 const valuesOf = (answers: ReturnType<typeof answersOf>) => answers.bindings.map(({ x }) => x);
 
-test('numbers sort before texts, by value', () => {
+test('sorts numbers before texts, by value', () => {
   const answers = answersOf('pear', '10', '9', 'Apple', '1e1', '-3', '1a');
   const up = sortedAnswers(answers, { column: 'x', direction: 'asc' });
   expect(valuesOf(up)).toEqual(['-3', '9', '10', '1e1', '1a', 'Apple', 'pear']);
@@ -16,12 +16,12 @@ test('numbers sort before texts, by value', () => {
   expect(down.results[0]).toBe('p(pear)');
 });
 
-test('without a sort the answers keep their order', () => {
+test('keeps the order of answers without a sort', () => {
   const answers = answersOf('b', 'a');
   expect(sortedAnswers(answers, null)).toBe(answers);
 });
 
-test('a header cycles through ascending, descending and unsorted', () => {
+test('cycles a header through ascending, descending and unsorted', () => {
   const up = nextSort(null, 'x');
   expect(up).toEqual({ column: 'x', direction: 'asc' });
   const down = nextSort(up, 'x');
@@ -30,7 +30,7 @@ test('a header cycles through ascending, descending and unsorted', () => {
   expect(nextSort(down, 'y')).toEqual({ column: 'y', direction: 'asc' });
 });
 
-test('an address contains the sort; a variable the question lacks is dropped', () => {
+test('reads the sort from an address, and drops a variable that the question lacks', () => {
   for (const sort of [
     { column: 'x', direction: 'asc' },
     { column: 'x', direction: 'desc' },

@@ -130,19 +130,19 @@ describe('the form of a window', () => {
       { buckets: '[{"name":"a","predicates":["p"]},{"name":"a","predicates":["q"]}]' },
       'relevanceBuckets.1.name',
     ],
-  ])('is not sent where %j is wrong, and the field is named', (fields, path) => {
+  ])('is not sent if %j is invalid, and the field is named', (fields, path) => {
     const { request, problems } = readForm(fields, all);
     expect(request).toBeNull();
     expect(Object.keys(problems)).toContain(path);
   });
 
-  test('an unreadable goal is reported with its line', () => {
+  test('reports an unreadable goal with its line', () => {
     const { request, goalProblems } = readForm({ goals: 'p(?x)\nq(?x' }, all);
     expect(request).toBeNull();
     expect(goalProblems[0]).toMatch(/^Line 2, column \d+: /);
   });
 
-  test('a session is compared with its own parameters, or with those of the form', () => {
+  test('compares a session with its own parameters, or with those of the form', () => {
     expect(diffRequest('s1', null)).toEqual({ sessionId: 's1' });
     const { request } = readForm({ goals: 'p(?x)', facts: '5', cap: '2' }, { kind: 'unscoped' });
     const body = diffRequest('s1', request);
@@ -177,7 +177,7 @@ describe('the address of a window', () => {
     expect(isSameChoice(search, { facts: '5' })).toBe(true);
   });
 
-  test('buckets are read back as written, whatever their names', () => {
+  test('reads buckets back as written, whatever their names', () => {
     const bucket = fc.record({
       name: fc.string(),
       predicates: fc.array(fc.string()),
@@ -191,7 +191,7 @@ describe('the address of a window', () => {
     );
   });
 
-  test('any text is read or rejected, and never throws', () => {
+  test('accepts or rejects any text, and never throws', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), fc.string(), (buckets, other) => {
         const read = readForm({ buckets, facts: other, goals: other, predicates: other }, all);
@@ -200,7 +200,7 @@ describe('the address of a window', () => {
     );
   });
 
-  test('a new bucket has an unused name', () => {
+  test('gives a new bucket an unused name', () => {
     const buckets = [{ ...newBucket([]), name: 'bucket 2' }];
     expect(newBucket(buckets).name).toBe('bucket 3');
   });
@@ -258,12 +258,12 @@ describe('a contradiction', () => {
     contradictionRows(windowOf(entries, { contradictions: [contradiction], omitted })).map(givenInWords);
   const leftOut = (atom: string) => [{ atom, salience: 0.2, reason: 'contradiction' as const }];
 
-  test('is won by the side that an agent gets', () => {
+  test('is won by the side that an agent sees', () => {
     expect(of([entry('p', ['a'])], leftOut('-p(a)'))).toEqual(['true wins']);
     expect(of([entry('p', ['a'], { negated: true })], leftOut('p(a)'))).toEqual(['false wins']);
   });
 
-  test('says if both stay, if the winner found no room, and if neither is in', () => {
+  test('says if both stay, if the winner did not fit, and if neither is in', () => {
     expect(of([entry('p', ['a']), entry('p', ['a'], { negated: true })])).toEqual(['both stay']);
     expect(of([], leftOut('-p(a)'))).toEqual(['true wins, but has no room']);
     expect(of([])).toEqual(['both are left out']);
@@ -285,7 +285,7 @@ describe('two windows', () => {
     ]);
   });
 
-  test('the parameters that differ are named', () => {
+  test('name the parameters that differ', () => {
     expect(differingFormFields({ facts: '5', session: 'a' }, { facts: '6', goals: 'p(?x)' })).toEqual([
       'goals',
       'facts',
@@ -321,11 +321,11 @@ describe('a copied window', () => {
 });
 
 describe('the stops of a slider', () => {
-  test.each([factStops, charStops, weightStops])('rise', (...stops) => {
+  test.each([factStops, charStops, weightStops])('ascend', (...stops) => {
     expect(stops.toSorted((left, right) => left - right)).toEqual(stops);
   });
 
-  test('the nearest is shown, and a stop is its own nearest', () => {
+  test('include the nearest to any value, which is itself for a stop', () => {
     for (const [index, stop] of factStops.entries()) expect(nearestStop(factStops, stop)).toBe(index);
     expect(factStops[nearestStop(factStops, 26)]).toBe(25);
     expect(factStops[nearestStop(factStops, 99_999)]).toBe(10_000);

@@ -60,7 +60,7 @@ describe('a cell', () => {
   });
 });
 
-describe('the form of a fact that is edited', () => {
+describe('the form of an edited fact', () => {
   test('describes the fact it was made from', () => {
     const whole = {
       ...fact,
@@ -91,7 +91,7 @@ describe('the form of a fact that is edited', () => {
   });
 });
 
-describe('edits persisted across a reload', () => {
+describe('edits stored across a reload', () => {
   const edits = stageRemoved(
     stageChanged(stageAdded([], fact), { id: 'f1', ...fact, scope: 's' }, { ...fact, scope: 't' }),
     { id: 'f2', ...fact, args: ['x'] },
@@ -102,7 +102,7 @@ describe('edits persisted across a reload', () => {
     expect(readEdits(JSON.parse(JSON.stringify(edits)))).toEqual(edits);
   });
 
-  test('count as absent if any of them is malformed', () => {
+  test('are dropped if any of them is malformed', () => {
     expect(readEdits(null)).toBeNull();
     expect(readEdits([...edits, { kind: 'added', key: 'x' }])).toBeNull();
     expect(readEdits([edits[0], edits[0]])).toBeNull();

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { emptyForm, factOfForm, factsOfStatements } from './fact-form.ts';
 
 describe('the form of a fact', () => {
-  test('fields left empty are not given', () => {
+  test('omits empty fields', () => {
     const { body, problems } = factOfForm({ ...emptyForm, predicate: 'parent', args: ['a', 'b'] });
     expect(problems).toEqual({});
     expect(body).toEqual({ predicate: 'parent', args: ['a', 'b'], truthVal: true });
   });
 
-  test('importance, confidence and source go into the metadata', () => {
+  test('puts importance, confidence and source into the metadata', () => {
     const { body } = factOfForm({
       ...emptyForm,
       predicate: 'p',
@@ -19,7 +19,7 @@ describe('the form of a fact', () => {
     expect(body['metadata']).toEqual({ source: 'a book', importance: 0.9, confidence: 1 });
   });
 
-  test('what the service would refuse is reported at its field', () => {
+  test('reports at its field what the service would refuse', () => {
     const { problems } = factOfForm({
       ...emptyForm,
       predicate: 'two words',
@@ -32,7 +32,7 @@ describe('the form of a fact', () => {
 });
 
 describe('facts as statements', () => {
-  test('one fact per full stop, explicit negation included', () => {
+  test('are one per full stop, including explicit negation', () => {
     expect(factsOfStatements('parent(alice, bob). -likes(bob, "tea, hot").')).toEqual({
       facts: [
         { predicate: 'parent', args: ['alice', 'bob'], truthVal: true },
@@ -42,7 +42,7 @@ describe('facts as statements', () => {
     });
   });
 
-  test('problems name their position', () => {
+  test('report problems with their position', () => {
     const { problems } = factsOfStatements('p(a).\nq(b) :- p(b).\nr(');
     expect(problems).toHaveLength(2);
     expect(problems.join(' ')).toContain('Line 2: this is a rule');

@@ -52,7 +52,7 @@ async function settled(pages: FactPages): Promise<void> {
 const count = (length: number) => Array.from({ length }, (_, index) => index);
 
 describe('the pages behind the fact grid', () => {
-  test('the first rows take one request, and tell the total', async () => {
+  test('load the first rows and the total in one request', async () => {
     const { load, requests } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -63,7 +63,7 @@ describe('the pages behind the fact grid', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('any row is one request away, in the list of the first response', async () => {
+  test('load any row in one request, from the list of the first response', async () => {
     const { load, requests } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -80,7 +80,7 @@ describe('the pages behind the fact grid', () => {
     ]);
   });
 
-  test('pages scrolled past are not requested', async () => {
+  test('skip pages that are scrolled past', async () => {
     const { load, requests } = service(count(10_000));
     const rests: (() => void)[] = [];
     const rest = () => new Promise<void>((resolve) => rests.push(resolve));
@@ -101,7 +101,7 @@ describe('the pages behind the fact grid', () => {
     expect(offsets().slice(4)).toEqual([9_010]);
   });
 
-  test('requests no longer needed are aborted', async () => {
+  test('abort requests that are no longer needed', async () => {
     const { load, signals } = service(count(10_000));
     let answers = true;
     const pages = pagesOf((request, signal) => {
@@ -125,7 +125,7 @@ describe('the pages behind the fact grid', () => {
     expect(aborted()).toEqual([false, true, true, true]);
   });
 
-  test('the next rows are loaded before they are visible', async () => {
+  test('load the next rows before they are visible', async () => {
     const { load, requests } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -136,7 +136,7 @@ describe('the pages behind the fact grid', () => {
     expect(pages.rowAt(12)?.id).toBe('12');
   });
 
-  test('after a change the rows come from a new list', async () => {
+  test('come from a new list after a change', async () => {
     const { load, requests } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -148,7 +148,7 @@ describe('the pages behind the fact grid', () => {
     expect(requests.slice(0, 3).map(({ cursor }) => cursor)).toEqual([null, null, 'state 2']);
   });
 
-  test('a list that ends before the visible rows shows its end', async () => {
+  test('end with a list that ends before the visible rows', async () => {
     const { load, rows } = service(count(100));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -162,7 +162,7 @@ describe('the pages behind the fact grid', () => {
     expect(pages.rowAt(41)?.id).toBe('41');
   });
 
-  test('every row of a long list is shown once, in order', async () => {
+  test('show every row of a long list once, in order', async () => {
     const { load } = service(count(95));
     const pages = pagesOf(load);
     for (let first = 0; first < 95; first += 7) {
@@ -173,7 +173,7 @@ describe('the pages behind the fact grid', () => {
     }
   });
 
-  test('after a change the visible rows are reloaded', async () => {
+  test('reload the visible rows after a change', async () => {
     const { load, rows } = service(count(50));
     const pages = pagesOf(load);
     pages.need(0, 20);
@@ -186,7 +186,7 @@ describe('the pages behind the fact grid', () => {
     expect(count(20).map((row) => pages.rowAt(row)?.id)).toEqual(count(20).map((row) => String(row + 1)));
   });
 
-  test('a list that became empty is empty', async () => {
+  test('are empty when the list became empty', async () => {
     const { load, rows } = service(count(3));
     const pages = pagesOf(load);
     pages.need(0, 3);
@@ -198,7 +198,7 @@ describe('the pages behind the fact grid', () => {
     expect(pages.rowAt(0)).toBeUndefined();
   });
 
-  test('a failure stops loading until a retry', async () => {
+  test('stop loading after a failure until a retry', async () => {
     let fails = true;
     const { load } = service(count(5));
     const pages = pagesOf((...rest) => (fails ? Promise.reject(new Error('away')) : load(...rest)));
@@ -212,7 +212,7 @@ describe('the pages behind the fact grid', () => {
     expect(pages.rowAt(0)?.id).toBe('0');
   });
 
-  test('a slice has its rows in order, cached or not, from either end', async () => {
+  test('return a slice in order, cached or not, from either end', async () => {
     const { load } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);
@@ -225,7 +225,7 @@ describe('the pages behind the fact grid', () => {
     expect(await ids(5, 5)).toEqual([]);
   });
 
-  test('reading a slice keeps the visible rows', async () => {
+  test('keep the visible rows when a slice is read', async () => {
     const { load, requests } = service(count(1_000));
     const pages = pagesOf(load);
     pages.need(0, 5);

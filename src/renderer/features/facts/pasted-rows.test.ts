@@ -17,7 +17,7 @@ const copied = [
   fact('alone', []),
 ];
 
-test('copied rows are pasted as the same facts, in every format', () => {
+test('pastes copied rows as the same facts, in every format', () => {
   for (const format of ['tsv', 'json', 'ndjson', 'statements'] as const) {
     const pasted = rowsOfClipboard(textOfRows(copied, format), everywhere);
     expect(pasted.problems, format).toEqual([]);
@@ -25,14 +25,14 @@ test('copied rows are pasted as the same facts, in every format', () => {
   }
 });
 
-test('JSON keeps scope, validity and metadata', () => {
+test('keeps scope, validity and metadata in JSON', () => {
   const whole = [
     fact('p', ['x'], { scope: 's', validFrom: 1_000, validUntil: 2_000, metadata: { source: 'map' } }),
   ];
   expect(rowsOfClipboard(textOfRows(whole, 'json'), everywhere).facts).toEqual(whole);
 });
 
-test('spreadsheet fields become arguments of the selected predicate, in the current scope', () => {
+test('turns spreadsheet fields into arguments of the selected predicate, in the current scope', () => {
   const { format, facts } = rowsOfClipboard('a\tb\r\nc\td\r\n', roads);
   expect(format).toBe('TSV');
   expect(facts).toEqual([
@@ -41,7 +41,7 @@ test('spreadsheet fields become arguments of the selected predicate, in the curr
   ]);
 });
 
-test('a bad line is reported, and the others are read', () => {
+test('reports a bad line and reads the others', () => {
   const { facts, problems } = rowsOfClipboard('a,b\nc\nroad,e,f\n?x,y\n', roads);
   expect(facts.map(({ args }) => args)).toEqual([
     ['a', 'b'],
@@ -52,14 +52,14 @@ test('a bad line is reported, and the others are read', () => {
   expect(problems[1]).toMatch(/^Line 4: argument 1: /);
 });
 
-test('statements may lack the last full stop; a rule is a problem of its line', () => {
+test('accepts statements without the last full stop, and reports a rule by its line', () => {
   expect(rowsOfClipboard('road(a, b)', roads).facts).toEqual([fact('road', ['a', 'b'], { scope: 'plan' })]);
   const { facts, problems } = rowsOfClipboard('road(a, b).\nq(?x) :- road(?x, ?y).\n', everywhere);
   expect(facts).toHaveLength(1);
   expect(problems[0]).toMatch(/^Line 2: this is a rule/);
 });
 
-test('truncated JSON and items that are not facts are reported', () => {
+test('reports truncated JSON and items that are not facts', () => {
   expect(rowsOfClipboard('[{"predicate": ', everywhere).problems[0]).toMatch(/^This is not JSON/);
   const { facts, problems } = rowsOfClipboard('[{"predicate":"p","args":["x"]},{"args":[]}]', everywhere);
   expect(facts).toEqual([fact('p', ['x'])]);
@@ -69,6 +69,6 @@ test('truncated JSON and items that are not facts are reported', () => {
   );
 });
 
-test('a text that is too long is not read', () => {
+test('rejects a text that is too long', () => {
   expect(rowsOfClipboard('a,b\n'.repeat(600_000), roads).problems[0]).toMatch(/import it as a file/);
 });

@@ -10,7 +10,7 @@ function after(...texts: (string | undefined)[]): readonly FactFilter[] {
   return kept;
 }
 
-test('a filter switched off is kept, and can be switched on again', () => {
+test('keeps a filter that is switched off, so that it can be switched on again', () => {
   const kept = after('alice', undefined);
   const [chip] = chipsOf(kept, {});
   expect(chip).toEqual({ filter: text('alice'), isOn: false });
@@ -19,13 +19,13 @@ test('a filter switched off is kept, and can be switched on again', () => {
   expect(switched({ filter: { kind: 'truth', value: 'false' }, isOn: false })).toEqual({ truth: 'false' });
 });
 
-test('of a text typed or deleted letter by letter only the whole is kept', () => {
+test('keeps only the whole of a text typed or deleted letter by letter', () => {
   expect(after('a', 'al', 'alice')).toEqual([text('alice')]);
   expect(after('alice', 'al', 'a', undefined)).toEqual([text('alice')]);
   expect(after('alice', 'al', 'albert')).toEqual([text('alice'), text('albert')]);
 });
 
-test('a filter of the address is a chip, listed or not', () => {
+test('shows a filter of the address as a chip, listed or not', () => {
   expect(chipsOf([text('bob')], { q: 'alice', truth: 'true' })).toEqual([
     { filter: text('bob'), isOn: false },
     { filter: text('alice'), isOn: true },
@@ -33,13 +33,13 @@ test('a filter of the address is a chip, listed or not', () => {
   ]);
 });
 
-test('the oldest filters are dropped if there are many', () => {
+test('drops the oldest of many filters', () => {
   const kept = after(...'abcdefghij');
   expect(kept).toHaveLength(8);
   expect(kept[0]).toEqual(text('c'));
 });
 
-test('stored filters are read back, and nothing else', () => {
+test('reads stored filters back, and nothing else', () => {
   const kept: FactFilter[] = [text('alice'), { kind: 'truth', value: 'false' }];
   expect(readFilters(JSON.parse(JSON.stringify(kept)))).toEqual(kept);
   expect(readFilters([{ kind: 'text', text: '' }])).toBeNull();

@@ -57,7 +57,7 @@ describe('a conflict', () => {
     expect(onlyOf(changed, absent(base))).toMatchObject({ kind: 'gone', theirs: null });
   });
 
-  test('is absent if others did the same', () => {
+  test('is absent if others made the same change', () => {
     expect(editConflictsOf(changed, presents(seen('f1', mine)))).toEqual([]);
     expect(editConflictsOf(removed, absent(base))).toEqual([]);
     const moved = stageChanged([], base, fact('z'));

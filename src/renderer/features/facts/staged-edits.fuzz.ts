@@ -137,7 +137,7 @@ function afterOthers(store: Store, others: readonly { fact: FactContent; isRetra
   return next;
 }
 
-test('Apply stores what was staged, writes every fact once, and its inverse restores everything', () => {
+test('stores what was staged, writes every fact once, and restores everything by the inverse', () => {
   fc.assert(
     fc.property(worlds, ({ facts, acts: steps, others }) => {
       const before = storeOf(facts);

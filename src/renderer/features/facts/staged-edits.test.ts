@@ -40,20 +40,20 @@ const a = seen('f1', ['a'], { metadata: { source: 'x' } });
 const b = seen('f2', ['b'], { scope: 's' });
 
 describe('staging', () => {
-  test('a row changed back is not staged', () => {
+  test('drops a row that is changed back', () => {
     const edits = stageChanged([], a, content(['a'], { metadata: { source: 'y' } }));
     expect(editCountsOf(edits)).toEqual({ added: 0, changed: 1, removed: 0 });
     expect(stageChanged(edits, a, content(['a'], { metadata: { source: 'x' } }))).toEqual([]);
   });
 
-  test('the order of metadata keys makes no difference', () => {
+  test('ignores the order of metadata keys', () => {
     const one = content(['a'], { metadata: { x: 1, y: { b: 1, a: [1, 2] } } });
     const other = content(['a'], { metadata: { y: { a: [1, 2], b: 1 }, x: 1 } });
     expect(isSameContent(one, other)).toBe(true);
     expect(isSameContent(one, content(['a'], { metadata: { x: 1, y: { a: [2, 1], b: 1 } } }))).toBe(false);
   });
 
-  test('the first base of a row stays, whatever was stored since', () => {
+  test('keeps the first base of a row, whatever was stored since', () => {
     const edits = stageChanged([], a, content(['a'], { validUntil: 9 }));
     const later = stageChanged(
       edits,
@@ -63,38 +63,38 @@ describe('staging', () => {
     expect(later).toMatchObject([{ kind: 'changed', base: a, fact: { validUntil: 10 } }]);
   });
 
-  test('a removed row can be edited, and an edited one removed', () => {
+  test('allows editing a removed row, and removing an edited one', () => {
     const removed = stageRemoved(stageChanged([], a, content(['z'])), a);
     expect(removed).toEqual([{ kind: 'removed', key: 'f1', base: a }]);
     expect(restage(removed, 'f1', content(['y']))).toMatchObject([{ kind: 'changed', base: a }]);
     expect(unstage(removed, 'f1')).toEqual([]);
   });
 
-  test('adding a fact that is marked removed changes it', () => {
+  test('changes a fact marked as removed that is added again', () => {
     const edits = stageAdded(stageRemoved([], a), content(['a']));
     expect(edits).toMatchObject([{ kind: 'changed', key: 'f1', base: a, fact: { metadata: {} } }]);
   });
 
-  test('the same fact is added once, and keys are unique', () => {
+  test('adds the same fact once, with unique keys', () => {
     const edits = stageAdded(stageAdded(stageAdded([], content(['x'])), content(['y'])), content(['x']));
     expect(edits.map(({ key }) => key)).toEqual(['+1', '+2']);
     expect(stageAdded(unstage(edits, '+1'), content(['z'])).map(({ key }) => key)).toEqual(['+2', '+3']);
   });
 
-  test('an edit that changes nothing returns the same object', () => {
+  test('returns the same object for an edit that changes nothing', () => {
     const edits = stageRemoved([], a);
     expect(stageRemoved(edits, a)).toBe(edits);
     expect(unstage(edits, 'unknown')).toBe(edits);
     expect(restage(edits, 'unknown', content(['q']))).toBe(edits);
   });
 
-  test('rows that would be the same fact are reported', () => {
+  test('reports rows that would be the same fact', () => {
     const edits = stageAdded(stageChanged([], a, content(['x'])), content(['x']));
     expect([...clashesOf(edits)].sort()).toEqual(['+1', 'f1']);
     expect(clashesOf(stageAdded(stageChanged([], a, content(['x'])), content(['a'])))).toEqual(new Set());
   });
 
-  test('a summary names what there is', () => {
+  test('names the kinds of edits in a summary', () => {
     const edits = stageAdded(stageRemoved(stageRemoved([], a), b), content(['x']));
     expect(countsText(editCountsOf(edits))).toBe('1 added, 2 removed');
     expect(countsText(editCountsOf([]))).toBe('');
@@ -104,7 +104,7 @@ describe('staging', () => {
 describe('the writes', () => {
   const guard = () => 5;
 
-  test('a removed fact is retracted in its own scope and truth, guarded', () => {
+  test('retract a removed fact in its own scope and truth, guarded', () => {
     expect(editWritesOf(netChangesOf(stageRemoved([], b), stored(b)), guard)).toEqual([
       {
         operation: 'retract',
@@ -115,7 +115,7 @@ describe('the writes', () => {
     expect(unscoped?.input).toMatchObject({ body: { unscoped: true } });
   });
 
-  test('for a changed fact only differing fields are sent; a removed bound is cleared', () => {
+  test('send only differing fields of a changed fact, and clear a removed bound', () => {
     const bounded = seen('f1', ['a'], { validFrom: 1, validUntil: 2, metadata: { k: 1 } });
     const edits = stageChanged([], bounded, content(['a'], { validFrom: 1, metadata: { k: 1 } }));
     expect(editWritesOf(netChangesOf(edits, stored(bounded)), guard)).toEqual([
@@ -135,7 +135,7 @@ describe('the writes', () => {
     ]);
   });
 
-  test('another argument is a retraction and an assertion with all other fields', () => {
+  test('retract and assert a fact with another argument, with all other fields', () => {
     const edits = stageChanged([], a, { ...a, args: ['z'] });
     const writes = editWritesOf(netChangesOf(edits, stored(a)), guard);
     expect(writes.map(({ operation }) => operation)).toEqual(['retract', 'assertFact']);
@@ -144,7 +144,7 @@ describe('the writes', () => {
     });
   });
 
-  test('two facts that swap identities are changed in place', () => {
+  test('change two facts that swap identities in place', () => {
     const one = seen('f1', ['a'], { metadata: { n: 1 } });
     const two = seen('f2', ['b'], { metadata: { n: 2 } });
     const edits = stageChanged(stageChanged([], one, { ...one, args: ['b'] }), two, { ...two, args: ['a'] });
@@ -157,12 +157,12 @@ describe('the writes', () => {
     ]);
   });
 
-  test('what is stored already is not written', () => {
+  test('omit what is stored already', () => {
     const edits = stageAdded(stageRemoved([], a), content(['b'], { scope: 's' }));
     expect(netChangesOf(edits, stored(b))).toEqual([]);
   });
 
-  test('the inverse retracts additions and restores removed facts in full', () => {
+  test('have an inverse that retracts additions and restores removed facts in full', () => {
     const edits = stageAdded(stageRemoved([], a), content(['n']));
     const writes = editWritesOf(inverseOf(netChangesOf(edits, stored(a))), () => 8);
     expect(writes).toMatchObject([

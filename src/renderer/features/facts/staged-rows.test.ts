@@ -29,7 +29,7 @@ const stored: StoredFact = {
 };
 const byKey = (edits: StagedEdits) => new Map(edits.map((edit) => [edit.key, edit]));
 
-test('a listed row can be edited', () => {
+test('makes a listed row editable', () => {
   const { fact } = storedRow(stored, new Map());
   const cell = cellKindOf('argument-0');
   expect(cell === null ? null : editedCell(fact, cell, 'b')).toEqual({
@@ -38,7 +38,7 @@ test('a listed row can be edited', () => {
   });
 });
 
-test('a changed row shows its new content and the differing fields; a conclusion is unchanged', () => {
+test('shows a changed row with its new content and the differing fields, and a conclusion unchanged', () => {
   const seen = seenFactOf(stored);
   if (seen === null) throw new Error('it is stored');
   const edits = stageChanged([], seen, { ...seen, args: ['b'], validUntil: 9 });
@@ -50,7 +50,7 @@ test('a changed row shows its new content and the differing fields; a conclusion
   expect(storedRow(conclusion, byKey(edits)).edit).toBeNull();
 });
 
-test('staged additions come first, the newest on top, if they belong to the selection', () => {
+test('puts staged additions first, the newest on top, if they belong to the selection', () => {
   const fact = (predicate: string, scope: string | null): FactContent => ({
     ...contentOf(stored),
     predicate,

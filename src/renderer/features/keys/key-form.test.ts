@@ -57,7 +57,7 @@ describe('a new key', () => {
 });
 
 describe('problems of the form', () => {
-  test('an invalid name, a past or missing time, and a long description are reported', () => {
+  test('include an invalid name, a past or missing time, and a long description', () => {
     expect(keyFormProblems(emptyKeyForm, free, now)).toEqual({});
     expect(keyFormProblems(form({ databases: ['shop', 'a b'] }), free, now).databases).toContain('a b');
     expect(keyFormProblems(form({ tenants: ['..'] }), free, now).tenants).toContain('..');
@@ -68,7 +68,7 @@ describe('problems of the form', () => {
     expect(keyFormProblems(form({ description: 'x'.repeat(1001) }), free, now)).toHaveProperty('description');
   });
 
-  test('a restricted admin must restrict the key within their own restrictions', () => {
+  test("include a missing restriction of a restricted admin's key", () => {
     const rights = { databases: ['shop'], tenants: [] };
     expect(keyFormProblems(emptyKeyForm, rights, now)).toHaveProperty('databases');
     expect(keyFormProblems(form({ databases: ['shop', 'lab'] }), rights, now).databases).toContain('lab');
@@ -102,7 +102,7 @@ describe('a changed key', () => {
   });
 });
 
-test('limits that restrictions put on a role are explained', () => {
+test('explains limits that restrictions put on a role', () => {
   expect(limitOf({ role: 'writer', tenants: ['acme'], databases: [] })).toContain('no rules');
   expect(limitOf({ role: 'writer', tenants: [], databases: ['shop'] })).toBe(null);
   expect(limitOf({ role: 'reader', tenants: ['acme'], databases: [] })).toBe(null);
@@ -110,7 +110,7 @@ test('limits that restrictions put on a role are explained', () => {
   expect(limitOf({ role: 'admin', tenants: [], databases: ['shop'] })).toContain('replication');
 });
 
-test('the address of the keys keeps known parameters', () => {
+test('keeps known parameters in the address of the keys', () => {
   expect(keysSearchOf({ q: 'a', key: 'k1', make: 'true', other: 'x' })).toEqual({
     q: 'a',
     key: 'k1',

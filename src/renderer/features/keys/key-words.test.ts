@@ -16,18 +16,18 @@ const key = (part: Partial<KeyView>): KeyView => ({
   ...part,
 });
 
-test('the reach of a key is described in a few words', () => {
+test('describes the reach of a key in a few words', () => {
   expect(reachInWords({ databases: [], tenants: [] })).toBe('everything');
   expect(reachInWords({ databases: ['shop'], tenants: ['a', 'b'] })).toBe('database shop, 2 tenants');
 });
 
-test('the status of a key is a word, not a colour alone', () => {
+test('shows the status of a key as a word, not as a colour alone', () => {
   expect(standingOf(key({}), 5)).toBe('in force');
   expect(standingOf(key({ expiresAt: 100 * day }), 99 * day)).toBe('ends soon');
   expect(standingOf(key({ expiresAt: 100 * day }), 100 * day)).toBe('expired');
 });
 
-test('keys are found by any text shown', () => {
+test('finds keys by any text shown', () => {
   const keys = [
     key({ id: 'a', description: 'Reports' }),
     key({ id: 'b', role: 'writer', tenants: ['acme'] }),
@@ -42,11 +42,11 @@ test('keys are found by any text shown', () => {
   expect(found('zzz')).toEqual(['c']);
 });
 
-describe('before a key is revoked', () => {
+describe('before revoking a key', () => {
   const admin = key({ id: 'a', role: 'admin' });
   const whole = { ownId: null, isWhole: true };
 
-  test('users who revoke their own key learn that they will be signed out', () => {
+  test('warns users that revoking their own key signs them out', () => {
     const warnings = revocationWarnings(admin, {
       ...whole,
       keys: [admin, key({ role: 'admin' })],
@@ -55,7 +55,7 @@ describe('before a key is revoked', () => {
     expect(warnings).toEqual([expect.stringContaining('signed out')]);
   });
 
-  test('the last admin key is reported, if the caller sees all keys', () => {
+  test('warns of the last admin key, if the caller sees all keys', () => {
     const keys = [admin, key({})];
     expect(revocationWarnings(admin, { ...whole, keys })).toEqual([expect.stringContaining('bootstrap')]);
     expect(revocationWarnings(admin, { keys, ownId: null, isWhole: false })).toEqual([
@@ -63,7 +63,7 @@ describe('before a key is revoked', () => {
     ]);
   });
 
-  test('any other needs no warning', () => {
+  test('does not warn otherwise', () => {
     expect(revocationWarnings(key({}), { ...whole, keys: [admin, key({})] })).toEqual([]);
   });
 });

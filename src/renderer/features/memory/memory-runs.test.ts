@@ -15,19 +15,19 @@ const run = (atoms: readonly string[] = []): NewRun => ({
 });
 
 describe('the runs of a window', () => {
-  it('stand with the latest first, and are counted', () => {
+  it('are listed with the latest first, and counted', () => {
     const runs = withRun(withRun([], run()), run());
     expect(runs.map(({ number }) => number)).toEqual([2, 1]);
   });
 
-  it('go where there are too many, and their numbers go on', () => {
+  it('are dropped if there are too many, and numbering continues', () => {
     let runs: MemoryRun[] = [];
     for (let times = 0; times < maxRuns + 5; times++) runs = withRun(runs, run());
     expect(runs).toHaveLength(maxRuns);
     expect(runs[0]?.number).toBe(maxRuns + 5);
   });
 
-  it('keep the first atoms, and how many there were', () => {
+  it('keep the first atoms and their total number', () => {
     const atoms = Array.from({ length: maxAtoms + 7 }, (_, index) => `p(${index})`);
     const [noted] = withRun([], run(atoms));
     expect(noted?.atoms).toEqual(atoms.slice(0, maxAtoms));

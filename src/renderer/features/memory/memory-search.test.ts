@@ -8,7 +8,7 @@ import {
 } from './memory-search.ts';
 
 describe('the address of the Memory view', () => {
-  it('is read back as it was written', () => {
+  it('is read back as written', () => {
     const search = {
       part: 'evict',
       threshold: '0.2',
@@ -21,7 +21,7 @@ describe('the address of the Memory view', () => {
     expect(memorySearchOf(search)).toEqual(search);
   });
 
-  it('says nothing of what is not understood', () => {
+  it('omits what is not understood', () => {
     expect(
       memorySearchOf({
         part: 'nothing',
@@ -38,14 +38,14 @@ describe('the address of the Memory view', () => {
     for (const least of ['2.5', '0', '1000001', 'many']) expect(memorySearchOf({ least })).toEqual({});
   });
 
-  it('falls back to what the service takes', () => {
+  it('falls back to valid values', () => {
     expect(thresholdOf({})).toBe(0.05);
     expect(thresholdOf({ threshold: '0' })).toBe(0);
     expect(leastOf({})).toBe(3);
     expect(leastOf({ least: '12' })).toBe(12);
   });
 
-  it('has every predicate once, also one of odd characters', () => {
+  it('contains every predicate once, even one of odd characters', () => {
     expect(listedPredicatesOf('a,b,a,http://x/y#z,')).toEqual(['a', 'b', 'http://x/y#z']);
     expect(predicateListOf(['a', 'ü'])).toBe('a,ü');
     expect(predicateListOf([])).toBeUndefined();

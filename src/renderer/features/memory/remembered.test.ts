@@ -48,11 +48,11 @@ const identity = {
 };
 
 describe('a change of a remembered fact', () => {
-  it('boosts by asserting it as it is, guarded by what was read', () => {
+  it('boosts by asserting the unchanged fact, guarded by the generation that was read', () => {
     expect(assertionOf(detail, { kind: 'boost' })).toEqual({ body: identity });
   });
 
-  it('keeps all other metadata when it is pinned, freed or weighed', () => {
+  it('keeps all other metadata when a fact is pinned, unpinned or weighed', () => {
     const { pinned: _pinned, ...unpinned } = detail.metadata;
     const { importance: _importance, ...unweighed } = detail.metadata;
     const written = (change: Parameters<typeof assertionOf>[1]) => assertionOf(detail, change).body.metadata;
@@ -62,7 +62,7 @@ describe('a change of a remembered fact', () => {
     expect(written({ kind: 'importance', importance: null })).toEqual(unweighed);
   });
 
-  it('takes the end of validity away and leaves the rest', () => {
+  it('removes the end of validity and keeps the rest', () => {
     expect(assertionOf(detail, { kind: 'keep' })).toEqual({ body: { ...identity, validUntil: 'never' } });
   });
 
@@ -72,7 +72,7 @@ describe('a change of a remembered fact', () => {
     expect(body).not.toHaveProperty('unscoped');
   });
 
-  it('knows no generation of a fact without history', () => {
+  it('has no generation for a fact without history', () => {
     expect(generationOf({ history: [] })).toBe(0);
   });
 });
@@ -83,13 +83,13 @@ describe('a remembered fact', () => {
     for (const pinned of [false, 'true', 1, null]) expect(isPinnedFact({ metadata: { pinned } })).toBe(false);
   });
 
-  it('has the importance that counts, and none otherwise', () => {
+  it('has the importance that counts, or none', () => {
     expect(importanceOf(detail)).toBe(0.25);
     for (const importance of [-0.1, 1.1, '0.5', null])
       expect(importanceOf({ metadata: { importance } })).toBeNull();
   });
 
-  it('is written as the language writes it', () => {
+  it('is rendered in the language', () => {
     expect(rememberedAtomOf(rememberedOf(detail))).toBe('-likes(ada, "tea, black")');
   });
 });

@@ -51,7 +51,7 @@ describe.each([
   ['a graph with shared steps', shared],
 ])('the layout of %s', (_, input) => {
   const layout = layOutProof(input);
-  test('puts each box right of what stands on it, none over another, all inside the frame', () => {
+  test('puts each box right of those that use it, without overlap, all inside the frame', () => {
     const boxes = boxesOf(input, layout);
     for (const { from, to } of input.edges)
       expect(boxes[to]?.left).toBeGreaterThan(boxes[from]?.right ?? Number.NaN);
@@ -63,13 +63,13 @@ describe.each([
   });
 });
 
-test('an edge over several layers has bends between its ends', () => {
+test('bends an edge over several layers between its ends', () => {
   const { bends } = layOutProof(shared);
   expect(bends[5]?.length).toBeGreaterThan(0);
   expect(bends).toHaveLength(shared.edges.length);
 });
 
-test('a way in a circle is no reason to lay out anything otherwise', () => {
+test('is unaffected by a cyclic alternative', () => {
   const circle: LayoutInput = {
     nodes: [box, box, box],
     edges: [edge(0, 1), edge(1, 2), edge(2, 0, { isOwn: false, isCircle: true })],
@@ -78,7 +78,7 @@ test('a way in a circle is no reason to lay out anything otherwise', () => {
   expect([...corners]).toEqual([...layOutProof({ ...circle, edges: circle.edges.slice(0, 2) }).corners]);
 });
 
-test('chains of ten thousand boxes, and graphs too large for layers, are laid out', () => {
+test('lays out chains of ten thousand boxes, and graphs too large for layers', () => {
   const count = 10_000;
   const nodes = Array.from({ length: count }, () => box);
   const chain = Array.from({ length: count - 1 }, (_, index) => edge(index, index + 1));
@@ -89,7 +89,7 @@ test('chains of ten thousand boxes, and graphs too large for layers, are laid ou
   expect(layOutProof({ nodes, edges: withLinks }).width).toBe(width);
 });
 
-test('one box alone has the frame for itself', () => {
+test('gives a single box the whole frame', () => {
   const { corners, width, height } = layOutProof({ nodes: [box], edges: [] });
   expect([...corners, width, height]).toEqual([margin, margin, 100 + 2 * margin, 40 + 2 * margin]);
 });

@@ -43,7 +43,7 @@ function above(row: OutlineRow, rows: ReadonlyMap<string, OutlineRow>): OutlineR
   return found;
 }
 
-test('whatever ways are chosen, each step is whole once, and exactly what leads back is a circle', () => {
+test('shows each step whole once and marks exactly the cycles, whichever alternatives are chosen', () => {
   fc.assert(
     fc.property(chosenProofs, ([root, drawn]) => {
       const own = proofOf(root, drawn);

@@ -5,11 +5,11 @@ import { atRoot, fitted, inSteps, limitedView, seen, showing, zoomed } from './u
 const screen = { width: 800, height: 600 };
 const corner = { left: 0, top: 0, width: 100, height: 40 };
 
-test('a small diagram is fitted in the middle and not enlarged', () => {
+test('centres a small diagram without enlarging it', () => {
   expect(fitted(screen, { width: 400, height: 200 }, corner)).toEqual({ k: 1, x: 200, y: 200 });
 });
 
-test('a large one is made smaller until it fits, or until nothing could be read', () => {
+test('shrinks a large one until it fits, or to the smallest readable size', () => {
   expect(fitted(screen, { width: 1600, height: 200 }, corner)).toEqual({ k: 0.5, x: 0, y: 250 });
   const far = { left: 500_000, top: 900_000, width: 100, height: 40 };
   const view = fitted(screen, { width: 1_000_000, height: 1_000_000 }, far);
@@ -17,7 +17,7 @@ test('a large one is made smaller until it fits, or until nothing could be read'
   expect(meets(seen(view, screen), far)).toBe(true);
 });
 
-test('at first the root is seen, at a size that can be read', () => {
+test('shows the root first, at a readable size', () => {
   const root = { left: 0, top: 4_980, width: 100, height: 40 };
   const view = atRoot(screen, { width: 3_000, height: 10_000 }, root);
   expect(view.k).toBe(0.9);
@@ -26,7 +26,7 @@ test('at first the root is seen, at a size that can be read', () => {
   expect(atRoot(screen, { width: 400, height: 200 }, root).k).toBe(1);
 });
 
-test('what is under the pointer stays there while zooming, within bounds', () => {
+test('keeps the point under the pointer while zooming, within bounds', () => {
   const at = { x: 300, y: 100 };
   const before = { x: 10, y: 20, k: 1 };
   const after = zoomed(before, 2, at);
@@ -36,7 +36,7 @@ test('what is under the pointer stays there while zooming, within bounds', () =>
   expect(zoomed(before, 0.0001, at).k).toBe(0.05);
 });
 
-test('a box is brought into sight by the shortest way, and not moved where it is seen', () => {
+test('scrolls a box into view by the shortest way, and not if it is visible', () => {
   const view = { x: 0, y: 0, k: 1 };
   expect(showing(view, screen, { left: 100, top: 100, width: 50, height: 50 })).toBe(view);
   expect(showing(view, screen, { left: 900, top: 100, width: 50, height: 50 }, 0)).toEqual({
@@ -51,7 +51,7 @@ test('a box is brought into sight by the shortest way, and not moved where it is
   expect(showing(view, screen, { left: 20, top: 0, width: 5_000, height: 10 }, 0).x).toBe(-20);
 });
 
-test('a part of the diagram always stays in sight', () => {
+test('always keeps a part of the diagram visible', () => {
   expect(limitedView({ x: -9_999, y: 9_999, k: 1 }, screen, { width: 400, height: 200 })).toEqual({
     k: 1,
     x: -340,
@@ -59,14 +59,14 @@ test('a part of the diagram always stays in sight', () => {
   });
 });
 
-test('what is seen is told in places of the diagram', () => {
+test('returns the visible region in diagram coordinates', () => {
   const box = seen({ x: -100, y: 50, k: 0.5 }, screen);
   expect(box).toEqual({ left: 200, top: -100, width: 1600, height: 1200 });
   expect(meets(box, { left: 0, top: 0, width: 199, height: 10 })).toBe(false);
   expect(meets(box, { left: 0, top: 0, width: 200, height: 10 })).toBe(true);
 });
 
-test('what is drawn covers what is seen, and changes in steps', () => {
+test('draws a region that covers the visible one, and changes in steps', () => {
   const part = inSteps({ left: 130, top: -70, width: 810, height: 600 }, 100);
   expect(part).toEqual({ left: 0, top: -200, width: 1200, height: 900 });
   expect(inSteps({ left: 199, top: -1, width: 810, height: 600 }, 100)).toEqual(part);

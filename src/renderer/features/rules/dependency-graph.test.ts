@@ -32,7 +32,7 @@ const predicates = [
 describe('the graph of relations', () => {
   const graph = graphOf(rules, predicates);
 
-  test('a relation stands above what it must wait for', () => {
+  test('puts a relation above those that it must wait for', () => {
     expect(graph.nodes.map(({ id, stratum }) => `${stratum} ${id}`)).toEqual([
       '0 edge/2',
       '0 node/1',
@@ -47,7 +47,7 @@ describe('the graph of relations', () => {
     ]);
   });
 
-  test('counts, recursion and signs are known, and told in words', () => {
+  test('shows counts, recursion and signs, also in words', () => {
     const of = (id: string) => graph.nodes.find((node) => node.id === id);
     expect(of('edge/2')).toMatchObject({ facts: 7, isRecursive: false });
     expect(of('path/2')).toMatchObject({ isRecursive: true, name: 'path', arity: 2 });
@@ -58,12 +58,12 @@ describe('the graph of relations', () => {
     );
   });
 
-  test('around a relation stands what it rests on and what rests on it', () => {
+  test('shows around a relation what it depends on and what depends on it', () => {
     expect(aroundOf(graph, 'path/2').nodes.map(({ id }) => id)).not.toContain('node/1');
     expect(aroundOf(graph, 'cuts/1').nodes).toHaveLength(6);
   });
 
-  test('rules of two scopes that make a cycle only together are left out', () => {
+  test('omits rules of two scopes that make a cycle only together', () => {
     const apart = graphOf(
       [
         rule('a(?x) :- n(?x), not b(?x)', 'one'),
@@ -76,7 +76,7 @@ describe('the graph of relations', () => {
     expect(apart.nodes.map(({ id }) => id)).toEqual(['c/1', 'n/1']);
   });
 
-  test('nodes do not overlap, and a stratum lies right of the lower ones', () => {
+  test('lays out nodes without overlap, with a stratum right of the lower ones', () => {
     const { nodes, bands } = layOutRules(
       graph.nodes.map(({ id, stratum }) => ({ id, stratum })),
       graph.edges,

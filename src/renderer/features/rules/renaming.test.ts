@@ -29,7 +29,7 @@ const fact: StoredFact = {
 };
 
 describe('renaming a predicate', () => {
-  test('heads, bodies, absences and braces follow; other arities and arguments stay', () => {
+  test('changes heads, bodies, negations and braces, and keeps other arities and arguments', () => {
     const rules = [
       'p(?x) :- p(?x, ?y), not p(?y), q(p)',
       'r(?n) :- ?n = count { ?x : -p(?x) }',
@@ -41,7 +41,7 @@ describe('renaming a predicate', () => {
     ]);
   });
 
-  test('facts keep what was given for them, rules what they are', () => {
+  test('keeps the other fields of facts and rules', () => {
     const rules = renamedRules([rule('q(?x) :- p(?x)')], from, 's');
     expect(renameWritesOf(from, 's', rules, [fact], 9)).toEqual([
       {
@@ -83,7 +83,7 @@ describe('renaming a predicate', () => {
     expect(renameWritesOf(from, 's', [], [], 9)).toEqual([]);
   });
 
-  test('a name that is no predicate, or the same, is refused', () => {
+  test('rejects an invalid name, or the same', () => {
     expect(nameProblem(from, 'p')).not.toBeNull();
     expect(nameProblem(from, 'a b')).not.toBeNull();
     expect(nameProblem(from, '<=')).not.toBeNull();

@@ -11,19 +11,19 @@ import {
 
 const stored: RuleFields = { text: 'p(?x) :- q(?x).', name: 'first', description: '' };
 
-test('what is not touched follows the stored rule', () => {
+test('follows the stored rule in untouched fields', () => {
   const draft = withWritten(stored, {}, { name: 'mine' });
   const changed = { ...stored, text: 'p(?x) :- r(?x).' };
   expect(editedOf(changed, draft)).toEqual({ ...changed, name: 'mine' });
   expect(draftConflictsOf(changed, draft)).toEqual([]);
 });
 
-test('what is as stored again is untouched', () => {
+test('treats a field equal to the stored one as untouched', () => {
   const draft = withWritten(stored, {}, { text: 'p(a).' });
   expect(withWritten(stored, draft, { text: stored.text })).toEqual({});
 });
 
-test('a field that was written here and changed elsewhere is in conflict until one is chosen', () => {
+test('reports a field changed both here and elsewhere as a conflict until one is chosen', () => {
   const draft = withWritten(stored, {}, { text: 'p(?x) :- mine(?x).', description: 'why' });
   const further = withWritten(stored, draft, { text: 'p(?x) :- mine(?x), more(?x).' });
   const theirs = { ...stored, text: 'p(?x) :- theirs(?x).' };
@@ -35,12 +35,12 @@ test('a field that was written here and changed elsewhere is in conflict until o
   expect(editedOf(theirs, withTheirs(theirs, further))).toEqual({ ...theirs, description: 'why' });
 });
 
-test('the same change made elsewhere is no conflict', () => {
+test('reports no conflict for the same change made elsewhere', () => {
   const draft = withWritten(stored, {}, { name: 'second' });
   expect(draftConflictsOf({ ...stored, name: 'second' }, draft)).toEqual([]);
 });
 
-test('a draft that is kept is read again; what is none is dropped', () => {
+test('reads a stored draft back and drops an invalid one', () => {
   const draft = withWritten(stored, {}, { text: 'p(a).' });
   expect(readRuleDraft(JSON.stringify(draft))).toEqual(draft);
   for (const kept of ['', '{', 'null', '"text"', '{"text":"p(a)."}', '{"other":{"base":"a","mine":"b"}}'])

@@ -16,19 +16,19 @@ const rules = [
 const order = (sort: string | undefined) =>
   rulesInOrder(rules, ruleSortOf(sort)).map(({ head }) => head.predicate);
 
-test('rules are in the order of a column, what is equal as it was', () => {
+test('sorts rules by a column, stably', () => {
   expect(order(undefined)).toEqual(['p10', 'p9', 'a']);
   expect(order('rule')).toEqual(['a', 'p9', 'p10']);
   expect(order('-fired')).toEqual(['p9', 'p10', 'a']);
   expect(order('fired')).toEqual(['p10', 'a', 'p9']);
 });
 
-test('rules without a name stand last in either direction', () => {
+test('puts rules without a name last in either direction', () => {
   expect(order('name')).toEqual(['a', 'p10', 'p9']);
   expect(order('-name')).toEqual(['p10', 'a', 'p9']);
 });
 
-test('a header goes one way, the other and back; counts begin with the greatest', () => {
+test('cycles a header through one direction, the other and none; counts begin with the greatest', () => {
   const walk = (key: 'rule' | 'fired') => {
     const first = nextRuleSort(null, key);
     const second = nextRuleSort(ruleSortOf(first), key);

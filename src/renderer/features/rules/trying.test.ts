@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ruleTrialRequestOf, triedOf } from './trying.ts';
 
-test('a text is tried with its facts and rules, in its scope, in place of the rule it came from', () => {
+test('previews a text with its facts and rules, in its scope, in place of its original rule', () => {
   const request = ruleTrialRequestOf({
     text: 'p(a). q(?x) :- p(?x).',
     scope: { scope: 'draft' },
@@ -18,7 +18,7 @@ test('a text is tried with its facts and rules, in its scope, in place of the ru
     expect(ruleTrialRequestOf({ text, scope: {}, instead: null })).toBeNull();
 });
 
-test('what several goals show counts once, what is lost stands first', () => {
+test('counts what several goals show once, and lists losses first', () => {
   const goal = { goal: 'q(?x)', before: ['q(a)'], after: ['q(b)'], gained: ['q(b)'], lost: ['q(a)'] };
   expect(triedOf({ goals: [goal, { ...goal, goal: 'q(b)', before: [], lost: [] }] })).toEqual({
     lines: [

@@ -39,7 +39,7 @@ const pair = {
 };
 
 describe('the rows of a comparison', () => {
-  test('stand in the order of predicate and arguments by code point, true before false', () => {
+  test('are ordered by predicate and arguments by code point, true before false', () => {
     const rows = mergeRowsOf({
       ...nothing,
       added: [fact('-p b', 'draft'), fact('p b', 'draft'), fact('p \u{1f600}', 'draft')],
@@ -57,7 +57,7 @@ describe('the rows of a comparison', () => {
     ]);
   });
 
-  test('are conflicts or take one side as the service says of each', () => {
+  test('are conflicts or take one side as the service says', () => {
     const target = fact('-r', 'main');
     const rows = mergeRowsOf({
       ...nothing,
@@ -79,7 +79,7 @@ describe('the rows of a comparison', () => {
     expect(rows.map(({ opposite }) => opposite)).toEqual([null, null, null, null, target]);
   });
 
-  test('are counted and filtered by kind, by what is unresolved, and by text', () => {
+  test('are counted and filtered by kind, by being unresolved, and by text', () => {
     const rows = mergeRowsOf({
       ...nothing,
       added: [{ ...fact('q Abc', 'draft'), merge: 'source' }],
@@ -104,7 +104,7 @@ describe('the result of a merge', () => {
   const [row] = mergeRowsOf({ ...nothing, modified: [pair] });
   if (row === undefined) throw new Error('no row');
 
-  test('of a conflict is what the strategy says', () => {
+  test('follows the strategy for a conflict', () => {
     expect(resultOf(row, 'SOURCE_WINS', none)).toMatchObject({ versions: [pair.source], change: 'update' });
     expect(resultOf(row, 'TARGET_WINS', none)).toMatchObject({ versions: [pair.target], change: 'none' });
     expect(resultOf(row, 'REJECT', none)).toMatchObject({ take: 'refused', change: 'none' });
@@ -115,13 +115,13 @@ describe('the result of a merge', () => {
     });
   });
 
-  test('a choice goes before the strategy', () => {
+  test('lets a choice override the strategy', () => {
     const choices = withChoice(none, [row.place], 'source');
     const result = resultOf(row, 'REJECT', choices);
     expect(result).toMatchObject({ take: 'source', by: 'choice', change: 'update' });
   });
 
-  test('of a fact that is only in source can be turned down, and target can lose one', () => {
+  test('can reject a fact that is only in the source, and remove one from the target', () => {
     const [added, removed] = mergeRowsOf({
       ...nothing,
       added: [{ ...fact('a', 'draft'), merge: 'source' }],
@@ -134,7 +134,7 @@ describe('the result of a merge', () => {
     expect(resultOf(removed, 'REJECT', new Map([[removed.place, 'source']])).change).toBe('delete');
   });
 
-  test('joining has the widest validity, and joining again changes nothing', () => {
+  test('has the widest validity when joined, and joining again changes nothing', () => {
     const source = fact('p', 's', {
       validFrom: 5,
       validUntil: 20,
@@ -154,7 +154,7 @@ test.each([
   [{ a: 1 }, { a: 2, _source: { b: 3 } }, { a: 2, _source: { a: 1, b: 3 } }],
   [{ a: 1 }, { a: 2, _source: 'x' }, { a: 2, _source: { _target: 'x', a: 1 } }],
 ])(
-  'what source says otherwise goes under _source, whatever stands there: %j into %j',
+  'puts contradictory metadata of the source under _source, whatever is there: %j into %j',
   (said, had, joined) => {
     const source = fact('p', 's', { metadata: said });
     const once = joinVersions(source, fact('p', 't', { metadata: had }));
@@ -163,7 +163,7 @@ test.each([
   },
 );
 
-test('choices are kept as a draft, and sent only for facts in which the scopes differ', () => {
+test('stores choices as a draft, and sends only those for differing facts', () => {
   const rows = mergeRowsOf({ ...nothing, modified: [pair], added: [fact('q b', 'draft')] });
   const choices = withChoice(none, ['["gone"]', mergeKeyOf(pair.source)], 'both');
   expect(readChoices(writeChoices(choices))).toEqual(choices);
@@ -205,7 +205,7 @@ function differencesOf(source: Scope, target: Scope): ScopeDiff {
   return { ...diff, modified };
 }
 
-test('what takes a merge back leaves target as it was, whatever was merged', () => {
+test('restores the target by the inverse of a merge, whatever was merged', () => {
   for (let seed = 1; seed <= 400; seed++) {
     const random = randomOf(seed);
     const scopeOf = (name: string): Scope => {
@@ -274,7 +274,7 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
         .sort((one, other) => (one.key < other.key ? -1 : 1));
     expect(sorted(after), `seed ${seed}`).toEqual(sorted(target));
 
-    // The hypothesis is what the merge does.
+    // The preview equals what the merge does.
     const tried: Scope = new Map(target);
     const { assert, retract } = supposedOf(changed, 'main');
     for (const gone of retract) expect(tried.delete(keyOf(gone)), `seed ${seed}`).toBe(true);
@@ -290,7 +290,7 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
   }
 });
 
-test('a fact whose validity has ended since is not put back', () => {
+test('does not restore a fact whose validity has ended since', () => {
   const [row] = mergeRowsOf({ ...nothing, removed: [fact('p', 'main', { validUntil: 50 })] });
   if (row === undefined) throw new Error('no row');
   const changed = [{ row, result: resultOf(row, 'REJECT', new Map([[row.place, 'source']])) }];

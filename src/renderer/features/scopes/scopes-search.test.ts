@@ -3,7 +3,7 @@ import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { rulesText } from './rules-compared.tsx';
 import { parameterOf, scopesSearchOf, sideOf } from './scopes-search.ts';
 
-test('an address names two scopes, what has no scope, and what is looked at', () => {
+test('reads two scopes, unscoped facts, and the view from an address', () => {
   expect(
     scopesSearchOf({ source: 'a/b "c"', target: '', strategy: 'KEEP_BOTH', kind: 'unresolved' }),
   ).toEqual({
@@ -16,7 +16,7 @@ test('an address names two scopes, what has no scope, and what is looked at', ()
   expect(sideOf(undefined)).toBeUndefined();
 });
 
-test('what is not understood in an address is dropped', () => {
+test('drops what is not understood in an address', () => {
   expect(
     scopesSearchOf({
       source: '..',
@@ -35,7 +35,7 @@ function rule(text: string, scope: string | null, more: Partial<StoredRule> = {}
   return { id: text, text, head, body: [], scope, ...fields, ...more };
 }
 
-test('the rules of a scope are a text that does not depend on when they were taught', () => {
+test('renders the rules of a scope as a text independent of when they were taught', () => {
   const rules = [
     rule('q(?x) :- r(?x)', 'draft', { enabled: false }),
     rule('p(?x) :- q(?x)', 'draft', { name: 'the\nfirst' }),

@@ -45,20 +45,20 @@ const events = [
 const places = new TracePositions({ rules, events });
 const placeOf = (seq: number) => places.placeOf(events[seq - 1] as EventRow);
 
-describe('the place of an event in its rule', () => {
-  test('is the premise that agrees with what the demand above it binds', () => {
+describe('the position of an event in its rule', () => {
+  test('is the premise that matches the bindings of the demand above it', () => {
     expect(placeOf(2)).toMatchObject({ asked: { ruleId: 'r10', at: [0] }, caller: { seq: 1 } });
     expect(placeOf(4)).toMatchObject({ asked: { ruleId: 'r9', at: [0] }, caller: { seq: 2 } });
     expect(placeOf(5)).toMatchObject({ asked: { ruleId: 'r9', at: [1] }, caller: { seq: 2 } });
     expect(placeOf(7)).toMatchObject({ asked: { ruleId: 'r9', at: [0] }, caller: { seq: 5 } });
   });
 
-  test('is an absence or an aggregate where that asks', () => {
+  test('is a negation or an aggregate if that made the demand', () => {
     expect(placeOf(9)).toMatchObject({ asked: { ruleId: 'r10', at: [1] }, caller: { seq: 1 } });
     expect(placeOf(11)).toMatchObject({ asked: { ruleId: 'r10', at: [2] }, caller: { seq: 1 } });
   });
 
-  test('is the conclusion where something was found, beside the premise that asked for it', () => {
+  test('is the conclusion if something was found, beside the premise that asked for it', () => {
     expect(placeOf(3)).toMatchObject({
       concluded: { ruleId: 'r8', at: 'head' },
       asked: { ruleId: 'r10', at: [0] },
@@ -70,12 +70,12 @@ describe('the place of an event in its rule', () => {
     expect(placeOf(10)).toMatchObject({ concluded: null, asked: { ruleId: 'r10', at: [1] } });
   });
 
-  test('of what the question asks itself is no rule', () => {
+  test('is in no rule for what the question itself asks', () => {
     expect(placeOf(1)).toEqual({ concluded: null, asked: null, caller: null });
     expect(placeOf(12)).toMatchObject({ concluded: { ruleId: 'r10' }, asked: null, caller: null });
   });
 
-  test('names all premises that agree equally well', () => {
+  test('names all premises that match equally well', () => {
     const rule = 'pair(?x, ?y) :- item(?x), item(?y)';
     const both = [event('1 call 0 pair(?a, ?b)'), event('2 call 1 item(?x) r1')];
     const found = new TracePositions({

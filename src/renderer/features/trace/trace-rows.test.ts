@@ -24,7 +24,7 @@ const events = [
 ];
 
 describe('the events of a trace', () => {
-  test('are narrowed down by rule, predicate and port, together', () => {
+  test('are filtered by rule, predicate and port, together', () => {
     const seqs = (filter: Partial<typeof allEvents>) =>
       filtered(events, { ...allEvents, ...filter }).map(({ seq }) => seq);
     expect(seqs({})).toEqual([1, 2, 3, 4, 5, 6]);
@@ -34,7 +34,7 @@ describe('the events of a trace', () => {
     expect(seqs({ port: 'exit' })).toEqual([3, 4]);
   });
 
-  test('name their predicates, the explicitly negated apart', () => {
+  test('name their predicates, the explicitly negated separately', () => {
     expect(eventPredicatesOf(events)).toEqual(['-edge', 'edge', 'path']);
     expect(eventPredicateOf('not edge(a, ?_)')).toBe('edge');
     expect(eventPredicateOf('3 < 5')).toBeNull();
@@ -42,7 +42,7 @@ describe('the events of a trace', () => {
     expect(eventPredicateOf('3 = count { ?y : p(a, ?y) }')).toBeNull();
   });
 
-  test('a step that is narrowed away gives way to the one before it', () => {
+  test('replace a filtered-out step by the one before it', () => {
     const shown = filtered(events, { ...allEvents, predicate: 'path' });
     expect(eventIndexOf(shown, 4)).toBe(1);
     expect(eventIndexOf(shown, 3)).toBe(0);
@@ -59,7 +59,7 @@ describe('the order of rows', () => {
     { goal: 'a', calls: 2, answers: 5 },
     { goal: 'c', calls: 1, answers: 3 },
   ];
-  test('is by one field, either way, and leaves equal ones as they were', () => {
+  test('is by one field, in either direction, and stable', () => {
     const goals = (key: 'goal' | 'calls' | 'answers', direction: 'asc' | 'desc') =>
       sorted(rows, { key, direction }).map(({ goal }) => goal);
     expect(goals('goal', 'asc')).toEqual(['a', 'b', 'c']);
@@ -67,7 +67,7 @@ describe('the order of rows', () => {
     expect(goals('answers', 'asc')).toEqual(['b', 'c', 'a']);
   });
 
-  test('begins with the greatest number or the first text, then turns round', () => {
+  test('begins with the greatest number or the first text, then reverses', () => {
     const first = toggled<'goal' | 'calls'>({ key: 'goal', direction: 'asc' }, 'calls', false);
     expect(first).toEqual({ key: 'calls', direction: 'desc' });
     expect(toggled(first, 'calls', false)).toEqual({ key: 'calls', direction: 'asc' });

@@ -25,7 +25,7 @@ function mapped(text: string, mapping: Mapping, width: number | null = null) {
 }
 
 describe('a row becomes a fact', () => {
-  test('of the columns that are chosen, in their order', () => {
+  test('from the chosen columns, in order', () => {
     expect(mapped('a,b,c', { ...named, columns: [2, 0] })).toEqual([{ kind: 'fields', fields: ['c', 'a'] }]);
   });
 
@@ -36,7 +36,7 @@ describe('a row becomes a fact', () => {
     expect(factOf(['c', 'a'], named)).toEqual({ predicate: 'p', args: ['c', 'a'] });
   });
 
-  test('or fails where a column is missing, or there are more or fewer than the header has', () => {
+  test('or fails if a column is missing, or there are more or fewer than in the header', () => {
     expect(mapped('a', named)).toEqual([{ kind: 'problem', problem: 'the row has no column 2' }]);
     expect(mapped('a,b,c', named, 2)).toEqual([
       { kind: 'problem', problem: 'the row has 3 columns, the header 2' },
@@ -47,8 +47,8 @@ describe('a row becomes a fact', () => {
   });
 });
 
-describe('a file is sent as it is', () => {
-  test('where nothing is passed over, left out or moved', () => {
+describe('a file is sent unchanged', () => {
+  test('if nothing is skipped, omitted or reordered', () => {
     expect(isAsItIs(named, ',', 2)).toBe(true);
     expect(isAsItIs({ ...named, predicate: { kind: 'column', column: 0 }, columns: [1] }, ',', 2)).toBe(true);
   });
@@ -64,7 +64,7 @@ describe('a file is sent as it is', () => {
   });
 });
 
-test('a mapping without a name, with a name that cannot be one, or without columns is not used', () => {
+test('rejects a mapping without a name, with an invalid name, or without columns', () => {
   expect(mappingProblem(named)).toBeNull();
   expect(mappingProblem({ ...named, predicate: { kind: 'name', name: '' } })).toBe('Name the predicate.');
   expect(mappingProblem({ ...named, predicate: { kind: 'name', name: 'a b' } })).toMatch(/^Predicate: /);
@@ -75,7 +75,7 @@ test('a mapping without a name, with a name that cannot be one, or without colum
   );
 });
 
-test('the first row is taken for a header where it is words that do not come again', () => {
+test('recognizes the first row as a header if it has words that do not repeat', () => {
   const looks = (text: string) => looksLikeHeader(delimitedRecordsOf(text, ','));
   expect(looks('name,year\nbob,1970')).toBe(true);
   expect(looks('bob,1970\neve,1971')).toBe(false);
@@ -84,7 +84,7 @@ test('the first row is taken for a header where it is words that do not come aga
   expect(looks('name,year')).toBe(false);
 });
 
-test('a predicate is proposed from the name of the file', () => {
+test('suggests a predicate from the name of the file', () => {
   expect(predicateOfFileName('parents.csv')).toBe('parents');
   expect(predicateOfFileName('my data (2).v1.csv')).toBe('my_data_2_v1');
   expect(predicateOfFileName('Über.csv')).toBe('Über');
@@ -92,19 +92,19 @@ test('a predicate is proposed from the name of the file', () => {
   expect(predicateOfFileName('.csv')).toBe('');
 });
 
-test('all columns are proposed as arguments, as many as a fact can have', () => {
+test('suggests all columns as arguments, up to the limit of a fact', () => {
   const records = delimitedRecordsOf('a,b\n1,2', ',');
   expect(proposedMapping(records, ',', 2, 'p')).toEqual({ ...named, hasHeader: true });
   expect(proposedMapping(records, ',', 100, 'p').columns).toHaveLength(64);
 });
 
-test('a column is called by the header, or by its number', () => {
+test('names a column by the header, or by its number', () => {
   expect(columnName(['a', ' '], 0)).toBe('a');
   expect(columnName(['a', ' '], 1)).toBe('Column 2');
   expect(columnName(null, 2)).toBe('Column 3');
 });
 
-test('columns move by one place, and not beyond the ends', () => {
+test('moves columns by one position, within the ends', () => {
   expect(withMovedColumn([3, 1, 2], 0, 1)).toEqual([1, 3, 2]);
   expect(withMovedColumn([3, 1, 2], 0, -1)).toEqual([3, 1, 2]);
   expect(withMovedColumn([3, 1, 2], 2, 1)).toEqual([3, 1, 2]);

@@ -16,7 +16,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 const endpoint = { origin: 'http://service', database: 'default', tenant: 'default', key: null };
 
 describe('the format of a file', () => {
-  test('is that of its name', () => {
+  test('follows from its name', () => {
     const names = ['a.CSV', 'a.tsv', 'a.ndjson', 'a.jsonl', 'a.dl', 'a.pl', 'a.ttl', 'a.nt'];
     expect(names.map((name) => formatOf(name, ''))).toEqual([
       'csv',
@@ -37,7 +37,7 @@ describe('the format of a file', () => {
     }
   });
 
-  test('is what it begins with, where the name says nothing', () => {
+  test('follows from its beginning if the name does not tell', () => {
     const texts = [
       '\n{"predicate":"p","args":[]}',
       '# a comment\n@prefix ex: <http://ex/> .',
@@ -65,7 +65,7 @@ describe('the format of a file', () => {
 });
 
 describe('the preview', () => {
-  test('is of whole lines, and complains of no row that the slice cuts off', () => {
+  test('has whole lines, and reports no row that the slice truncates', () => {
     const beginning = beginningOf(encode('a,b\n1,"x\ny"\n2,"open\nand'), false);
     expect(beginning.problem).toBeNull();
     expect(recordsOfBeginning(beginning, ',').map(({ fields }) => fields)).toEqual([
@@ -75,7 +75,7 @@ describe('the preview', () => {
     expect(beginningOf(encode('ä').slice(0, 1), false).text).toBe('');
   });
 
-  test('says that a file of another encoding is none to import', () => {
+  test('reports a file of another encoding as unusable', () => {
     expect(beginningOf(new Uint8Array([0xff, 0xfe, 0x61, 0]), true).problem).toMatch(/UTF-8/);
     expect(beginningOf(new Uint8Array(50).fill(0xe4), true).problem).toMatch(/UTF-8/);
     expect(beginningOf(new Uint8Array([0x61, 0, 0x62]), true).problem).toMatch(/UTF-8/);
@@ -83,7 +83,7 @@ describe('the preview', () => {
     expect(beginningOf(new Uint8Array([0x61, 0xe4]), true).problem).toBeNull();
   });
 
-  test('shows what rows of a table become, and which fail', () => {
+  test('shows what the rows of a table become, and which fail', () => {
     const beginning = beginningOf(encode('x,y\na,b\n?v,c\nd'), true);
     const preview = tablePreview(recordsOfBeginning(beginning, ','), {
       separator: ',',
@@ -99,7 +99,7 @@ describe('the preview', () => {
     ]);
   });
 
-  test('of NDJSON and statements has facts, rules and what is wrong, by line', () => {
+  test('shows facts, rules and errors of NDJSON and statements, by line', () => {
     const lines = [
       '{"predicate":"p","args":["a",1],"truthVal":false}',
       '{"rule":"q(?x) :- p(?x)"}',
@@ -152,7 +152,7 @@ describe('the answer of an import', () => {
     generation: 4,
   };
 
-  test('has the rows that could not be mapped among those that failed, by line', () => {
+  test('includes unmappable rows among the failed ones, by line', () => {
     const outcome = importOutcomeOf(done, { rows: 5, failed: 1, failures: [{ line: 3, message: 'short' }] });
     expect(outcome.failed).toBe(2);
     expect(failuresText(outcome)).toBe('3\tshort\n7\tbad');
@@ -160,7 +160,7 @@ describe('the answer of an import', () => {
     expect(importOutcomeOf(done, null).failed).toBe(1);
   });
 
-  test('that never came leaves what was stored, as far as it is known', () => {
+  test('that never arrived reports what was stored, as far as known', () => {
     const known = (facts: number, isAtLeast = false) =>
       partialImportWords({ kind: 'known', stored: { id: 'i', facts, isAtLeast } });
     expect(known(1)).toBe('1 fact had been asserted by then, and stays stored until you undo it.');
@@ -172,7 +172,7 @@ describe('the answer of an import', () => {
     );
   });
 
-  test('is looked for by an import of each kind among the newest facts', () => {
+  test('is searched for by an import of each kind among the newest facts', () => {
     const fact = (id: string | null, importId: string | null) => ({ id, importId }) as StoredFact;
     const found = importsAmong([
       fact('1', null),
@@ -188,7 +188,7 @@ describe('the answer of an import', () => {
   });
 });
 
-test('an import is asked for with its scope, its predicate and whether it is tried alone', () => {
+test('requests an import with its scope, its predicate and whether it is a dry run', () => {
   const plan = {
     file: new File([], 'a.csv'),
     format: 'csv' as const,
@@ -210,20 +210,20 @@ test('an import is asked for with its scope, its predicate and whether it is tri
 describe('progress', () => {
   const sending: ImportState = { kind: 'sending', since: 0, bytes: 250, total: 1000, progress: null };
 
-  test('is by bytes, with the time that is left once the rate is known', () => {
+  test('is by bytes, with the remaining time once the rate is known', () => {
     expect(progressOf(sending, 1000, 500)).toEqual({ share: 0.25, bytesPerSecond: null, leftMs: null });
     expect(progressOf(sending, 1000, 2_000)).toEqual({ share: 0.25, bytesPerSecond: 125, leftMs: 6_000 });
     expect(isAllSent(sending)).toBe(false);
   });
 
-  test('knows no time that is left when all is sent, or nothing yet', () => {
+  test('has no remaining time when all is sent, or nothing yet', () => {
     expect(progressOf({ ...sending, bytes: 1000 }, 1000, 2_000).leftMs).toBeNull();
     expect(progressOf({ ...sending, bytes: 0 }, 1000, 2_000).leftMs).toBeNull();
     expect(progressOf({ ...sending, bytes: 0, total: 0 }, 0, 2_000).share).toBe(1);
     expect(progressOf({ kind: 'preparing', bytes: 5 }, 10, 0).share).toBe(0.5);
   });
 
-  test('is told in seconds, minutes and hours', () => {
+  test('is written in seconds, minutes and hours', () => {
     expect([400, 59_000, 120_000, 5_400_000].map(writtenLeft)).toEqual([
       'about 1 s left',
       'about 59 s left',
@@ -242,7 +242,7 @@ describe('an export', () => {
     rules: true,
   };
 
-  test('is asked for with what was chosen; rules are no question of a format without them', () => {
+  test('is requested with the chosen options, without rules for a format that has none', () => {
     expect(exportUrl(plan)).toBe('http://service/export?format=ndjson&rules=true');
     expect(
       exportUrl({
@@ -258,7 +258,7 @@ describe('an export', () => {
     );
   });
 
-  test('has a file name that says what is in it', () => {
+  test('has a file name that says what it contains', () => {
     expect(exportFileName(plan)).toBe('shop-acme.ndjson');
     expect(
       exportFileName({ ...plan, format: 'datalog', scope: { kind: 'named', name: 'a/b' }, predicate: 'p' }),
@@ -266,7 +266,7 @@ describe('an export', () => {
     expect(exportFileName({ ...plan, endpoint })).toBe('default.ndjson');
   });
 
-  test('is kept whole where it cannot be written as it comes, and refused past the limit', async () => {
+  test('is buffered if it cannot be streamed to a file, and refused beyond the limit', async () => {
     let kept: Blob | null = null;
     const sink = keepingSink((file) => (kept = file), 10);
     await sink.write(encode('12345'));
@@ -277,7 +277,7 @@ describe('an export', () => {
   });
 });
 
-test('who may only look is told so before, and who is restricted to tenants that rules will fail', () => {
+test('warns beforehand that a reader cannot import, and that rules fail for a tenant-restricted key', () => {
   const who = {
     mode: 'rbac' as const,
     id: 'k',

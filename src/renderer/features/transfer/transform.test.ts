@@ -21,8 +21,8 @@ function transformed(bytes: Uint8Array, size: number, how: Mapping = mapping) {
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-describe('what is sent in place of a table', () => {
-  test('keeps the number of every line, whatever is passed over', () => {
+describe('the replacement of a table', () => {
+  test('keeps the number of every line, whatever is skipped', () => {
     const source = '\uFEFFa;b;c\n1;2;3\n\n4;5\n"6";"seven\nmore";"8, 9"\n10;11;12';
     const { text, outcome } = transformed(encode(source), 1000);
     expect(delimitedRecordsOf(text, ',').map(({ line, fields }) => [line, fields])).toEqual([
@@ -37,7 +37,7 @@ describe('what is sent in place of a table', () => {
     });
   });
 
-  test('is the same however the file is cut', () => {
+  test('is the same however the file is split', () => {
     const source = encode('häder;b;c\r\n"ü\n""x""";2;3\r\n4;5;€\n7;8');
     const whole = transformed(source, source.length);
     for (let size = 1; size < source.length; size += 1) expect(transformed(source, size)).toEqual(whole);
@@ -47,7 +47,7 @@ describe('what is sent in place of a table', () => {
     ]);
   });
 
-  test('fails a line that is not UTF-8, and that line alone', () => {
+  test('fails only the line that is not UTF-8', () => {
     const bytes = encode('a;b;c\n1;2;3\n1;?;3\n4;5;6\n');
     bytes[bytes.indexOf(0x3f)] = 0xff;
     const { text, outcome } = transformed(bytes, 1000);
@@ -55,18 +55,18 @@ describe('what is sent in place of a table', () => {
     expect(outcome.failures).toEqual([{ line: 3, message: 'the line is not valid UTF-8' }]);
   });
 
-  test('has a single empty argument as a quoted one, since a blank line is no fact', () => {
+  test('quotes a single empty argument, since a blank line is no fact', () => {
     const { text } = transformed(encode('x;\n'), 1000, { ...mapping, hasHeader: false, columns: [1] });
     expect(text).toBe('""\n');
   });
 
-  test('counts every failure and names the first thousand', () => {
+  test('counts every failure and lists the first thousand', () => {
     const { outcome } = transformed(encode(`a;b;c\n${'x\n'.repeat(1500)}`), 1000);
     expect(outcome.failed).toBe(1500);
     expect(outcome.failures).toHaveLength(1000);
   });
 
-  test('is refused where a line has no end', () => {
+  test('is refused if a line has no end', () => {
     const transformer = new TableTransformer(mapping, ',');
     const piece = new Uint8Array(6_000_000).fill(0x61);
     transformer.push(piece);

@@ -11,8 +11,8 @@ const staged = {
   goals: 'r(?x).\n\n-q(?y)?\n% a comment',
 };
 
-describe('the changes that are tried', () => {
-  test('are read from statements, ids and patterns', () => {
+describe('the supposed changes', () => {
+  test('are parsed from statements, ids and patterns', () => {
     const { changes, isReady, problems } = readChanges(staged);
     expect(isReady).toBe(true);
     expect(problems).toEqual({ add: [], retract: [], goals: [] });
@@ -33,7 +33,7 @@ describe('the changes that are tried', () => {
     { scope: { kind: 'all' } as const, fields: { scope: null, unscoped: false } },
     { scope: { kind: 'unscoped' } as const, fields: { scope: null, unscoped: true } },
     { scope: { kind: 'named', name: 'plan B' } as const, fields: { scope: 'plan B', unscoped: false } },
-  ])('become a request that the service takes, in the scope $scope.kind', ({ scope, fields }) => {
+  ])('become a valid request of the service, in the scope $scope.kind', ({ scope, fields }) => {
     const parsed = whatIfInputSchema.parse(whatIfRequestOf(readChanges(staged).changes, scope));
     expect(parsed).toMatchObject({ ...fields, withoutRules: ['r7', 'r8'] });
     for (const part of [...parsed.assert, ...parsed.retract, ...parsed.rules])
@@ -41,18 +41,18 @@ describe('the changes that are tried', () => {
     expect(parsed.goals).toHaveLength(2);
   });
 
-  test('without goals none are sent, so that all that the changes reach is looked at', () => {
+  test('send no goals without any, which covers everything that the changes reach', () => {
     const { changes, isReady } = readChanges({ without: 'r1' });
     expect(isReady).toBe(true);
     expect(whatIfInputSchema.parse(whatIfRequestOf(changes, { kind: 'all' })).goals).toBeNull();
   });
 
-  test('nothing to change is nothing to work out', () => {
+  test('send no request if they are empty', () => {
     expect(readChanges({}).isReady).toBe(false);
     expect(readChanges({ goals: 'p(?x)' }).isReady).toBe(false);
   });
 
-  test('what cannot be read is said with its place, and nothing is sent', () => {
+  test('report errors with their position, and send nothing', () => {
     const { isReady, problems } = readChanges({
       add: 'p(a).\nq(',
       retract: 'p(?x). r(?x) :- p(?x).',
@@ -65,31 +65,31 @@ describe('the changes that are tried', () => {
   });
 });
 
-describe('the address of what is tried', () => {
+describe('the address of the changes', () => {
   test('keeps what is text and drops the rest', () => {
     expect(whatIfSearchOf({ add: 'p(a).', retract: ' ', without: 3, other: 'x' })).toEqual({ add: 'p(a).' });
   });
 
-  test('an absent field says the same as an empty one', () => {
+  test('treats an absent field like an empty one', () => {
     expect(isSameSearch({ add: 'p(a).', goals: '' }, { add: 'p(a).' })).toBe(true);
     expect(isSameSearch({ add: 'p(a).' }, { add: 'p(b).' })).toBe(false);
   });
 });
 
-describe('what the changes would do', () => {
+describe('the effect of the changes', () => {
   const goals = [
     { goal: 'p(?x)', before: ['p(a)', 'p(b)'], after: ['p(b)', 'p(c)'], gained: ['p(c)'], lost: ['p(a)'] },
     { goal: 'p(c)', before: [], after: ['p(c)'], gained: ['p(c)'], lost: [] },
   ];
 
-  test('is told line by line, with what stays where that is wanted', () => {
+  test('is listed line by line, with what stays on request', () => {
     const words = (withUnchanged: boolean) =>
       outcomeRowsOf(goals, withUnchanged).map(({ change, atom, goal }) => `${change} ${atom} of ${goal}`);
     expect(words(false)).toEqual(['lost p(a) of p(?x)', 'gained p(c) of p(?x)', 'gained p(c) of p(c)']);
     expect(words(true)).toContain('unchanged p(b) of p(?x)');
   });
 
-  test('a conclusion that two goals show is counted once', () => {
+  test('counts a conclusion of two goals once', () => {
     expect(totalsOf(goals)).toEqual({ gained: 1, lost: 1 });
   });
 });

@@ -6,8 +6,8 @@ function attempt(rule: string, bindings: Record<string, string>, satisfied: stri
   return { rule, ruleId: 'r1', bindings, satisfied, missing } satisfies Attempt;
 }
 
-describe('what one expected', () => {
-  test('a statement without variables can be explained as it stands', () => {
+describe('the expected statement', () => {
+  test('can be explained as it is if it has no variables', () => {
     expect(readExpected(' parent( alice ,"c, d" )? ')).toMatchObject({
       kind: 'ground',
       text: 'parent(alice, "c, d")',
@@ -19,7 +19,7 @@ describe('what one expected', () => {
     });
   });
 
-  test('a pattern has a blank for each variable, and one for each place that was left open', () => {
+  test('has a blank for each variable, and one for each open position', () => {
     const read = readExpected('p(?x, a, ?y, ?x, ?_, ?_)');
     expect(read.kind === 'pattern' && read.blanks.map(({ label }) => label)).toEqual([
       '?x',
@@ -29,7 +29,7 @@ describe('what one expected', () => {
     ]);
   });
 
-  test('of several conditions the atoms can be chosen, each once; what is no atom cannot', () => {
+  test('can be chosen from the atoms of several conditions, each once, and nothing else', () => {
     expect(readExpected('p(?x), not q(?x), ?x < 3, -r(?x), p(?x)')).toEqual({
       kind: 'several',
       atoms: ['p(?x)', '-r(?x)'],
@@ -39,7 +39,7 @@ describe('what one expected', () => {
     expect(readExpected('').kind).toBe('wrong');
   });
 
-  test('a pattern is made ground when every blank has a value, and not before', () => {
+  test('becomes ground when every blank has a value, and not before', () => {
     const read = readExpected('p(?x, ?_, ?x)');
     if (read.kind !== 'pattern') throw new Error('a pattern');
     expect(fillIn(read.atom, { '?x': 'a' })).toBeNull();
@@ -49,7 +49,7 @@ describe('what one expected', () => {
 });
 
 describe('the premises of an attempt', () => {
-  test('stand in the order of the rule, each with whether it held', () => {
+  test('are in the order of the rule, each with its truth', () => {
     const premises = attemptPremisesOf(
       attempt(
         'p(?x) :- q(?x, ?y), not r(?y), ?y < 3, s(?y, ?z)',
@@ -66,7 +66,7 @@ describe('the premises of an attempt', () => {
     ]);
   });
 
-  test('say what can be asked about: an atom, its absence, ground or not, or none', () => {
+  test('say what can be asked about: an atom, its negation, ground or not, or none', () => {
     const premises = attemptPremisesOf(
       attempt(
         'p(?x) :- q(?x, ?y), not r(?x), ?x != a, ?n = count { ?z : s(?z, ?x) }, ?n > 2',
@@ -82,12 +82,12 @@ describe('the premises of an attempt', () => {
     ).toEqual(['q', 'r absent ground', 'none', 'none', 'none']);
   });
 
-  test('one that the rule does not show in this form is told all the same, after the others', () => {
+  test('include one that the rule does not show in this form, after the others', () => {
     const premises = attemptPremisesOf(attempt('p(?x) :- q(?x), r(?x)', { x: 'a' }, ['r(a)'], ['q(?other)']));
     expect(premises.map(({ text }) => text)).toEqual(['r(a)', 'q(?other)']);
   });
 
-  test('a premise that a rule names twice is told once', () => {
+  test('include a premise that a rule names twice once', () => {
     expect(attemptPremisesOf(attempt('p(?x) :- q(?x), q(?x)', { x: 'a' }, [], ['q(a)']))).toHaveLength(1);
   });
 });
