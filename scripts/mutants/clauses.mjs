@@ -264,7 +264,7 @@ const joining = [
   {
     clause: 'stored facts that came are of the view of the rule',
     file: storedSteps,
-    from: "if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;",
+    from: "if (this.#scope !== null && scopes[row] !== this.#scope) continue;",
     to: '',
     by: ['kept time'],
   },
@@ -306,8 +306,8 @@ const joining = [
   {
     clause: 'dead rows are no answers',
     file: question,
-    from: 'if (rows.isDead(row)) return false;',
-    to: '',
+    from: 'const isAlive = (row: number): boolean => !rows.isDead(row);',
+    to: 'const isAlive = (): boolean => true;',
     by: joins,
   },
   {

@@ -5,7 +5,7 @@
  * rows of the smaller relation in the larger one by identity. Atoms that can have copies in several scopes, or that
  * changed after the reader was pinned, are gathered and found by one scan of the larger relation. Builds no index.
  */
-import { type IsVisible, type ReadContext, scopeNumberOf, visibleIn } from '../session/read-context.ts';
+import { type IsVisible, type ReadContext, visibleIn } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { Tuples } from '../store/tuples.ts';
@@ -55,7 +55,7 @@ async function* contradictedIn(
   const [small, large] = positive.count <= negative.count ? [positive, negative] : [negative, positive];
   const asPair = (own: readonly FactRow[], others: readonly FactRow[]): OpposedFacts =>
     small === positive ? { positive: own, negative: others } : { positive: others, negative: own };
-  const scope = onlyScope(scopeNumberOf(tenant.facts, view), small, large);
+  const scope = onlyScope(tenant.facts.chosenScope(view), small, large);
   const identity = new Int32Array(small.arity + 1);
   const gathered = new Gathered(small.arity);
   const count = small.rowsAt(reader.generation);

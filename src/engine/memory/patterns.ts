@@ -57,7 +57,7 @@ export async function* patterns(
   wanted: Wanted,
   pacer: Pacer,
 ): AsyncGenerator<Pattern> {
-  const scope = scopeNumberOf(looked.facts, wanted.view);
+  const scope = looked.facts.chosenScope(wanted.view);
   const summaries = await storedSummaries(looked, scope, pacer);
   for (const relation of looked.facts.relations.values()) {
     const { predicate, arity, negated } = relation;
@@ -75,12 +75,6 @@ export async function* patterns(
       yield* patternsIn(group, wanted, pacer);
     }
   }
-}
-
-/** null: every scope; -1: a scope that never had a fact. */
-function scopeNumberOf(facts: FactStore, view: ScopeChoice): number | null {
-  if (view.kind === 'all') return null;
-  return facts.scopeNumber(view.kind === 'unscoped' ? null : view.scope);
 }
 
 interface Summaries {

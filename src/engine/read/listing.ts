@@ -167,8 +167,7 @@ async function storedRows(
   relations: readonly RelationName[],
 ): Promise<StoredRows> {
   const { facts } = context.tenant;
-  const view = scopeChoice(query);
-  const scope = view.kind === 'all' ? null : view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
+  const scope = facts.chosenScope(scopeChoice(query));
   const part = query.q === null ? null : new AtomFilter(query.q);
   const gathering: Gathering = { context, scope, found: new GrowingPairs() };
   for (const [relationIndex, { predicate, arity, negated }] of relations.entries()) {

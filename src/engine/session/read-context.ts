@@ -69,16 +69,10 @@ export type IsVisible = (relation: StoredRelation, row: number) => boolean;
  * scope.
  */
 export function visibleIn({ tenant, reader }: ReadContext, view: ScopeChoice): IsVisible {
-  const scope = scopeNumberOf(tenant.facts, view);
+  const scope = tenant.facts.chosenScope(view);
   if (scope === null) return (relation, row) => sees(reader, relation, row);
   return (relation, row) =>
     (relation.columns[relation.arity] as Int32Array)[row] === scope && sees(reader, relation, row);
-}
-
-/** The number of the view's scope, -1 if no fact was ever in it; null: the view includes all scopes. */
-export function scopeNumberOf(facts: ReadContext['tenant']['facts'], view: ScopeChoice): number | null {
-  if (view.kind === 'all') return null;
-  return view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
 }
 
 const rowsBetweenBreaths = 0xfff;

@@ -207,6 +207,12 @@ export class FactStore {
     return this.#scopeNames.numberOf(scope);
   }
 
+  /** The number of the scope of a view, -1 if it never had a fact; null: the view includes all scopes. */
+  chosenScope(choice: ScopeChoice): number | null {
+    if (choice.kind === 'all') return null;
+    return this.scopeNumber(choice.kind === 'scope' ? choice.scope : null);
+  }
+
   /** The names of all relations, including those that have no facts any more. */
   get names(): RelationNames {
     if (this.#names === null) {
@@ -436,9 +442,8 @@ export class FactStore {
   }
 
   #isEndIn(choice: ScopeChoice): (ended: EndedFact) => boolean {
-    if (choice.kind === 'all') return () => true;
-    const scope = this.scopeNumber(choice.kind === 'unscoped' ? null : choice.scope);
-    return ({ identity }) => identity.at(-1) === scope;
+    const scope = this.chosenScope(choice);
+    return ({ identity }) => scope === null || identity.at(-1) === scope;
   }
 
   /** Processes, in slices, the validities that ended up to this time; see `ScopeRecords`. */

@@ -17,7 +17,6 @@ import {
   onlyDerivedAtom,
   type Question,
   settledTableFor,
-  storedMatches,
 } from '../tables/question.ts';
 import {
   type CachedTable,
@@ -409,7 +408,6 @@ export class Reasoner implements TableCacheHost {
   async #matches(asked: Question, reader: PinnedReader, pacer: Pacer): Promise<Matches> {
     const work = (set: TableSet): Promise<Matches> => matchesOf(asked, set, reader, pacer);
     return (
-      storedMatches(asked, reader) ??
       this.settledMatches(asked, reader) ??
       this.evaluate(reader, false, pacer, work, relationsRead(asked.body))
     );
