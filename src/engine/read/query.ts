@@ -2,7 +2,7 @@ import type { QueryInput, QueryResult } from '../contract/facts.ts';
 import { type ReadContext, type LookupContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { pointLookup } from './point-lookup.ts';
-import { Tuples } from '../store/tuples.ts';
+import { tupleAt, Tuples } from '../store/tuples.ts';
 import { Constants } from '../datalog/model/constants.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { isAdded, matching, type Reader } from '../datalog/model/reader.ts';
@@ -103,8 +103,7 @@ async function distinctAtoms(
   const behind: FactRow[][] = [];
   const tuple = new Int32Array(arity + 1);
   for (const [looked, fact] of found.entries()) {
-    for (let position = 0; position < arity; position++)
-      tuple[position] = (fact.relation.columns[position] as Int32Array)[fact.row] as number;
+    tupleAt(fact.relation, fact.row, tuple);
     tuple[arity] = fact.relation.negated ? 1 : 0;
     if (distinct.insert(tuple) >= 0) behind.push([]);
     if (!isAdded(reader, fact)) behind[distinct.find(tuple)]?.push(fact);

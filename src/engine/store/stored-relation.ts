@@ -5,6 +5,7 @@ import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
 import { HashSlots, maxBatch } from './hash-slots.ts';
+import { tupleAt } from './tuples.ts';
 
 /** Rows whose numbers differ only in this many low bits form a block. */
 export const blockBits = 6;
@@ -285,8 +286,7 @@ export class StoredRelation {
         forgotten = Math.max(forgotten, death);
         continue;
       }
-      for (let position = 0; position <= this.arity; position++)
-        identity[position] = (this.columns[position] as Int32Array)[row] as number;
+      tupleAt(this, row, identity);
       const from = this.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
       const until = this.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
       const metadata = this.metadata.get(row) ?? null;

@@ -2,7 +2,7 @@ import type { AtomCopies } from '../../store/atom-copies.ts';
 import type { ChainIndex } from '../../store/chain-index.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
-import { Tuples } from '../../store/tuples.ts';
+import { DistinctAtoms } from '../../store/tuples.ts';
 import type { Premises } from './tuple-sink.ts';
 import {
   bindRow,
@@ -42,8 +42,7 @@ class StoredDelta extends DeltaStep {
   /** Its number; null: every scope. */
   #scope: number | null = null;
   /** The atoms of the list so far; null if none can occur twice. */
-  #met: Tuples | null = null;
-  #atom = new Int32Array(0);
+  #met: DistinctAtoms | null = null;
 
   constructor(find: FindRelation, view: ScopeChoice, shape: AtomShape) {
     super(shape);
@@ -60,8 +59,7 @@ class StoredDelta extends DeltaStep {
     super.begin(from, to, list);
     const relation = this.#relation;
     const isOfAll = this.#view.kind === 'all' && to > 1;
-    this.#met = isOfAll && relation?.spansScopes === true ? new Tuples(relation.arity) : null;
-    this.#atom = new Int32Array(this.#met?.arity ?? 0);
+    this.#met = isOfAll && relation?.spansScopes === true ? new DistinctAtoms(relation.arity) : null;
   }
 
   override advance(machine: Machine): boolean {
@@ -74,19 +72,12 @@ class StoredDelta extends DeltaStep {
       const row = this.list[this.from++] as number;
       if (this.#scope !== null && scopes[row] !== this.#scope) continue;
       if (!this.matches(relation.columns, row, machine.registers)) continue;
-      if (this.#met !== null && !this.#isNew(this.#met, relation.columns, row)) continue;
+      if (this.#met !== null && this.#met.add(relation, row) < 0) continue;
       machine.registers[this.rowRegister] = row;
       if (this.pass()) return true;
     }
     this.#met = null;
     return false;
-  }
-
-  #isNew(met: Tuples, columns: readonly Int32Array[], row: number): boolean {
-    const atom = this.#atom;
-    for (let position = 0; position < atom.length; position++)
-      atom[position] = (columns[position] as Int32Array)[row] as number;
-    return met.insert(atom) >= 0;
   }
 
   override get premises(): Premises | null {

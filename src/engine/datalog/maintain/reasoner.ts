@@ -1,11 +1,11 @@
 import type { Proof } from '../../contract/inference.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
-import { Tuples } from '../../store/tuples.ts';
+import { tupleAt, Tuples } from '../../store/tuples.ts';
 import { compareText } from '../../base/text-order.ts';
 import { relationKey, relationOf } from '../../language/terms.ts';
 import { type EvaluationLimits, Pacer, type Pause, sliceMs } from '../tables/evaluation.ts';
 import { type ConclusionCount, countByRelation, provedBy } from './derived-counts.ts';
-import { type Candidates, KnownConclusions, plainRows, tupleAt } from '../model/known-conclusions.ts';
+import { type Candidates, KnownConclusions, plainRows } from '../model/known-conclusions.ts';
 import { Losses } from '../model/delta.ts';
 import type { MemoryBudget } from '../model/memory-budget.ts';
 import { type Program, type RelationShape, relationsRead } from '../model/program.ts';

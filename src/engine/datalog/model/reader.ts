@@ -33,6 +33,24 @@ export function sees(reader: Reader, relation: StoredRelation, row: number): boo
   );
 }
 
+/** The version of a fact that the reader sees, given its newest row; -1 if it sees none. */
+export function rowSeen(reader: Reader, relation: StoredRelation, newest: number): number {
+  const row = relation.versionAt(newest, reader.generation);
+  return row >= 0 && sees(reader, relation, row) ? row : -1;
+}
+
+/** True if the reader sees a stored fact of the atom with these dictionary ids in the view. */
+export function isStored(
+  reader: Reader,
+  view: ScopeChoice,
+  { predicate, arity, negated }: Pick<StoredRelation, 'predicate' | 'arity' | 'negated'>,
+  ids: Int32Array,
+): boolean {
+  const relation = reader.facts.relation(predicate, arity, negated);
+  if (relation === null) return false;
+  return reader.facts.rowsOf(relation, ids, view).some((newest) => rowSeen(reader, relation, newest) >= 0);
+}
+
 /**
  * The facts that match the pattern and are visible to the reader: stored ones, then those that an overlay
  * adds.
