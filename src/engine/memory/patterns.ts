@@ -312,9 +312,9 @@ export function isInstant(text: string): boolean {
 
 /** True if a fact with this value at the episodic position describes a single event. */
 export function isEpisode({ relation, row }: FactRow, value: string): boolean {
-  const hasEnd = (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) !== Number.POSITIVE_INFINITY;
-  const hasBegin = (relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) !== Number.NEGATIVE_INFINITY;
-  return hasEnd || hasBegin || relation.metadata.get(row)?.['episode'] === true || isInstant(value);
+  const { from, until } = relation.boundsOf(row);
+  const isAlways = from === Number.NEGATIVE_INFINITY && until === Number.POSITIVE_INFINITY;
+  return !isAlways || relation.metadata.get(row)?.['episode'] === true || isInstant(value);
 }
 
 /** The predicates that these bodies read, including those under `not` and inside aggregates. */

@@ -29,8 +29,7 @@ export function storedFact(
   const { database, tenant } = context;
   const { facts, uses } = tenant;
   const { createdAt, updatedAt } = database.timesOf(facts, fact);
-  const from = fact.relation.validFrom?.[fact.row] ?? Number.NEGATIVE_INFINITY;
-  const until = fact.relation.validUntil?.[fact.row] ?? Number.POSITIVE_INFINITY;
+  const { from, until } = fact.relation.boundsOf(fact.row);
   return {
     id: facts.idOf(fact),
     predicate: fact.relation.predicate,

@@ -2,6 +2,7 @@ import { present } from '../../base/assert.ts';
 import { compareTexts } from '../../base/text-order.ts';
 import type { AtomLiteral } from '../../contract/language.ts';
 import { maxProofSteps, type Proof, type ProofStep } from '../../contract/inference.ts';
+import { lookUpFew } from '../../store/fact-matching.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import { planBody } from '../../language/order.ts';
 import { renderAtom } from '../../language/print.ts';
@@ -343,7 +344,7 @@ export class ProofBuilder {
     const pattern = { predicate: atom.predicate, args: atom.args, truthVal: !atom.negated, scope: view };
     const { facts, generation, time, overlay } = reader;
     // With few scopes, the atom is found without an index, which would cover all facts of its relation.
-    const few = overlay === null ? facts.fewMatches(pattern, generation, time, maxComparedScopes) : null;
+    const few = overlay === null ? lookUpFew(facts, pattern, generation, time, maxComparedScopes) : null;
     return provingFact(reader, few ?? matching(reader, pattern));
   }
 

@@ -1,4 +1,5 @@
 import type { FactPattern, FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
+import { rowsOfAtom } from '../../store/fact-matching.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import type { Constants } from './constants.ts';
 
@@ -48,7 +49,9 @@ export function isStored(
 ): boolean {
   const relation = reader.facts.relation(predicate, arity, negated);
   if (relation === null) return false;
-  return reader.facts.rowsOf(relation, ids, view).some((newest) => rowSeen(reader, relation, newest) >= 0);
+  return rowsOfAtom(reader.facts, relation, ids, view).some(
+    (newest) => rowSeen(reader, relation, newest) >= 0,
+  );
 }
 
 /**
