@@ -58,9 +58,13 @@ export function argsOf(
   { relation, row }: FactRow,
   asked: readonly string[],
 ): string[] {
-  return asked.map((term, position) =>
-    term.startsWith('?') ? constants.text((relation.columns[position] as Int32Array)[row] as number) : term,
-  );
+  const args: string[] = [];
+  for (let position = 0; position < asked.length; position++) {
+    const term = asked[position] as string;
+    const column = relation.columns[position] as Int32Array;
+    args.push(term.startsWith('?') ? constants.text(column[row] as number) : term);
+  }
+  return args;
 }
 
 /** Stable insertion sort, in place. */
