@@ -180,7 +180,8 @@ export function lookUpFew(
   time: number,
   most: number,
 ): FactRow[] | null {
-  const selection = compileAtom(args, store.dictionary, store.chosenScope(scope));
+  const chosen = store.chosenScope(scope);
+  const selection = compileAtom(args, store.dictionary, chosen);
   if (selection === null) return [];
   if (selection.positions.length === 0) return null;
   const found: FactRow[] = [];
@@ -189,7 +190,7 @@ export function lookUpFew(
     if (relation === null) continue;
     const isVisible = (row: number): boolean => relation.isVisible(row, generation, time);
     const rows =
-      (selection.isGround ? versionsSeen(store, relation, selection.key, scope, generation) : null) ??
+      (selection.isGround ? versionsSeen(store, relation, selection.key, chosen, generation) : null) ??
       indexedRows(selection, relation, isVisible, most - found.length, maxScanned);
     if (rows === null) return null;
     for (let at = rows.length - 1; at >= 0; at--) {
@@ -210,34 +211,34 @@ function versionsSeen(
   store: MatchedStore,
   relation: StoredRelation,
   ids: Int32Array,
-  choice: ScopeChoice,
+  scope: number | null,
   generation: number,
 ): number[] | null {
-  if (choice.kind === 'all' && store.scopeNames.length > maxScopesLookedUp) return null;
-  const rows = rowsOfAtom(store, relation, ids, choice);
+  if (scope === null && store.scopeNames.length > maxScopesLookedUp) return null;
+  const rows = rowsOfAtom(store, relation, ids, scope);
   for (const row of rows) if ((relation.birth[row] as number) > generation) return null;
   return rows.length < 2 ? rows : rows.sort((left, right) => right - left);
 }
 
 /**
- * Rows of the relation with these argument ids, unordered: of every scope of the choice at least the newest,
- * dead or alive. The cost is in proportion to the rows of the atom, however many scopes there are; with many
- * scopes an index over all arguments is used.
+ * Rows of the relation with these argument ids in the scope (null: every scope), unordered: of each scope at
+ * least the newest, dead or alive. The cost is in proportion to the rows of the atom, however many scopes there
+ * are; with many scopes an index over all arguments is used.
  */
 export function rowsOfAtom(
   store: MatchedStore,
   relation: StoredRelation,
   ids: Int32Array,
-  choice: ScopeChoice,
+  scope: number | null,
 ): number[] {
   const { arity } = relation;
-  const scopes = scopesOf(store, choice);
+  const end = scope === null ? store.scopeNames.length : scope + 1;
   const rows: number[] = [];
-  if (choice.kind !== 'all' || scopes.end <= maxScopesLookedUp) {
+  if (scope !== null || end <= maxScopesLookedUp) {
     const identity = new Int32Array(arity + 1);
     for (let position = 0; position < arity; position++) identity[position] = ids[position] as number;
-    for (let scope = scopes.first; scope < scopes.end; scope++) {
-      identity[arity] = scope;
+    for (let each = scope ?? 0; each < end; each++) {
+      identity[arity] = each;
       const row = relation.find(identity);
       if (row >= 0) rows.push(row);
     }
@@ -249,28 +250,19 @@ export function rowsOfAtom(
   return indexedRows(all, relation, () => true) ?? rows;
 }
 
-/** The numbers of the scopes of a choice, end exclusive; -1 for a scope that never had a fact. */
-function scopesOf(
-  store: MatchedStore,
-  choice: ScopeChoice,
-): { readonly first: number; readonly end: number } {
-  const chosen = store.chosenScope(choice);
-  return chosen === null ? { first: 0, end: store.scopeNames.length } : { first: chosen, end: chosen + 1 };
-}
-
 /** The remembered ends of matching facts that were asserted again since. */
 export function* matchRemembered(
   store: MatchedStore,
   remembered: EndedFacts,
   { predicate, args, truthVal, scope: choice }: FactPattern & { readonly truthVal: boolean },
 ): Generator<EndedFact> {
-  const selection = compileAtom(args, store.dictionary, store.chosenScope(choice));
+  const chosen = store.chosenScope(choice);
+  const selection = compileAtom(args, store.dictionary, chosen);
   if (selection === null) return;
   const { positions, key, equal, isGround } = selection;
   const relation = relationKey(predicate, args.length, !truthVal);
   if (isGround) {
-    const scopes = scopesOf(store, choice);
-    for (let scope = scopes.first; scope < scopes.end; scope++) {
+    for (const scope of chosen === null ? store.scopeNames.keys() : [chosen]) {
       const ended = remembered.find(relation, key.with(args.length, scope));
       if (ended !== null) yield ended;
     }

@@ -251,7 +251,7 @@ export class FactStore {
     const relation = this.relation(predicate, args.length, !truthVal);
     const identity = relation === null ? null : this.#identityOf(args);
     if (relation === null || identity === null) return [];
-    return rowsOfAtom(this, relation, identity, choice).map((row) => ({ relation, row }));
+    return rowsOfAtom(this, relation, identity, this.chosenScope(choice)).map((row) => ({ relation, row }));
   }
 
   /** True if the version counts as stored at this time: alive, its validity not ended. */

@@ -49,7 +49,7 @@ export function isStored(
 ): boolean {
   const relation = reader.facts.relation(predicate, arity, negated);
   if (relation === null) return false;
-  return rowsOfAtom(reader.facts, relation, ids, view).some(
+  return rowsOfAtom(reader.facts, relation, ids, reader.facts.chosenScope(view)).some(
     (newest) => rowSeen(reader, relation, newest) >= 0,
   );
 }
