@@ -264,7 +264,7 @@ const joining = [
   {
     clause: 'stored facts that came are of the view of the rule',
     file: storedSteps,
-    from: "if (this.#scope !== null && scopes[row] !== this.#scope) continue;",
+    from: 'if (this.#scope !== null && scopes[row] !== this.#scope) continue;',
     to: '',
     by: ['kept time'],
   },
@@ -408,12 +408,14 @@ const justifying = [
   {
     clause: 'a stored fact that started a join is a reason',
     file: storedSteps,
-    from: `    return met.insert(atom) >= 0;
+    from: `    this.#met = null;
+    return false;
   }
 
   override get premises(): Premises | null {
     const relation = this.#relation;`,
-    to: `    return met.insert(atom) >= 0;
+    to: `    this.#met = null;
+    return false;
   }
 
   override get premises(): Premises | null {

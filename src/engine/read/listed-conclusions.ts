@@ -7,7 +7,7 @@ import { renderAtom } from '../language/print.ts';
 import { ProofBuilder } from '../datalog/explain/proof.ts';
 import { type Matches, question } from '../datalog/tables/question.ts';
 import type { RelationShape } from '../datalog/model/program.ts';
-import { isStored } from '../datalog/model/reader.ts';
+import { isAtomStored } from '../datalog/model/reader.ts';
 import { rowsByText } from '../datalog/tables/sorted.ts';
 
 /**
@@ -61,7 +61,7 @@ function storedAmong(
       if (id < 0) return false;
       ids[position] = id;
     }
-    return isStored(reader, view, relation, ids);
+    return isAtomStored(reader, view, relation, ids);
   };
 }
 

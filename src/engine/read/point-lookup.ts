@@ -44,7 +44,7 @@ export function pointLookup(
       copies.push(found[at] as FactRow);
     if (count < offset || count >= end) continue;
     atoms.push({
-      args: argsOf(facts.dictionary, first, pattern.args),
+      args: matchedArgs(facts.dictionary, first, pattern.args),
       negated: first.relation.negated,
       facts: copies,
     });
@@ -53,7 +53,7 @@ export function pointLookup(
 }
 
 /** The arguments of a fact that matches the asked ones. A constant in the pattern is the constant of the fact. */
-export function argsOf(
+export function matchedArgs(
   constants: { text(id: number): string },
   { relation, row }: FactRow,
   asked: readonly string[],

@@ -1,7 +1,7 @@
 import type { QueryInput, QueryResult } from '../contract/facts.ts';
 import { type ReadContext, type LookupContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
-import { argsOf, pointLookup } from './point-lookup.ts';
+import { matchedArgs, pointLookup } from './point-lookup.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
 import { Constants } from '../datalog/model/constants.ts';
 import { isAdded, matching } from '../datalog/model/reader.ts';
@@ -60,7 +60,7 @@ export async function queryFacts(context: ReadContext, input: QueryInput): Promi
   for (const row of order.subarray(offset, end)) {
     const copies = behind[row] as FactRow[];
     const first = copies[0] as FactRow;
-    result.push({ predicate, args: argsOf(constants, first, args), truthVal: !first.relation.negated });
+    result.push({ predicate, args: matchedArgs(constants, first, args), truthVal: !first.relation.negated });
     for (const fact of copies) if (!isAdded(reader, fact)) facts.push(fact);
   }
   return { result, facts };

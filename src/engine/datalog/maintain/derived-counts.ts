@@ -4,7 +4,7 @@ import { renderAtom } from '../../language/print.ts';
 import type { Pacer } from '../tables/evaluation.ts';
 import { isCandidate } from '../model/known-conclusions.ts';
 import type { GroundAtom } from '../explain/proof.ts';
-import { isStored, type Reader } from '../model/reader.ts';
+import { isAtomStored, type Reader } from '../model/reader.ts';
 import { listOf } from '../model/program.ts';
 import type { CachedTable } from './table-cache.ts';
 
@@ -53,7 +53,8 @@ export async function countRows(
       if ((row & 0x3ff) === 0x3ff) await pacer.breathe();
       if (!isCandidate({ dead }, row)) continue;
       tupleAt(rows, row, tuple);
-      if ((seen !== null && seen.insert(tuple) < 0) || isStored(reader, everything, table, tuple)) continue;
+      if ((seen !== null && seen.insert(tuple) < 0) || isAtomStored(reader, everything, table, tuple))
+        continue;
       counted++;
       example ??= renderAtom({ predicate, args: Array.from(tuple, textOf), negated });
     }

@@ -41,7 +41,7 @@ export function rowSeen(reader: Reader, relation: StoredRelation, newest: number
 }
 
 /** True if the reader sees a stored fact of the atom with these dictionary ids in the view. */
-export function isStored(
+export function isAtomStored(
   reader: Reader,
   view: ScopeChoice,
   { predicate, arity, negated }: Pick<StoredRelation, 'predicate' | 'arity' | 'negated'>,
