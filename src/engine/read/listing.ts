@@ -118,10 +118,11 @@ export function positionAt(listed: ListingQuery, listing: Listing, at: number): 
     return { sort, number: rowNumberOf(fact), conclusion: null };
   }
   const { relation, row } = conclusionAt(listing, at);
-  const { matches, values } = listing.conclusions[relation] as Concluded;
+  const { matches, values, place } = listing.conclusions[relation] as Concluded;
   const { args, negated } = answerAt(matches, row);
   const position = sortedPosition(listed.query.sort);
-  const value = values?.[row] ?? listing.conclusions[relation]?.place ?? 0;
+  // A conclusion of an unscoped rule has null as its scope.
+  const value = values === null ? place : (values[row] as SortValue);
   const sort = position === null ? value : (args[position] ?? null);
   return { sort, number: null, conclusion: { negated, args } };
 }
